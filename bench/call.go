@@ -1,0 +1,419 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// way is one way to the echo server.
+type way struct {
+	name string
+	base int // the way that it is compared with
+	call func(ctx context.Context, l demand) error
+	pids []int // the processes between client and backend
+	made int   // calls
+}
+
+// demand is what is called: how many callers, and how many KB come back for the one that is sent.
+type demand struct{ callers, kb int }
+
+// sample is what one round of one way gave.
+type sample struct {
+	p50, p99 time.Duration
+	rate     float64       // calls a second
+	cpu      time.Duration // of pids, a call
+}
+
+const (
+	directPipe = iota
+	directHTTP
+)
+
+// wants reports whether a way is to be measured.
+func (o options) wants(w way) bool { return strings.Contains(w.name, o.way) }
+
+// measureCalls calls echo with 1 KB in a closed loop, directly and through the gateway, round after round by turns.
+func measureCalls(ctx context.Context, b *bed, o options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ways, closeAll, err := openWays(ctx, b, o)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	demands := []demand{{1, 100}}
+	for i, callers := range o.callers {
+		demands = slices.Insert(demands, i, demand{callers, 1})
+	}
+	measured := ratios{}
+	daemonCalls := 0
+	for _, l := range demands {
+		samples, err := rounds(ctx, ways, l, o)
+		if err != nil {
+			return err
+		}
+		print1(ways, samples, l, measured)
+	}
+	for i := range ways {
+		daemonCalls += ways[i].throughDaemon()
+	}
+	fmt.Println()
+	for _, w := range ways {
+		if w.name != "HTTP front" || !o.wants(w) {
+			continue
+		}
+		for ; daemonCalls < o.calls; daemonCalls += batchOfCalls {
+			if err := many(ctx, w); err != nil {
+				return err
+			}
+		}
+		fmt.Printf("resident memory of the daemon after %d calls: %s\n", daemonCalls, resident(w.pids[0]))
+	}
+	return errors.Join(audited(ctx, b, daemonCalls), check(o.check, measured))
+}
+
+// throughDaemon is how many calls went through the daemon on this way.
+func (w *way) throughDaemon() int {
+	if w.name == "HTTP front" || w.name == "stdio front, daemon" {
+		return w.made
+	}
+	return 0
+}
+
+// batchOfCalls is how many calls many makes.
+const batchOfCalls = 2000
+
+// many calls without measuring.
+func many(ctx context.Context, w way) error {
+	const callers = 16
+	errs := make([]error, callers)
+	var group sync.WaitGroup
+	for c := range callers {
+		group.Go(func() {
+			for range batchOfCalls / callers {
+				errs[c] = errors.Join(errs[c], w.call(ctx, demand{callers, 1}))
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// audited insists that the log is whole and has every call.
+func audited(ctx context.Context, b *bed, calls int) error {
+	dir := b.dir + "/daemon"
+	out, err := b.output(ctx, dir, "audit", "verify")
+	fmt.Printf("audit verify: %s\n", strings.TrimSpace(string(out)))
+	if err != nil {
+		return err
+	}
+	if out, err = b.output(ctx, dir, "audit", "stats", "--json"); err != nil {
+		return err
+	}
+	var stats struct {
+		Total  int            `json:"total"`
+		Result map[string]int `json:"byResult"`
+	}
+	if err := json.Unmarshal(out, &stats); err != nil {
+		return err
+	}
+	fmt.Printf("calls made through the daemon: %d; in the audit: %d, by result %v\n", calls, stats.Total, stats.Result)
+	if stats.Total != calls || stats.Result["ok"] != calls {
+		return fmt.Errorf("the audit does not have every call: %d of %d, %d ok", stats.Total, calls, stats.Result["ok"])
+	}
+	return nil
+}
+
+// rounds measures every way by turns, again and again.
+func rounds(ctx context.Context, ways []way, l demand, o options) ([][]sample, error) {
+	samples := make([][]sample, len(ways))
+	for r := -1; r < o.rounds; r++ { // the first warms up
+		for i := range ways {
+			w := &ways[i]
+			if !o.wants(*w) {
+				continue
+			}
+			d := o.round
+			if r < 0 {
+				d /= 3
+			}
+			s, err := round(ctx, w, l, d)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", w.name, err)
+			}
+			if r >= 0 {
+				samples[i] = append(samples[i], s)
+			}
+		}
+	}
+	return samples, nil
+}
+
+// print1 prints the table of one number of callers: the median of each figure over the rounds, and the median of the ratios
+// that were measured side by side.
+func print1(ways []way, samples [][]sample, l demand, measured ratios) {
+	rows := [][]string{{fmt.Sprintf("%d callers, %d KB results", l.callers, l.kb), "p50", "ratio", "added", "p99", "ratio", "calls/s", "ratio", "gateway CPU a call"}}
+	for i, w := range ways {
+		if len(samples[i]) == 0 {
+			continue
+		}
+		of := func(f func(sample) float64) float64 {
+			var v []float64
+			for _, s := range samples[i] {
+				v = append(v, f(s))
+			}
+			return quantile(v, 0.5)
+		}
+		beside := func(f func(mine, base sample) float64) (float64, bool) {
+			if w.base == i || len(samples[w.base]) == 0 {
+				return 0, false
+			}
+			var v []float64
+			for r, s := range samples[i] {
+				v = append(v, f(s, samples[w.base][r]))
+			}
+			return quantile(v, 0.5), true
+		}
+		ratio := func(figure string, f func(sample) float64) string {
+			v, ok := beside(func(mine, base sample) float64 { return f(mine) / f(base) })
+			if !ok {
+				return "–"
+			}
+			measured[point{w.name, l.callers, l.kb, figure}] = v
+			return fmt.Sprintf("%.2f", v)
+		}
+		p50 := func(s sample) float64 { return float64(s.p50) / 1e3 }
+		p99 := func(s sample) float64 { return float64(s.p99) / 1e6 }
+		rate := func(s sample) float64 { return s.rate }
+		used := "–"
+		if len(w.pids) > 0 {
+			used = fmt.Sprintf("%.0f µs", of(func(s sample) float64 { return float64(s.cpu) / 1e3 }))
+		}
+		added := "–"
+		if v, ok := beside(func(mine, base sample) float64 { return p50(mine) - p50(base) }); ok {
+			added = fmt.Sprintf("%.0f µs", v)
+		}
+		rows = append(rows, []string{w.name, fmt.Sprintf("%.0f µs", of(p50)), ratio("p50", p50), added, fmt.Sprintf("%.2f ms", of(p99)), ratio("p99", p99),
+			fmt.Sprintf("%.0f", of(rate)), ratio("rate", rate), used})
+	}
+	fmt.Println()
+	table(rows)
+}
+
+// round calls in a closed loop for a while.
+func round(ctx context.Context, w *way, l demand, d time.Duration) (sample, error) {
+	callers := l.callers
+	took := make([][]time.Duration, callers)
+	errs := make([]error, callers)
+	var group sync.WaitGroup
+	used, began := cpu(w.pids...), time.Now()
+	for c := range callers {
+		group.Go(func() {
+			for time.Since(began) < d && errs[c] == nil {
+				start := time.Now()
+				errs[c] = w.call(ctx, l)
+				took[c] = append(took[c], time.Since(start))
+			}
+		})
+	}
+	group.Wait()
+	lasted := time.Since(began)
+	var all []time.Duration
+	for _, t := range took {
+		all = append(all, t...)
+	}
+	w.made += len(all)
+	return sample{quantile(all, 0.5), quantile(all, 0.99), float64(len(all)) / lasted.Seconds(),
+		(cpu(w.pids...) - used) / time.Duration(len(all))}, errors.Join(errs...)
+}
+
+var kilobyte = strings.Repeat("0123456789abcdef", 64)
+
+func callParams(tool string, kb int) string {
+	return fmt.Sprintf(`{"name":%q,"arguments":{"text":%q,"times":%d}}`, tool, kilobyte, kb)
+}
+
+// openWays starts everything and opens every way to the echo server.
+func openWays(ctx context.Context, b *bed, o options) (ways []way, closeAll func(), err error) {
+	var closers []func()
+	closeAll = func() {
+		for i := len(closers) - 1; i >= 0; i-- {
+			closers[i]()
+		}
+	}
+	pipe := func(name, tool string, cmd *exec.Cmd, pids ...int) error {
+		p, err := connect(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		closers = append(closers, func() { p.end() })
+		if err := p.hello(ctx); err != nil {
+			return err
+		}
+		if name != "direct, stdio" {
+			pids = append(pids, cmd.Process.Pid)
+		}
+		small, large := []byte(callParams(tool, 1)), []byte(callParams(tool, 100))
+		ways = append(ways, way{name: name, base: directPipe, pids: pids, call: func(ctx context.Context, l demand) error {
+			params := small
+			if l.kb > 1 {
+				params = large
+			}
+			m, err := p.Call(ctx, "tools/call", params)
+			return checked(l, m.Result, m.Error, err)
+		}})
+		return nil
+	}
+	if err = pipe("direct, stdio", "echo", exec.CommandContext(ctx, b.self, "echo")); err != nil {
+		return
+	}
+	url, end, err := startHTTP(exec.CommandContext(ctx, b.self, "echo", "http"), func(line string) string { return line })
+	closers = append(closers, end)
+	if err != nil {
+		return
+	}
+	ways = append(ways, way{name: "direct, HTTP", base: directHTTP, call: post(url, "", "echo")})
+
+	with := []string{"--role", "bench", "--skill", "bench"}
+	for _, name := range []string{"daemon", "alone"} {
+		dir, err := b.project(ctx, name, true)
+		if err != nil {
+			return ways, closeAll, err
+		}
+		if name == "alone" {
+			err = pipe("stdio front, --alone", "echo__echo", b.command(ctx, dir, append([]string{"mcp", "--alone"}, with...)...))
+		} else {
+			var serve *exec.Cmd
+			serve, err = openDaemon(ctx, b, dir, "HTTP front", with, &ways, &closers)
+			if err == nil {
+				err = pipe("stdio front, daemon", "echo__echo", b.command(ctx, dir, append([]string{"mcp"}, with...)...), serve.Process.Pid)
+			}
+		}
+		if err != nil {
+			return ways, closeAll, err
+		}
+	}
+	if o.old != "" {
+		old := *b
+		old.myc = o.old
+		dir, err := old.project(ctx, "old", true)
+		if err == nil {
+			_, err = openDaemon(ctx, &old, dir, "HTTP front, old", with, &ways, &closers)
+		}
+		if err != nil {
+			return ways, closeAll, err
+		}
+	}
+	return ways, closeAll, nil
+}
+
+// openDaemon runs myc serve in the project and opens the way over HTTP with a token of a session.
+func openDaemon(ctx context.Context, b *bed, dir, name string, with []string, ways *[]way, closers *[]func()) (*exec.Cmd, error) {
+	serve := b.command(ctx, dir, "serve", "--addr", "127.0.0.1:0")
+	url, end, err := startHTTP(serve, func(line string) string {
+		_, rest, _ := strings.Cut(line, "serving MCP at ")
+		url, _, _ := strings.Cut(rest, " ")
+		return url
+	})
+	*closers = append(*closers, end)
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.output(ctx, dir, append([]string{"session", "new", "--json"}, with...)...)
+	if err != nil {
+		return nil, err
+	}
+	var session struct {
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal(out, &session); err != nil {
+		return nil, err
+	}
+	*ways = append(*ways, way{name: name, base: directHTTP, call: post(url, session.Token, "echo__echo"), pids: []int{serve.Process.Pid}})
+	return serve, nil
+}
+
+// startHTTP starts a server whose first line that find finds something in says where it is.
+func startHTTP(cmd *exec.Cmd, find func(line string) string) (url string, end func(), err error) {
+	end = func() {}
+	r, w := io.Pipe()
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		return "", end, err
+	}
+	end = func() {
+		_ = cmd.Cancel()
+		_ = cmd.Wait()
+		_ = w.Close()
+	}
+	lines := bufio.NewScanner(r)
+	for url == "" && lines.Scan() {
+		url = find(lines.Text())
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	if !strings.HasPrefix(url, "http") {
+		return "", end, fmt.Errorf("%s does not say where it serves", cmd)
+	}
+	return url, end, nil
+}
+
+// post calls over HTTP with connections that stay open, in the newest revision, which needs no session of the protocol.
+func post(url, token, tool string) func(context.Context, demand) error {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	small, large := requestBody(tool, 1), requestBody(tool, 100)
+	return func(ctx context.Context, l demand) error {
+		body := small
+		if l.kb > 1 {
+			body = large
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		h := req.Header
+		h.Set("Content-Type", "application/json")
+		h.Set("Accept", "application/json, text/event-stream")
+		h.Set("MCP-Protocol-Version", "2026-07-28")
+		h.Set("Mcp-Method", "tools/call")
+		h.Set("Mcp-Name", tool)
+		if token != "" {
+			h.Set("Authorization", "Bearer "+token)
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		answer, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			err = errors.Join(err, fmt.Errorf("%s", res.Status))
+		}
+		return checked(l, answer, nil, err)
+	}
+}
+
+// requestBody is a call as the newest revision has it.
+func requestBody(tool string, kb int) []byte {
+	params := callParams(tool, kb)
+	params = params[:len(params)-1] + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
+}
+
+// checked insists that the echo is in the answer, whole.
+func checked(l demand, answer, rpcErr []byte, err error) error {
+	if err == nil && (!bytes.Contains(answer, []byte(kilobyte)) || len(answer) < l.kb*len(kilobyte)) {
+		err = fmt.Errorf("not the echo: %.300s%.300s", answer, rpcErr)
+	}
+	return err
+}

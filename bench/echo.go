@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"mycelium/internal/rpc"
+)
+
+// echo is the backend: the quickest MCP server that we can write, on stdin and stdout, or with "http" at an address that it
+// prints.
+func echo(args []string) error {
+	if len(args) > 0 && args[0] == "http" {
+		return echoHTTP()
+	}
+	lines, out := rpc.NewLines(os.Stdin, 0), bufio.NewWriterSize(os.Stdout, 64<<10)
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if a := answer(line); a != nil {
+			if _, err := out.Write(append(a, '\n')); err != nil {
+				return err
+			}
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func echoHTTP() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s/mcp\n", l.Addr())
+	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // ends with the run
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		a := answer(body)
+		if a == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(a)
+	}))
+}
+
+const tools = `{"tools":[{"name":"echo","description":"Returns its text.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
+
+// answer is the response to one message, or nil.
+func answer(line []byte) []byte {
+	m, bad := rpc.Parse(line)
+	if bad != nil || !m.IsRequest() {
+		return nil
+	}
+	switch m.Method {
+	case "initialize":
+		m.Result = []byte(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`)
+	case "tools/list":
+		m.Result = []byte(tools)
+	case "tools/call":
+		m.Result = fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, text(m.Params))
+	default:
+		m.Result = []byte(`{}`)
+	}
+	m.Method, m.Params = "", nil
+	return m.Append(nil)
+}
+
+// text is what is echoed: the text, as often as the call says.
+func text(params []byte) []byte {
+	t := rpc.Path(params, "arguments", "text")
+	times, err := strconv.Atoi(string(rpc.Path(params, "arguments", "times")))
+	if err != nil || times < 2 || times > 1000 || len(t) < 2 {
+		return t
+	}
+	return append(append([]byte{'"'}, bytes.Repeat(t[1:len(t)-1], times)...), '"')
+}

@@ -1,0 +1,124 @@
+// Command bench measures the real program against the same work done without it, in one run, and prints tables of ratios. It
+// writes nothing that stays. docs/performance.md says how to read it.
+//
+//	go run ./bench            # everything
+//	go run ./bench -only call # start, call, chaos or scale
+//	go run ./bench -only call -check bench/limits.json # as CI can: ratios, not times
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "echo" {
+		exit(echo(os.Args[2:]))
+	}
+	var o options
+	flag.StringVar(&o.only, "only", "", "measure only this: start, call, chaos or scale")
+	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")
+	flag.StringVar(&o.old, "old", "", "another build of the program, to be measured beside it: HTTP front only")
+	flag.IntVar(&o.starts, "starts", 21, "starts of each kind")
+	flag.IntVar(&o.rounds, "rounds", 7, "rounds of calls")
+	flag.DurationVar(&o.round, "round", 300*time.Millisecond, "length of a round")
+	flag.StringVar(&o.way, "way", "", "measure only calls of the ways that have this in their name")
+	flag.DurationVar(&o.chaos, "chaos", 2*time.Second, "length of a round beside bad servers")
+	flag.IntVar(&o.calls, "calls", 100_000, "calls through the daemon before its memory is read")
+	flag.StringVar(&o.check, "check", "", "compare the ratios with this file of limits, and fail where one is exceeded")
+	callers := flag.String("callers", "1,16,64", "numbers of callers")
+	flag.Parse()
+	for _, c := range strings.Split(*callers, ",") {
+		n, err := strconv.Atoi(c)
+		if err != nil || n < 1 {
+			exit(fmt.Errorf("-callers: %q is not a number of callers", c))
+		}
+		o.callers = append(o.callers, n)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	exit(run(ctx, o))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+type options struct {
+	only   string
+	myc    string
+	old    string
+	way    string
+	starts int
+	rounds int
+	round  time.Duration
+	chaos  time.Duration
+	calls  int
+	check  string
+
+	callers []int
+}
+
+func run(ctx context.Context, o options) error {
+	b, err := newBed(ctx, o.myc)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	fmt.Printf("%s, %d CPUs (%s), load %s, %s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load(), runtime.Version())
+	if o.only == "" || o.only == "start" {
+		if err := measureStarts(ctx, b, o); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "call" {
+		if err := measureCalls(ctx, b, o); err != nil {
+			return fmt.Errorf("call: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "chaos" {
+		if err := measureChaos(ctx, b, o); err != nil {
+			return fmt.Errorf("chaos: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "scale" {
+		if err := measureScale(ctx, b); err != nil {
+			return fmt.Errorf("scale: %w", err)
+		}
+	}
+	fmt.Printf("\nload at the end: %s\n", load())
+	return nil
+}
+
+// load is how busy the machine was: on a busy one only the ratios mean anything.
+func load() string {
+	raw, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Join(strings.Fields(string(raw))[:3], " ")
+}
+
+func cpuModel() string {
+	raw, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(raw)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

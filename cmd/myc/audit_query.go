@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/internal/audit"
+)
+
+func (a *app) auditQuery() *cobra.Command {
+	var q audit.Query
+	var since, until string
+	var thinking bool
+	c := &cobra.Command{Use: "query", Short: "Find calls, newest first", Args: noArgs,
+		Example: "  myc audit query --role guest --outcome denied --since 24h --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if q.Since, err = parseTime(since); err != nil {
+				return usageError("audit query: --since: %w", err)
+			}
+			if q.Until, err = parseTime(until); err != nil {
+				return usageError("audit query: --until: %w", err)
+			}
+			if c.Flags().Changed("thinking") {
+				q.HasThinking = &thinking
+			}
+			return a.withIndex(c.Context(), func(x *audit.Index) error { return a.auditShow(c.Context(), x, q) })
+		}}
+	f := c.Flags()
+	f.StringVar(&q.Role, "role", "", "calls of this role")
+	f.StringVar(&q.Tool, "tool", "", "calls of this tool")
+	f.StringVar(&q.Session, "session", "", "calls of this session")
+	f.StringVar(&q.Outcome, "outcome", "", "ok, error, denied or unfinished")
+	f.StringVar(&q.Effect, "effect", "", "allow, ask or deny")
+	f.StringVar(&since, "since", "", "not older than: 24h, 7d, or a time (RFC 3339)")
+	f.StringVar(&until, "until", "", "not newer than")
+	f.BoolVar(&thinking, "thinking", false, "with reasoning (=false: without)")
+	f.StringVar(&q.ThinkingType, "thinking-type", "", "extended_thinking, chain_of_thought or reasoning")
+	f.StringVar(&q.Text, "text", "", "words of the reasoning")
+	f.IntVar(&q.Limit, "limit", 100, "at most this many")
+	f.IntVar(&q.Offset, "offset", 0, "skip this many")
+	return c
+}
+
+// parseTime reads a moment or an age; days are d.
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	age := s
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		age = days + "h"
+	}
+	d, err := time.ParseDuration(age)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is neither an age such as 24h or 7d nor a time such as 2026-11-21T10:00:00Z", s)
+	}
+	if age != s {
+		d *= 24
+	}
+	return time.Now().Add(-d), nil
+}
+
+func (a *app) auditShow(ctx context.Context, x *audit.Index, q audit.Query) error {
+	entries, err := x.Query(ctx, q)
+	if err != nil {
+		return err
+	}
+	return a.auditEntries(entries)
+}
+
+func (a *app) auditEntries(entries []audit.Entry) error {
+	if a.json {
+		return a.printJSON(entries)
+	}
+	rows := [][]string{{"TIME", "OUTCOME", "ROLE", "TOOL", "BY", "REASON", "ARGS"}}
+	for _, e := range entries {
+		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, orDash(e.Role), e.Tool, orDash(e.DecidedBy), firstLine(e.Reason, 60), firstLine(string(e.Args), 60)})
+	}
+	table(a.out, rows)
+	return nil
+}
+
+func (a *app) auditDenials() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10", Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return a.withIndex(c.Context(), func(x *audit.Index) error {
+			entries, err := x.Denials(c.Context(), limit)
+			if err != nil {
+				return err
+			}
+			return a.auditEntries(entries)
+		})
+	}}
+	c.Flags().IntVar(&limit, "limit", 10, "at most this many")
+	return c
+}
+
+func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
+	s, err := x.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(s)
+	}
+	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)}, {"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
+		{"reasoning", fmt.Sprintf("with %d calls (%.0f %%), %d tokens", s.Thinking.Entries, 100*s.Thinking.Coverage, s.Thinking.Tokens)}}
+	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
+		if n := s.ByOutcome[k]; n > 0 {
+			rows = append(rows, []string{"  " + k, fmt.Sprint(n)})
+		}
+	}
+	for _, group := range []struct {
+		title string
+		list  []audit.Count
+	}{{"tools", s.ByTool}, {"roles", s.ByRole}} {
+		rows = append(rows, []string{group.title, ""})
+		for _, c := range group.list {
+			rows = append(rows, []string{"  " + orDash(c.Name), fmt.Sprint(c.Count)})
+		}
+	}
+	table(a.out, rows)
+	return nil
+}
+
+func (a *app) auditThinking(ctx context.Context, x *audit.Index) error {
+	r, err := x.Thinking(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	fmt.Fprintf(a.out, "%d calls with reasoning (%.0f %% of all), %d tokens\n", r.Stats.Entries, 100*r.Stats.Coverage, r.Stats.Tokens)
+	for _, e := range r.Entries {
+		claimed := ""
+		if e.Claimed {
+			claimed = ", claimed by the client"
+		}
+		fmt.Fprintf(a.out, "\n%s  %s  %s  %s (%s%s, %d characters)\n", e.Time.Local().Format(time.DateTime), orDash(e.Role), e.Tool, e.Outcome, orDash(e.Type), claimed, e.FullLength)
+		for line := range strings.Lines(strings.TrimSpace(e.Preview)) {
+			fmt.Fprintf(a.out, "  │ %s\n", visible(strings.TrimRight(line, "\n")))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// nameFlags are the flags that take names. Which command has which does not matter: they mean the same everywhere.
+var nameFlags = []string{"role", "may", "skill", "token", "tool", "template"}
+
+// strictName is a flag's value that refuses at once what can be no name. An empty one does not count as none given: `--role "$ROLE"` with the
+// variable missing must not become the default role. And of a list with a line break only the first line would be read.
+type strictName struct{ pflag.Value }
+
+func (s strictName) Set(text string) error {
+	for name := range strings.SplitSeq(text, ",") {
+		switch {
+		case strings.TrimSpace(name) == "":
+			return errors.New("a name is empty (write one, or leave the flag out)")
+		case strings.ContainsFunc(name, unicode.IsControl):
+			return errors.New("a name contains a control character")
+		}
+	}
+	return s.Value.Set(text)
+}
+
+// strictNames makes the flags of a command, and of those below it, strict.
+func strictNames(c *cobra.Command) {
+	for _, name := range nameFlags {
+		f := c.Flags().Lookup(name)
+		if f == nil {
+			continue
+		}
+		f.Value = strictName{f.Value}
+		if f.DefValue == "[]" {
+			f.DefValue = "" // the help would show it
+		}
+	}
+	for _, sub := range c.Commands() {
+		strictNames(sub)
+	}
+}
+
+// takeFlag sets the flag with which args begin, for a command that reads its arguments by itself, and returns how many arguments it
+// is: 0, where they begin with none of the flags.
+func takeFlag(flags *pflag.FlagSet, args []string) (int, error) {
+	name, value, given := strings.Cut(args[0], "=")
+	var f *pflag.Flag
+	if long, ok := strings.CutPrefix(name, "--"); ok {
+		f = flags.Lookup(long)
+	} else if len(name) == 2 && name[0] == '-' && !given {
+		f = flags.ShorthandLookup(name[1:])
+	}
+	switch {
+	case f == nil:
+		return 0, nil
+	case given:
+		return 1, f.Value.Set(value)
+	case f.NoOptDefVal != "":
+		return 1, f.Value.Set(f.NoOptDefVal)
+	case len(args) == 1:
+		return 0, errors.New("flag needs an argument: " + name)
+	default:
+		return 2, f.Value.Set(args[1])
+	}
+}

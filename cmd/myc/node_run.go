@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"mycelium/internal/daemon"
+)
+
+// run serves the socket, and HTTP where listen was called, until ctx is done, stop is called or an automatic owner is idle. It
+// returns when everything that it started is gone.
+func (n *node) run(ctx context.Context) error {
+	tendHeap()
+	ctx, n.cancel = context.WithCancel(ctx)
+	defer n.cancel()
+	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
+	var parts sync.WaitGroup
+	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.export, dropStart} {
+		parts.Go(func() {
+			if err := part(inner); err != nil && !errors.Is(err, context.Canceled) {
+				n.logger.Error("a part of the daemon failed", "err", err)
+			}
+		})
+	}
+	var web sync.WaitGroup
+	if n.listener != nil {
+		web.Go(func() { n.serveHTTP(ctx) })
+	}
+	idle := time.Duration(0)
+	if n.auto {
+		idle = idleAfter
+	}
+	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Logger: n.logger})
+	n.cancel()
+	n.gateway.Close()
+	web.Wait()
+	cancelInner()
+	parts.Wait()
+	return err
+}
+
+// idleAfter ends an automatic daemon after its last client (door.md).
+const idleAfter = 10 * time.Minute
+
+// listen opens the TCP listener; run serves it.
+func (n *node) listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return hinted(fmt.Errorf("listen on %s: %w", addr, err), "choose another address with --addr or server.addr in mycelium.yaml")
+	}
+	n.listener, n.addr = l, l.Addr().String()
+	n.onClose(func() { _ = l.Close() })
+	return nil
+}
+
+func (n *node) serveHTTP(ctx context.Context) {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", n.gateway.Handler())
+	mux.Handle("/.well-known/oauth-protected-resource", n.gateway.Metadata())
+	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
+	n.watchHandlers(mux)
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelWarn)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-ctx.Done()
+		n.gateway.Close() // ends streams, which Shutdown would wait for
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if srv.Shutdown(short) != nil {
+			_ = srv.Close()
+		}
+	}()
+	if err := srv.Serve(n.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		n.logger.Error("http", "err", err)
+		n.cancel()
+	}
+	<-done
+}
+
+// indexLag is how long the audit index may rest: what it takes in at once costs less than the same in small pieces.
+const indexLag = time.Second
+
+// followLog keeps the audit index up with the log. Queries read past it, so it may lag: it waits a little for more.
+func (n *node) followLog(ctx context.Context) error {
+	for {
+		changed := n.log.Changed()
+		if err := n.index.Follow(ctx); err != nil && ctx.Err() == nil {
+			n.logger.Warn("the audit index is behind; myc audit reindex rebuilds it", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+		if !wait(ctx, indexLag) {
+			return nil
+		}
+	}
+}
+
+// wait waits for d; false if ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary play the command: `myc` in a script is this very program, with the race detector in it. Its run-time
+// sleeps a second before every exit, for reports that may still come; a tenth of that is enough for a command.
+func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" {
+		_ = os.Setenv("GORACE", "atexit_sleep_ms=100") // for the processes that we start
+	}
+	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(run()) }, "deffile": deffile})
+}
+
+// TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it
+// leaves running is ended by pid and is a failure.
+func TestScript(t *testing.T) {
+	data, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			for key, dir := range map[string]string{"HOME": "home", "XDG_RUNTIME_DIR": "run", "TMPDIR": "tmp"} {
+				path := filepath.Join(env.WorkDir, dir)
+				if err := os.MkdirAll(path, 0o700); err != nil {
+					return err
+				}
+				env.Setenv(key, path)
+			}
+			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", tokenVar, "CLAUDECODE"} {
+				env.Setenv(key, "")
+			}
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("DATA", data)
+			env.Defer(func() { endDaemons(t, env.WorkDir) })
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":   exits,
+			"mcptalk": mcptalk,
+			"keys":    keys,
+		},
+	})
+}
+
+// endDaemons ends what a script left running, and fails the test for it. Every project of a script is below its folder, and its
+// daemon says its pid in daemon.json.
+func endDaemons(t *testing.T, work string) {
+	t.Helper()
+	notes, _ := filepath.Glob(filepath.Join(work, ".mycelium", "daemon.json"))
+	deep, _ := filepath.Glob(filepath.Join(work, "*", ".mycelium", "daemon.json"))
+	deeper, _ := filepath.Glob(filepath.Join(work, "*", "*", ".mycelium", "daemon.json"))
+	for _, path := range slices.Concat(notes, deep, deeper) {
+		var i info
+		b, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(b, &i) != nil || i.PID <= 1 {
+			continue
+		}
+		if syscall.Kill(i.PID, syscall.SIGKILL) == nil {
+			t.Errorf("%s left a daemon running (pid %d): end it with myc stop", path, i.PID)
+		}
+	}
+}
+
+// exits runs a command and wants an exact exit code: `exits 4 myc config validate`. Its output is for stdout and stderr as usual.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG …]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%s exited %d, want %s", strings.Join(args[1:], " "), code, args[0])
+	}
+}
+
+// keys runs a command that prints JSON and wants exactly these members: `keys daemon.running,role myc status --json`. Members of
+// members follow a dot; of a list, the first element counts.
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: keys KEY,KEY.KEY PROGRAM [ARG …]")
+	}
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	got := strings.Join(slices.Sorted(maps.Keys(members("", v, map[string]bool{}))), ",")
+	want := strings.Split(args[0], ",")
+	slices.Sort(want)
+	if got != strings.Join(want, ",") {
+		ts.Fatalf("%s has the members\n%s, want\n%s", strings.Join(args[1:], " "), got, strings.Join(want, ","))
+	}
+}
+
+func members(prefix string, v any, into map[string]bool) map[string]bool {
+	switch v := v.(type) {
+	case []any:
+		if len(v) > 0 {
+			members(prefix, v[0], into)
+		} else {
+			into[strings.TrimSuffix(prefix, ".")] = true
+		}
+	case map[string]any:
+		for k, m := range v {
+			members(prefix+k+".", m, into)
+		}
+	default:
+		into[strings.TrimSuffix(prefix, ".")] = true
+	}
+	return into
+}
+
+// mcptalk speaks MCP over stdio to a command and writes the answers, one line each, to a file:
+// `mcptalk out.jsonl requests.jsonl myc mcp --role guest`. It sends a request when the one before is answered.
+func mcptalk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: mcptalk OUT REQUESTS PROGRAM [ARG …]")
+	}
+	answers, err := talk(ts, strings.Split(strings.TrimSpace(ts.ReadFile(args[1])), "\n"), args[2:])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(answers, "\n")+"\n"), 0o600))
+}
+
+func talk(ts *testscript.TestScript, requests, argv []string) ([]string, error) {
+	exe, err := exec.LookPath(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(exe, argv[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = scriptEnv(ts)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	answers, talkErr := converse(stdin, stdout, requests)
+	_ = stdin.Close()
+	if err := cmd.Wait(); err != nil || talkErr != nil {
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), errors.Join(talkErr, err), stderr.String())
+	}
+	return answers, nil
+}
+
+// scriptEnv is the environment of a script as a command sees it.
+func scriptEnv(ts *testscript.TestScript) []string {
+	var env []string
+	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", tokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
+		if v := ts.Getenv(key); v != "" {
+			env = append(env, key+"="+v)
+		}
+	}
+	return slices.Clip(env)
+}

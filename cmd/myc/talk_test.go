@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"mycelium/internal/rpc"
+)
+
+// converse sends requests one after the other and returns the answers. Notifications that come in between are kept too, so
+// that a script can look for them.
+func converse(w io.Writer, r io.Reader, requests []string) ([]string, error) {
+	in := bufio.NewReader(r)
+	var got []string
+	for _, req := range requests {
+		if _, err := io.WriteString(w, req+"\n"); err != nil {
+			return got, fmt.Errorf("send: %w", err)
+		}
+		id := rpc.Member([]byte(req), "id")
+		if id == nil {
+			continue // a notification has no answer
+		}
+		for {
+			line, err := in.ReadBytes('\n')
+			if err != nil {
+				return got, fmt.Errorf("no answer to %s: %w", req, err)
+			}
+			line = bytes.TrimSpace(line)
+			got = append(got, string(line))
+			if bytes.Equal(rpc.Member(line, "id"), id) && rpc.Member(line, "method") == nil {
+				break
+			}
+		}
+	}
+	return got, nil
+}

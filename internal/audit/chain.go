@@ -1,0 +1,256 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mycelium/internal/atomicfile"
+)
+
+// The seal of a line: its end.
+const (
+	macLen    = 64 // hexadecimal digits of HMAC-SHA256
+	sealStart = `,"mac":"`
+	sealEnd   = `"}`
+	sealLen   = len(sealStart) + macLen + len(sealEnd)
+	origin    = "0000000000000000000000000000000000000000000000000000000000000000" // prev of the first line
+)
+
+// head is the end of the chain: the last line's number and seal.
+type head struct {
+	seq int64
+	mac string
+}
+
+// sealer computes seals.
+type sealer struct {
+	h   hash.Hash
+	sum []byte
+}
+
+func newSealer(key []byte) *sealer { return &sealer{h: hmac.New(sha256.New, key)} }
+
+// appendMac appends the seal of a line that lacks it, in hexadecimal.
+func (s *sealer) appendMac(dst, unsealed []byte) []byte {
+	s.h.Reset()
+	_, _ = s.h.Write(unsealed)
+	s.sum = s.h.Sum(s.sum[:0])
+	return appendHex(dst, s.sum)
+}
+
+func appendHex(dst, b []byte) []byte {
+	const digits = "0123456789abcdef"
+	for _, c := range b {
+		dst = append(dst, digits[c>>4], digits[c&15])
+	}
+	return dst
+}
+
+// appendLine appends a whole line, with its newline.
+func (s *sealer) appendLine(dst []byte, seq int64, prev string, body []byte) []byte {
+	start := len(dst)
+	dst = append(dst, `{"seq":`...)
+	dst = strconv.AppendInt(dst, seq, 10)
+	dst = append(dst, `,"prev":"`...)
+	dst = append(dst, prev...)
+	dst = append(dst, `",`...)
+	dst = append(dst, body...)
+	end := len(dst)
+	dst = append(dst, sealStart...)
+	dst = s.appendMac(dst, dst[start:end])
+	return append(dst, sealEnd+"\n"...)
+}
+
+// links are what a line says about its place, read without trusting it.
+type links struct {
+	head
+	prev     string
+	unsealed []byte
+}
+
+// parseLinks reads the links of a line without its newline; false if it is not written as we write lines.
+func parseLinks(line []byte) (links, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
+	if !ok || len(line) < sealLen {
+		return links{}, false
+	}
+	digits, rest, ok := bytes.Cut(rest, []byte(`,"prev":"`))
+	if !ok || len(rest) < macLen+2+sealLen || string(rest[macLen:macLen+2]) != `",` {
+		return links{}, false
+	}
+	seq, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		return links{}, false
+	}
+	seal := line[len(line)-sealLen:]
+	if !bytes.HasPrefix(seal, []byte(sealStart)) || !bytes.HasSuffix(seal, []byte(sealEnd)) {
+		return links{}, false
+	}
+	mac := seal[len(sealStart) : len(sealStart)+macLen]
+	return links{head{seq, string(mac)}, string(rest[:macLen]), line[:len(line)-sealLen]}, true
+}
+
+// genuine reports whether the line was sealed with the key.
+func (s *sealer) genuine(l links) bool {
+	return hmac.Equal(s.appendMac(nil, l.unsealed), []byte(l.mac))
+}
+
+// segments lists the segments of the folder, oldest first. A missing folder has none; what has no segment's name is left aside.
+func segments(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the segments of the log: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if segmentNumber(e.Name()) > 0 {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names) // numbers have a fixed width
+	return names, nil
+}
+
+// segmentName is the name of the nth segment: 1 is 00000001.jsonl.
+func segmentName(n int) string { return fmt.Sprintf("%08d.jsonl", n) }
+
+// segmentNumber is the inverse of segmentName; 0 for other names.
+func segmentNumber(name string) int {
+	digits, ok := strings.CutSuffix(name, ".jsonl")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || segmentName(n) != name {
+		return 0
+	}
+	return n
+}
+
+const (
+	keyFile        = "audit.key"
+	checkpointFile = "audit.checkpoint"
+)
+
+// loadKey reads the key of the log.
+func loadKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, keyFile)
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the log: %w", err)
+	}
+	if !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("read the key of the log %s: it must be a file that only its owner can read (mode 0600, it is %v)", path, st.Mode())
+	}
+	key, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the log: %w", err)
+	}
+	if len(key) != sha256.Size {
+		return nil, fmt.Errorf("read the key of the log %s: it has %d bytes, want %d; restore it from a backup, or move it and the log's folder away to begin a new log", path, len(key), sha256.Size)
+	}
+	return key, nil
+}
+
+// createKey makes a new key, and the checkpoint of an empty log with it. The checkpoint comes first: a key is never without one.
+func createKey(dir string) ([]byte, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the log's key: %w", err)
+	}
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key)
+	c, err := openCheckpoint(dir, newSealer(key), true)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(c.write(head{0, origin}, segmentName(1)), c.f.Close())
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(dir, keyFile), key, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create the key of the log: %w", err)
+	}
+	return key, nil
+}
+
+// checkpoint is the file beside the key that says how long the log was at its last sync. It is written in place, in two slots by
+// turns, each sealed: a torn write leaves the other. It is not synced itself: after a crash of the machine it may be older than
+// the log, never newer, because the log is synced before.
+type checkpoint struct {
+	f    *os.File
+	seal *sealer
+	turn int64
+}
+
+const slotLen = 256
+
+func openCheckpoint(dir string, s *sealer, create bool) (*checkpoint, error) {
+	flags := os.O_RDWR
+	if create {
+		flags |= os.O_CREATE
+	}
+	f, err := os.OpenFile(filepath.Join(dir, checkpointFile), flags, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the checkpoint of the log: %w", err)
+	}
+	return &checkpoint{f: f, seal: s}, nil
+}
+
+// write notes the head of the log.
+func (c *checkpoint) write(h head, segment string) error {
+	b := make([]byte, 0, slotLen)
+	b = fmt.Appendf(b, "%d %s %s ", h.seq, h.mac, segment)
+	b = append(c.seal.appendMac(b, b), '\n')
+	b = append(b, bytes.Repeat([]byte(" "), slotLen-len(b)-1)...)
+	b = append(b, '\n')
+	c.turn++
+	if _, err := c.f.WriteAt(b, c.turn%2*slotLen); err != nil {
+		return fmt.Errorf("write the checkpoint of the log: %w", err)
+	}
+	return nil
+}
+
+var errNoCheckpoint = errors.New("the checkpoint beside the key is missing or was changed")
+
+// read returns the newest slot that is whole.
+func (c *checkpoint) read() (h head, err error) {
+	raw := make([]byte, 2*slotLen)
+	n, err := c.f.ReadAt(raw, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return head{}, fmt.Errorf("read the checkpoint of the log: %w", err)
+	}
+	raw = raw[:n]
+	found := false
+	for i := range int64(2) {
+		slot := raw[min(len(raw), int(i)*slotLen):min(len(raw), int(i+1)*slotLen)]
+		line, _, _ := bytes.Cut(slot, []byte("\n"))
+		cut := len(line) - macLen
+		if cut < 0 || !hmac.Equal(c.seal.appendMac(nil, line[:cut]), line[cut:]) {
+			continue
+		}
+		var s head
+		var seg string
+		if _, err := fmt.Sscan(string(line[:cut]), &s.seq, &s.mac, &seg); err != nil {
+			continue
+		}
+		if !found || s.seq >= h.seq {
+			h, found, c.turn = s, true, i
+		}
+	}
+	if !found {
+		return head{}, errNoCheckpoint
+	}
+	return h, nil
+}

@@ -1,0 +1,323 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mycelium/internal/store"
+)
+
+func openIndex(t testing.TB, o Options) *Index {
+	t.Helper()
+	db, err := store.Open(context.Background(), "sqlite://"+filepath.Join(filepath.Dir(o.Lock), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return NewIndex(db, o)
+}
+
+var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// fill writes nine calls: c0 to c7 with an outcome every other, a denial, reasoning; and acts that are no calls.
+func fill(t testing.TB, l *Log) {
+	add(t, l, Record{ID: "op", Kind: Operator, Note: "session new"})
+	for i := range 8 {
+		id := fmt.Sprint("c", i)
+		r := decision(id)
+		r.Time = day.Add(time.Duration(i) * time.Minute)
+		r.Session, r.Role = fmt.Sprint("s", i%2), []string{"guest", "developer"}[i%2]
+		switch i {
+		case 2:
+			r.Effect, r.Reason, r.Tool, r.Unknown = "deny", "=HYPERLINK(1)", "files__write_file", true
+		case 3:
+			r.Thinking = &Thinking{Thinking: "I should read the configuration first", Type: "reasoning", Tokens: 10, Claimed: true}
+		case 5:
+			r.Thinking = &Thinking{Thinking: "設定ファイルを読み込みます。" + strings.Repeat("長", 600), Type: "extended_thinking", Tokens: 30}
+		}
+		add(t, l, r)
+		switch i {
+		case 0, 4, 6:
+			add(t, l, Record{ID: id, Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond, Time: r.Time})
+		case 5:
+			add(t, l, Record{ID: id, Kind: Outcome, Outcome: "error", Error: "boom", Duration: 4 * time.Millisecond, Time: r.Time})
+		}
+	}
+}
+
+func ids(t testing.TB, x *Index, q Query) string {
+	t.Helper()
+	es, err := x.Query(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range es {
+		out = append(out, e.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestQueries asks the same of an index that has read all, half and nothing of the log.
+func TestQueries(t *testing.T) {
+	yes, no := true, false
+	ctx := context.Background()
+	for _, followed := range []string{"all", "some", "none", "rebuilt"} {
+		o := options(t)
+		l := openLog(t, o)
+		x := openIndex(t, o)
+		if followed == "some" {
+			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9", Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)})
+			if err := x.Follow(ctx); err != nil {
+				t.Fatal(err)
+			}
+			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "allow", DecidedBy: "person"}, Record{ID: "c8", Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
+		} else {
+			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9", Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)},
+				Record{ID: "c8", Kind: Decided, Effect: "allow", DecidedBy: "person"}, Record{ID: "c8", Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
+		}
+		fill(t, l)
+		switch followed {
+		case "all":
+			if err := x.Follow(ctx); err != nil {
+				t.Fatal(err)
+			}
+		case "rebuilt":
+			for range 2 {
+				if err := x.Rebuild(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, c := range []struct {
+			q    Query
+			want string
+		}{
+			{Query{}, "c7 c6 c5 c4 c3 c2 c1 c0 c8"},
+			{Query{Limit: 2, Offset: 1}, "c6 c5"},
+			{Query{Role: "developer"}, "c7 c5 c3 c1"},
+			{Query{Tool: "files__write_file"}, "c2"},
+			{Query{Session: "s0", Outcome: "ok"}, "c6 c4 c0"},
+			{Query{Outcome: "unfinished"}, "c7 c3 c1"},
+			{Query{Effect: "deny"}, "c2"},
+			{Query{Effect: "ask"}, ""},
+			{Query{Since: day.Add(2 * time.Minute), Until: day.Add(4 * time.Minute)}, "c3 c2"},
+			{Query{HasThinking: &yes}, "c5 c3"},
+			{Query{HasThinking: &no, Role: "developer"}, "c7 c1"},
+			{Query{ThinkingType: "reasoning"}, "c3"},
+			{Query{Text: "CONFIG read"}, "c3"},
+			{Query{Text: "config missing"}, ""},
+			{Query{Text: `"configuration" OR (x`}, ""},
+			{Query{Text: "読み込み"}, "c5"},
+			{Query{Text: "込読"}, ""},
+			{Query{Text: "読"}, "c5"},
+			{Query{Text: "。！"}, ""},
+			{Query{Role: "' OR 1=1 --"}, ""},
+		} {
+			if got := ids(t, x, c.q); got != c.want {
+				t.Errorf("%s: %+v: got %q, want %q", followed, c.q, got, c.want)
+			}
+		}
+		es, err := x.Query(ctx, Query{Session: "s9"})
+		if err != nil || len(es) != 1 || string(es[0].Args) != `{"n":1}` || es[0].Effect != "allow" || es[0].DecidedBy != "person" || es[0].DurationMs != 2 {
+			t.Errorf("%s: a call that was asked about: %+v, %v", followed, es, err)
+		}
+		checkFigures(t, x)
+	}
+}
+
+func checkFigures(t *testing.T, x *Index) {
+	t.Helper()
+	ctx := context.Background()
+	s, err := x.Stats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Stats{Total: 9, ByOutcome: map[string]int{"ok": 4, "error": 1, "denied": 1, "unfinished": 3},
+		ByTool: []Count{{"files__read_file", 8}, {"files__write_file", 1}}, ByRole: []Count{{"guest", 5}, {"developer", 4}},
+		DenialRate: 1.0 / 9, AvgDurationMs: 2.4,
+		Thinking: ThinkingStats{Entries: 2, Coverage: 2.0 / 9, Tokens: 40, Average: 20, ByType: map[string]int{"reasoning": 1, "extended_thinking": 1}}}
+	if d := cmp.Diff(want, s); d != "" {
+		t.Errorf("stats: %s", d)
+	}
+	if d, err := x.Denials(ctx, 0); err != nil || len(d) != 1 || d[0].ID != "c2" || string(d[0].Args) != `{"path":"a.txt"}` {
+		t.Errorf("denials: %+v, %v; a denied call keeps its arguments", d, err)
+	}
+	r, err := x.Thinking(ctx, 0)
+	if err != nil || len(r.Entries) != 2 || len([]rune(r.Entries[0].Preview)) != 500 || r.Entries[0].FullLength != 614 || !r.Entries[1].Claimed {
+		t.Errorf("thinking: %+v, %v", r, err)
+	}
+}
+
+func TestExport(t *testing.T) {
+	o := options(t)
+	l, x := openLog(t, o), openIndex(t, o)
+	ctx := context.Background()
+	var b bytes.Buffer
+	if err := x.Export(ctx, &b, "json", Query{}); err != nil || b.String() != "[]\n" {
+		t.Errorf("nothing: %q, %v", b.String(), err)
+	}
+	fill(t, l)
+	b.Reset()
+	if err := x.Export(ctx, &b, "json", Query{}); err != nil {
+		t.Fatal(err)
+	}
+	var es []map[string]any
+	if err := json.Unmarshal(b.Bytes(), &es); err != nil || len(es) != 8 {
+		t.Fatalf("%d entries, %v", len(es), err)
+	}
+	b.Reset()
+	if err := x.Export(ctx, &b, "jsonl", Query{Limit: 3}); err != nil || strings.Count(b.String(), "\n") != 3 {
+		t.Errorf("jsonl: %s, %v", b.String(), err)
+	}
+	b.Reset()
+	if err := x.Export(ctx, &b, "csv", Query{}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 9 || !slices.Equal(rows[0], csvHeader) {
+		t.Fatalf("csv: %v, %v", rows, err)
+	}
+	if want := []string{"c2", "2026-11-20T12:02:00Z", "s0", "guest", "files__write_file", "files", "denied", "'=HYPERLINK(1)", "0", "false", "", "0"}; !slices.Equal(rows[6], want) {
+		t.Errorf("row %q, want %q", rows[6], want)
+	}
+	if err := x.Export(ctx, &b, "xml", Query{}); err == nil || !strings.Contains(err.Error(), "json, jsonl or csv") {
+		t.Errorf("xml: %v", err)
+	}
+}
+
+func TestEntryShape(t *testing.T) {
+	for args, want := range map[string]string{`{"b":1,"a":1.50}`: `{"b":1,"a":1.50}`, "": "null"} {
+		raw, err := json.Marshal(Entry{ID: "x", Args: []byte(args), Thinking: &Thinking{Thinking: "t", Tokens: 3}})
+		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","role":"","surface":"","tool":"","server":"","args":` + want +
+			`,"effect":"","rule":"","reason":"","decidedBy":"","outcome":"","durationMs":0,"thinking":{"thinking":"t","thinkingTokens":3}}`
+		if err != nil || string(raw) != full {
+			t.Errorf("got %s, %v\nwant %s", raw, err, full)
+		}
+	}
+}
+
+func TestFollowAcrossSegmentsAndNewLog(t *testing.T) {
+	o := options(t)
+	o.Rotate = 3000
+	ctx := context.Background()
+	l, x := openLog(t, o), openIndex(t, o)
+	for i := range 1500 { // more than a batch
+		add(t, l, decision(fmt.Sprint("a", i)))
+		if i%400 == 0 {
+			if err := x.Follow(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := x.Follow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := x.db.QueryRow("SELECT count(*) FROM audit_calls").Scan(&n); err != nil || n != 1500 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	// Another log in the place of the first: queries say so, Follow begins anew.
+	o2 := options(t)
+	add(t, openLog(t, o2), decision("b0"))
+	y := NewIndex(x.db, o2)
+	if _, err := y.Query(ctx, Query{}); err == nil || !strings.Contains(err.Error(), "reindex") {
+		t.Errorf("query of an index of another log: %v", err)
+	}
+	if err := y.Follow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(t, y, Query{}); got != "b0" {
+		t.Errorf("after the log was replaced: %q", got)
+	}
+}
+
+func TestQueryNeedsNoWriter(t *testing.T) {
+	o := options(t)
+	l, x := openLog(t, o), openIndex(t, o)
+	add(t, l, decision("a"))
+	err := x.db.Tx(context.Background(), func(*sql.Tx) error {
+		if got := ids(t, x, Query{}); got != "a" {
+			t.Errorf("while somebody writes: %q", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.db.Exec("DELETE FROM audit_calls"); err == nil {
+		t.Error("after a query the reading pool writes")
+	}
+}
+
+func BenchmarkFollow(b *testing.B) {
+	o := options(b)
+	l, x := openLog(b, o), openIndex(b, o)
+	for b.Loop() {
+		b.StopTimer()
+		for i := range 500 {
+			id := NewID()
+			add(b, l, decision(id), Record{ID: id, Kind: Outcome, Outcome: "ok", Duration: time.Duration(i)})
+		}
+		b.StartTimer()
+		if err := x.Follow(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/record")
+}
+
+func BenchmarkQueryTail(b *testing.B) {
+	o := options(b)
+	l, x := openLog(b, o), openIndex(b, o)
+	for range 1000 {
+		add(b, l, decision(NewID()))
+	}
+	for b.Loop() {
+		if _, err := x.Query(context.Background(), Query{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// FuzzScanner: what the index reads of a line is what decode reads.
+func FuzzScanner(f *testing.F) {
+	for _, r := range []Record{decision("a"), {ID: "\"b\\", Kind: Outcome, Outcome: "error", Error: "設定\n\t\"", Duration: 1234567}, {Kind: Session, Args: []byte(`{"a":[1,{"b":"\\"}]}`)}} {
+		f.Add(bytes.TrimSpace(newSealer([]byte("k")).appendLine(nil, 7, origin, appendBody(nil, &Line{Record: r}, nil))))
+	}
+	f.Add([]byte(`{"seq":1,"id":"a\u0041","time":"2026-11-20T12:00:00.5Z","args":{},"unknown":true,"durationMs":0.25}`))
+	f.Add([]byte(`{"seq":1,"x":}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		want, err := decode(raw)
+		got, gerr := new(scanner).line(raw)
+		if err != nil {
+			return // that it does not notice every fault inside of a value is said
+		}
+		if gerr != nil {
+			t.Fatalf("%s: %v", raw, gerr)
+		}
+		for _, l := range []*Line{&want, &got} { // what the index does not need
+			l.Parent, l.Skills, l.Args, l.Facts, l.Note = "", nil, nil, nil, ""
+		}
+		if diff := cmp.Diff(want.Record, got.Record); diff != "" || want.Seq != got.Seq || want.Mac != got.Mac {
+			t.Errorf("%s: %s", raw, diff)
+		}
+		if args := argsOf(raw); len(args) > 0 {
+			full, _ := decode(raw)
+			if diff := cmp.Diff(string(full.Args), string(args)); diff != "" {
+				t.Errorf("%s: %s", raw, diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,235 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// indexer holds the prepared statements that put lines into the tables; while there are temporary tables of the same names,
+// into those.
+type indexer struct {
+	calls, call, outcome, thinking, text *sql.Stmt
+	copy                                 *sql.Stmt // of the overlay
+
+	// held are decisions whose outcome may still come, by id: most follow soon, and one row that is whole costs half of one that
+	// is inserted and then updated.
+	held map[string]*Line
+	free []*Line // lines to use again
+
+	rows     []any // of calls that wait to be inserted together
+	scopes   shared[scope]
+	verdicts shared[verdict]
+}
+
+// scope and verdict are what many calls share.
+type (
+	scope   struct{ session, tool, role, principal, surface, itemKind, server string }
+	verdict struct {
+		effect, rule string
+		unknown      bool
+		decidedBy    string
+	}
+)
+
+// shared finds the row of a combination, or makes it.
+type shared[K comparable] struct {
+	known        map[K]int64
+	find, insert *sql.Stmt
+}
+
+func (s *shared[K]) row(ctx context.Context, key K, columns ...any) (n int64, err error) {
+	if n, ok := s.known[key]; ok {
+		return n, nil
+	}
+	rows, err := s.find.QueryContext(ctx, columns...)
+	if err != nil {
+		return 0, err
+	}
+	if rows.Next() {
+		err = rows.Scan(&n)
+	}
+	if e := rows.Close(); err == nil {
+		err = e
+	}
+	if err == nil && n == 0 {
+		var res sql.Result
+		if res, err = s.insert.ExecContext(ctx, columns...); err == nil {
+			n, err = res.LastInsertId()
+		}
+	}
+	if err == nil {
+		s.known[key] = n
+	}
+	return n, err
+}
+
+// together is how many calls one statement inserts, columns what each has.
+const (
+	together = 16
+	columns  = 12
+)
+
+const (
+	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, verdict, reason, outcome, error, duration_us, segment, line_end, line_length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	// A call may be decided more than once: asked, then answered. The last decision stands, the first has the arguments.
+	again = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome, error = excluded.error, duration_us = excluded.duration_us`
+)
+
+func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
+	w := &indexer{held: map[string]*Line{}}
+	w.scopes.known, w.verdicts.known = map[scope]int64{}, map[verdict]int64{}
+	for _, s := range []struct {
+		to   **sql.Stmt
+		text string
+	}{
+		{&w.call, insertCall + again},
+		{&w.calls, insertCall + strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, together-1) + again},
+		{&w.outcome, `UPDATE audit_calls SET outcome = ?, error = ?, duration_us = ? WHERE id = ?`},
+		{&w.thinking, `INSERT INTO audit_thinking (seq, thinking, type, tokens) VALUES (?, ?, ?, ?)`},
+		{&w.text, `INSERT INTO audit_text (rowid, words, bigrams) VALUES (?, ?, ?)`},
+		{&w.scopes.find, `SELECT scope FROM audit_scopes WHERE session = ? AND tool = ? AND role = ? AND principal = ? AND surface = ? AND item_kind = ? AND server = ?`},
+		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, item_kind, server) VALUES (?, ?, ?, ?, ?, ?, ?)`},
+		{&w.verdicts.find, `SELECT verdict FROM audit_verdicts WHERE effect = ? AND rule = ? AND unknown = ? AND decided_by = ?`},
+		{&w.verdicts.insert, `INSERT INTO audit_verdicts (effect, rule, unknown, decided_by) VALUES (?, ?, ?, ?)`},
+	} {
+		var err error
+		if *s.to, err = tx.PrepareContext(ctx, s.text); err != nil {
+			w.close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *indexer) close() {
+	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.copy, w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
+		if s != nil {
+			_ = s.Close()
+		}
+	}
+}
+
+// add takes one line; flush must follow the last. Lines that are about no call are not in the index: they are for those who
+// read the log.
+func (w *indexer) add(ctx context.Context, l *Line) error {
+	before := w.held[l.ID]
+	switch l.Kind {
+	case Decided:
+		w.held[l.ID] = w.hold(l)
+		if before == nil {
+			return nil
+		}
+		defer w.release(before)
+		return w.insert(ctx, before, before)
+	case Outcome:
+		if before != nil {
+			delete(w.held, l.ID)
+			defer w.release(before)
+			return w.insert(ctx, before, l)
+		}
+		if err := w.write(ctx); err != nil {
+			return err
+		}
+		res, err := w.outcome.ExecContext(ctx, outcomeOf(l), l.Error, l.Duration.Microseconds(), l.ID)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return w.insert(ctx, l, l) // its decision is not in the log
+	default:
+		return nil
+	}
+}
+
+func (w *indexer) hold(l *Line) *Line {
+	held := new(Line)
+	if n := len(w.free); n > 0 {
+		held, w.free = w.free[n-1], w.free[:n-1]
+	}
+	*held = *l
+	return held
+}
+
+func (w *indexer) release(l *Line) { w.free = append(w.free, l) }
+
+// flush inserts the calls that have no outcome yet, in the order of the log.
+func (w *indexer) flush(ctx context.Context) error {
+	for _, l := range slices.SortedFunc(maps.Values(w.held), func(a, b *Line) int { return cmp.Compare(a.Seq, b.Seq) }) {
+		if err := w.insert(ctx, l, l); err != nil {
+			return fmt.Errorf("%s, record %d: %w", l.Segment, l.Seq, err)
+		}
+	}
+	clear(w.held)
+	return w.write(ctx)
+}
+
+func outcomeOf(l *Line) string {
+	switch {
+	case l.Kind == Outcome && l.Outcome != "":
+		return l.Outcome
+	case l.Effect == "deny":
+		return "denied"
+	default:
+		return "unfinished"
+	}
+}
+
+// insert puts in the call that l begins, as it stood at its line end.
+func (w *indexer) insert(ctx context.Context, l, end *Line) error {
+	s, err := w.scopes.row(ctx, scope{l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server},
+		l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server)
+	if err != nil {
+		return err
+	}
+	v, err := w.verdicts.row(ctx, verdict{l.Effect, l.Rule, l.Unknown, l.DecidedBy}, l.Effect, l.Rule, l.Unknown, l.DecidedBy)
+	if err != nil {
+		return err
+	}
+	var duration any
+	if end.Kind == Outcome {
+		duration = end.Duration.Microseconds()
+	}
+	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, v, l.Reason, outcomeOf(end), end.Error, duration, segmentNumber(l.Segment), l.Offset, l.length)
+	if len(w.rows) == together*columns {
+		_, err = w.calls.ExecContext(ctx, w.rows...)
+		w.rows = w.rows[:0]
+	}
+	if err != nil || l.Thinking == nil {
+		return err
+	}
+	return w.insertThinking(ctx, l)
+}
+
+func (w *indexer) insertThinking(ctx context.Context, l *Line) error {
+	t := l.Thinking
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if _, err := w.thinking.ExecContext(ctx, l.Seq, string(raw), t.Type, t.Tokens); err != nil {
+		return err
+	}
+	text := t.Thinking + "\n" + t.Summary
+	_, err = w.text.ExecContext(ctx, l.Seq, text, bigrams(text))
+	return err
+}
+
+// write inserts the rows that wait, one by one.
+func (w *indexer) write(ctx context.Context) error {
+	for row := range slices.Chunk(w.rows, columns) {
+		if _, err := w.call.ExecContext(ctx, row...); err != nil {
+			return err
+		}
+	}
+	w.rows = w.rows[:0]
+	return nil
+}

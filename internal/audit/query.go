@@ -1,0 +1,346 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Entry is one call in the shape of `myc audit query --json`: its decision joined with its outcome.
+type Entry struct {
+	ID         string    `json:"id"`
+	Time       time.Time `json:"time"`
+	Session    string    `json:"session"`
+	Principal  string    `json:"principal"`
+	Role       string    `json:"role"`
+	Surface    string    `json:"surface"`
+	Tool       string    `json:"tool"`
+	Server     string    `json:"server"`
+	Args       []byte    `json:"-"` // raw JSON, written as "args"; null if there were none
+	Effect     string    `json:"effect"`
+	Rule       string    `json:"rule"`
+	Reason     string    `json:"reason"`
+	DecidedBy  string    `json:"decidedBy"`
+	Outcome    string    `json:"outcome"` // ok, error, denied; "unfinished" when no outcome was recorded
+	DurationMs float64   `json:"durationMs"`
+	Thinking   *Thinking `json:"thinking,omitempty"`
+}
+
+// MarshalJSON writes the members in the order of the command line's contract.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	args := jsontext.Value(e.Args)
+	if len(args) == 0 {
+		args = jsontext.Value("null")
+	}
+	return json.Marshal(struct {
+		ID         string         `json:"id"`
+		Time       time.Time      `json:"time"`
+		Session    string         `json:"session"`
+		Principal  string         `json:"principal"`
+		Role       string         `json:"role"`
+		Surface    string         `json:"surface"`
+		Tool       string         `json:"tool"`
+		Server     string         `json:"server"`
+		Args       jsontext.Value `json:"args"`
+		Effect     string         `json:"effect"`
+		Rule       string         `json:"rule"`
+		Reason     string         `json:"reason"`
+		DecidedBy  string         `json:"decidedBy"`
+		Outcome    string         `json:"outcome"`
+		DurationMs float64        `json:"durationMs"`
+		Thinking   *Thinking      `json:"thinking,omitempty"`
+	}{e.ID, e.Time, e.Session, e.Principal, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy, e.Outcome, e.DurationMs, e.Thinking})
+}
+
+// Query selects entries, newest first.
+type Query struct {
+	Role, Tool, Session, Outcome, Effect string
+	Since, Until                         time.Time // from Since on, before Until; zero: no bound
+	HasThinking                          *bool
+	ThinkingType                         string
+	Text                                 string // words of the reasoning; Japanese works
+	Limit, Offset                        int    // Limit 0: 100; below 0: all
+}
+
+const defaultLimit = 100
+
+// Query returns the entries that match. Words of Text match beginnings of words, in any case; all must be there.
+func (x *Index) Query(ctx context.Context, q Query) ([]Entry, error) {
+	out := []Entry{}
+	err := x.each(ctx, q, func(e Entry) error {
+		out = append(out, e)
+		return nil
+	})
+	return out, err
+}
+
+// Denials are the newest calls that were denied (A47's getRecentDenials); limit 0: 10.
+func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
+	if limit == 0 {
+		limit = 10
+	}
+	return x.Query(ctx, Query{Outcome: "denied", Limit: limit})
+}
+
+// each calls f for every entry that matches.
+func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
+	return wrap("query the audit index", x.read(ctx, func(tx *sql.Tx, tail bool) error {
+		where, args := conditions(q, tail)
+		limit := q.Limit
+		if limit == 0 {
+			limit = defaultLimit
+		}
+		//nolint:gosec // what is put together is text of ours; what people ask for goes in as parameters
+		rows, err := tx.QueryContext(ctx, `SELECT c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server, v.effect, v.rule, c.reason, v.decided_by,
+				c.outcome, coalesce(c.duration_us, 0), t.thinking, c.segment, c.line_end, c.line_length FROM `+entries(tail)+where+` ORDER BY c.seq DESC LIMIT ? OFFSET ?`,
+			append(args, limit, max(0, q.Offset))...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		log := places{dir: x.o.Dir}
+		defer log.close()
+		for rows.Next() {
+			e, err := scanEntry(rows, &log)
+			if err != nil {
+				return err
+			}
+			if err := f(e); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}))
+}
+
+func scanEntry(rows *sql.Rows, log *places) (Entry, error) {
+	var e Entry
+	var micros, duration, end int64
+	var segment, length int
+	var thinking sql.NullString
+	err := rows.Scan(&e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason, &e.DecidedBy,
+		&e.Outcome, &duration, &thinking, &segment, &end, &length)
+	if err != nil {
+		return e, err
+	}
+	e.Time = time.UnixMicro(micros).UTC()
+	e.DurationMs = float64(duration) / 1e3
+	if e.Args, err = log.args(e.ID, segment, end, length); err == nil && thinking.Valid {
+		e.Thinking = &Thinking{}
+		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
+	}
+	return e, err
+}
+
+// maxLine bounds a line of the log: above everything that a record may hold.
+const maxLine = 4 << 20
+
+// places reads lines of the log by where they stand.
+type places struct {
+	dir  string
+	n    int // of the segment that is open
+	file *os.File
+}
+
+func (l *places) close() {
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+}
+
+// args are those of the call of that id; nil: it has none, or its segment is not there any more.
+func (l *places) args(id string, segment int, end int64, length int) ([]byte, error) {
+	if l.file == nil || l.n != segment {
+		l.close()
+		var err error
+		if l.file, err = os.Open(filepath.Join(l.dir, segmentName(segment))); errors.Is(err, fs.ErrNotExist) {
+			l.file = nil
+			return nil, nil
+		} else if err != nil {
+			l.file = nil
+			return nil, fmt.Errorf("read the arguments of a call: %w", err)
+		}
+		l.n = segment
+	}
+	if length <= 1 || length > maxLine {
+		return nil, nil
+	}
+	raw := make([]byte, length)
+	if _, err := l.file.ReadAt(raw, end-int64(length)); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read the arguments of a call: %w", err)
+	}
+	var same bool
+	var args []byte
+	members(raw[:length-1], func(name, value []byte) bool {
+		switch string(name) {
+		case "id":
+			known, ok := text(value)
+			same = ok && known == id
+		case "args":
+			args = value
+		}
+		return args == nil
+	})
+	if !same || !jsontext.Value(args).IsValid() { // the line is another one now: verify tells of it
+		return nil, nil
+	}
+	return args, nil
+}
+
+// conditions makes the WHERE clause of a query.
+func conditions(q Query, tail bool) (where string, args []any) {
+	var parts []string
+	add := func(part string, values ...any) {
+		parts = append(parts, part)
+		args = append(args, values...)
+	}
+	for _, c := range [][2]string{{"s.role", q.Role}, {"s.tool", q.Tool}, {"s.session", q.Session}} {
+		if c[1] != "" {
+			add("c.scope IN (SELECT scope FROM audit_scopes s WHERE "+c[0]+" = ?)", c[1])
+		}
+	}
+	for _, c := range [][2]string{{"c.outcome", q.Outcome}, {"v.effect", q.Effect}, {"t.type", q.ThinkingType}} {
+		if c[1] != "" {
+			add(c[0]+" = ?", c[1])
+		}
+	}
+	if q.Outcome != "" && q.Outcome != "ok" {
+		add("c.outcome <> 'ok'") // so that the index of those is used
+	}
+	if !q.Since.IsZero() {
+		add("c.time >= ?", q.Since.UnixMicro())
+	}
+	if !q.Until.IsZero() {
+		add("c.time < ?", q.Until.UnixMicro())
+	}
+	if q.HasThinking != nil {
+		add("(t.thinking IS NOT NULL) = ?", *q.HasThinking)
+	}
+	if q.Text != "" {
+		if m := matchExpression(q.Text); m == "" {
+			add("0") // nothing but punctuation: no word matches it
+		} else if tail {
+			add("c.seq IN (SELECT rowid FROM main.audit_text(?) UNION ALL SELECT rowid FROM temp.audit_text(?))", m, m)
+		} else {
+			add("c.seq IN (SELECT rowid FROM audit_text(?))", m)
+		}
+	}
+	if len(parts) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(parts, " AND "), args
+}
+
+// entries is what queries select from: calls c with their scope s, verdict v and reasoning t. The order of the join is said,
+// because the newest calls are wanted first.
+func entries(tail bool) string {
+	thinking := "audit_thinking"
+	if tail {
+		thinking = "(SELECT * FROM main.audit_thinking UNION ALL SELECT * FROM temp.audit_thinking)"
+	}
+	return callsTable(tail) + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " + thinking + " t ON t.seq = c.seq"
+}
+
+// callsTable is the calls in the index, and with a tail, the tail laid over them.
+func callsTable(tail bool) string {
+	if !tail {
+		return "audit_calls"
+	}
+	return "(SELECT * FROM main.audit_calls WHERE id NOT IN (SELECT id FROM temp.audit_calls) UNION ALL SELECT * FROM temp.audit_calls)"
+}
+
+// read runs f on one state of the index. Where the log is ahead of it, the lines between are put into temporary tables that are
+// gone afterwards: the same queries work, nobody has to wait for a writer, and a full disk does not hide the log.
+func (x *Index) read(ctx context.Context, f func(tx *sql.Tx, tail bool) error) (err error) {
+	conn, err := x.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	// The reading pool may not write, not even temporary tables.
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY"); err != nil {
+		return err
+	}
+	defer func() {
+		_, e := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA query_only = 1")
+		err = errors.Join(err, e)
+	}()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // the temporary tables end with it
+	tail, err := x.layTail(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return f(tx, tail)
+}
+
+// layTail makes the temporary tables if there is a tail.
+func (x *Index) layTail(ctx context.Context, tx *sql.Tx) (bool, error) {
+	from, same, err := x.position(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	if !same {
+		return false, errors.New("the index belongs to another log than the one that is there; \"myc audit reindex\" makes it anew")
+	}
+	var w *indexer
+	ctx, stop := context.WithoutCancel(ctx), ctx // as in step
+	for line, err := range read(stop, x.o, from, false, new(scanner).line) {
+		if err != nil {
+			return false, err
+		}
+		if w == nil {
+			if w, err = overlay(ctx, tx); err != nil {
+				return false, err
+			}
+			defer w.close()
+		}
+		if line.Kind == Outcome || line.Kind == Decided { // what it changes may be in the index already
+			if _, err := w.copy.ExecContext(ctx, line.ID); err != nil {
+				return false, err
+			}
+		}
+		if err := w.add(ctx, &line); err != nil {
+			return false, fmt.Errorf("%s, record %d: %w", line.Segment, line.Seq, err)
+		}
+	}
+	if w != nil {
+		return true, errors.Join(stop.Err(), w.flush(ctx))
+	}
+	return false, stop.Err()
+}
+
+// overlay makes temporary tables with the names of the index's.
+func overlay(ctx context.Context, tx *sql.Tx) (*indexer, error) {
+	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_thinking", "audit_text"} {
+		var made string
+		if err := tx.QueryRowContext(ctx, "SELECT sql FROM main.sqlite_schema WHERE name = ?", table).Scan(&made); err != nil {
+			return nil, err
+		}
+		if err := execAll(ctx, tx, strings.Replace(made, "TABLE "+table, "TABLE temp."+table, 1)); err != nil {
+			return nil, err
+		}
+	}
+	// Few rows, and so that both kinds of calls join with one table.
+	if err := execAll(ctx, tx, "INSERT INTO temp.audit_scopes SELECT * FROM main.audit_scopes", "INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts"); err != nil {
+		return nil, err
+	}
+	w, err := newIndexer(ctx, tx)
+	if err == nil {
+		w.copy, err = tx.PrepareContext(ctx, "INSERT OR IGNORE INTO temp.audit_calls SELECT * FROM main.audit_calls WHERE id = ?")
+	}
+	return w, err
+}

@@ -1,0 +1,149 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/internal/secret"
+)
+
+// variables is an environment as a map, the last value of a name winning as it does for a process.
+type variables map[string]string
+
+func environment(list []string) variables {
+	m := make(variables, len(list))
+	for _, kv := range list {
+		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
+			m[k] = v
+		}
+	}
+	return m
+}
+
+// missingError names the variables that a server's entry needs and that have no value.
+type missingError struct{ names []string }
+
+func (e *missingError) Error() string {
+	if len(e.names) == 1 {
+		return fmt.Sprintf("variable %s is not set (hint: export %s before starting, name it under `env:` in mycelium.yaml, or write ${%s:-default})",
+			e.names[0], e.names[0], e.names[0])
+	}
+	return fmt.Sprintf("variables %s are not set (hint: export them before starting, name them under `env:` in mycelium.yaml, or write ${NAME:-default})",
+		strings.Join(e.names, ", "))
+}
+
+// lookup finds a secret that an entry names.
+type lookup func(source, name string) (string, error)
+
+// expander replaces ${VAR}, ${VAR:-default}, ${secret:NAME} and the like, remembers what it put in (so that it can be kept out of everything that people
+// or agents read), and which variables had no value.
+type expander struct {
+	vars    variables
+	find    lookup            // nil: secrets are not asked for; what names one cannot be used then
+	blind   bool              // a secret was not asked for
+	faults  []error           // secrets that are not to be had
+	used    map[string]string // name → value that was put in
+	missing []string
+}
+
+// expand replaces the references in s. A reference is "${", a name ([A-Za-z_][A-Za-z0-9_]*, or a secret's with its source before it), and "}" or ":-", a default without
+// "}", and "}". Anything else stays as it is, "$VAR" without braces too. With ":-" an empty value counts as missing, as in a
+// shell; values are not expanded again.
+func (x *expander) expand(s string) string {
+	if !strings.Contains(s, "${") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		name, fallback, hasFallback, size := reference(s[i:])
+		if size == 0 {
+			b.WriteString(s[:i+2])
+			s = s[i+2:]
+			continue
+		}
+		b.WriteString(s[:i])
+		s = s[i+size:]
+		value, ok := x.value(name, hasFallback)
+		switch {
+		case ok && (value != "" || !hasFallback):
+			b.WriteString(value)
+			if x.used == nil {
+				x.used = map[string]string{}
+			}
+			x.used[name] = value
+		case hasFallback:
+			b.WriteString(fallback)
+		case isSecret(name): // its fault is known
+		default:
+			if !slices.Contains(x.missing, name) {
+				x.missing = append(x.missing, name)
+			}
+		}
+	}
+}
+
+// Expand puts variables and secrets into a text of the configuration that is not a server's.
+func (p *Pool) Expand(s string) (string, error) {
+	x := &expander{vars: p.variables(), find: p.secret}
+	out := x.expand(s)
+	if x.missing != nil {
+		return "", &missingError{names: x.missing}
+	}
+	return out, errors.Join(x.faults...)
+}
+
+// value is what a name stands for.
+func (x *expander) value(name string, hasFallback bool) (string, bool) {
+	source, secretName, ok := strings.Cut(name, ":")
+	if !ok {
+		v, ok := x.vars[name]
+		return v, ok
+	}
+	if x.find == nil {
+		x.blind = true
+		return "", false
+	}
+	v, err := x.find(source, secretName)
+	var missing *secret.MissingError
+	if err != nil && (!hasFallback || !errors.As(err, &missing)) {
+		x.faults = append(x.faults, err)
+	}
+	return v, err == nil
+}
+
+// isSecret reports whether a name is that of a secret: its source, ":", and what it is called there.
+func isSecret(name string) bool {
+	source, rest, ok := strings.Cut(name, ":")
+	return ok && secret.IsSource(source) && secret.IsName(rest)
+}
+
+// reference reads one reference at the start of s; size 0 if there is none.
+func reference(s string) (name, fallback string, hasFallback bool, size int) {
+	end := strings.IndexByte(s, '}')
+	if end < 0 {
+		return "", "", false, 0
+	}
+	name, fallback, hasFallback = strings.Cut(s[len("${"):end], ":-")
+	if !isVariable(name) && !isSecret(name) {
+		return "", "", false, 0
+	}
+	return name, fallback, hasFallback, end + 1
+}
+
+func isVariable(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

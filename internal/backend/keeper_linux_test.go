@@ -1,0 +1,362 @@
+package backend
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mycelium/internal/policy"
+)
+
+func keeperOf(t testing.TB) []string { return []string{self(t), "play-keeper"} }
+
+// family is a server whose children and grandchildren write their pids into a folder: one in its group, one in a session of its own that
+// ignores SIGTERM, and one that was orphaned.
+const family = `
+echo $$ >"$PIDS/server"
+sleep 600 & echo $! >"$PIDS/child"
+setsid sh -c 'trap "" TERM; echo $$ >"$PIDS/stubborn"; while :; do sleep 600; done' </dev/null >/dev/null 2>&1 &
+(setsid sh -c 'echo $$ >"$PIDS/orphan"; exec sleep 600' </dev/null >/dev/null 2>&1 &)
+while [ ! -s "$PIDS/stubborn" ] || [ ! -s "$PIDS/orphan" ]; do sleep 0.01; done
+exec "$SELF" play-fake good
+`
+
+func familyServer(t testing.TB, self, pids string) Server {
+	t.Helper()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		missing(t, "setsid")
+	}
+	return Server{Name: "s", Command: "sh", Args: []string{"-c", family}, Env: map[string]string{"PIDS": pids, "SELF": self}}
+}
+
+// missing skips a test on a machine without a tool; under CI=true the tool has to be there.
+func missing(t testing.TB, tool string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing", tool)
+	}
+	t.Skipf("%s is missing", tool)
+}
+
+// watchFamily opens every member, so that their ends can be waited for whatever happens to their pids.
+func watchFamily(t testing.TB, pids string) map[string]*os.File {
+	t.Helper()
+	files := map[string]*os.File{}
+	for _, name := range []string{"server", "child", "stubborn", "orphan"} {
+		files[name] = watchPID(t, readPID(t, filepath.Join(pids, name)))
+	}
+	return files
+}
+
+func readPID(t testing.TB, file string) int {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func watchPID(t testing.TB, pid int) *os.File {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	f := os.NewFile(uintptr(fd), "pidfd")
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// mustEnd waits for the end of a process.
+func mustEnd(t testing.TB, name string, pidfd *os.File) {
+	t.Helper()
+	fds := []unix.PollFd{{Fd: int32(pidfd.Fd()), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, int(limit/time.Millisecond))
+		if err == unix.EINTR {
+			continue
+		}
+		if n != 1 || err != nil {
+			t.Errorf("%s is still there: %v", name, err)
+			_ = unix.PidfdSendSignal(int(pidfd.Fd()), unix.SIGKILL, nil, 0)
+		}
+		return
+	}
+}
+
+func TestKeeperEndsTheFamilyWithThePool(t *testing.T) {
+	pids := t.TempDir()
+	s := familyServer(t, self(t), pids)
+	s.Stop = Duration(time.Second)
+	p := newPool(t, Options{Keeper: keeperOf(t)}, s)
+	if got, err := ask(testContext(t), t, p, "s", nil); err != nil || got != fakeResult {
+		t.Fatal(got, err)
+	}
+	files := watchFamily(t, pids)
+	endPool(t, p)
+	for name, f := range files {
+		fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+		if n, _ := unix.Poll(fds, 0); n != 1 { // Run does not return before they are gone
+			t.Errorf("%s outlives the pool", name)
+			mustEnd(t, name, f)
+		}
+	}
+}
+
+// Who left the group of a server, even without a parent, ends with that server, and not with another.
+func TestStraysEndWithTheirServer(t *testing.T) {
+	folders := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
+	var servers []Server
+	for name, pids := range folders {
+		s := familyServer(t, self(t), pids)
+		s.Name, s.Stop = name, Duration(300*time.Millisecond)
+		servers = append(servers, s)
+	}
+	p := newPool(t, Options{Keeper: keeperOf(t)}, servers...)
+	ctx := testContext(t)
+	if err := p.Start(ctx, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	keeper := keeperPID(os.Getpid())
+	gone, stays := watchFamily(t, folders["a"]), watchFamily(t, folders["b"])
+	if err := p.Reconfigure(slices.DeleteFunc(servers, func(s Server) bool { return s.Name == "a" })); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range gone {
+		mustEnd(t, "a's "+name, f)
+	}
+	for name, f := range stays {
+		fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+		if n, _ := unix.Poll(fds, 0); n != 0 {
+			t.Errorf("b's %s ended with a", name)
+		}
+	}
+	if now := keeperPID(os.Getpid()); now != keeper {
+		t.Errorf("the keeper was %d and is %d", keeper, now)
+	}
+	if got, err := ask(ctx, t, p, "b", nil); err != nil || got != fakeResult {
+		t.Error(got, err)
+	}
+}
+
+// What a server leaves behind when it dies by itself ends too, at once.
+func TestStraysEndWithAServerThatDied(t *testing.T) {
+	pids := t.TempDir()
+	s := familyServer(t, self(t), pids)
+	s.Stop = Duration(300 * time.Millisecond)
+	p := newPool(t, Options{Keeper: keeperOf(t)}, s)
+	if err := p.Start(testContext(t), []string{"s"}); err != nil {
+		t.Fatal(err)
+	}
+	family := watchFamily(t, pids)
+	if err := unix.PidfdSendSignal(int(family["server"].Fd()), unix.SIGKILL, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range family {
+		mustEnd(t, name, f)
+	}
+	if keeperPID(os.Getpid()) == 0 {
+		t.Error("the keeper ended")
+	}
+}
+
+// BenchmarkStrays is one look of the keeper over the processes of the machine.
+func BenchmarkStrays(b *testing.B) {
+	for b.Loop() {
+		strays()
+	}
+}
+
+// playOwner is a daemon: it starts a server through a keeper, says so, and waits for its own violent end.
+func playOwner(args []string) error {
+	self, pids := args[0], args[1]
+	p, err := New([]Server{{Name: "s", Command: "sh", Args: []string{"-c", family}, Env: map[string]string{"PIDS": pids, "SELF": self}}},
+		Options{Dir: "/", Keeper: []string{self, "play-keeper"}})
+	if err != nil {
+		return err
+	}
+	if _, _, err := p.Do(context.Background(), policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
+		return err
+	}
+	fmt.Println("ready", keeperPID(os.Getpid()))
+	select {}
+}
+
+// keeperPID finds the keeper among the children of a process.
+func keeperPID(owner int) int {
+	for _, pid := range descendants(owner) {
+		cmd, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if parent, _ := parentOf(pid); parent == owner && strings.Contains(string(cmd), "play-keeper") {
+			return pid
+		}
+	}
+	return 0
+}
+
+// startOwner runs playOwner and returns it with its keeper.
+func startOwner(t *testing.T, pids string) (owner *exec.Cmd, keeper int) {
+	t.Helper()
+	familyServer(t, "", "") // is there setsid?
+	cmd := exec.Command(self(t), "play-owner", self(t), pids)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, serr := fmt.Sscanf(line, "ready %d", &keeper); err != nil || serr != nil || keeper == 0 {
+		t.Fatalf("owner says %q: %v", line, err)
+	}
+	return cmd, keeper
+}
+
+func TestNothingOutlivesAKilledOwner(t *testing.T) {
+	pids := t.TempDir()
+	owner, keeper := startOwner(t, pids)
+	files := watchFamily(t, pids)
+	files["keeper"] = watchPID(t, keeper)
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range files {
+		mustEnd(t, name, f)
+	}
+}
+
+func TestKilledKeeper(t *testing.T) {
+	p := newPool(t, Options{Keeper: keeperOf(t)}, play(t, "s", "play-fake", "late"))
+	ctx := testContext(t)
+	if err := p.Learn(ctx, "s"); err != nil {
+		t.Fatal(err)
+	}
+	keeper := keeperPID(os.Getpid())
+	server := watchPID(t, descendants(keeper)[0])
+	failed := make(chan error, 1)
+	go func() {
+		_, err := ask(ctx, t, p, "s", nil)
+		failed <- err
+	}()
+	if err := unix.Kill(keeper, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil {
+		t.Error("a call in flight was answered")
+	}
+	mustEnd(t, "server", server)
+	if err := p.Start(ctx, []string{"s"}); err != nil { // with another keeper
+		t.Error(err)
+	}
+}
+
+func TestKeeperHoldsOutAgainstSignals(t *testing.T) {
+	p := newPool(t, Options{Keeper: keeperOf(t)}, play(t, "s", "play-fake", "good"))
+	ctx := testContext(t)
+	if err := p.Start(ctx, []string{"s"}); err != nil {
+		t.Fatal(err)
+	}
+	keeper := keeperPID(os.Getpid())
+	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} {
+		if err := unix.Kill(keeper, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := ask(ctx, t, p, "s", nil); err != nil || got != fakeResult {
+		t.Error(got, err)
+	}
+}
+
+func TestStubbornServerIsKilledAfterItsGrace(t *testing.T) {
+	for name, keeper := range map[string][]string{"keeper": keeperOf(t), "direct": nil} {
+		t.Run(name, func(t *testing.T) {
+			starts := filepath.Join(t.TempDir(), "starts")
+			s := play(t, "s", "play-fake", "silent-stubborn", starts)
+			s.Stop = Duration(200 * time.Millisecond)
+			p := newPool(t, Options{Keeper: keeper}, s)
+			done := make(chan error, 1)
+			go func() { done <- p.Start(testContext(t), []string{"s"}) }()
+			waitFor(t, func() bool { return countLines(t, starts) == 1 })
+			file := watchPIDIfAlive(readPID(t, starts))
+			endPool(t, p)
+			if err := <-done; err == nil {
+				t.Error("a server that is silent started")
+			}
+			if file != nil {
+				defer file.Close()
+				mustEnd(t, "server", file)
+			}
+		})
+	}
+}
+
+// watchPIDIfAlive is nil for a process that is gone already.
+func watchPIDIfAlive(pid int) *os.File {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "pidfd")
+}
+
+func TestKeeperTellsWhatCannotStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(file, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, keeper := range map[string][]string{"keeper": keeperOf(t), "direct": nil} {
+		p := newPool(t, Options{Keeper: keeper}, Server{Name: "s", Command: file})
+		err := p.Start(testContext(t), []string{"s"})
+		if err == nil || err.Error() != `server "s": start process: no such file or directory` {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestKeeperAlone(t *testing.T) {
+	cmd := exec.Command(self(t), "play-keeper")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no socket") {
+		t.Errorf("%v: %s", err, out)
+	}
+	// A keeper whose owner speaks nonsense ends.
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
+	defer ours.Close()
+	cmd = exec.Command(self(t), "play-keeper")
+	cmd.Stdin = theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	if _, err := io.WriteString(ours, "{\"spawn\":[\"/bin/true\"]}\n"); err != nil { // without its descriptors
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

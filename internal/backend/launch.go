@@ -1,0 +1,217 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// launch is a server's entry with everything expanded: what is needed to reach it.
+type launch struct {
+	argv      []string // absolute program first; nil for HTTP
+	env       []string
+	dir       string
+	url       *url.URL
+	old       bool // it is the transport of 2024
+	headers   map[string]string
+	oauth     *OAuth     // nil: the entry says nothing of it
+	authority *authority // gets tokens for it; nil: none are
+	realm     string     // who may use the tokens of this server: a project's folder; empty: every project of the user
+	secrets   redactor   // what must not be shown to anybody
+}
+
+// inherited are the variables that a server gets from our environment. Nothing else passes: no key of a model, no token of ours,
+// no credential of the shell that started us (T13).
+var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ"}
+
+// inheritedPrefixes are their families.
+var inheritedPrefixes = []string{"LC_", "XDG_"}
+
+func isInherited(name string) bool {
+	return slices.Contains(inherited, name) ||
+		slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// typeSSE is the type of a server that speaks the HTTP transport of 2024.
+const typeSSE = "sse"
+
+// isHTTP tells the transport of an entry. The aliases are the spellings of other clients' configurations.
+func (s *Server) isHTTP() bool {
+	switch s.Type {
+	case "http", "streamable-http", "streamableHttp", "streamable_http", typeSSE:
+		return true
+	case "":
+		return s.Command == "" && s.URL != ""
+	}
+	return false
+}
+
+// check finds what is wrong in an entry without looking at the environment.
+func (s *Server) check() error {
+	switch {
+	case s.Builtin != "":
+		return fmt.Errorf("there is no built-in server %q", s.Builtin)
+	case s.isHTTP() && s.URL == "":
+		return fmt.Errorf("type %s needs a url", s.Type)
+	case s.isHTTP():
+		return nil
+	case s.Type != "" && s.Type != "stdio":
+		return fmt.Errorf("unknown type %q: write stdio, http or sse", s.Type)
+	case s.Command == "":
+		return errors.New("neither command nor url")
+	}
+	return nil
+}
+
+// resolve expands an entry. dir is the project folder. An entry whose variables have no value is an error that names all of them:
+// an empty string in the place of a token would turn a refusal into something else.
+//
+// Without find no secret is asked for: an entry that names one then only has what can be known without it, and cannot be launched.
+func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, error) {
+	x := &expander{vars: vars, find: find}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	l := &launch{dir: dir, old: s.Type == typeSSE}
+	var address string
+	if s.isHTTP() {
+		address = x.expand(s.URL)
+		l.headers = make(map[string]string, len(s.Headers))
+		for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
+			l.headers[k] = x.expand(s.Headers[k])
+		}
+		if s.OAuth != nil {
+			l.oauth = s.OAuth.expand(x)
+		}
+		if !s.Shared {
+			l.realm = dir
+		}
+	} else {
+		l.argv = []string{x.expand(s.Command)}
+		for _, a := range s.Args {
+			l.argv = append(l.argv, x.expand(a))
+		}
+		if cwd := x.expand(s.Cwd); filepath.IsAbs(cwd) {
+			l.dir = cwd
+		} else {
+			l.dir = filepath.Join(dir, cwd)
+		}
+		l.env = s.childEnv(x)
+	}
+	if x.missing != nil {
+		return nil, &missingError{names: x.missing}
+	}
+	if x.faults != nil {
+		return nil, fmt.Errorf("%w (hint: docs/secrets.md says where secrets can be and how to put them there)", errors.Join(x.faults...))
+	}
+	if x.blind {
+		return l, nil
+	}
+	l.secrets = newRedactor(x.used, s, l)
+	if s.isHTTP() {
+		if err := l.parseURL(address); err != nil {
+			return nil, err
+		}
+		return l, l.checkOAuth()
+	}
+	program, err := lookPath(l.argv[0], environment(l.env)["PATH"], l.dir)
+	if err != nil {
+		return nil, errors.New(l.secrets.text(err.Error()))
+	}
+	l.argv[0] = program
+	return l, nil
+}
+
+func (l *launch) parseURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("url is not an http or https address") // the address may carry a secret: it is not shown
+	}
+	l.url = u
+	return nil
+}
+
+// checkOAuth refuses an oauth that, with its variables put in, cannot hold.
+func (l *launch) checkOAuth() error {
+	if l.oauth == nil {
+		return nil
+	}
+	if why := l.noOAuth(); why != "" {
+		return errors.New(why)
+	}
+	if err := l.oauth.Check(); err != nil {
+		return errors.New(l.secrets.text(err.Error()))
+	}
+	return nil
+}
+
+// noOAuth says why no token is got for a server; empty: one may be.
+func (l *launch) noOAuth() string {
+	for k := range l.headers {
+		if strings.EqualFold(k, "Authorization") {
+			return "its entry has an Authorization header, so that no token is got for it (hint: keep headers or oauth)"
+		}
+	}
+	if l.url.Scheme == "http" && !isLoopback(l.url.Hostname()) {
+		return "its url is not https, so that a token could be read on its way (hint: write https, or a server on this machine)"
+	}
+	return ""
+}
+
+// childEnv is the environment of a server: what may be inherited, and what its entry says, which wins.
+func (s *Server) childEnv(x *expander) []string {
+	env := map[string]string{}
+	for k, v := range x.vars {
+		if isInherited(k) {
+			env[k] = v
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
+		env[k] = x.expand(s.Env[k])
+	}
+	list := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, k+"="+env[k])
+	}
+	return list
+}
+
+// lookPath finds a program as the server's own environment would, from its own folder.
+func lookPath(name, path, dir string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if err := isProgram(name); err != nil {
+			return "", fmt.Errorf("command %s: %w", name, err)
+		}
+		return name, nil
+	}
+	for _, d := range filepath.SplitList(path) {
+		// An entry that is not absolute would make the meaning depend on the folder, as in os/exec.
+		if file := filepath.Join(d, name); filepath.IsAbs(d) && isProgram(file) == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("command %s: not found in PATH (hint: is it installed? PATH=%s)", name, path)
+}
+
+func isProgram(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.New("no such file")
+	case err != nil:
+		return errors.Unwrap(err)
+	case info.IsDir():
+		return errors.New("is a folder")
+	case info.Mode()&0o111 == 0:
+		return errors.New("is not executable (hint: chmod +x)")
+	}
+	return nil
+}

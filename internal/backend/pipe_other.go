@@ -1,0 +1,7 @@
+//go:build !linux
+
+package backend
+
+import "os"
+
+func widen(*os.File) {}

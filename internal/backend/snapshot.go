@@ -1,0 +1,102 @@
+package backend
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/rpc"
+)
+
+// Catalog is an immutable snapshot of what is known, from memory: it never waits for a server.
+func (p *Pool) Catalog() Catalog {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.catalog
+}
+
+// Changed returns a channel that is closed when the catalog is another than at the time of the call.
+func (p *Pool) Changed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed
+}
+
+// rebuild makes the snapshot anew and tells, if it is another.
+func (p *Pool) rebuild() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := Catalog{Pending: map[string]string{}, Servers: map[string]ServerInfo{}}
+	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
+		p.entries[name].offer(&next)
+	}
+	if same(next, p.catalog) {
+		return
+	}
+	p.catalog = next
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// offer adds what an entry has to a catalog.
+func (e *entry) offer(c *Catalog) {
+	if e.builtin != nil {
+		defs, temps := builtinDefinitions(e.name, e.builtin)
+		c.Definitions, c.Templates = append(c.Definitions, defs...), append(c.Templates, temps...)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.state == StateDisabled:
+	case e.known:
+		c.Definitions, c.Templates = append(c.Definitions, e.defs...), append(c.Templates, e.temps...)
+		about := e.about
+		if e.muted {
+			about.Instructions = ""
+		}
+		c.Servers[e.name] = about
+		c.Held = append(c.Held, e.held...)
+		c.Skills = append(c.Skills, e.skills...)
+	case e.fault != "":
+		c.Pending[e.name] = e.fault
+	default:
+		c.Pending[e.name] = "its catalog is not learned yet"
+	}
+}
+
+// builtinDefinitions asks a server in this process. Its hints are believed.
+func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition) {
+	for _, d := range b.Definitions() {
+		d.Item.Server = name
+		if d.Annotations == nil && d.Item.Kind == policy.Tool {
+			d.Annotations = hints(d.Raw)
+		}
+		if d.Item.Kind == policy.Resource && rpc.Member(d.Raw, kindKeys[templates]) != nil {
+			temps = append(temps, d)
+		} else {
+			defs = append(defs, d)
+		}
+	}
+	slices.SortFunc(defs, byItem)
+	slices.SortFunc(temps, byItem)
+	return defs, temps
+}
+
+func same(a, b Catalog) bool {
+	equal := func(x, y policy.Definition) bool {
+		return x.Item == y.Item && bytes.Equal(x.Raw, y.Raw) && maps.Equal(x.Annotations, y.Annotations)
+	}
+	about := func(x, y ServerInfo) bool {
+		return x.Version == y.Version && x.Instructions == y.Instructions && bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
+	}
+	held := func(x, y Held) bool {
+		return x.Item == y.Item && x.Template == y.Template && x.Cause == y.Cause && x.Reason == y.Reason && x.Digest == y.Digest
+	}
+	served := func(x, y Served) bool {
+		return x.Name == y.Name && x.URI == y.URI && x.Digest == y.Digest && x.State == y.State
+	}
+	return b.Pending != nil && slices.EqualFunc(a.Held, b.Held, held) && slices.EqualFunc(a.Skills, b.Skills, served) && maps.Equal(a.Pending, b.Pending) && maps.EqualFunc(a.Servers, b.Servers, about) &&
+		slices.EqualFunc(a.Definitions, b.Definitions, equal) && slices.EqualFunc(a.Templates, b.Templates, equal)
+}

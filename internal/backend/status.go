@@ -1,0 +1,68 @@
+package backend
+
+import (
+	"fmt"
+	"time"
+
+	"mycelium/internal/policy"
+)
+
+// Status is the state of one server, in the shape of `myc status --json`.
+type Status struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"` // builtin, idle, starting, ready, failed, disabled
+	Tools    int       `json:"tools"`
+	Since    time.Time `json:"since,omitzero"`
+	Error    string    `json:"error,omitempty"` // why it failed, or what of its catalog was left out
+	Held     int       `json:"held,omitzero"`   // items in quarantine
+	LeftOut  []string  `json:"-"`               // items of its catalog that were left out, each with the reason
+	Breaker  string    `json:"breaker"`         // closed, open, half-open
+	Retry    time.Time `json:"retry,omitzero"`  // no call is sent before it: the breaker is open, or a server that failed has its respite
+	Restarts int       `json:"restarts"`        // starts after the first one
+	Active   int       `json:"active"`          // calls at work, or starting
+	Waiting  int       `json:"waiting"`         // calls that wait for their turn
+	Refused  int       `json:"refused"`         // calls that found the queue full
+	Log      string    `json:"log,omitempty"`   // the file that has its stderr
+}
+
+// The states of a server.
+const (
+	StateBuiltin  = "builtin"  // in this process, always there
+	StateIdle     = "idle"     // not started: nobody needed it yet
+	StateStarting = "starting" // an attempt is under way
+	StateReady    = "ready"    // connected
+	StateFailed   = "failed"   // the last attempt failed, or it ended by itself; the next need tries again
+	StateDisabled = "disabled" // the operator switched it off
+)
+
+// status describes the entry.
+func (e *entry) status() Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Status{Name: e.name, State: e.state, Since: e.since, Error: e.fault, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
+	for _, d := range e.defs {
+		if d.Item.Kind == policy.Tool {
+			s.Tools++
+		}
+	}
+	if s.Error == "" && s.Held > 0 {
+		s.Error = fmt.Sprintf("%d in quarantine: myc doctor says why", s.Held)
+	}
+	if s.Error == "" && len(e.leftOut) > 0 {
+		s.Error = fmt.Sprintf("%d left out of its catalog: %s", len(e.leftOut), e.leftOut[0])
+	}
+	if e.builtin != nil {
+		return s
+	}
+	s.Breaker, s.Retry = e.breaker.state()
+	if s.Breaker != breakerClosed && e.fault == "" {
+		s.Error = e.breaker.lastFailure()
+	}
+	if now := e.pool.now(); e.conn == nil && e.respite.until.After(now) && e.respite.until.After(s.Retry) {
+		s.Retry = e.respite.until
+	}
+	s.Restarts = max(0, e.starts-1)
+	s.Active, s.Waiting, s.Refused = len(e.queue.slots), int(e.queue.waiting.Load()), int(e.queue.refused.Load())
+	s.Log = e.log.name()
+	return s
+}

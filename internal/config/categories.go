@@ -1,0 +1,225 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// Category groups tools for people (D8).
+type Category struct {
+	ID          string   `yaml:"id" json:"id"`
+	Name        string   `yaml:"name" json:"name"`
+	Description string   `yaml:"description" json:"description,omitempty"`
+	Order       int      `yaml:"order" json:"order"`
+	Tools       []string `yaml:"tools" json:"tools,omitempty"` // patterns of the tools that belong to it whatever their names say
+}
+
+var categoryID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
+
+// defaultCategories are those of D8, and after them those of A51.
+var defaultCategories = []Category{
+	{ID: "filesystem", Name: "Filesystem", Description: "File operations", Order: 1},
+	{ID: "search", Name: "Search", Description: "Search operations", Order: 2},
+	{ID: "chain", Name: "Chain", Description: "Chain management", Order: 3},
+	{ID: "task", Name: "Task", Description: "Task management", Order: 4},
+	{ID: "session", Name: "Session", Description: "Session management", Order: 5},
+	{ID: "command", Name: "Command", Description: "Shell commands", Order: 6},
+	{ID: "vcs", Name: "Version Control", Description: "Repositories and their history", Order: 7},
+	{ID: "network", Name: "Network", Description: "Requests to other machines", Order: 8},
+	{ID: "execution", Name: "Execution", Description: "Running programs and code", Order: 9},
+	{ID: "general", Name: "General", Description: "Everything else", Order: 10},
+}
+
+// categoryWords is the table of A51: the first category one of whose words is in the name of a tool takes it, else the first one
+// of whose words is in the description.
+var categoryWords = []struct{ category, words string }{
+	{"vcs", "git github gitlab commit commits branch branches rebase checkout repository repo stash blame"},
+	{"search", "search find grep glob lookup"},
+	{"chain", "chain chains"},
+	{"task", "task tasks todo"},
+	{"session", "session sessions"},
+	{"command", "command commands shell bash terminal"},
+	{"execution", "exec execute run eval spawn script process sandbox interpreter"},
+	{"network", "http https fetch url urls web browser download upload request webhook navigate"},
+	{"filesystem", "file files directory directories folder folders path filesystem"},
+}
+
+// Categories are the categories of a project's tools.
+type Categories struct {
+	list    []Category        // in order
+	servers map[string]string // by server: what its entry says
+	text    []byte            // categories.yaml as it is
+}
+
+// ReadCategories reads the categories of a project; without a file they are the default ones. A file that does not hold is an
+// error with its line and how to mend it.
+func ReadCategories(p *Project) (*Categories, error) {
+	c := &Categories{servers: map[string]string{}}
+	for _, s := range p.Servers {
+		c.servers[s.Name] = s.Category
+	}
+	data, err := readFile(filepath.Join(p.Dir, filepath.FromSlash(CategoriesFile)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %s", CategoriesFile, plain(err))
+	}
+	list, problems := parseCategories(data)
+	for _, pr := range problems {
+		if !pr.Warning {
+			return nil, hinted{fmt.Errorf("%s:%d: %s", pr.File, pr.Line, pr.Message), pr.Hint}
+		}
+	}
+	c.list, c.text = list, data
+	return c, nil
+}
+
+// parseCategories reads categories.yaml and adds the default ones that it does not have, in order.
+func parseCategories(data []byte) ([]Category, []policy.Problem) {
+	var doc struct {
+		Categories []Category `yaml:"categories"`
+	}
+	problems := yamlfile.Decode(CategoriesFile, data, &doc)
+	seen := map[string]bool{}
+	for i, c := range doc.Categories {
+		line := yamlfile.Line(data, fmt.Sprintf("$.categories[%d]", i))
+		if !categoryID.MatchString(c.ID) {
+			problems = append(problems, fault(CategoriesFile, line, "category id is "+quoted(c.ID), "use small letters, digits, _ and -"))
+		} else if seen[c.ID] {
+			problems = append(problems, fault(CategoriesFile, line, "category "+quoted(c.ID)+" is there twice", "keep one of them"))
+		}
+		seen[c.ID] = true
+		for _, t := range c.Tools {
+			if _, err := policy.ParsePattern(t); err != nil {
+				problems = append(problems, fault(CategoriesFile, line, err.Error(), "write server__tool or server__*"))
+			}
+		}
+	}
+	if faulty(problems) {
+		return slices.Clone(defaultCategories), problems
+	}
+	list := doc.Categories
+	for _, c := range defaultCategories {
+		if !seen[c.ID] {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Category) int { return a.Order - b.Order })
+	return list, problems
+}
+
+// of is the category of a tool: what categories.yaml says, else what its server's entry says, else the table.
+func (c *Categories) of(it policy.Item, description string) string {
+	for _, cat := range c.list {
+		for _, t := range cat.Tools {
+			if pattern, err := policy.ParsePattern(t); err == nil && pattern.Match(it) {
+				return cat.ID
+			}
+		}
+	}
+	if said := c.servers[it.Server]; said != "" {
+		return said
+	}
+	if it.IsControl() { // they read and change the session, whatever their words
+		return "session"
+	}
+	for _, text := range []string{it.Name, description} {
+		ws := words(text)
+		for _, row := range categoryWords {
+			for _, w := range ws {
+				if slices.Contains(strings.Fields(row.words), strings.ToLower(w)) {
+					return row.category
+				}
+			}
+		}
+	}
+	return "general"
+}
+
+// Render is categories.yaml with everything in it that a tool may be in: what an existing file lacks is added behind what it has,
+// comments and everything else stay as they are. A file in a form that cannot be extended so is an error.
+func (c *Categories) Render() ([]byte, error) {
+	var doc struct {
+		Categories []Category `yaml:"categories"`
+	}
+	yamlfile.Decode(CategoriesFile, c.text, &doc)
+	written, last := map[string]bool{}, 0
+	for _, cat := range doc.Categories {
+		written[cat.ID] = true
+	}
+	var add []Category
+	for _, cat := range c.list {
+		last = max(last, cat.Order)
+		if !written[cat.ID] {
+			written[cat.ID] = true
+			add = append(add, cat)
+		}
+	}
+	for _, server := range slices.Sorted(maps.Keys(c.servers)) { // what only an entry of a server names
+		if id := c.servers[server]; id != "" && !written[id] {
+			written[id] = true
+			last++
+			add = append(add, Category{ID: id, Name: Humanise(id), Order: last})
+		}
+	}
+	if len(add) == 0 {
+		return c.text, nil
+	}
+	return appendCategories(c.text, doc.Categories, add)
+}
+
+// appendCategories writes categories behind those that a file has, in its indentation, and makes sure by reading the result that
+// the file still says what it said.
+func appendCategories(old []byte, had, add []Category) ([]byte, error) {
+	text := slices.Clone(old)
+	indent := "  "
+	if len(had) == 0 {
+		if len(bytes.TrimSpace(old)) > 0 && yamlfile.Line(old, "$.categories") == 0 && len(yamlfile.Keys(old)) == 0 {
+			text = append(ensureNewline(text), "\ncategories:\n"...) // comments only
+		} else if len(bytes.TrimSpace(old)) == 0 {
+			text = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
+				"# tools: [patterns] puts tools into a category whatever their names say.\ncategories:\n")
+		}
+	} else if m := regexp.MustCompile(`(?m)^( *)- `).FindSubmatch(old); m != nil {
+		indent = string(m[1])
+	}
+	text = ensureNewline(text)
+	for _, c := range add {
+		text = fmt.Appendf(text, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
+		if c.Description != "" {
+			text = fmt.Appendf(text, "%s  description: %s\n", indent, yamlText(c.Description))
+		}
+		text = fmt.Appendf(text, "%s  order: %d\n", indent, c.Order)
+	}
+	var again struct {
+		Categories []Category `yaml:"categories"`
+	}
+	problems := yamlfile.Decode(CategoriesFile, text, &again)
+	same := func(a, b Category) bool {
+		return a.ID == b.ID && a.Name == b.Name && a.Description == b.Description && a.Order == b.Order && slices.Equal(a.Tools, b.Tools)
+	}
+	if faulty(problems) || !slices.EqualFunc(again.Categories, append(slices.Clone(had), add...), same) {
+		var ids []string
+		for _, c := range add {
+			ids = append(ids, c.ID)
+		}
+		return nil, hinted{fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
+			"add the categories " + strings.Join(ids, ", ") + " as items of `categories:`, each on lines of its own"}
+	}
+	return text, nil
+}
+
+func ensureNewline(b []byte) []byte {
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		return append(b, '\n')
+	}
+	return b
+}

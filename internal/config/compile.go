@@ -1,0 +1,205 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+	"mycelium/internal/yamlfile"
+)
+
+// check finds what only the whole can show: circles of inheritance, roles and rules that do not compile, rules whose own examples
+// fail. They break what they could have restricted, as a file that cannot be read does.
+func (p *Project) check() {
+	p.checkCircles()
+	if len(p.Roles)+len(p.Rules) == 0 {
+		return
+	}
+	grants := make([]policy.Grant, len(p.Skills)) // not validated: they tell which roles there are
+	for i, s := range p.Skills {
+		grants[i] = s.Grant
+	}
+	_, problems := policy.New(p.source(nil, grants))
+	for _, pr := range problems {
+		switch id := roleOf(pr); {
+		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile tells, with the catalog
+		case id == "":
+			p.Problems = append(p.Problems, pr)
+			p.breakWith(policy.Broken{All: pr.Message})
+		case p.Broken.Roles[id] == "":
+			p.Problems = append(p.Problems, p.locate(pr))
+			p.breakWith(policy.Broken{Roles: map[string]string{id: pr.Message}})
+		}
+	}
+}
+
+// roleOf is the role that a problem of the policy is about.
+func roleOf(pr policy.Problem) string {
+	rest, ok := strings.CutPrefix(pr.Message, "role ")
+	if !ok || pr.File != "" {
+		return ""
+	}
+	id, _, ok := strings.Cut(rest, ": ")
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// locate adds to a problem of a role where the role is declared.
+func (p *Project) locate(pr policy.Problem) policy.Problem {
+	if id := roleOf(pr); id != "" {
+		pr.File, pr.Line = p.whereRole(id)
+	}
+	return pr
+}
+
+// source is what was declared, with a catalog and grants of skills.
+func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) policy.Source {
+	return policy.Source{
+		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
+		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
+		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
+	}
+}
+
+// Compile validates the skills against a catalog and compiles the policy. The problems are those that Load could not know; it
+// does not change the project.
+func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []policy.Problem) {
+	var problems []policy.Problem
+	lib := skill.Validate(p.Skills, c)
+	for _, s := range lib.All() {
+		problems = append(problems, s.Problems...)
+	}
+	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
+	for _, pr := range more {
+		problems = append(problems, p.locate(pr))
+	}
+	problems = append(problems, p.checkNames(pol, lib)...)
+	return pol, lib, fresh(problems, p.Problems)
+}
+
+// bounded are the grants of the valid skills, and for each of them whose namesake in the user's folder did not load a grant to
+// nobody: a skill that bounds another does not stop doing so because its file is broken.
+func (p *Project) bounded(lib *skill.Library) []policy.Grant {
+	grants := lib.Grants()
+	for _, name := range slices.Sorted(maps.Keys(p.closed)) {
+		if _, ok := lib.Skill(name); ok {
+			grants = append(grants, policy.Grant{Name: name, AllowedRoles: []string{}})
+		}
+	}
+	return grants
+}
+
+// fresh are the problems that are not among the known ones, each once.
+func fresh(problems, known []policy.Problem) []policy.Problem {
+	var out []policy.Problem
+	for _, p := range problems {
+		if !slices.Contains(known, p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// checkNames warns of roles and skills that the session section names and nobody declares: they grant nothing, so nothing is
+// switched off.
+func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Problem {
+	if p.Broken.All != "" {
+		return nil // most likely the broken file declares them
+	}
+	var out []policy.Problem
+	unknown := func(key, name, what string, known []string) {
+		if name == "" || slices.Contains(known, name) {
+			return
+		}
+		hint := "known " + what + "s: " + strings.Join(known, ", ")
+		if near := yamlfile.Nearest(name, known); near != "" {
+			hint = "did you mean " + near + "?"
+		} else if len(known) == 0 {
+			hint = "no " + what + " is declared; run: myc init"
+		}
+		file, line := p.whereSaid(key)
+		out = append(out, warning(file, line, key+" names the "+what+" "+quoted(name)+", which nobody declares", hint))
+	}
+	roles := pol.Roles()
+	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
+	for i, r := range p.File.Session.Roles {
+		unknown(fmt.Sprintf("session.roles[%d]", i), r, "role", roles)
+	}
+	unknown("server.anonymous", p.File.Server.Anonymous, "role", roles)
+	for _, r := range slices.Sorted(maps.Keys(p.File.Limits)) {
+		if _, ok := pol.Role(r); !ok && r != policy.EveryRole {
+			unknown("limits."+r, r, "role", roles)
+		}
+	}
+	var skills []string
+	for _, s := range lib.All() {
+		skills = append(skills, s.Name)
+	}
+	for i, s := range p.File.Session.DefaultSkills {
+		unknown(fmt.Sprintf("session.defaultSkills[%d]", i), s, "skill", slices.Compact(skills))
+	}
+	return out
+}
+
+// whereSaid is the file and line of a key of the merged File.
+func (p *Project) whereSaid(key string) (string, int) {
+	base, _, _ := strings.Cut(key, "[")
+	file := p.Sources[base]
+	return file, lineOf(p.texts[file], key)
+}
+
+// checkCircles finds roles that inherit themselves by way of others.
+func (p *Project) checkCircles() {
+	parent := map[string]string{}
+	for _, r := range p.Roles {
+		if r.Inherits != "" {
+			parent[r.ID] = r.Inherits
+		}
+	}
+	told := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(parent)) {
+		chain := []string{id}
+		for next, ok := parent[id]; ok; next, ok = parent[next] {
+			if i := slices.Index(chain, next); i >= 0 {
+				p.reportCircle(append(chain[i:], next), told)
+				break
+			}
+			chain = append(chain, next)
+		}
+	}
+}
+
+// reportCircle reports a circle once and breaks every role in it.
+func (p *Project) reportCircle(circle []string, told map[string]bool) {
+	ids := circle[:len(circle)-1]
+	if told[slices.Min(ids)] {
+		return
+	}
+	told[slices.Min(ids)] = true
+	way := strings.Join(circle, " → ")
+	file, line := p.whereRole(circle[0])
+	p.Problems = append(p.Problems, fault(file, line, "roles inherit each other in a circle: "+way, "remove inherits from one of them"))
+	broken := policy.Broken{Roles: map[string]string{}}
+	for _, id := range ids {
+		broken.Roles[id] = "its inheritance is a circle: " + way
+	}
+	p.breakWith(broken)
+}
+
+// whereRole is where a role was first declared, at its inherits if it has one.
+func (p *Project) whereRole(id string) (file string, line int) {
+	at := p.places[id]
+	if len(at) == 0 {
+		return "", 0
+	}
+	data := p.texts[at[0].file]
+	if line = yamlfile.Line(data, at[0].at+".inherits"); line == 0 {
+		line = yamlfile.Line(data, at[0].at)
+	}
+	return at[0].file, line
+}

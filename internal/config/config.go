@@ -1,0 +1,316 @@
+// Package config reads the files that people write and turns them into domain values, strictly: an unknown key names file, line
+// and the nearest known key. It also keeps which folders are trusted, and watches for changes.
+//
+// There are two layers of the same files: the user's folder (~/.config/mycelium), which holds for every project, and the project
+// folder. A project can only narrow what the user's files say, and its own files take effect only once its owner has trusted
+// the folder (see [Trust]).
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/policy"
+	"mycelium/internal/secret"
+	"mycelium/internal/skill"
+)
+
+// The names of the files, relative to a project folder or to the user's folder.
+const (
+	MainFile      = "mycelium.yaml"
+	ConfigFile    = "config.json" // of the seeds; mcpServers and session
+	ClientFile    = ".mcp.json"   // a client's configuration; mcpServers only
+	RulesFile     = "rules.yaml"  // read when policy.rules does not say otherwise
+	SkillsFolder  = "skills"
+	RolesFolder   = "roles"
+	RoleIndexFile = "index.yaml" // in the roles folder: many roles under `roles:`
+)
+
+// The defaults of what the files do not say.
+const (
+	DefaultPromotion     = "auto"
+	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
+	DefaultFallbackAgent = "ask"
+	DefaultAuditDir      = ".mycelium/audit"
+	DefaultAuditSync     = "interval"
+	DefaultStore         = "sqlite://.mycelium/mycelium.db" // in File it stands with the absolute path
+	DefaultAddr          = "127.0.0.1:8420"
+	DefaultMaxBody       = 4 << 20 // bytes
+)
+
+// File is mycelium.yaml, after merging the user's and the project's and with the defaults filled in. Keys of later issues are
+// added with the code that reads them.
+type File struct {
+	MCPServers map[string]backend.Server `yaml:"mcpServers" json:"mcpServers,omitempty"`
+	Session    Session                   `yaml:"session" json:"session,omitzero"`
+	Policy     Policy                    `yaml:"policy" json:"policy,omitzero"`
+	Limits     map[string]policy.Limit   `yaml:"limits" json:"limits,omitempty"` // by role
+	Audit      Audit                     `yaml:"audit" json:"audit,omitzero"`
+	Store      string                    `yaml:"store" json:"store,omitempty"` // a relative sqlite path is made absolute
+	Server     Server                    `yaml:"server" json:"server,omitzero"`
+	Secrets    Secrets                   `yaml:"secrets" json:"secrets,omitzero"`
+	Telemetry  Telemetry                 `yaml:"telemetry" json:"telemetry,omitzero"`
+	Log        Log                       `yaml:"log" json:"log,omitzero"`
+	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
+}
+
+// Session is the session: section.
+type Session struct {
+	DefaultRole     string   `yaml:"defaultRole" json:"defaultRole,omitempty"`
+	Roles           []string `yaml:"roles" json:"roles,omitempty"` // roles that a bare stdio client may take
+	DefaultSkills   []string `yaml:"defaultSkills" json:"defaultSkills,omitempty"`
+	Promotion       string   `yaml:"promotion" json:"promotion,omitempty"`             // auto, confirm or manual
+	RequireApproval *bool    `yaml:"requireApproval" json:"requireApproval,omitempty"` // true is read as promotion: confirm
+}
+
+// Policy is the policy: section.
+type Policy struct {
+	Strict   bool            `yaml:"strict" json:"strict,omitempty"`
+	Fallback policy.Fallback `yaml:"fallback" json:"fallback,omitzero"`
+	Rules    []string        `yaml:"rules" json:"rules,omitempty"` // files; default rules.yaml if it exists
+}
+
+// Audit is the audit: section.
+type Audit struct {
+	Dir    string   `yaml:"dir" json:"dir,omitempty"`
+	Redact []string `yaml:"redact" json:"redact,omitempty"`
+	Sync   string   `yaml:"sync" json:"sync,omitempty"` // interval or call
+}
+
+// Server is the server: section.
+type Server struct {
+	Addr      string `yaml:"addr" json:"addr,omitempty"`           // default 127.0.0.1:8420
+	Anonymous string `yaml:"anonymous" json:"anonymous,omitempty"` // role of loopback callers without a token
+	MaxBody   int    `yaml:"maxBody" json:"maxBody,omitempty"`     // bytes of one message; 0: 4 MiB
+
+	Hosts []string `yaml:"hosts" json:"hosts,omitempty"` // names by which clients may reach us, besides this machine's
+	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero"`
+}
+
+// Secrets is the secrets: section: where ${secret:NAME} is looked for.
+type Secrets struct {
+	File     string `yaml:"file" json:"file,omitempty"`         // age file; default secrets.age in the user's folder, if it is there
+	Identity string `yaml:"identity" json:"identity,omitempty"` // opens it; default age.key in the user's folder
+	Keyring  string `yaml:"keyring" json:"keyring,omitempty"`   // the service under which the keyring keeps ours, or off; default mycelium
+}
+
+// The defaults of the secrets section, and the word that leaves the keyring alone.
+const (
+	defaultSecretsFile = "secrets.age"
+	defaultIdentity    = "age.key"
+	defaultKeyring     = "mycelium"
+	noKeyring          = "off"
+)
+
+// SecretOptions are the secrets section as package secret takes it.
+func (p *Project) SecretOptions() secret.Options {
+	s := p.File.Secrets
+	o := secret.Options{File: s.File, Identity: s.Identity, Service: s.Keyring, Required: s.File != ""}
+	if o.File == "" && p.UserDir != "" {
+		o.File = filepath.Join(p.UserDir, defaultSecretsFile)
+	}
+	if o.Identity == "" && p.UserDir != "" {
+		o.Identity = filepath.Join(p.UserDir, defaultIdentity)
+	}
+	switch o.Service {
+	case "":
+		o.Service = defaultKeyring
+	case noKeyring:
+		o.Service = ""
+	}
+	return o
+}
+
+// Options say where to look.
+type Options struct {
+	Dir     string   // project folder; links are resolved
+	File    string   // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative one is looked for in Dir
+	Home    string   // empty: $HOME
+	UserDir string   // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	Environ []string // nil: os.Environ()
+	Logger  *slog.Logger
+}
+
+// Project is everything that the files of a project and of its user say.
+type Project struct {
+	Dir, Home, UserDir string
+	File               File   // merged: what the user's file bounds, the project's can only narrow
+	ServersFrom        string // the file of the project whose mcpServers were taken; empty: none
+	Servers            []backend.Server
+	Bare               string           // the server whose names stand without prefix towards clients; empty: none
+	LeftOut            []policy.Problem // entries that would start us again, names that were mapped …
+	Skills             []skill.Skill
+	Roles              []policy.Role
+	Rules              []policy.Rule
+	Problems           []policy.Problem
+	Broken             policy.Broken
+	Trusted            bool              // whether the project's own files took effect
+	Untrusted          []string          // the files that would take effect with trust
+	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that said it; "default"
+
+	options Options
+	closed  map[string]bool // skills of the user's folder that did not load, by the name of their folder
+	print   string          // of the files, before they were read
+	main    string          // the file that stands for the project's mycelium.yaml, absolute
+	watched []string        // further files that were read or looked for, absolute
+	places  places
+	texts   map[string][]byte // what was read, by path as shown
+}
+
+// Load reads everything. It fails only where the project folder itself cannot be read; every other fault is a Problem, and what
+// it could have restricted is in Broken.
+func Load(o Options) (*Project, error) {
+	p := &Project{options: o, Sources: map[string]string{}}
+	if err := p.findFolders(); err != nil {
+		return nil, err
+	}
+	p.print = p.fingerprint()
+	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, MainFile))
+	project := &layer{}
+	if p.Dir != p.UserDir {
+		project = p.readProject()
+	} else {
+		p.Trusted = true
+	}
+	p.merge(own, project)
+	p.check()
+	return p, nil
+}
+
+// findFolders resolves the folders that everything else starts from.
+func (p *Project) findFolders() error {
+	if p.options.Environ == nil {
+		p.options.Environ = os.Environ()
+	}
+	dir, err := filepath.Abs(p.options.Dir)
+	if err != nil {
+		return fmt.Errorf("find project folder: %w", err)
+	}
+	if p.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return fmt.Errorf("find project folder: %w", err)
+	}
+	st, err := os.Stat(p.Dir)
+	if err != nil {
+		return fmt.Errorf("read project folder: %w", err)
+	}
+	if !st.IsDir() {
+		return fmt.Errorf("read project folder: %s is not a folder", p.Dir)
+	}
+	if st.Mode()&0o002 != 0 && st.Mode()&os.ModeSticky == 0 {
+		p.Problems = append(p.Problems, warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here", "run: chmod o-w "+p.Dir))
+	}
+	if p.Home = p.options.Home; p.Home == "" {
+		p.Home = getenv(p.options.Environ, "HOME")
+	}
+	p.Home = resolved(p.Home)
+	switch x := getenv(p.options.Environ, "XDG_CONFIG_HOME"); {
+	case p.options.UserDir != "":
+		p.UserDir = p.options.UserDir
+	case filepath.IsAbs(x): // the XDG specification: a relative one is ignored
+		p.UserDir = filepath.Join(x, "mycelium")
+	case p.Home != "":
+		p.UserDir = filepath.Join(p.Home, ".config", "mycelium")
+	}
+	p.UserDir = resolved(p.UserDir)
+	switch p.main = p.options.File; {
+	case p.main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
+		p.main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
+	case p.main == "":
+		p.main = MainFile
+	}
+	if !filepath.IsAbs(p.main) {
+		p.main = filepath.Join(p.Dir, p.main)
+	}
+	if p.Dir == p.Home || p.Dir == string(filepath.Separator) {
+		p.Problems = append(p.Problems, warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
+			"work in a folder of its own, or name one with -C"))
+	}
+	return nil
+}
+
+// readProject reads the project's layer if it may take effect. An untrusted one is read too, to say what trust would bring, and
+// dropped whole.
+func (p *Project) readProject() *layer {
+	state, err := stateDir(p.options.Environ)
+	if err == nil {
+		p.Trusted, err = trustedIn(state, p.Dir)
+	}
+	if err != nil {
+		p.Trusted = false
+		p.Problems = append(p.Problems, fault("", 0, "the list of trusted folders cannot be read: "+err.Error(), "mend or remove it, then run: myc trust"))
+	}
+	l := p.readLayer("project", p.Dir, p.main)
+	if p.Trusted {
+		p.refuseForeignMain(l, state)
+		return l
+	}
+	p.Untrusted = l.files
+	return &layer{watched: l.watched}
+}
+
+// refuseForeignMain keeps --config from evading trust: a file elsewhere must lie in a trusted folder or in the user's own.
+func (p *Project) refuseForeignMain(l *layer, state string) {
+	target, err := filepath.EvalSymlinks(p.main)
+	if err != nil || within(p.Dir, target) || within(p.UserDir, target) || p.main == filepath.Join(p.Dir, MainFile) {
+		return
+	}
+	if ok, err := trustedIn(state, filepath.Dir(target)); ok && err == nil {
+		return
+	}
+	l.problems = append(l.problems, fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
+	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
+}
+
+// StateDir is the user's state folder for this program: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium. Audit keys and
+// the list of trusted folders lie there, outside every project.
+func StateDir() (string, error) { return stateDir(os.Environ()) }
+
+func stateDir(environ []string) (string, error) {
+	if x := getenv(environ, "XDG_STATE_HOME"); filepath.IsAbs(x) {
+		return filepath.Join(x, "mycelium"), nil
+	}
+	home := getenv(environ, "HOME")
+	if !filepath.IsAbs(home) {
+		return "", fmt.Errorf("find state folder: HOME is not set to an absolute path")
+	}
+	return filepath.Join(home, ".local", "state", "mycelium"), nil
+}
+
+// getenv reads a variable from an environment; the last entry counts, as in a process.
+func getenv(environ []string, key string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(environ[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// resolved follows links where that is possible and leaves the path as it is where not: it may not exist yet.
+func resolved(path string) string {
+	if path == "" {
+		return ""
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return filepath.Clean(path)
+}
+
+// within reports whether path is dir or lies below it. Both are absolute and clean.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && dir != "" && (rel == "." || filepath.IsLocal(rel))
+}
+
+func fault(file string, line int, message, hint string) policy.Problem {
+	return policy.Problem{File: file, Line: line, Message: message, Hint: hint}
+}
+
+func warning(file string, line int, message, hint string) policy.Problem {
+	return policy.Problem{File: file, Line: line, Message: message, Hint: hint, Warning: true}
+}

@@ -1,0 +1,347 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+	"mycelium/internal/yamlfile"
+)
+
+// maxFile bounds one file that people write, in bytes: a larger one is a mistake, and nobody should wait for it.
+const maxFile = 1 << 20
+
+// layer is what one folder says: the user's or the project's.
+type layer struct {
+	origin      string // user or project
+	dir         string
+	main        string // absolute path of its mycelium.yaml
+	home        string
+	doc         document
+	docFile     string // as shown; empty: there is none
+	docData     []byte
+	serversFrom string // as shown
+	serversData []byte
+	sessionFrom string // as shown
+	servers     []server
+	skills      []skill.Skill
+	roles       []policy.Role
+	rules       []policy.Rule
+	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
+	problems    []policy.Problem
+	leftOut     []policy.Problem
+	broken      policy.Broken
+	files       []string // what was read, as shown
+	watched     []string // the same, absolute, and files that were looked for in vain
+	places      places
+	ruleFiles   []string          // rules files that were taken, as shown
+	texts       map[string][]byte // by path as shown
+	closed      []string          // skill folders without a skill that loaded
+}
+
+// places tells where roles were declared, by id, for problems that are found later.
+type places map[string][]place
+
+// place is where in a file something stands, as a YAML path: its line is looked up when somebody is to be told.
+type place struct {
+	file, at string
+}
+
+// document is mycelium.yaml as it is written. Pointers tell an absent section from an empty one.
+type document struct {
+	MCPServers map[string]*entry       `yaml:"mcpServers"`
+	Session    *Session                `yaml:"session"`
+	Policy     *Policy                 `yaml:"policy"`
+	Limits     map[string]policy.Limit `yaml:"limits"`
+	Audit      *Audit                  `yaml:"audit"`
+	Store      string                  `yaml:"store"`
+	Server     *Server                 `yaml:"server"`
+	Env        []string                `yaml:"env"`
+	Secrets    *Secrets                `yaml:"secrets"`
+	Telemetry  *Telemetry              `yaml:"telemetry"`
+	Log        *Log                    `yaml:"log"`
+}
+
+// clientDocument is config.json or .mcp.json as it is written.
+type clientDocument struct {
+	Schema     string                  `yaml:"$schema"`
+	MCPServers map[string]*clientEntry `yaml:"mcpServers"`
+	Session    *Session                `yaml:"session"`
+}
+
+// readLayer reads every file of a folder. A folder that does not exist is an empty layer.
+func (p *Project) readLayer(origin, dir, main string) *layer {
+	l := &layer{origin: origin, dir: dir, main: main, home: p.Home, places: places{}, texts: map[string][]byte{}}
+	if dir == "" {
+		return l
+	}
+	l.readMain()
+	l.readClients()
+	l.readSkills()
+	l.readRoles()
+	l.readRules()
+	return l
+}
+
+// shown is a path as people read it: relative to the project, or with ~ for the home folder.
+func (l *layer) shown(path string) string {
+	if l.origin == "project" && within(l.dir, path) {
+		if rel, err := filepath.Rel(l.dir, path); err == nil {
+			return filepath.ToSlash(rel)
+		}
+	}
+	if l.home != "" && within(l.home, path) {
+		if rel, err := filepath.Rel(l.home, path); err == nil {
+			return "~/" + filepath.ToSlash(rel)
+		}
+	}
+	return path
+}
+
+// breakAll notes a file that could have restricted anything and did not load.
+func (l *layer) breakAll(file string) {
+	if l.broken.All == "" {
+		l.broken.All = file + " could not be read"
+	}
+}
+
+// report notes problems; true if one of them is more than a warning.
+func (l *layer) report(ps []policy.Problem) bool {
+	l.problems = append(l.problems, ps...)
+	return faulty(ps)
+}
+
+func faulty(ps []policy.Problem) bool {
+	for _, p := range ps {
+		if !p.Warning {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads a file that people write. ok is false when there is none or it cannot be read; the latter is a problem, and bad is
+// true.
+func (l *layer) read(path string) (data []byte, ok, bad bool) {
+	l.watched = append(l.watched, path)
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, false
+	}
+	shown := l.shown(path)
+	l.files = append(l.files, shown)
+	if err != nil {
+		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable text file, or remove it"))
+		return nil, false, true
+	}
+	l.texts[shown] = data
+	return data, true, false
+}
+
+// readFile reads a regular file of bounded size. Nothing that could block (a pipe, a device) is opened.
+func readFile(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		if _, lerr := os.Lstat(path); lerr == nil && errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New("the link leads nowhere") // something is there, so its absence must not look intended
+		}
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is no ordinary file (%s)", st.Mode().Type())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("it is larger than %d KiB", maxFile>>10)
+	}
+	if !utf8.Valid(data) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	return data, nil
+}
+
+// plain is an error without the path, which stands before it already.
+func plain(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// readMain reads mycelium.yaml.
+func (l *layer) readMain() {
+	data, ok, bad := l.read(l.main)
+	if bad {
+		l.breakAll(l.shown(l.main))
+		return
+	}
+	if !ok {
+		if l.main != filepath.Join(l.dir, MainFile) {
+			l.problems = append(l.problems, fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
+			l.breakAll(l.shown(l.main))
+		}
+		l.misnamed()
+		return
+	}
+	l.docFile, l.docData = l.shown(l.main), data
+	ps := yamlfile.Decode(l.docFile, data, &l.doc)
+	if l.report(later(ps)) {
+		l.doc = document{}
+		l.breakAll(l.docFile)
+		return
+	}
+	l.checkDocument()
+	if l.doc.MCPServers != nil {
+		l.serversFrom, l.serversData = l.docFile, data
+		l.takeEntries(l.doc.MCPServers)
+	}
+	if l.doc.Session != nil {
+		l.sessionFrom = l.docFile
+	}
+}
+
+// later says of the keys of later versions that they are not wrong, only early.
+func later(ps []policy.Problem) []policy.Problem {
+	for i, p := range ps {
+		for _, key := range []string{"approval"} {
+			if strings.Contains(p.Message, "unknown key") && (strings.Contains(p.Message, `"`+key+`"`) || strings.HasSuffix(p.Message, " "+key)) {
+				ps[i].Hint = "this version does not read " + key + ": yet; remove it"
+			}
+		}
+	}
+	return ps
+}
+
+// misnamed warns of files that look as if they were meant and are not read.
+func (l *layer) misnamed() {
+	for _, name := range []string{"mycelium.yml", "mycelium.json"} {
+		if _, err := os.Lstat(filepath.Join(l.dir, name)); err == nil {
+			l.problems = append(l.problems, warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+MainFile))
+		}
+	}
+}
+
+// readClients reads config.json and .mcp.json as far as mycelium.yaml leaves something to them.
+func (l *layer) readClients() {
+	if l.broken.All != "" {
+		return // which file's servers count is not known
+	}
+	for _, name := range []string{ConfigFile, ClientFile} {
+		wantServers := l.serversFrom == ""
+		wantSession := l.sessionFrom == "" && name == ConfigFile
+		if wantServers || wantSession {
+			l.readClient(filepath.Join(l.dir, name), name == ConfigFile, wantServers)
+		}
+	}
+}
+
+// readClient reads one of them. A config.json that has neither mcpServers nor a session of ours belongs to another program.
+func (l *layer) readClient(path string, sharedName, wantServers bool) {
+	data, ok, bad := l.read(path)
+	file := l.shown(path)
+	if bad {
+		l.breakAll(file)
+		return
+	}
+	if !ok {
+		return
+	}
+	if sharedName && !ours(data) {
+		l.files = l.files[:len(l.files)-1]
+		return
+	}
+	var doc clientDocument
+	if l.report(yamlfile.Decode(file, data, &doc)) {
+		if sharedName {
+			l.problems = append(l.problems, warning(file, 0, "if it belongs to another program, it need not be read", "write mcpServers: {} and session: {} into "+MainFile))
+		}
+		l.breakAll(file)
+		return
+	}
+	if wantServers && doc.MCPServers != nil {
+		l.serversFrom, l.serversData = file, data
+		l.takeClientEntries(doc.MCPServers)
+	}
+	if doc.Session == nil {
+		return
+	}
+	if !sharedName {
+		l.problems = append(l.problems, fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file", "move it to "+MainFile))
+		l.breakAll(file)
+		return
+	}
+	if l.sessionFrom == "" {
+		l.sessionFrom, l.doc.Session = file, doc.Session
+		l.checkSession(file, data)
+	}
+}
+
+// ours tells a config.json that is meant for us from any other program's: it has mcpServers, or a session with our keys. One that
+// cannot be parsed counts as ours, so that the mistake is seen.
+func ours(data []byte) bool {
+	var loose map[string]any
+	if faulty(yamlfile.Decode(ConfigFile, data, &loose)) {
+		return true
+	}
+	if _, ok := loose["mcpServers"]; ok {
+		return true
+	}
+	session, ok := loose["session"].(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, key := range []string{"defaultRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
+		if _, ok := session[key]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// readSkills reads the skill folders. A broken skill removes itself only.
+func (l *layer) readSkills() {
+	dir := filepath.Join(l.dir, SkillsFolder)
+	l.watched = append(l.watched, dir)
+	st, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	shown := l.shown(dir)
+	if err != nil || !st.IsDir() {
+		l.problems = append(l.problems, fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
+		return
+	}
+	skills, problems := skill.Load(os.DirFS(dir), shown, skill.Source(l.origin))
+	l.skills = skills
+	l.problems = append(l.problems, problems...)
+	loaded := map[string]bool{}
+	for _, s := range skills {
+		l.files = append(l.files, s.File)
+		loaded[filepath.Base(filepath.Dir(filepath.FromSlash(s.File)))] = true
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable folder"))
+	}
+	for _, e := range list {
+		if !loaded[e.Name()] {
+			l.closed = append(l.closed, e.Name())
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mycelium/internal/policy"
+)
+
+// checkLimits checks what the decoder of limits: cannot: roles and patterns.
+func (l *layer) checkLimits(bad func(key, message, hint string)) {
+	for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
+		key := "limits." + pathKey(role)
+		if role != policy.EveryRole && !roleID.MatchString(role) {
+			bad(key, "limits names the role "+quoted(role), `use 1 to 64 of the characters A-Z a-z 0-9 . _ -, or "*" for every role`)
+		}
+		limit := l.doc.Limits[role]
+		for _, part := range []struct {
+			key   string
+			tools map[string]policy.Rates
+		}{{key + ".tools", limit.Tools}, {key + ".session.tools", limit.Session.Tools}} {
+			for _, pattern := range slices.Sorted(maps.Keys(part.tools)) {
+				if _, err := policy.ParsePattern(pattern); err != nil {
+					bad(part.key+"."+pathKey(pattern), part.key+": "+err.Error(), "write server__tool, server__* or *")
+					delete(part.tools, pattern) // it is told of once
+				}
+			}
+		}
+	}
+}
+
+// mergeLimits joins the limits: of two figures the smaller stands.
+func (p *Project) mergeLimits(user, project *layer) {
+	for _, l := range []*layer{user, project} {
+		for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
+			if p.File.Limits == nil {
+				p.File.Limits = map[string]policy.Limit{}
+			}
+			key := "limits." + role
+			mine, both := p.File.Limits[role]
+			p.File.Limits[role] = mine.And(l.doc.Limits[role])
+			if both {
+				p.wider(l, key, mine, l.doc.Limits[role])
+				p.Sources[key] += ", " + l.docFile
+			} else {
+				p.Sources[key] = l.docFile
+			}
+		}
+	}
+}
+
+// wider tells of figures of the project that are larger than the user's: they have no effect.
+func (p *Project) wider(l *layer, key string, mine, theirs policy.Limit) {
+	rates := func(key string, mine, theirs policy.Rates) {
+		for _, f := range []struct {
+			name         string
+			mine, theirs policy.Count
+		}{
+			{"perMinute", mine.PerMinute, theirs.PerMinute}, {"perHour", mine.PerHour, theirs.PerHour},
+			{"perDay", mine.PerDay, theirs.PerDay}, {"concurrent", mine.Concurrent, theirs.Concurrent},
+		} {
+			if f.mine != 0 && f.theirs > f.mine {
+				p.ignored(l, l.docFile, l.docData, key+"."+f.name, fmt.Sprintf("the user's files say %d", f.mine))
+			}
+		}
+	}
+	tools := func(key string, mine, theirs map[string]policy.Rates) {
+		for _, pattern := range slices.Sorted(maps.Keys(theirs)) {
+			rates(key+"."+pathKey(pattern), mine[pattern], theirs[pattern])
+		}
+	}
+	rates(key, mine.Rates, theirs.Rates)
+	tools(key+".tools", mine.Tools, theirs.Tools)
+	rates(key+".session", mine.Session.Rates, theirs.Session.Rates)
+	tools(key+".session.tools", mine.Session.Tools, theirs.Session.Tools)
+}

@@ -1,0 +1,352 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// fromDefault is what Sources says of a value that no file gives.
+const fromDefault = "default"
+
+// merge joins the two layers. The rules of it are few:
+//
+//   - rules are concatenated, the user's first; skills and roles of one name both bound the result (package policy does that);
+//   - where both speak: every figure of a limit takes the smaller; fallback, promotion and sync take the stricter, maxBody the smaller, roles and start skills what both
+//     name, strict and redact either;
+//   - where both speak and neither is stricter (a role, an address, a store, a server), the user's stands.
+func (p *Project) merge(user, project *layer) {
+	p.places, p.texts, p.closed = places{}, map[string][]byte{}, map[string]bool{}
+	maps.Copy(p.texts, user.texts)
+	maps.Copy(p.texts, project.texts)
+	p.mergeSession(user, project)
+	p.mergePolicy(user, project)
+	p.mergeLimits(user, project)
+	p.mergeRest(user, project)
+	p.mergeServers(user, project)
+	p.ServersFrom = project.serversFrom
+	for _, name := range user.closed {
+		p.closed[name] = true
+	}
+	for _, l := range []*layer{user, project} {
+		p.Problems = append(p.Problems, l.problems...)
+		p.LeftOut = append(p.LeftOut, l.leftOut...)
+		p.Skills = append(p.Skills, l.skills...)
+		p.Roles = append(p.Roles, l.roles...)
+		p.Rules = append(p.Rules, l.rules...)
+		p.watched = append(p.watched, l.watched...)
+		for id, at := range l.places {
+			p.places[id] = append(p.places[id], at...)
+			p.Sources["roles."+id] = at[0].file
+		}
+		for _, s := range l.skills {
+			p.Sources["skills."+s.Name] = s.File
+		}
+		p.breakWith(l.broken)
+	}
+}
+
+// breakWith adds what a layer could not read.
+func (p *Project) breakWith(b policy.Broken) {
+	if p.Broken.All == "" {
+		p.Broken.All = b.All
+	}
+	for id, why := range b.Roles {
+		if p.Broken.Roles == nil {
+			p.Broken.Roles = map[string]string{}
+		}
+		p.Broken.Roles[id] = why
+	}
+}
+
+// ignored tells that a value of the project gives way to the user's.
+func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
+	p.Problems = append(p.Problems, warning(file, lineOf(data, key), key+" has no effect: "+why, "a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
+}
+
+func (p *Project) mergeSession(user, project *layer) {
+	u, w := value(user.doc.Session), value(project.doc.Session)
+	s, ufile, wfile := &p.File.Session, user.sessionFrom, project.sessionFrom
+	wdata := project.texts[wfile]
+	bound := u.bound()
+
+	*s = Session{Roles: u.Roles, DefaultRole: u.DefaultRole, DefaultSkills: u.DefaultSkills}
+	p.said("session.roles", u.Roles != nil, ufile)
+	p.said("session.defaultRole", u.DefaultRole != "", ufile)
+	p.said("session.defaultSkills", u.DefaultSkills != nil, ufile)
+	if w.Roles != nil {
+		s.Roles = p.keep(project, wfile, wdata, "session.roles", w.Roles, bound)
+		p.said("session.roles", true, wfile)
+	}
+	if w.DefaultRole != "" {
+		if bound == nil || slices.Contains(bound, w.DefaultRole) {
+			s.DefaultRole = w.DefaultRole
+			p.said("session.defaultRole", true, wfile)
+		} else {
+			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+quoted(w.DefaultRole))
+		}
+	}
+	if w.DefaultSkills != nil {
+		s.DefaultSkills = p.keep(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
+		p.said("session.defaultSkills", true, wfile)
+	}
+	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
+}
+
+// bound are the roles that a session may have by the user's files; nil: they do not say.
+func (s Session) bound() []string {
+	if s.Roles == nil && s.DefaultRole == "" {
+		return nil
+	}
+	return append(append([]string{}, s.Roles...), s.DefaultRole)
+}
+
+// keep is what of the project's names the user's bound admits, never nil. A nil bound admits all.
+func (p *Project) keep(l *layer, file string, data []byte, key string, names, bound []string) []string {
+	kept, dropped := []string{}, []string(nil)
+	for _, n := range names {
+		if bound == nil || slices.Contains(bound, n) {
+			kept = append(kept, n)
+		} else {
+			dropped = append(dropped, n)
+		}
+	}
+	if dropped != nil {
+		p.ignored(l, file, data, key, "the user's files do not name "+quotedList(dropped))
+	}
+	return kept
+}
+
+// strictest is the stricter of what two files say, or the default.
+func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, otherwise string) string {
+	switch {
+	case u == "" && w == "":
+		p.Sources[key] = fromDefault
+		return otherwise
+	case w == "" || u != "" && slices.Index(order, u) <= slices.Index(order, w):
+		p.Sources[key] = ufile
+		return u
+	default:
+		p.Sources[key] = wfile
+		return w
+	}
+}
+
+// said notes where a value came from.
+func (p *Project) said(key string, yes bool, file string) {
+	if yes {
+		p.Sources[key] = file
+	}
+}
+
+func (p *Project) mergePolicy(user, project *layer) {
+	u, w := value(user.doc.Policy), value(project.doc.Policy)
+	f := &p.File.Policy
+	f.Strict = u.Strict || w.Strict
+	p.said("policy.strict", w.Strict, project.docFile)
+	p.said("policy.strict", u.Strict, user.docFile)
+	f.Fallback.MCP = p.strictest("policy.fallback.mcp", effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile, DefaultFallbackMCP)
+	f.Fallback.Agent = p.strictest("policy.fallback.agent", effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile, DefaultFallbackAgent)
+	for _, l := range []*layer{user, project} { // defaults.unmatched of rules files, which only narrows
+		mcp, agent := stricter(f.Fallback.MCP, l.fallback.MCP), stricter(f.Fallback.Agent, l.fallback.Agent)
+		file := strings.Join(l.ruleFiles, ", ")
+		p.said("policy.fallback.mcp", mcp != f.Fallback.MCP, file)
+		p.said("policy.fallback.agent", agent != f.Fallback.Agent, file)
+		f.Fallback.MCP, f.Fallback.Agent = mcp, agent
+		f.Rules = append(f.Rules, l.ruleFiles...)
+		p.said("policy.rules", l.ruleFiles != nil, file)
+	}
+}
+
+func (p *Project) mergeRest(user, project *layer) {
+	ua, wa := value(user.doc.Audit), value(project.doc.Audit)
+	us, ws := value(user.doc.Server), value(project.doc.Server)
+	a, s := &p.File.Audit, &p.File.Server
+	a.Dir = p.first(project, "audit.dir", ua.Dir, user.docFile, wa.Dir, DefaultAuditDir)
+	a.Sync = p.strictest("audit.sync", []string{"call", "interval"}, ua.Sync, user.docFile, wa.Sync, project.docFile, DefaultAuditSync)
+	a.Redact = union(ua.Redact, wa.Redact)
+	p.said("audit.redact", ua.Redact != nil, user.docFile)
+	p.said("audit.redact", wa.Redact != nil, project.docFile)
+	p.File.Store = p.absoluteStore(p.first(project, "store", user.doc.Store, user.docFile, project.doc.Store, DefaultStore))
+	s.Addr = p.first(project, "server.addr", us.Addr, user.docFile, ws.Addr, DefaultAddr)
+	s.Anonymous = p.first(project, "server.anonymous", us.Anonymous, user.docFile, ws.Anonymous, "")
+	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" && !slices.Contains(bound, ws.Anonymous) {
+		p.ignored(project, project.docFile, project.docData, "server.anonymous", "the user's session does not allow role "+quoted(ws.Anonymous))
+		s.Anonymous = ""
+		delete(p.Sources, "server.anonymous")
+	}
+	p.Sources["server.maxBody"] = fromDefault
+	for _, x := range []struct {
+		n    int
+		file string
+	}{{us.MaxBody, user.docFile}, {ws.MaxBody, project.docFile}} {
+		if x.n > 0 && (s.MaxBody == 0 || x.n < s.MaxBody) {
+			s.MaxBody, p.Sources["server.maxBody"] = x.n, x.file
+		}
+	}
+	if s.MaxBody == 0 {
+		s.MaxBody = DefaultMaxBody
+	}
+	p.mergeAccess(project, us, ws, user.docFile, value(user.doc.Session).bound())
+	p.mergeSecrets(project, value(user.doc.Secrets), value(project.doc.Secrets), user.docFile)
+	p.mergeTelemetry(user, project)
+	p.File.Env = union(user.doc.Env, project.doc.Env)
+	p.said("env", user.doc.Env != nil, user.docFile)
+	p.said("env", project.doc.Env != nil, project.docFile)
+}
+
+// mergeAccess takes the names and the token issuers: the user's where he has any. A project's issuers give no role that the user's
+// session does not allow.
+func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound []string) {
+	s := &p.File.Server
+	switch {
+	case us.Hosts != nil:
+		s.Hosts = us.Hosts
+		p.said("server.hosts", true, ufile)
+		if ws.Hosts != nil && !slices.Equal(ws.Hosts, us.Hosts) {
+			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+quotedList(us.Hosts))
+		}
+	case ws.Hosts != nil:
+		s.Hosts = ws.Hosts
+		p.said("server.hosts", true, project.docFile)
+	}
+	switch {
+	case us.OAuth != nil:
+		s.OAuth = us.OAuth
+		p.said("server.oauth", true, ufile)
+		if ws.OAuth != nil {
+			p.ignored(project, project.docFile, project.docData, "server.oauth", "the user's files have it")
+		}
+	case ws.OAuth != nil:
+		s.OAuth = ws.OAuth
+		s.OAuth.Bound = bound
+		p.said("server.oauth", true, project.docFile)
+	}
+	if s.OAuth != nil {
+		s.OAuth.fill()
+	}
+}
+
+// mergeSecrets takes where secrets are: the user's word where he gave it.
+func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
+	s := &p.File.Secrets
+	s.File = p.path(p.first(project, "secrets.file", u.File, ufile, w.File, ""))
+	s.Identity = p.path(p.first(project, "secrets.identity", u.Identity, ufile, w.Identity, ""))
+	s.Keyring = p.first(project, "secrets.keyring", u.Keyring, ufile, w.Keyring, "")
+}
+
+// path makes a path absolute: ~ is the home folder, a relative one is meant from the project.
+func (p *Project) path(s string) string {
+	if rest, ok := strings.CutPrefix(s, "~/"); ok && p.Home != "" {
+		return filepath.Join(p.Home, rest)
+	}
+	if s == "" || filepath.IsAbs(s) {
+		return s
+	}
+	return filepath.Join(p.Dir, s)
+}
+
+// first is the user's value if there is one, else the project's, else the default.
+func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) string {
+	switch {
+	case u != "":
+		p.Sources[key] = ufile
+		if w != "" && w != u {
+			p.ignored(project, project.docFile, project.docData, key, "the user's files say "+quoted(u))
+		}
+		return u
+	case w != "":
+		p.Sources[key] = project.docFile
+		return w
+	default:
+		p.said(key, otherwise != "", fromDefault)
+		return otherwise
+	}
+}
+
+// absoluteStore makes the path of a database absolute: it is relative to the project.
+func (p *Project) absoluteStore(store string) string {
+	path, ok := strings.CutPrefix(store, "sqlite://")
+	if !ok || filepath.IsAbs(path) {
+		return store
+	}
+	return "sqlite://" + filepath.Join(p.Dir, path)
+}
+
+// mergeServers joins the servers: a name in both is the user's, and the built-in ones always exist.
+func (p *Project) mergeServers(user, project *layer) {
+	all := map[string]server{}
+	for _, s := range user.servers {
+		all[s.Name] = s
+	}
+	for _, s := range project.servers {
+		mine, both := all[s.Name]
+		switch {
+		case !both:
+			all[s.Name] = s
+		case s.Name == FilesServer && within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
+			all[s.Name] = s // a folder inside the user's is narrower
+		default:
+			p.LeftOut = append(p.LeftOut, warning(s.file, p.whereServer(s), "server "+quoted(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
+		}
+	}
+	if _, ok := all[FilesServer]; !ok {
+		all[FilesServer] = server{Server: backend.Server{Name: FilesServer, Builtin: FilesServer, Args: []string{"."}}, file: fromDefault}
+	}
+	p.File.MCPServers = map[string]backend.Server{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		p.Servers = append(p.Servers, s.Server)
+		p.File.MCPServers[name] = s.Server
+		p.Sources["mcpServers."+name] = s.file
+		switch {
+		case s.bare && p.Bare == "":
+			p.Bare = name
+		case s.bare:
+			p.Problems = append(p.Problems, fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name), "at most one server can stand without prefix"))
+		}
+	}
+}
+
+// whereServer is the line of an entry.
+func (p *Project) whereServer(s server) int {
+	return yamlfile.Line(p.texts[s.file], "$.mcpServers."+pathKey(s.key))
+}
+
+// filesFolder is the folder that an entry of the built-in filesystem server names.
+func (p *Project) filesFolder(s backend.Server) string {
+	dir := "."
+	if len(s.Args) > 0 {
+		dir = s.Args[0]
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Dir, dir)
+	}
+	return resolved(dir)
+}
+
+// value is what a pointer points to, or the zero value.
+func value[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}
+
+// union are the words of both, each once, in order.
+func union(a, b []string) []string {
+	var out []string
+	for _, w := range append(append([]string(nil), a...), b...) {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

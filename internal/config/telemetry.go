@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+)
+
+// Telemetry is the telemetry: section: what leaves this machine, and who may read names.
+type Telemetry struct {
+	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty"` // base URL of an OTLP receiver (HTTP); empty: nothing is sent
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is put in
+	Sample   *float64          `yaml:"sample" json:"sample,omitzero"`      // share of the traces that begin here, 0 to 1; absent: all
+	Token    string            `yaml:"token" json:"token,omitempty"`       // who brings it reads /metrics with names, from anywhere; ${secret:NAME} is put in
+}
+
+// Log is the log: section.
+type Log struct {
+	Format string `yaml:"format" json:"format,omitempty"` // text (default) or json
+	Level  string `yaml:"level" json:"level,omitempty"`   // debug, info, warn (default) or error
+}
+
+var (
+	logFormats = []string{"text", "json"}
+	logLevels  = []string{"debug", "info", "warn", "error"}
+)
+
+func (t *Telemetry) check(bad func(key, message, hint string)) {
+	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		bad("telemetry.endpoint", "telemetry.endpoint is "+quoted(t.Endpoint), "write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
+	}
+	if t.Sample != nil && !(*t.Sample >= 0 && *t.Sample <= 1) {
+		bad("telemetry.sample", fmt.Sprintf("telemetry.sample is %v", *t.Sample), "write a share from 0 to 1")
+	}
+	for name, value := range t.Headers {
+		if !headerName.MatchString(name) || !printableLine(value) {
+			bad("telemetry.headers", "telemetry.headers has "+quoted(name), "use the characters of an HTTP header's name, and one line for its value")
+		}
+	}
+	if t.Endpoint == "" && (len(t.Headers) > 0 || t.Sample != nil) {
+		bad("telemetry", "telemetry says how to send and not where", "write endpoint: http://127.0.0.1:4318")
+	}
+}
+
+func (g *Log) check(bad func(key, message, hint string)) {
+	if g.Format != "" && !slices.Contains(logFormats, g.Format) {
+		bad("log.format", "log.format is "+quoted(g.Format), nearest(g.Format, logFormats))
+	}
+	if g.Level != "" && !slices.Contains(logLevels, g.Level) {
+		bad("log.level", "log.level is "+quoted(g.Level), nearest(g.Level, logLevels))
+	}
+}
+
+// printableLine reports whether a text is one line.
+func printableLine(s string) bool {
+	return !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f })
+}
+
+// mergeTelemetry takes the user's word where he gave one.
+func (p *Project) mergeTelemetry(user, project *layer) {
+	f := &p.File
+	switch {
+	case user.doc.Telemetry != nil:
+		f.Telemetry = *user.doc.Telemetry
+		p.said("telemetry", true, user.docFile)
+		if project.doc.Telemetry != nil {
+			p.ignored(project, project.docFile, project.docData, "telemetry", "the user's files have it")
+		}
+	case project.doc.Telemetry != nil:
+		f.Telemetry = *project.doc.Telemetry
+		p.said("telemetry", true, project.docFile)
+	}
+	u, w := value(user.doc.Log), value(project.doc.Log)
+	f.Log.Format = p.first(project, "log.format", u.Format, user.docFile, w.Format, "")
+	f.Log.Level = p.first(project, "log.level", u.Level, user.docFile, w.Level, "")
+}

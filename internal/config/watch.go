@@ -1,0 +1,234 @@
+package config
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Debouncing: changed is called when nothing happened for quiet, and under steady writing every patience at least (E34 asks for at
+// most 500 ms).
+const (
+	quiet    = 200 * time.Millisecond
+	patience = time.Second
+)
+
+// maxWatched bounds the folders below skills/ that are watched, so that a mistake (a link to a large tree) cannot use up the
+// system's watches.
+const maxWatched = 2000
+
+// Watch calls changed, debounced, after any of the project's or user's files changed, until ctx is done. It is called on Watch's
+// own goroutine; while it runs, further changes are collected. Folders are watched, not files, because editors rename.
+func Watch(ctx context.Context, p *Project, changed func()) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch files: %w", err)
+	}
+	defer func() { _ = w.Close() }()
+	logger := p.options.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	v := &watch{p: p, w: w, logger: logger}
+	v.aim()
+	if len(w.WatchList()) == 0 {
+		return fmt.Errorf("watch files: no folder of %s can be watched", p.Dir)
+	}
+	return v.run(ctx, changed)
+}
+
+// watch is one run of Watch.
+type watch struct {
+	p      *Project
+	w      *fsnotify.Watcher
+	logger *slog.Logger
+	files  map[string]bool // paths whose events count
+	trees  []string        // folders in which every event counts
+}
+
+func (v *watch) run(ctx context.Context, changed func()) error {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	defer timer.Stop()
+	var first time.Time // of the changes that are collected; zero: none
+	note := func() {
+		now := time.Now()
+		if first.IsZero() {
+			first = now
+		}
+		timer.Reset(min(quiet, max(0, patience-now.Sub(first))))
+	}
+	if v.p.fingerprint() != v.p.print { // between loading and watching
+		note()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-v.w.Events:
+			if !ok {
+				return fmt.Errorf("watch files: the watch ended")
+			}
+			if v.counts(e) {
+				if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+					v.aim() // a new folder, or a link that leads elsewhere now
+				}
+				note()
+			}
+		case err, ok := <-v.w.Errors:
+			if !ok {
+				return fmt.Errorf("watch files: the watch ended")
+			}
+			v.logger.Warn("watch files", "err", err) // an overflow: what was missed is not known
+			v.aim()
+			note()
+		case <-timer.C:
+			first = time.Time{}
+			changed()
+			if v.aim() { // what appeared in a new folder before it was watched
+				note()
+			}
+		}
+	}
+}
+
+// counts reports whether an event is about a file that people write. A bare change of mode or time is none.
+func (v *watch) counts(e fsnotify.Event) bool {
+	if e.Op == fsnotify.Chmod {
+		return v.files[e.Name] // a file may have become readable
+	}
+	if v.files[e.Name] {
+		return true
+	}
+	for _, t := range v.trees {
+		if within(t, e.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// aim adds the folders that are to be watched now, and reports whether one is new. Those that went away drop out by themselves.
+func (v *watch) aim() bool {
+	files, trees := map[string]bool{}, []string(nil)
+	dirs := map[string]bool{}
+	file := func(path string) {
+		files[path] = true
+		dirs[filepath.Dir(path)] = true
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+			files[target] = true
+			dirs[filepath.Dir(target)] = true
+		}
+	}
+	for _, dir := range []string{v.p.Dir, v.p.UserDir} {
+		if dir == "" {
+			continue
+		}
+		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+			file(filepath.Join(dir, name))
+		}
+		for _, name := range []string{SkillsFolder, RolesFolder} {
+			file(filepath.Join(dir, name))
+			trees = append(trees, folders(resolved(filepath.Join(dir, name)), dirs)...)
+		}
+	}
+	for _, path := range append([]string{v.p.main}, v.p.watched...) {
+		file(path)
+	}
+	if state, err := stateDir(v.p.options.Environ); err == nil {
+		file(filepath.Join(state, trustFile)) // myc trust takes effect in a running daemon
+	}
+	v.files, v.trees = files, trees
+	before := len(v.w.WatchList())
+	for dir := range dirs {
+		v.add(dir)
+	}
+	return len(v.w.WatchList()) > before
+}
+
+// add watches a folder, or while it does not exist the nearest one above it that does.
+func (v *watch) add(dir string) {
+	for path := dir; ; {
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			if err := v.w.Add(path); err != nil {
+				v.logger.Warn("watch folder", "folder", path, "err", err)
+			}
+			return
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return
+		}
+		v.files[path] = true // its making counts
+		path = up
+	}
+}
+
+// folders adds a folder and those in it to dirs, and returns the folder and the trees that links in it lead to.
+func folders(root string, dirs map[string]bool) []string {
+	trees, n := []string{root}, 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is not watched; loading it reports the fault
+		}
+		if n++; n > maxWatched {
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			if path != root && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			dirs[path] = true
+		} else if d.Type()&fs.ModeSymlink != 0 {
+			if target, err := filepath.EvalSymlinks(path); err == nil {
+				if st, err := os.Stat(target); err == nil && st.IsDir() {
+					dirs[target] = true
+					trees = append(trees, target)
+				} else {
+					dirs[filepath.Dir(target)] = true
+					trees = append(trees, target)
+				}
+			}
+		}
+		return nil
+	})
+	return trees
+}
+
+// fingerprint sums up the state of the files that are read, without reading them.
+func (p *Project) fingerprint() string {
+	h := sha256.New()
+	note := func(path string) {
+		if st, err := os.Stat(path); err == nil {
+			fmt.Fprintf(h, "%q %d %d %v\n", path, st.Size(), st.ModTime().UnixNano(), st.Mode())
+		}
+	}
+	note(p.main)
+	if state, err := stateDir(p.options.Environ); err == nil {
+		note(filepath.Join(state, trustFile))
+	}
+	for _, dir := range []string{p.UserDir, p.Dir} {
+		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+			note(filepath.Join(dir, name))
+		}
+		for _, name := range []string{SkillsFolder, RolesFolder} {
+			n := 0
+			_ = filepath.WalkDir(resolved(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
+				if n++; err != nil || n > maxWatched {
+					return fs.SkipAll //nolint:nilerr // loading reports what cannot be read
+				}
+				note(path)
+				return nil
+			})
+		}
+	}
+	return string(h.Sum(nil))
+}

@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mycelium/internal/atomicfile"
+)
+
+// The bounds of starting an owner.
+const (
+	maxStart = 30 * time.Second // from its start to its first answer; a context may set less
+	maxTries = 5                // where others start and end owners at the same time
+	tailSize = 4 << 10          // bytes of the log that an error shows
+)
+
+// Attach dials, and where nobody owns the project starts one with argv (detached: own session, log file, given environment) and waits
+// until it answers. Several processes may do so at once: one of what they start wins, and all of them attach to it. Where what
+// was started ends at once, the error shows the end of its log.
+func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxStart)
+	defer cancel()
+	var failed error
+	for range maxTries {
+		c, err := Dial(ctx, p)
+		if !errors.Is(err, ErrNotRunning) {
+			return c, err
+		}
+		if failed != nil && !locked(p) {
+			return nil, failed
+		}
+		if failed = start(ctx, p, argv, environ); ctx.Err() != nil {
+			return nil, fmt.Errorf("start the daemon: %w; its log is %s", ctx.Err(), p.Log)
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return nil, fmt.Errorf("start the daemon: it ends again and again; its log is %s", p.Log)
+}
+
+// locked reports whether somebody owns the project, maybe without answering yet.
+func locked(p Paths) bool {
+	l, err := atomicfile.TryLock(p.Lock)
+	if err != nil {
+		return errors.Is(err, atomicfile.ErrLocked)
+	}
+	_ = l.Unlock()
+	return false
+}
+
+// start runs argv detached and returns when it says that it is ready, or has ended, or ctx has.
+func start(ctx context.Context, p Paths, argv, environ []string) error {
+	if len(argv) == 0 {
+		return errors.New("start the daemon: no command")
+	}
+	log, err := openLog(p.Log)
+	if err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	defer log.Close()
+	from, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	defer r.Close()
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // the caller's own program
+	cmd.Env = slices.Concat(environ, []string{readyVar + "=3"})
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	_ = w.Close()
+	if err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	exited := make(chan error, 1)
+	// The daemon outlives this call, and mostly this process. The goroutine ends with the daemon: without it a daemon that ends
+	// first would stay as a zombie.
+	go func() { exited <- cmd.Wait() }()
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if n, _ := r.Read(make([]byte, 1)); n == 1 {
+		return nil // it answers, or another one does: dialling tells
+	}
+	select {
+	case err := <-exited:
+		return startError(argv, err, log, from)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// startError says how what was started ended, with what it wrote.
+func startError(argv []string, err error, log *os.File, from int64) error {
+	how := "it ended without a word"
+	if err != nil {
+		how = err.Error()
+	}
+	tail := ""
+	if info, serr := log.Stat(); serr == nil {
+		from = max(from, info.Size()-tailSize)
+		if b, rerr := io.ReadAll(io.NewSectionReader(log, from, tailSize)); rerr == nil {
+			tail = strings.TrimSpace(strings.ToValidUTF8(string(b), "�"))
+		}
+	}
+	if tail == "" {
+		tail = "(nothing)"
+	}
+	return fmt.Errorf("start the daemon: %q: %s; it wrote to %s:\n%s", strings.Join(argv, " "), how, log.Name(), tail)
+}

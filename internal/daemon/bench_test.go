@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"testing"
+)
+
+// BenchmarkDial is what a hook pays to reach a running daemon and ask one thing.
+func BenchmarkDial(b *testing.B) {
+	run, err := os.MkdirTemp("/tmp", "mycrun")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(run)
+	b.Setenv("XDG_RUNTIME_DIR", run)
+	p, err := PathsOf(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	o, err := Own(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error, 1)
+	go func() { done <- o.Serve(ctx, testServer(cancel)) }()
+	for b.Loop() {
+		c, err := Dial(ctx, p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Call(ctx, "pid", nil, nil); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+	cancel()
+	<-done
+	o.Close()
+}
+
+// BenchmarkAttach is the start of a daemon, from nothing to its first answer, and its end.
+func BenchmarkAttach(b *testing.B) {
+	run, err := os.MkdirTemp("/tmp", "mycrun")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(run)
+	b.Setenv("XDG_RUNTIME_DIR", run)
+	dir := b.TempDir()
+	p, err := PathsOf(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	environ := append(os.Environ(), "MYC_TEST_PLAY=daemon", "MYC_TEST_DIR="+dir)
+	for b.Loop() {
+		c, err := Attach(b.Context(), p, []string{os.Args[0]}, environ)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Call(b.Context(), "stop", nil, nil); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}

@@ -1,0 +1,83 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// maxSocketPath is how long the path of a Unix socket may be, in bytes: sun_path has 108 with the closing NUL (unix(7)).
+const maxSocketPath = 107
+
+// Paths are the files of a project's daemon.
+type Paths struct {
+	Lock   string // .mycelium/daemon.lock; it also holds where the owner's socket is
+	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
+	Log    string // .mycelium/log/daemon.log
+	Info   string // .mycelium/daemon.json: pid, address, since; written by the owner's program, not here
+}
+
+// PathsOf returns the paths for a project folder (absolute, links resolved). It creates nothing.
+//
+// The socket is not in the project, because a path that is too long breaks and some file systems know no sockets. Two processes of
+// one user may be given different runtime folders (a login session, a cron job); they meet all the same, because the owner
+// writes into the lock file where its socket is.
+func PathsOf(dir string) (Paths, error) {
+	if !filepath.IsAbs(dir) {
+		return Paths{}, fmt.Errorf("find the daemon of %q: the folder must be absolute", dir)
+	}
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	name := hex.EncodeToString(sum[:12]) + ".sock"
+	state := filepath.Join(dir, ".mycelium")
+	p := Paths{
+		Lock:   filepath.Join(state, "daemon.lock"),
+		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
+		Log:    filepath.Join(state, "log", "daemon.log"),
+		Info:   filepath.Join(state, "daemon.json"),
+	}
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) && checkFolder(run, false) == nil {
+		if s := filepath.Join(run, "mycelium", name); len(s) <= maxSocketPath {
+			p.Socket = s
+		}
+	}
+	return p, nil
+}
+
+// socketFolder makes the folder of a socket if it is missing, and refuses one that somebody else could have a hand in.
+func socketFolder(socket string) error {
+	if len(socket) > maxSocketPath {
+		return fmt.Errorf("the path of the socket %s has %d bytes, more than the %d that the system allows", socket, len(socket), maxSocketPath)
+	}
+	dir := filepath.Dir(socket)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the folder of the socket: %w", err)
+	}
+	return checkFolder(dir, true)
+}
+
+// checkFolder wants a real folder (no link) that belongs to this user; with private, one that nobody else may enter: its mode is
+// mended where it is only too wide.
+func checkFolder(dir string, private bool) error {
+	info, err := os.Lstat(dir) //nolint:gosec // looking at the folder that the environment names is the purpose
+	if err != nil {
+		return fmt.Errorf("look at the folder of the socket: %w", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder: somebody put something else in its place; remove it", dir)
+	case !ok || int(st.Uid) != os.Getuid():
+		return fmt.Errorf("the folder %s belongs to another user: a socket in it would not be safe; set XDG_RUNTIME_DIR to a folder of your own", dir)
+	case private && info.Mode().Perm()&0o077 != 0:
+		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x bit
+			return fmt.Errorf("close the folder of the socket to others: %w", err)
+		}
+	}
+	return nil
+}

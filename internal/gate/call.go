@@ -1,0 +1,356 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+	"mycelium/internal/telemetry"
+)
+
+// Request is one use of an item.
+type Request struct {
+	Item     policy.Item
+	Asked    string          // the name as the caller wrote it, for the record
+	Method   string          // tools/call, resources/read or prompts/get
+	Params   []byte          // raw params for the backend: the name or uri already the backend's own
+	Args     []byte          // raw arguments of a tool or prompt; nil: none
+	Surface  string          // mcp-stdio, mcp-http, cli …
+	Thinking *audit.Thinking // reasoning that came with the call
+	Peer     Peer            // who is told and asked while the call runs; nil: nobody
+
+	ID        string          // of the call, from NewID; empty: the gate makes one
+	Continues string          // the call that this request goes on with: Reply.Open, or one that runs and waits (Continue); empty: a new call
+	span      *telemetry.Span // nil: not traced
+	Invalid   string          // why the surface will not take this request; of what is hidden not even that is said, all else is refused with it
+}
+
+// Reply is what came back: exactly one of Result and Error is set, byte for byte as the backend sent it.
+type Reply struct {
+	Result []byte
+	Error  []byte // a JSON-RPC error object
+	Open   string // the result asks for input: the id of the call, which is not over; see Request.Continues and Abandon
+}
+
+// DeniedError is the only refusal. Surfaces translate it: an Unknown one is answered exactly like an item that does not exist.
+// Its decision is the part that the caller may know: of an unknown item nothing but that. The effect is Ask where the policy
+// would have asked somebody.
+type DeniedError struct {
+	Decision policy.Decision
+	Asked    string // what the caller asked for
+	Invalid  bool   // the request itself is at fault (Request.Invalid, or what it continues is not open), not what it asks for
+
+	// RetryAfter is when a call that only a limit refuses may be tried again; 0: trying again is no use.
+	RetryAfter time.Duration
+}
+
+func (e *DeniedError) Error() string { return e.Decision.Reason }
+
+// call is Call, not measured as a whole.
+func (g *Gate) call(ctx context.Context, s *Session, r Request) (Reply, error) {
+	if r.Item.Server == policy.AgentServer {
+		r.Item = policy.Item{Kind: r.Item.Kind} // an agent's own tools are admitted, never run by us
+	}
+	g.log.Enter()
+	defer g.log.Leave()
+	var o opened
+	if r.Continues != "" {
+		o = g.resume(s, &r)
+	}
+	a, err := g.admit(ctx, s, r, true)
+	if err != nil {
+		g.stillOpen(s, r, o, err)
+		return Reply{}, err
+	}
+	if !o.since.IsZero() {
+		a.since = o.since
+	}
+	reply, err := g.run(ctx, a)
+	if err == nil && asksForInput(reply.Result) {
+		if err = g.keepOpen(a); err == nil {
+			reply.Open = a.id
+			return reply, nil
+		}
+		reply = Reply{}
+	}
+	a.Done(ctx, reply, err)
+	return reply, err
+}
+
+// Admission is a request that was decided and recorded, and may run.
+type Admission struct {
+	Request
+	gate     *Gate
+	session  *Session
+	scoped   *scoped
+	id       string
+	began    time.Time // of this request
+	since    time.Time // of the call that it may continue
+	args     policy.Args
+	facts    policy.Facts
+	thinking *audit.Thinking
+
+	decidedBy string     // for the record; empty: the policy
+	held      []*counter // concurrency slots, given back by Done
+
+	guard   policy.Guard // of the decision
+	guarded []string     // what it did
+}
+
+// Admit is the first half of Call, for what others run: it decides, counts and records. Its errors are those of Call. Who gets an
+// admission ends it with [Admission.Done].
+func (g *Gate) Admit(ctx context.Context, s *Session, r Request) (a *Admission, err error) {
+	return g.admit(ctx, s, r, true)
+}
+
+// admit is Admit. runs tells that the call is about to run: it takes a slot where the number of calls at work is limited. A
+// continuation has its rate token.
+func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *Admission, err error) {
+	a = &Admission{Request: r, gate: g, session: s, scoped: s.now(), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
+	if a.id == "" {
+		a.id = audit.NewID()
+	}
+	a.since = a.began
+	if s.over(a.began) {
+		return nil, errors.Join(ErrNoSession, g.recordDecision(ctx, a, policy.Decision{Rule: "session", Reason: "the session is over"}))
+	}
+	span := a.span.Decide()
+	d := g.decide(a)
+	span.End("")
+	if r.Invalid != "" && !d.Unknown {
+		d = policy.Decision{Rule: "request", Reason: r.Invalid}
+	}
+	if d.Effect != policy.Allow {
+		return nil, g.refuse(ctx, a, d)
+	}
+	a.guard = d.Guard
+	if r.asksOfTask() { // with which arguments the task began is not known any more
+		a.guard = a.scoped.world.Policy.Guards(a.scoped.scope, r.Item)
+	}
+	if !r.follows() {
+		refused, warn := g.rates.pass(a)
+		if refused != nil {
+			return nil, g.tooMany(ctx, a, refused)
+		}
+		g.warnOf(ctx, a, warn)
+	}
+	if err = g.settle(ctx); err == nil {
+		err = g.recordDecision(ctx, a, d)
+	}
+	if err != nil {
+		g.logger.Error("a call was refused because it cannot be recorded", "call", a.id, "tool", r.Item.String(), "error", err)
+		return nil, &DeniedError{Asked: r.Asked, Decision: policy.Decision{
+			Rule: "audit", Reason: "This call cannot be recorded, so it does not run. The operator must look at the audit log.",
+		}}
+	}
+	if runs {
+		if refused := g.rates.enter(a); refused != nil {
+			return nil, g.tooMany(ctx, a, refused)
+		}
+	}
+	return a, nil
+}
+
+// decide reads the arguments, makes the facts and asks the policy. A fault of ours on the way is a denial.
+func (g *Gate) decide(c *Admission) (d policy.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.logger.Error("a decision panicked", "call", c.id, "tool", c.Item.String(), "panic", p, "stack", string(debug.Stack()))
+			d = policy.Decision{Rule: "fault", Reason: "This call could not be decided, so it does not run. The operator's log says why."}
+		}
+	}()
+	p := c.scoped.world.Policy
+	var err error
+	if c.args, c.facts, err = g.read(c); err != nil {
+		// Of what is hidden not even that is said. Without arguments the policy says why it is hidden, for the log.
+		if d := p.Decide(policy.Call{Scope: c.scoped.scope, Item: c.Item, Time: c.began}); d.Unknown {
+			return d
+		}
+		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
+	}
+	return p.Decide(policy.Call{Scope: c.scoped.scope, Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+}
+
+// read decodes the arguments and makes the facts. Its errors are for the caller.
+func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
+	args, err := policy.ParseArgs(c.Args)
+	if err != nil {
+		return nil, policy.Facts{}, err
+	}
+	dir := cmp.Or(c.scoped.world.Roots[c.Item.Server], g.dir)
+	facts, err := Facts(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
+	return args, facts, err
+}
+
+// refuse records a denial and puts it into the words that the caller may read. A denial that cannot be recorded denies all
+// the same.
+func (g *Gate) refuse(ctx context.Context, c *Admission, d policy.Decision) error {
+	if err := g.recordDecision(ctx, c, d); err != nil {
+		g.logger.Error("a denial is not in the audit log", "call", c.id, "tool", c.Item.String(), "error", err)
+	}
+	switch {
+	case d.Unknown:
+		return c.unknown()
+	case d.Effect == policy.Ask:
+		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
+	}
+	return &DeniedError{Decision: d, Asked: c.Asked, Invalid: c.Invalid != ""}
+}
+
+// unknown is the one refusal of what does not exist and of what may not be seen (T7).
+func (c *Admission) unknown() error {
+	return &DeniedError{Asked: c.Asked, Decision: policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked}}
+}
+
+// run carries an allowed call to whoever answers it: one of our control tools, or a backend. A panic of a server in this
+// process is a failed call, not the end of the program.
+func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.logger.Error("a call panicked", "call", c.id, "tool", c.Item.String(), "panic", p, "stack", string(debug.Stack()))
+			reply, err = Reply{}, fmt.Errorf("call %s: the server failed", c.Asked)
+		}
+	}()
+	if ownServer(c.Item.Server) {
+		if c.Method == "completion/complete" {
+			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
+		}
+		return g.control(ctx, c)
+	}
+	var span *telemetry.Span
+	if c.span != nil {
+		span = c.span.Request(c.Item.Server, c.Method, c.Item.Name)
+	}
+	began := g.now()
+	result, rpcErr, err := g.backends.Do(ctx, c.scoped.scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
+	g.measureBackend(c, span, began, result, rpcErr, err)
+	switch {
+	case isAbsent(err):
+		return Reply{}, c.unknown()
+	case err != nil:
+		return Reply{}, err
+	case rpcErr == nil && result == nil:
+		return Reply{}, fmt.Errorf("call %s: the server answered with neither a result nor an error", c.Asked)
+	case rpcErr != nil:
+		reply = Reply{Error: rpcErr}
+	default:
+		reply = Reply{Result: result}
+	}
+	if c.guard != (policy.Guard{}) {
+		return g.guardReply(c, reply)
+	}
+	return reply, nil
+}
+
+// isAbsent reports whether a backend refuses an item because it may not be told from one that does not exist: its definition changed, and
+// this call was admitted before the policy knew.
+func isAbsent(err error) bool {
+	var a interface{ Absent() bool }
+	return errors.As(err, &a) && a.Absent()
+}
+
+// recordDecision writes what was decided, with the arguments.
+func (g *Gate) recordDecision(ctx context.Context, c *Admission, d policy.Decision) error {
+	g.measureDecision(c, d)
+	r := c.record(audit.Decided, c.began)
+	r.Args, r.Thinking = c.Args, c.thinking
+	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(c.decidedBy, "policy")
+	r.Note = c.noteOf()
+	if slices.ContainsFunc(c.facts.Parts, tells) {
+		r.Facts = &c.facts
+	}
+	return g.append(ctx, r)
+}
+
+// tells reports whether a part of the facts says anything at all.
+func tells(p policy.Part) bool {
+	return p.Program != "" || len(p.Argv)+len(p.Paths)+len(p.Hosts)+len(p.Effects)+len(p.Unclear) > 0
+}
+
+// Done records how the call ended. If that fails the result goes out all the same (the call ran), and nothing else runs until
+// the log has taken the record.
+func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
+	g := c.gate
+	g.rates.leave(c)
+	now := g.now()
+	r := c.record(audit.Outcome, now)
+	r.Duration = now.Sub(c.since)
+	r.Outcome, r.Guard = "ok", c.guarded
+	var denied *DeniedError
+	switch {
+	case errors.As(failed, &denied):
+		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
+	case failed != nil:
+		r.Outcome, r.Error = "error", bounded(failed.Error(), maxError)
+	case reply.Error != nil:
+		r.Outcome, r.Error = "error", bounded(stringMember(reply.Error, "message"), maxError)
+	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
+		r.Outcome, r.Error = "error", "the tool reported an error"
+	}
+	g.measureOutcome(c, r.Outcome, reply, failed, r.Duration)
+	if err := g.append(ctx, r); err != nil {
+		g.logger.Error("an outcome is not in the audit log: nothing runs until it is", "call", c.id, "error", err)
+		g.owed.add(r)
+	}
+}
+
+// What others wrote goes into a record up to these lengths, in bytes.
+const (
+	maxError = 500
+	maxAsked = 500
+)
+
+// record is what both records of a call share.
+func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
+	p := &c.scoped.scope.Principal
+	r := audit.Record{
+		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.scoped.scope.Skills,
+		Surface: c.Surface, Server: c.Item.Server, Tool: c.Item.String(),
+	}
+	if p.Parent != nil {
+		r.Parent = p.Parent.ID
+	}
+	if c.Item.Kind != policy.Tool {
+		r.ItemKind = kindName(c.Item.Kind)
+	}
+	if c.Item.Server == "" {
+		r.Tool = c.Asked
+	}
+	r.Tool = bounded(r.Tool, maxAsked)
+	return r
+}
+
+// kindName is the word for a kind.
+func kindName(k policy.Kind) string {
+	switch k {
+	case policy.Resource:
+		return "resource"
+	case policy.Prompt:
+		return "prompt"
+	default:
+		return "tool"
+	}
+}
+
+// claim takes the reasoning that belongs to a call: what came with it, else what set_thinking left, which is used once. We
+// saw neither come into being, so both are claimed.
+func (s *Session) claim(r Request) *audit.Thinking {
+	if r.Item == setThinkingItem {
+		return r.Thinking
+	}
+	t := s.thinking.Swap(nil)
+	if r.Thinking != nil {
+		own := *r.Thinking
+		t = &own
+	}
+	if t != nil {
+		t.Claimed = true
+	}
+	return t
+}

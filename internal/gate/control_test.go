@@ -1,0 +1,385 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+)
+
+func TestControlDefinitions(t *testing.T) {
+	want := []string{
+		"mycelium-router__set_role", "mycelium-router__list_roles", "mycelium-router__get_context", "mycelium-router__set_active_skills",
+		"mycelium-router__get_active_skills", "mycelium-router__suggest_skills", "mycelium-router__set_thinking",
+		"mycelium-skills__list_skills", "mycelium-skills__get_skill", "mycelium-skills__list_resources", "mycelium-skills__get_resource",
+		"mycelium-skills__reload_skills", "mycelium-skills__list_commands",
+	}
+	var got []string
+	for _, d := range ControlDefinitions() {
+		got = append(got, d.Item.String())
+		var def struct {
+			Name, Title, Description string
+			InputSchema              struct {
+				Type                 string
+				Properties           map[string]struct{ Type, Description string }
+				AdditionalProperties *bool
+			}
+			Annotations struct{ ReadOnlyHint *bool }
+		}
+		if err := json.Unmarshal(d.Raw, &def); err != nil {
+			t.Fatal(err)
+		}
+		if def.Name != d.Item.Name || def.Title == "" || def.Description == "" || def.InputSchema.Type != "object" || def.Annotations.ReadOnlyHint == nil {
+			t.Errorf("%s: %s", d.Item, d.Raw)
+		}
+		for name, p := range def.InputSchema.Properties {
+			if p.Description == "" || !slices.Contains([]string{"string", "array", "boolean", "integer", "object"}, p.Type) {
+				t.Errorf("%s: argument %s: %+v", d.Item, name, p)
+			}
+			if strings.Contains(strings.ToLower(name), "session") {
+				t.Errorf("%s names a session", d.Item)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("tools %v", got)
+	}
+}
+
+// TestWrongArguments: every control tool says what is wrong, and nothing happens.
+func TestWrongArguments(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest", "developer")
+	before := s.Scope()
+	for _, c := range []struct{ tool, args, want string }{
+		{"mycelium-router__set_role", `{}`, "role_id is required"},
+		{"mycelium-router__set_role", `{"role_id":1}`, "role_id must be a string"},
+		{"mycelium-router__set_role", `{"role_id":null}`, "role_id is required"},
+		{"mycelium-router__set_role", `{"role_id":"developer","role":"guest"}`, "different roles"},
+		{"mycelium-router__set_role", `{"role_id":"developer","session":"x"}`, "Unknown argument: session"},
+		{"mycelium-router__set_role", `{"Role_id":"developer"}`, "Unknown argument: Role_id"},
+		{"mycelium-router__set_role", `{"role_id":"developer","includeToolDescriptions":"yes"}`, "includeToolDescriptions must be a boolean"},
+		{"mycelium-router__set_role", `{"role_id":"admin"}`, "Unknown role: admin"},
+		{"mycelium-router__list_roles", `{"all":true}`, "takes none"},
+		{"mycelium-router__get_context", `{"session":"other"}`, "Unknown argument: session"},
+		{"mycelium-router__set_active_skills", `{}`, "skills is required"},
+		{"mycelium-router__set_active_skills", `{"skills":"reader"}`, "skills must be an array of strings"},
+		{"mycelium-router__set_active_skills", `{"skills":["reader",1]}`, "skills must be an array of strings"},
+		{"mycelium-router__set_active_skills", `{"skills":[],"add":["reader"]}`, "either"},
+		{"mycelium-router__set_active_skills", `{"skills":["editor"]}`, "Unknown skill: editor"},
+		{"mycelium-router__suggest_skills", `{}`, "intent is required"},
+		{"mycelium-skills__list_skills", `{"role":"admin"}`, "Unknown role: admin"},
+		{"mycelium-skills__list_skills", `{"role":"nobody"}`, "Unknown role: nobody"},
+		{"mycelium-skills__list_commands", `{"role":"admin"}`, "Unknown role: admin"},
+		{"mycelium-skills__get_skill", `{}`, "id is required"},
+		{"mycelium-skills__get_skill", `{"id":"keeper"}`, "Unknown skill: keeper"},
+		{"mycelium-skills__get_skill", `{"id":"nosuch"}`, "Unknown skill: nosuch"},
+		{"mycelium-skills__list_resources", `{"skillId":"editor"}`, "Unknown skill: editor"},
+		{"mycelium-skills__get_resource", `{"skillId":"reader"}`, "resourcePath is required"},
+		{"mycelium-skills__get_resource", `{"skillId":"keeper","resourcePath":"guide.md"}`, "Unknown skill: keeper"},
+	} {
+		answer, failed := h.ask(s, c.tool, c.args)
+		if !strings.Contains(failed, c.want) {
+			t.Errorf("%s %s: answered %v %q, want %q", c.tool, c.args, answer, failed, c.want)
+		}
+	}
+	if fmt.Sprint(s.Scope()) != fmt.Sprint(before) {
+		t.Errorf("something happened: %+v", s.Scope())
+	}
+	if o := h.last(audit.Outcome); o["outcome"] != "error" || o["tool"] != "mycelium-skills__get_resource" {
+		t.Errorf("recorded as %v", o)
+	}
+}
+
+func TestSetRoleTool(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest", "developer")
+	answer, _ := h.ask(s, "mycelium-router__set_role", `{"role_id":"list"}`)
+	if got := fmt.Sprint(answer["roles"]); strings.Contains(got, "admin") || !strings.Contains(got, "developer") {
+		t.Errorf("roles %v", got)
+	}
+	listed, _ := h.ask(s, "mycelium-router__list_roles", ``)
+	if fmt.Sprint(listed) != fmt.Sprint(answer) {
+		t.Errorf("list_roles %v, set_role list %v", listed, answer)
+	}
+	m, failed := h.ask(s, "mycelium-router__set_role", `{"role_id":"developer"}`)
+	if failed != "" {
+		t.Fatal(failed)
+	}
+	for _, key := range []string{"role", "systemInstruction", "availableTools", "availableServers", "activeSkills", "added", "removed", "metadata"} {
+		if m[key] == nil {
+			t.Errorf("the manifest has no %s: %v", key, m)
+		}
+	}
+	if text := m["systemInstruction"].(string); !strings.Contains(text, "You work on this repository.") || !strings.Contains(text, "Write small changes.") {
+		t.Errorf("instruction %q", text)
+	}
+	if got := fmt.Sprint(m); strings.Contains(got, "database") || strings.Contains(got, "keeper") {
+		t.Errorf("the manifest names what is hidden: %s", got)
+	}
+	if !strings.Contains(fmt.Sprint(m["availableTools"]), "Does write_file.") {
+		t.Errorf("no descriptions: %v", m["availableTools"])
+	}
+	m, _ = h.ask(s, "mycelium-router__set_role", `{"role":"guest","includeToolDescriptions":false}`)
+	if got := fmt.Sprint(m["availableTools"]); strings.Contains(got, "Does") || m["role"] != "guest" {
+		t.Errorf("manifest %v", m)
+	}
+	// Where there is nothing to take there is no set_role, and the rest says so too.
+	alone := h.enter("guest")
+	if slices.ContainsFunc(h.List(alone, policy.Tool), func(l Listed) bool { return l.Item == setRoleItem }) {
+		t.Error("set_role is listed")
+	}
+	_, err := h.Call(t.Context(), alone, request("mycelium-router__set_role", `{"role_id":"guest"}`))
+	if d := denied(t, err); d.Error() != "Unknown tool: mycelium-router__set_role" {
+		t.Errorf("%+v", d)
+	}
+	answer, _ = h.ask(alone, "mycelium-router__get_context", `{}`)
+	if strings.Contains(fmt.Sprint(answer), "set_role") || strings.Contains(h.Instructions(alone), "set_role") {
+		t.Errorf("context %v, instructions %q", answer, h.Instructions(alone))
+	}
+}
+
+// TestDeniedControlTools: a role's deny hides a control tool like any other.
+func TestDeniedControlTools(t *testing.T) {
+	p := three()
+	p.roles = append(p.roles[:1:1], policy.Role{ID: "guest", Deny: []string{"mycelium-router__*", "mycelium-skills__*"}})
+	p.skills[0].Instructions = strings.Repeat("long ", maxInstructions)
+	h := build(t, p)
+	s := h.enter("guest", "developer")
+	if text := h.Instructions(s); strings.Contains(text, "mycelium-") || !strings.Contains(text, "ask your operator") {
+		t.Errorf("instructions name what is hidden: %q", text)
+	}
+	for _, l := range h.List(s, policy.Tool) {
+		if l.Item == setRoleItem || l.Item.Server == policy.SkillsServer {
+			t.Errorf("%s is listed", l.Item)
+		}
+	}
+	_, err := h.Call(t.Context(), s, request("mycelium-router__set_role", `{"role_id":"developer"}`))
+	if d := denied(t, err); d.Error() != "Unknown tool: mycelium-router__set_role" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestSetActiveSkillsTool(t *testing.T) {
+	p := three()
+	p.start = []string{"reader"}
+	h := build(t, p)
+	s := h.enter("developer", "guest")
+	answer, failed := h.ask(s, "mycelium-router__set_active_skills", `{"skills":["editor"]}`)
+	if failed != "" {
+		t.Fatal(failed)
+	}
+	if got := fmt.Sprint(answer["activeSkills"], answer["activated"], answer["kept"], answer["addedTools"]); got != "[editor reader] [editor] [reader] [files__write_file]" {
+		t.Errorf("answer %v", answer)
+	}
+	if !strings.Contains(fmt.Sprint(answer["instructions"]), "Write small changes.") {
+		t.Errorf("no instructions: %v", answer)
+	}
+	got, _ := h.ask(s, "mycelium-router__get_active_skills", ``)
+	if fmt.Sprint(got) != "map[activeSkills:[editor reader] availableSkills:[] protectedSkills:[reader]]" {
+		t.Errorf("active %v", got)
+	}
+	answer, _ = h.ask(s, "mycelium-router__set_active_skills", `{"skills":[]}`)
+	if fmt.Sprint(answer["activeSkills"], answer["deactivated"], answer["removedTools"], answer["instructions"]) != "[reader] [editor] [files__write_file] []" {
+		t.Errorf("answer %v", answer)
+	}
+	answer, _ = h.ask(s, "mycelium-router__set_active_skills", `{"add":["editor"]}`)
+	if fmt.Sprint(answer["activated"]) != "[editor]" {
+		t.Errorf("answer %v", answer)
+	}
+	answer, _ = h.ask(s, "mycelium-router__get_context", ``)
+	if events := answer["skillHistory"].([]any); len(events) != 4 { // reader at the start, editor up, down, up
+		t.Errorf("history %v", events)
+	}
+}
+
+func TestSuggestNamesOpenSkillsOnly(t *testing.T) {
+	h := build(t, three())
+	guest, admin := h.enter("guest"), h.enter("admin")
+	intent := `{"intent":"read the database and fix it"}`
+	answer, _ := h.ask(guest, "mycelium-router__suggest_skills", intent)
+	if got := fmt.Sprint(answer); strings.Contains(got, "keeper") || strings.Contains(got, "editor") || !strings.Contains(got, "reader") {
+		t.Errorf("guest: %s", got)
+	}
+	answer, _ = h.ask(admin, "mycelium-router__suggest_skills", intent)
+	if got := fmt.Sprint(answer); !strings.Contains(got, "keeper") || !strings.Contains(got, "score") {
+		t.Errorf("admin: %s", got)
+	}
+}
+
+func TestSkillTools(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest", "developer")
+	answer, _ := h.ask(s, "mycelium-skills__list_skills", ``)
+	if got := fmt.Sprint(answer); !strings.Contains(got, "Reads files.") || strings.Contains(got, "editor") {
+		t.Errorf("skills %s", got)
+	}
+	answer, _ = h.ask(s, "mycelium-skills__list_skills", `{"role":"developer"}`)
+	if got := fmt.Sprint(answer); !strings.Contains(got, "editor") || strings.Contains(got, "keeper") {
+		t.Errorf("skills of developer %s", got)
+	}
+	answer, _ = h.ask(s, "mycelium-skills__get_skill", `{"id":"reader"}`)
+	if fmt.Sprintln(answer["tools"], answer["instructions"], answer["commands"]) != "[files__list_directory files__read_file] Read before you write. [show dir]\n" {
+		t.Errorf("skill %v", answer)
+	}
+	if strings.Contains(fmt.Sprint(answer), "secret") {
+		t.Errorf("skill %v", answer)
+	}
+	answer, _ = h.ask(s, "mycelium-skills__list_resources", `{"skillId":"reader"}`)
+	if fmt.Sprint(answer["resources"]) != "[data/logo.bin guide.md]" {
+		t.Errorf("resources %v", answer)
+	}
+	answer, _ = h.ask(s, "mycelium-skills__get_resource", `{"skillId":"reader","resourcePath":"guide.md"}`)
+	if answer["text"] != "# Guide" || answer["mimeType"] != "text/markdown" {
+		t.Errorf("resource %v", answer)
+	}
+	answer, _ = h.ask(s, "mycelium-skills__get_resource", `{"skillId":"reader","resourcePath":"data/logo.bin"}`)
+	if answer["blob"] != "/wAB" {
+		t.Errorf("resource %v", answer)
+	}
+	for _, bad := range []string{
+		"../guide.md", "/etc/passwd", "data/../../x", "data", ".", "", "SKILL.yaml", "skill.md", ".hidden", "link.md", "guide.md/x", "nosuch", `data\\logo.bin`, "guide.md\\u0000", "./guide.md",
+	} {
+		answer, failed := h.ask(s, "mycelium-skills__get_resource", `{"skillId":"reader","resourcePath":"`+bad+`"}`)
+		if !strings.HasPrefix(failed, "Unknown resource: ") {
+			t.Errorf("%q: answered %v %q", bad, answer, failed)
+		}
+	}
+	answer, _ = h.ask(s, "mycelium-skills__list_commands", ``)
+	if got := fmt.Sprint(answer["commands"]); !strings.Contains(got, "show") || !strings.Contains(got, "dir") {
+		t.Errorf("commands %s", got)
+	}
+	// A command whose tool is hidden is not named.
+	p := three()
+	p.roles = append(p.roles[:1:1], policy.Role{ID: "guest", Deny: []string{"files__list_directory"}})
+	less := build(t, p)
+	guest := less.enter("guest")
+	for _, name := range []string{"mycelium-skills__list_commands", "mycelium-skills__get_skill"} {
+		answer, _ = less.ask(guest, name, map[string]string{"mycelium-skills__get_skill": `{"id":"reader"}`}[name])
+		if got := fmt.Sprint(answer); !strings.Contains(got, "show") || strings.Contains(got, "dir") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	reloads := 0
+	h.reload = func(context.Context) error { reloads++; h.Swap(h.World()); return nil }
+	if answer, failed := h.ask(s, "mycelium-skills__reload_skills", ``); failed != "" || reloads != 1 || answer["reloaded"] != true {
+		t.Errorf("reload %v %q", answer, failed)
+	}
+	h.reload = func(context.Context) error {
+		return errors.New("skills/hidden/SKILL.yaml: secret__tool does not exist")
+	}
+	if _, failed := h.ask(s, "mycelium-skills__reload_skills", ``); failed == "" || strings.Contains(failed, "secret") {
+		t.Errorf("reload %q", failed)
+	}
+}
+
+// TestSkillTexts: the instructions of open skills as prompts and resources.
+func TestSkillTexts(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest")
+	var names []string
+	for _, l := range h.List(s, policy.Prompt) {
+		names = append(names, stringMember(l.Raw, "name"))
+	}
+	for _, l := range h.List(s, policy.Resource) {
+		names = append(names, stringMember(l.Raw, "uri"))
+	}
+	want := []string{
+		"mycelium-skills__reader", "mycelium-skills+skill://reader/SKILL.md", "mycelium-skills+skill://reader/data/logo.bin", "mycelium-skills+skill://reader/guide.md",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("listed %q", names)
+	}
+	use := func(k policy.Kind, name string) (Reply, error) {
+		return h.Call(t.Context(), s, Request{Item: policy.Item{Kind: k, Server: policy.SkillsServer, Name: name}, Asked: "X", Surface: "test"})
+	}
+	if reply, err := use(policy.Prompt, "reader"); err != nil || !strings.Contains(string(reply.Result), `"text":"Read before you write."`) {
+		t.Errorf("prompt %s, %v", reply.Result, err)
+	}
+	reply, err := use(policy.Resource, "skill://reader/SKILL.md")
+	if err != nil || !strings.Contains(string(reply.Result), `"uri":"mycelium-skills+skill://reader/SKILL.md"`) || strings.Contains(string(reply.Result), "secret") {
+		t.Errorf("resource %s, %v", reply.Result, err)
+	}
+	if reply, err = use(policy.Resource, "skill://reader/data/logo.bin"); err != nil || !strings.Contains(string(reply.Result), `"blob":"/wAB"`) {
+		t.Errorf("resource %s, %v", reply.Result, err)
+	}
+	for _, name := range []string{"keeper", "nosuch", "editor"} {
+		_, err := use(policy.Prompt, name)
+		if d := denied(t, err); d.Error() != "Unknown prompt: X" {
+			t.Errorf("%s: %+v", name, d)
+		}
+		_, err = use(policy.Resource, "skill://"+name+"/SKILL.md")
+		if d := denied(t, err); d.Error() != "Unknown resource: X" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	for _, uri := range []string{"skill://reader/../keeper/SKILL.md", "skill://reader/%2e%2e/x", "skill://reader/SKILL.yaml", "skill://reader/%zz", "skill://reader", "file:///etc/passwd", "skill://reader/nosuch"} {
+		_, err := use(policy.Resource, uri)
+		if d := denied(t, err); d.Error() != "Unknown resource: X" || !d.Decision.Unknown {
+			t.Errorf("%s: %+v", uri, d)
+		}
+	}
+}
+
+func TestInstructions(t *testing.T) {
+	p := three()
+	h := build(t, p)
+	dev := h.Instructions(h.enter("developer", "guest"))
+	for _, want := range []string{"Mycelium", "# Role: Developer", "You work on this repository.", "Read before you write.", "Write small changes.", "get_context", "set_role"} {
+		if !strings.Contains(dev, want) {
+			t.Errorf("no %q in %q", want, dev)
+		}
+	}
+	for _, hidden := range []string{"keeper", "database", "Be careful"} {
+		if strings.Contains(dev, hidden) {
+			t.Errorf("%q in %q", hidden, dev)
+		}
+	}
+	p.skills[0].Instructions = strings.Repeat("日本語 ", 10_000)
+	h.Swap(p.world(t, h.dir))
+	for _, role := range []string{"guest", "developer", ""} {
+		text := h.Instructions(h.enter(role))
+		if len(text) > maxInstructions || role != "" && !strings.Contains(text, "get_skill") {
+			t.Errorf("%s: %d bytes", role, len(text))
+		}
+	}
+	p.roles[0].Prompt = strings.Repeat("語", maxInstructions)
+	h.Swap(p.world(t, h.dir))
+	if text := h.Instructions(h.enter("developer")); len(text) > maxInstructions || !strings.HasSuffix(text, "…") {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// TestBroken: nothing leaks from a policy that could not be loaded, and nothing runs.
+func TestBroken(t *testing.T) {
+	p := three()
+	p.broken = "rules.yaml:3: unknown key secret_key"
+	h := build(t, p)
+	s, err := h.Open(t.Context(), Spec{Role: "role-of-a-file-that-is-broken"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.Mint(t.Context(), Spec{Role: "nobody"}); err == nil {
+		t.Error("minted for a role that is not there")
+	}
+	if got := h.sees(s); len(got) > 0 {
+		t.Errorf("sees %v", got)
+	}
+	if text := h.Instructions(s); strings.Contains(text, "secret") || strings.Contains(text, "rules") || !strings.Contains(text, "operator must look") {
+		t.Errorf("instructions %q", text)
+	}
+	_, err = h.Call(t.Context(), h.enter("guest"), request("files__read_file", `{}`))
+	if d := denied(t, err); strings.Contains(d.Error(), "secret") {
+		t.Errorf("%+v", d)
+	}
+	reply, err := h.Call(t.Context(), s, request("mycelium-router__get_context", `{}`))
+	if text := fmt.Sprint(string(reply.Result), err); strings.Contains(text, "secret_key") || strings.Contains(text, "yaml") {
+		t.Errorf("context %s", text)
+	}
+}

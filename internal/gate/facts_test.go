@@ -1,0 +1,161 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mycelium/internal/policy"
+)
+
+// tree makes a folder with links in it and returns its real path.
+func tree(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"p/sub", "out/deep"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"p/file", "out/secret"} {
+		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"p/out":     "../out",
+		"p/abs":     filepath.Join(dir, "out"),
+		"p/secret":  "out/secret",
+		"p/nowhere": "sub/.env",        // leads to what does not exist yet
+		"p/gone":    "../nothing/here", // its folder does not exist either
+		"p/twice":   "nowhere",         // a link to a link that leads nowhere
+		"p/loop":    "loop",            //
+		"p/ping":    "pong",            //
+		"p/pong":    "ping",            //
+		"p/tricky":  "out/../p/sub/no", // its text alone does not tell where it leads
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestResolve(t *testing.T) {
+	dir := tree(t)
+	for path, want := range map[string]string{
+		"p/file":             "p/file",
+		"p/new":              "p/new",
+		"p/new/a/b":          "p/new/a/b",
+		"p/secret":           "out/secret",
+		"p/out/secret":       "out/secret",
+		"p/abs/secret":       "out/secret",
+		"p/out/new/file":     "out/new/file",
+		"p/nowhere":          "p/sub/.env",
+		"p/twice":            "p/sub/.env",
+		"p/gone":             "nothing/here",
+		"p/loop":             "",
+		"p/loop/x":           "",
+		"p/ping":             "",
+		"p/tricky":           "p/sub/no",
+		"p/tricky/../x":      "p/sub/x",
+		"p/file/below":       "",
+		"p/out/../out/x":     "out/x",
+		"p/nowhere/and/more": "p/sub/.env/and/more",
+	} {
+		got := resolver{}.resolve(dir + "/" + path)
+		if inside := (resolver{dir: dir}).resolve(dir + "/" + path); inside != got {
+			t.Errorf("%s: from the project folder %q, from the root %q", path, inside, got)
+		}
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		if got != want {
+			t.Errorf("%s: resolved to %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestResolvePathsListsEveryReading(t *testing.T) {
+	dir := tree(t)
+	p := filepath.Join(dir, "p")
+	args := policy.Args{"paths": []any{"file", "out/../file", "~/secret", "sub/../file", "loop"}}
+	facts, err := Facts(policy.Item{Server: "files", Name: "read_file"}, nil, args, p, filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []policy.Path{
+		{Access: policy.Read, Raw: "file", Clean: p + "/file", Resolved: p + "/file"},
+		{Access: policy.Read, Raw: "out/../file", Clean: p + "/file", Resolved: p + "/file"},
+		{Access: policy.Read, Raw: "~/secret", Clean: p + "/~/secret", Resolved: p + "/~/secret"},
+		{Access: policy.Read, Raw: "sub/../file", Clean: p + "/file", Resolved: p + "/file"},
+		{Access: policy.Read, Raw: "loop", Clean: p + "/loop"},
+		// The kernel leaves the folder that the link led to: this is another file.
+		{Access: policy.Read, Raw: "out/../file", Clean: p + "/file", Resolved: dir + "/file"},
+		// Servers that know of home folders.
+		{Access: policy.Read, Raw: "~/secret", Clean: dir + "/out/secret", Resolved: dir + "/out/secret"},
+	}
+	if len(facts.Parts) != 1 || facts.Dir != p {
+		t.Fatalf("facts: %+v", facts)
+	}
+	if diff := cmp.Diff(want, facts.Parts[0].Paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestResolveWhatTheSystemRefuses(t *testing.T) {
+	dir := tree(t)
+	r := resolver{dir: dir}
+	if got := r.resolve(filepath.Join(dir, strings.Repeat("n", 300), "x")); got != "" {
+		t.Errorf("a name that is too long resolved to %q", got)
+	}
+	if got := r.resolve(dir + strings.Repeat("/n", maxPath/2)); got != "" {
+		t.Errorf("a path that is too deep resolved to %q", got)
+	}
+	if got := r.resolve(dir + "/a\x00b"); got != "" {
+		t.Errorf("a NUL resolved to %q", got)
+	}
+}
+
+// FuzzResolve: the answer is absolute and clean, or empty, and a second time gives the same.
+func FuzzResolve(f *testing.F) {
+	for _, s := range []string{"file", "out/secret", "a/../b", "..", "out/../../x", "nowhere/x", "~", "a\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		dir := tree(t)
+		r := resolver{dir: filepath.Join(dir, "p")}
+		clean := filepath.Join(dir, "p", raw)
+		got := r.resolve(clean)
+		if got == "" {
+			return
+		}
+		if !filepath.IsAbs(got) || filepath.Clean(got) != got {
+			t.Fatalf("%q resolved to %q", clean, got)
+		}
+		if again := r.resolve(got); again != got {
+			t.Fatalf("%q resolved to %q, and that to %q", clean, got, again)
+		}
+		if end, err := filepath.EvalSymlinks(clean); err == nil && end != got {
+			t.Fatalf("%q resolved to %q, the library says %q", clean, got, end)
+		}
+	})
+}
+
+func TestTooManyPaths(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest")
+	_, err := h.Call(t.Context(), s, request("files__read_file", `{"paths":["a"`+strings.Repeat(`,"a"`, maxPaths)+`]}`))
+	if d := denied(t, err); !strings.Contains(d.Error(), "1000 paths") {
+		t.Errorf("%+v", d.Decision)
+	}
+	if len(h.back.seen()) > 0 {
+		t.Error("it ran")
+	}
+}

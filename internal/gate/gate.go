@@ -1,0 +1,164 @@
+// Package gate is the one door: every use of a tool, resource or prompt goes through [Gate.Call], which decides by policy,
+// records, and only then reaches a backend. Surfaces hold a [Session] and translate a [DeniedError]; they decide nothing.
+//
+// A session belongs to a credential ([Gate.Mint]) or to a connection ([Gate.Open]). What it may do now is its scope: the role
+// it has, and the skills that are active. Both are kept as what was asked for; the scope is that, seen through the policy of
+// the moment ([World]). A role or skill that the policy loses falls out of the scope, and comes back with it.
+package gate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+	"mycelium/internal/store"
+	"mycelium/internal/telemetry"
+)
+
+// Peer is the client of one call: what a server says and asks while it is at work on that call goes there. The methods are
+// safe for concurrent use until the call has returned.
+//
+// It is an alias, so that it is one type with the backend.Peer of the same shape: the two rooms do not import each other.
+type Peer = interface {
+	// Capabilities are those that the client declared, a raw JSON object; nil: none. What it did not declare it is not asked.
+	Capabilities() []byte
+	// Notify passes a progress notification, a log line or a notification of an extension on. It never waits. params carry the
+	// client's own progress token. It may still be called when the call has returned, for what outlives a call
+	// (notifications/elicitation/complete, and those of a task); a client that is gone then is told nothing.
+	Notify(method string, params []byte)
+	// Ask passes a request of the server on (elicitation/create, sampling/createMessage, roots/list) and waits for the client's
+	// answer, the raw result or the raw error object. err: nobody can be asked, the client is gone, or ctx ended.
+	Ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error)
+}
+
+// Backends carries raw requests to servers. backend.Pool is one.
+type Backends interface {
+	Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer Peer) (result, rpcErr []byte, err error)
+	// Subscribe asks a server to tell of every change of one resource: tell gets the raw params of notifications/resources/updated,
+	// must not wait, and is not called after stop has returned.
+	Subscribe(ctx context.Context, server, uri string, tell func(params []byte)) (stop func(), err error)
+	Start(ctx context.Context, servers []string) error
+}
+
+// Options of a gate. All but Reload, Logger and Now are required: a gate without a log or a policy does not exist.
+type Options struct {
+	Backends Backends
+	Log      *audit.Log
+	DB       *store.DB // sessions are kept here
+	World    World
+	Dir      string                      // project folder, absolute, links resolved
+	Home     string                      // the user's home folder, for ~ in arguments
+	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it says that it cannot
+	Logger   *slog.Logger                // nil: discard
+	Meter    *telemetry.Meter            // what is counted; nil: nothing
+	Tracer   *telemetry.Tracer           // what is traced; nil: nothing
+	Now      func() time.Time            // nil: time.Now
+}
+
+// Gate is the door. It is safe for concurrent use.
+type Gate struct {
+	backends Backends
+	log      *audit.Log
+	db       *store.DB
+	dir      string
+	home     string
+	reload   func(context.Context) error
+	logger   *slog.Logger
+	now      func() time.Time
+	meter    *telemetry.Meter
+	tracer   *telemetry.Tracer
+
+	world atomic.Pointer[world]
+	swap  sync.Mutex           // held while one world replaces another, so that sessions are told in order
+	tools map[policy.Item]tool // the control tools
+	live  registry
+	owed  debts
+	rates limits
+}
+
+// New makes a gate.
+func New(o Options) (*Gate, error) {
+	switch {
+	case o.Backends == nil:
+		return nil, errors.New("make gate: no backends")
+	case o.Log == nil:
+		return nil, errors.New("make gate: no audit log: a call that cannot be recorded does not run")
+	case o.DB == nil:
+		return nil, errors.New("make gate: no database for sessions")
+	case o.World.Policy == nil || o.World.Skills == nil:
+		return nil, errors.New("make gate: no policy")
+	}
+	g := &Gate{
+		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, reload: o.Reload,
+		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer,
+	}
+	if g.logger == nil {
+		g.logger = slog.New(slog.DiscardHandler)
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	g.rates.begin = g.now()
+	g.live.init()
+	g.tools = map[policy.Item]tool{}
+	for _, t := range controlTools() {
+		g.tools[t.item] = t
+	}
+	g.world.Store(newWorld(o.World, nil, g.logger))
+	return g, nil
+}
+
+// Close ends the opened sessions and forgets the minted ones, which stay in the database: their Done channels close, and no
+// timer is left behind. The gate must not be used after it.
+func (g *Gate) Close() {
+	for _, s := range g.live.all() {
+		g.live.drop(s)
+		s.finish()
+	}
+}
+
+// World returns the current world.
+func (g *Gate) World() World { return g.world.Load().World }
+
+// Swap replaces the world. Sessions whose view changed are told; one whose active skills changed with it is recorded.
+// A world without a policy or skills is not taken: the last good one stays.
+func (g *Gate) Swap(w World) {
+	if w.Policy == nil || w.Skills == nil {
+		g.logger.Error("a world without a policy was not taken")
+		return
+	}
+	g.swap.Lock()
+	defer g.swap.Unlock()
+	old := g.world.Load()
+	next := newWorld(w, old, g.logger)
+	g.world.Store(next)
+	g.rates.keepLimits(next.Policy)
+	for _, s := range g.live.all() {
+		g.follow(s, old, next)
+	}
+}
+
+// follow tells one session of a new world. The comparison is with what the session was last shown, so that a session that
+// listed while the worlds changed is never left with a stale list.
+func (g *Gate) follow(s *Session, old, next *world) {
+	st := s.state.Load()
+	before, after := s.scopeIn(st, old), s.scopeIn(st, next)
+	added, removed := difference(before.scope.Skills, after.scope.Skills)
+	if len(added)+len(removed) > 0 || before.known != after.known {
+		err := g.recordChange(context.Background(), s, after.scope, change{
+			Act: "policy_change", From: st.role, To: st.role, Added: added, Removed: removed, By: "policy",
+		})
+		if err != nil {
+			g.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
+		}
+	}
+	if shown := s.shown.Load(); shown != nil && shown.same(after.view()) {
+		return
+	}
+	s.changed.fire()
+}

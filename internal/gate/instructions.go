@@ -1,0 +1,69 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxInstructions bounds the text that a client is given at its start, in bytes: it becomes part of every prompt.
+const maxInstructions = 16 << 10
+
+// Instructions are the text that a session's client is given at its start: what it is, its role's prompt, and the
+// instructions of the active skills and of the servers. It names nothing that the session does not see. When it would be longer than 16 KiB,
+// skills are named without their instructions, and get_skill brings those.
+func (g *Gate) Instructions(s *Session) string {
+	sc := s.now()
+	if sc.world.Broken != "" {
+		return brokenNotice
+	}
+	intro := "You reach tools through Mycelium, a gateway. It shows you the tools of your role and your active skills; " +
+		"every call is decided by a policy and recorded. What is not listed does not exist for you.\n"
+	if sc.sees(contextItem) {
+		intro += contextItem.String() + " shows your role and skills. "
+	}
+	intro += sc.howToGetMore()
+	if taught := sc.teaching(maxInstructions - len(intro) - 2); taught != "" {
+		intro += "\n\n" + taught
+	}
+	return intro + sc.taughtByServers(maxInstructions-len(intro))
+}
+
+// teaching is the prompt of the role and the instructions of the active skills, in at most limit bytes.
+func (sc *scoped) teaching(limit int) string {
+	var head strings.Builder
+	if v, ok := sc.world.Policy.Role(sc.state.role); ok && sc.state.role != "" {
+		name := v.Name
+		if name == "" {
+			name = v.ID
+		}
+		fmt.Fprintf(&head, "# Role: %s", name)
+		if v.Prompt != "" {
+			head.WriteString("\n\n" + strings.TrimSpace(v.Prompt))
+		}
+	}
+	parts := []string{}
+	if head.Len() > 0 {
+		parts = append(parts, head.String())
+	}
+	var whole, short []string
+	for _, name := range sc.scope.Skills {
+		k, ok := sc.world.Skills.Skill(name)
+		if !ok {
+			continue
+		}
+		short = append(short, "- "+name+": "+k.Description)
+		if text := strings.TrimSpace(k.Instructions); text != "" {
+			whole = append(whole, "# Skill: "+name+"\n\n"+text)
+		}
+	}
+	full := strings.Join(append(parts[:len(parts):len(parts)], whole...), "\n\n")
+	if len(full) <= limit {
+		return full
+	}
+	brief := "Active skills:\n"
+	if sc.sees(getSkillItem) {
+		brief = "Active skills (read each with " + getSkillItem.String() + " before you use its tools):\n"
+	}
+	brief += strings.Join(short, "\n")
+	return bounded(strings.Join(append(parts, brief), "\n\n"), limit)
+}

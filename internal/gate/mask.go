@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"slices"
+	"sync"
+
+	"mycelium/internal/policy"
+)
+
+// Definitions are masked string by string. Keys never change, nor does what refers to keys (required, $ref); a hidden name
+// leaves an enum, so that no value is shown that the server would refuse. Every other byte stays as the server sent it.
+
+// part says what a value of a definition or of a result is, and so what is done to the strings in it.
+type part uint8
+
+const (
+	prose   part = iota // texts for people and models
+	keep                // a name of the definition's own, or what refers to keys
+	data                // values of a schema
+	schema              // a JSON schema, or several in an array
+	schemas             // an object whose members are schemas
+	params              // the arguments of a prompt
+
+	// Of results; see guard.go.
+	blocks
+	body
+	secret
+	meta
+)
+
+// ofDefinition tells what the members of a definition are. own is the one that names it.
+func ofDefinition(own string) func(p part, key string, depth int) part {
+	return func(p part, key string, depth int) part {
+		switch {
+		case depth > 0:
+			return p.member(key)
+		case key == own:
+			return keep
+		case key == "inputSchema" || key == "outputSchema":
+			return schema
+		case key == "arguments":
+			return params
+		}
+		return prose
+	}
+}
+
+// member is what a member of a part of a definition is.
+func (p part) member(key string) part {
+	switch {
+	case p == params && key == "name":
+		return keep
+	case p == params:
+		return prose
+	case p == schemas:
+		return schema
+	case p != schema:
+		return p
+	}
+	switch key {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return schemas
+	case "$ref", "$dynamicRef", "$id", "$schema", "$anchor", "$dynamicAnchor", "required", "dependentRequired", "type", "format", "pattern":
+		return keep
+	case "enum", "const", "default", "example", "examples":
+		return data
+	}
+	return schema
+}
+
+// named are the numbers of the names that a definition mentions, sorted, its own left out. A definition that mentions nothing
+// has none, is never looked at again, and is one and the same for every session.
+type named struct {
+	server  string
+	own     string // its member that names it
+	numbers []int32
+}
+
+// namesIn finds what a definition mentions.
+func (c *catalogNames) namesIn(raw []byte, it policy.Item, own string) (*named, error) {
+	self := int32(-1)
+	if it.Kind != policy.Resource {
+		self = c.client.number[it.String()]
+	}
+	var numbers []int32
+	var buf [16]mention
+	_, err := walk(raw, ofDefinition(own), func(s string, p part) (string, bool) {
+		for _, m := range c.mentions(buf[:0], s, it.Server, p != data) {
+			if m.number != self {
+				numbers = append(numbers, m.number)
+			}
+		}
+		return s, false
+	})
+	if err != nil || numbers == nil {
+		return nil, err
+	}
+	slices.Sort(numbers)
+	return &named{it.Server, own, slices.Compact(numbers)}, nil
+}
+
+// masks keeps masked definitions, which many sessions share: most see one of a few views.
+type masks struct {
+	mu   sync.Mutex
+	made map[maskKey][]byte
+}
+
+type maskKey struct {
+	of     *named
+	hidden string // the places in of.numbers of what is hidden, as bits
+}
+
+// maxMasks bounds the masked definitions that are kept.
+const maxMasks = 1 << 14
+
+// masked is a definition as a view shows it.
+func (w *world) masked(l Listed, view nameBits) []byte {
+	hidden := make([]byte, (len(l.names.numbers)+7)/8)
+	some := false
+	for i, n := range l.names.numbers {
+		if !view.has(n) {
+			hidden[i/8] |= 1 << (i % 8)
+			some = true
+		}
+	}
+	if !some {
+		return l.Raw
+	}
+	key := maskKey{l.names, string(hidden)}
+	w.masks.mu.Lock()
+	defer w.masks.mu.Unlock()
+	if raw, ok := w.masks.made[key]; ok {
+		return raw
+	}
+	raw, err := walk(l.Raw, ofDefinition(l.names.own), func(s string, p part) (string, bool) {
+		return w.names.mask(s, l.names.server, p != data, view)
+	})
+	if err != nil {
+		raw = l.Raw // it was gone through when its names were looked for
+	}
+	if w.masks.made == nil || len(w.masks.made) == maxMasks {
+		w.masks.made = map[maskKey][]byte{}
+	}
+	w.masks.made[key] = raw
+	return raw
+}
+
+// mask takes the hidden names out of a view's definitions.
+func (sc *scoped) mask(v *view) {
+	w := sc.world
+	v.seen = make(nameBits, (w.names.count+63)/64)
+	for _, k := range []policy.Kind{policy.Tool, policy.Prompt} {
+		for i := range v.lists[k] {
+			if n := v.lists[k][i].number; n > 0 {
+				v.seen.add(n - 1)
+			}
+		}
+	}
+	for _, list := range [][]Listed{v.lists[policy.Tool], v.lists[policy.Resource], v.lists[policy.Prompt], v.templates} {
+		for i := range list {
+			if list[i].names != nil {
+				list[i].Raw = w.masked(list[i], v.seen)
+			}
+		}
+	}
+}
+
+// Masked is a text of a server (its instructions) as a session may read it: the names of what is hidden from it are masked.
+func (g *Gate) Masked(s *Session, server, text string) string {
+	sc := s.now()
+	out, _ := sc.world.names.mask(text, server, true, sc.view().seen)
+	return out
+}

@@ -1,0 +1,337 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// TestSwitchRoles: AT1.8, A14, A15.
+func TestSwitchRoles(t *testing.T) {
+	h := build(t, three())
+	ctx := t.Context()
+	s := h.enter("guest", "developer", "admin")
+	other := h.enter("guest")
+	guest := []string{"files__list_directory", "files__read_file"}
+	developer := []string{"files__list_directory", "files__read_file", "files__write_file"}
+	admin := []string{
+		"database__delete_database", "database__query", "files__delete_file", "files__list_directory", "files__read_file", "files__write_file",
+	}
+	want := map[string][]string{"guest": guest, "developer": developer, "admin": admin}
+	now := guest
+	for _, role := range []string{"developer", "admin", "guest", "admin", "developer", "guest"} {
+		changed, others := s.Changed(), other.Changed()
+		m, err := h.SetRole(ctx, s, role, ByAgent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !closed(changed) {
+			t.Errorf("%s: its links were not told", role)
+		}
+		if closed(others) {
+			t.Errorf("%s: another session was told", role)
+		}
+		added, removed := difference(now, want[role])
+		if diff := cmp.Diff([][]string{want[role], added, removed}, [][]string{h.sees(s), nonNil(m.Added), nonNil(m.Removed)}); diff != "" {
+			t.Errorf("%s: %s", role, diff)
+		}
+		if m.Role != role || m.Metadata.ToolCount != len(h.List(s, policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
+			t.Errorf("%s: manifest %+v", role, m.Metadata)
+		}
+		now = want[role]
+	}
+	if diff := cmp.Diff(guest, h.sees(s)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(guest, h.sees(other)); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.Contains(h.back.started, "database") || slices.Contains(h.back.started, policy.RouterServer) {
+		t.Errorf("started %v", h.back.started)
+	}
+	if d := h.last(audit.Session); d["note"] != "role developer → guest (agent); deescalate editor" {
+		t.Errorf("recorded %v", d)
+	}
+	changed := s.Changed()
+	if m, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil || len(m.Added)+len(m.Removed) > 0 || closed(changed) {
+		t.Errorf("a switch to the present role: %+v, %v", m, err)
+	}
+}
+
+func nonNil(s []string) []string {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}
+
+func TestServerThatDoesNotStart(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest", "admin")
+	h.back.start = func(context.Context, []string) error { return errors.New("database: no such program") }
+	if m, err := h.SetRole(t.Context(), s, "admin", ByAgent); err != nil || m.Role != "admin" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestRolesOfOthers(t *testing.T) {
+	h := build(t, three())
+	ctx := t.Context()
+	s := h.enter("guest", "developer")
+	_, hidden := h.SetRole(ctx, s, "admin", ByAgent)
+	_, absent := h.SetRole(ctx, s, "nobody", ByAgent)
+	if hidden == nil || strings.ReplaceAll(hidden.Error(), "admin", "nobody") != absent.Error() {
+		t.Errorf("%v and %v differ", hidden, absent)
+	}
+	if _, err := h.SetRole(ctx, s, "admin", ByOperator); err != nil {
+		t.Errorf("the operator may: %v", err)
+	}
+	if _, err := h.SetRole(ctx, s, "nobody", ByOperator); err == nil {
+		t.Error("the operator may not invent a role")
+	}
+	// The operator's switch gives no right to come back.
+	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err == nil {
+		t.Error("the agent took the operator's role again")
+	}
+}
+
+func TestSkillsByHand(t *testing.T) {
+	p := three()
+	p.start = []string{"reader"}
+	h := build(t, p)
+	ctx := t.Context()
+	s := h.enter("developer", "guest", "admin")
+	reading := []string{"files__list_directory", "files__read_file"}
+	if diff := cmp.Diff(reading, h.sees(s)); diff != "" {
+		t.Fatal(diff)
+	}
+	change := func(by Actor, add, remove []string) string {
+		t.Helper()
+		if err := h.SetSkills(ctx, s, add, remove, by); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	active := func(want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(append([]string{}, want...), s.Scope().Skills); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if got := change(ByAgent, []string{"editor"}, nil); got != "" {
+		t.Error(got)
+	}
+	active("editor", "reader")
+	if e := s.History(); len(e) < 2 || e[len(e)-1].Type != "escalate" || e[len(e)-1].Skill != "editor" {
+		t.Errorf("history %+v", e)
+	}
+	if note := h.last(audit.Session)["note"]; note != "skills changed (agent); escalate editor" {
+		t.Errorf("recorded %v", note)
+	}
+	// What is not open to the role is as if it were not there.
+	if a, b := change(ByAgent, []string{"keeper"}, nil), change(ByAgent, []string{"nosuch"}, nil); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+		t.Errorf("%q, %q", a, b)
+	}
+	if a, b := change(ByAgent, nil, []string{"keeper"}), change(ByAgent, nil, []string{"nosuch"}); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+		t.Errorf("%q, %q", a, b)
+	}
+	// All or nothing.
+	if got := change(ByAgent, []string{"nosuch"}, []string{"editor"}); got == "" {
+		t.Error("half a change")
+	}
+	active("editor", "reader")
+	// The start set is protected from the agent, not from the operator.
+	if got := change(ByAgent, nil, []string{"reader"}); !strings.Contains(got, "start set") {
+		t.Errorf("%q", got)
+	}
+	// Skills by hand stay over a switch where they are open.
+	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+		t.Fatal(err)
+	}
+	active("reader")
+	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err != nil {
+		t.Fatal(err)
+	}
+	active("editor", "reader")
+	if got := change(ByOperator, nil, []string{"reader", "editor"}); got != "" {
+		t.Error(got)
+	}
+	active()
+	if got := change(ByAgent, []string{"reader"}, nil); !strings.Contains(got, "operator") {
+		t.Errorf("the agent took back what the operator took away: %q", got)
+	}
+	if got := change(ByOperator, []string{"reader"}, nil); got != "" {
+		t.Error(got)
+	}
+	active("reader")
+}
+
+func TestPromotionByTheOperatorOnly(t *testing.T) {
+	for _, mode := range []string{"confirm", "manual", "nonsense"} {
+		p := three()
+		p.start, p.promote = []string{"reader"}, mode
+		h := build(t, p)
+		s := h.enter("developer")
+		_, failed := h.ask(s, "mycelium-router__set_active_skills", `{"skills":["editor"]}`)
+		if !strings.Contains(failed, "myc session skills") {
+			t.Errorf("%s: %q", mode, failed)
+		}
+		if _, failed := h.ask(s, "mycelium-router__set_active_skills", `{"add":["keeper"]}`); failed != "Unknown skill: keeper" {
+			t.Errorf("%s: %q", mode, failed)
+		}
+		if err := h.SetSkills(t.Context(), s, []string{"editor"}, nil, ByOperator); err != nil {
+			t.Error(err)
+		}
+		if got := s.Scope().Skills; !slices.Equal(got, []string{"editor", "reader"}) {
+			t.Errorf("%s: active %v", mode, got)
+		}
+		// What is active may be asked for again.
+		if _, failed := h.ask(s, "mycelium-router__set_active_skills", `{"skills":["editor"]}`); failed != "" {
+			t.Errorf("%s: %q", mode, failed)
+		}
+	}
+}
+
+func TestPolicyChanges(t *testing.T) {
+	p := three()
+	h := build(t, p)
+	s, other := h.enter("developer"), h.enter("guest")
+	h.List(s, policy.Tool)
+	h.List(other, policy.Tool)
+	full := h.sees(s)
+
+	changed, others := s.Changed(), other.Changed()
+	h.Swap(h.World())
+	if closed(changed) || closed(others) {
+		t.Error("told of a world that is the same")
+	}
+	// The editor skill goes: only the developer notices.
+	less := p
+	less.skills = slices.DeleteFunc(slices.Clone(p.skills), func(k skill.Skill) bool { return k.Name == "editor" })
+	h.Swap(less.world(t, h.dir))
+	if !closed(changed) || closed(others) {
+		t.Errorf("told: %v, %v", closed(changed), closed(others))
+	}
+	if got := h.sees(s); slices.Contains(got, "files__write_file") {
+		t.Errorf("sees %v", got)
+	}
+	if note := h.last(audit.Session)["note"]; note != "the policy changed (policy); deescalate editor" {
+		t.Errorf("recorded %v", note)
+	}
+	// It comes back, and with it what it granted.
+	changed = s.Changed()
+	h.Swap(p.world(t, h.dir))
+	if diff := cmp.Diff(full, h.sees(s)); diff != "" || !closed(changed) {
+		t.Errorf("told %v, %s", closed(changed), diff)
+	}
+	// The role itself goes: control tools only, until it is there again.
+	none := p
+	none.roles = []policy.Role{{ID: "guest"}}
+	none.skills = []skill.Skill{{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"}, AllowedTools: []string{"files__read_file"}}, Description: "Reads."}}
+	h.Swap(none.world(t, h.dir))
+	if got := h.sees(s); len(got) > 0 {
+		t.Errorf("sees %v", got)
+	}
+	if _, err := h.Call(t.Context(), s, request("files__read_file", `{}`)); !denied(t, err).Decision.Unknown {
+		t.Error("a call of it is not unknown")
+	}
+	if answer, _ := h.ask(s, "mycelium-router__get_context", `{}`); !strings.Contains(fmt.Sprint(answer["notice"]), "role") {
+		t.Errorf("context %v", answer)
+	}
+	h.Swap(p.world(t, h.dir))
+	if diff := cmp.Diff(full, h.sees(s)); diff != "" {
+		t.Error(diff)
+	}
+	// A definition that changed is told, too.
+	h.List(other, policy.Tool)
+	others = other.Changed()
+	w := p.world(t, h.dir)
+	for i, d := range w.Definitions {
+		if d.Item.String() == "files__read_file" {
+			w.Definitions[i].Raw = []byte(`{"name":"read_file","description":"Other words."}`)
+		}
+	}
+	h.Swap(w)
+	if !closed(others) {
+		t.Error("not told of another description")
+	}
+	h.Swap(World{})
+	if diff := cmp.Diff(full, h.sees(s)); diff != "" {
+		t.Error("a world without a policy was taken: ", diff)
+	}
+}
+
+// TestSessionLaws: whatever is done to a session, it sees no more than its role in the policy allows, list and call agree, and
+// a restart changes nothing.
+func TestSessionLaws(t *testing.T) {
+	p := three()
+	p.start = []string{"reader"}
+	h := build(t, p)
+	ctx := t.Context()
+	roles := []string{"guest", "developer", "admin", "nobody", ""}
+	skills := []string{"reader", "editor", "keeper", "nosuch"}
+	rapid.Check(t, func(t *rapid.T) {
+		s, token, err := h.Mint(ctx, Spec{Role: "guest", Roles: []string{"developer"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "steps") {
+			by := rapid.SampledFrom([]Actor{ByAgent, ByAgent, ByOperator}).Draw(t, "by")
+			before := s.Scope()
+			var err error
+			if rapid.Bool().Draw(t, "switch") {
+				_, err = h.SetRole(ctx, s, rapid.SampledFrom(roles).Draw(t, "role"), by)
+			} else {
+				some := rapid.SliceOfN(rapid.SampledFrom(skills), 0, 2)
+				err = h.SetSkills(ctx, s, some.Draw(t, "add"), some.Draw(t, "remove"), by)
+			}
+			if err != nil && cmp.Diff(before, s.Scope()) != "" {
+				t.Fatalf("a refused change changed: %v", err)
+			}
+			scope := s.Scope()
+			pol := h.World().Policy
+			if by == ByAgent && scope.Principal.Role != before.Principal.Role && !slices.Contains([]string{"guest", "developer"}, scope.Principal.Role) {
+				t.Fatalf("an agent became %q", scope.Principal.Role)
+			}
+			open := pol.OpenSkills(scope.Principal.Role)
+			for _, k := range scope.Skills {
+				if !slices.Contains(open, k) {
+					t.Fatalf("%s is active for %s", k, scope.Principal.Role)
+				}
+			}
+			listed := map[policy.Item]bool{}
+			for _, l := range h.List(s, policy.Tool) {
+				listed[l.Item] = true
+			}
+			for _, d := range h.World().Definitions {
+				_, err := h.Call(ctx, s, Request{Item: d.Item, Asked: "x", Args: []byte(`{"unlikely":1}`)})
+				var refused *DeniedError
+				if unknown := errors.As(err, &refused) && refused.Decision.Unknown; unknown == listed[d.Item] {
+					t.Fatalf("%s: listed %v, call says %v", d.Item, listed[d.Item], err)
+				}
+			}
+		}
+		want := s.Scope()
+		h.live.drop(s) // as a restart does
+		again, err := h.Authenticate(ctx, token)
+		if err != nil || cmp.Diff(want, again.Scope()) != "" {
+			t.Fatalf("after a restart %+v, before %+v (%v)", again, want, err)
+		}
+		if err := h.End(ctx, s.ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// The control tools of mycelium-router: roles, active skills, context, reasoning (A14, A16, A48, B31).
+
+var (
+	setRoleItem     = routerItem("set_role")
+	contextItem     = routerItem("get_context")
+	setSkillsItem   = routerItem("set_active_skills")
+	suggestItem     = routerItem("suggest_skills")
+	setThinkingItem = routerItem("set_thinking")
+)
+
+func routerItem(name string) policy.Item {
+	return policy.Item{Server: policy.RouterServer, Name: name}
+}
+
+func routerTools() []tool {
+	return []tool{
+		{
+			item: setRoleItem, title: "Switch role", run: runSetRole,
+			description: "Switches this session to another role. What you see changes with it: list the tools again afterwards. " +
+				`Use role_id "list" to see the roles that you may take.`,
+			params: []param{
+				{name: "role_id", kind: "string", description: `Id of the role to take, or "list".`},
+				{name: "role", kind: "string", description: "The same as role_id; give one of the two."},
+				{name: "includeToolDescriptions", kind: "boolean", description: "Whether the answer describes the tools. Default: true."},
+			},
+		},
+		{
+			item: routerItem("list_roles"), title: "List roles", readOnly: true, run: runListRoles,
+			description: "Lists the roles that this session may take.",
+		},
+		{
+			item: contextItem, title: "Show context", readOnly: true, run: runContext,
+			description: "Shows the role, the active skills, the number of tools and the limits of this session with what is used of them, and how to get more.",
+		},
+		{
+			item: setSkillsItem, title: "Set active skills", run: runSetSkills,
+			description: "Activates and deactivates skills, and with them their tools. Give either skills (the whole set) or add and remove. " +
+				"The answer holds the instructions of every skill that it activates: follow them.",
+			params: []param{
+				{name: "skills", kind: "strings", description: "The whole set of skills to be active. Skills of the start set stay active."},
+				{name: "add", kind: "strings", description: "Skills to activate besides."},
+				{name: "remove", kind: "strings", description: "Skills to deactivate."},
+			},
+		},
+		{
+			item: routerItem("get_active_skills"), title: "Show active skills", readOnly: true, run: runActiveSkills,
+			description: "Lists the skills of this session: which are active, and which may be activated.",
+		},
+		{
+			item: suggestItem, title: "Suggest skills", readOnly: true, run: runSuggest,
+			description: "Suggests skills for an intent, with scores from 0 to 1.",
+			params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
+		},
+		{
+			item: setThinkingItem, title: "Note reasoning", run: runThinking,
+			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
+			params: []param{
+				{name: "thinking", kind: "string", required: true, description: "The reasoning."},
+				{name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"}, description: "What kind of reasoning it is."},
+				{name: "modelId", kind: "string", description: "The model that reasoned."},
+				{name: "thinkingTokens", kind: "integer", description: "How many tokens it took."},
+				{name: "summary", kind: "string", description: "The reasoning in short."},
+				{name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"}, description: "How many tokens came from the cache, and went into it."},
+			},
+		},
+	}
+}
+
+// role is a role as agents see it.
+type role struct {
+	ID          string `json:"id"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	Current     bool   `json:"current"`
+}
+
+type roleList struct {
+	Current string `json:"currentRole"`
+	Roles   []role `json:"roles"`
+}
+
+func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+	sc := c.session.now()
+	out := roleList{Current: sc.state.role, Roles: []role{}}
+	for _, id := range sc.mayTake() {
+		v, _ := sc.world.Policy.Role(id)
+		out.Roles = append(out.Roles, role{ID: id, Name: v.Name, Description: v.Description, Current: id == sc.state.role})
+	}
+	return out, nil
+}
+
+func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	id := a.text("role_id")
+	switch {
+	case a.has("role_id") && a.has("role") && id != a.text("role"):
+		return nil, refusal("role_id and role name different roles; give one of them")
+	case !a.has("role_id") && !a.has("role"):
+		return nil, refusal(`Argument role_id is required (the id of a role, or "list")`)
+	case !a.has("role_id"):
+		id = a.text("role")
+	}
+	if id == "list" {
+		return runListRoles(ctx, g, c, a)
+	}
+	m, err := g.SetRole(ctx, c.session, id, ByAgent)
+	if err != nil {
+		return nil, err
+	}
+	if with, given := a["includeToolDescriptions"].(bool); given && !with {
+		for i := range m.AvailableTools {
+			m.AvailableTools[i].Description = ""
+		}
+	}
+	return m, nil
+}
+
+// sessionContext is the answer of get_context (B11).
+type sessionContext struct {
+	Session   string     `json:"session"`
+	Role      string     `json:"role"`
+	Roles     []string   `json:"availableRoles"`
+	Active    []string   `json:"activeSkills"`
+	Open      []string   `json:"availableSkills"`
+	Tools     int        `json:"toolCount"`
+	Promotion string     `json:"promotion"`
+	Started   time.Time  `json:"startedAt"`
+	History   []Event    `json:"skillHistory"`
+	Limits    []LimitUse `json:"limits"`
+	More      string     `json:"howToGetMore"`
+	Notice    string     `json:"notice,omitempty"`
+}
+
+func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
+	s := c.session
+	sc := s.now()
+	if sc.world.Broken != "" {
+		return map[string]string{"session": s.ID, "notice": brokenNotice}, nil
+	}
+	out := sessionContext{
+		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
+		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
+		Tools: len(sc.view().lists[policy.Tool]), Promotion: sc.world.promotion(), Started: s.created,
+		History: append([]Event{}, s.History()...), Limits: append([]LimitUse{}, g.rates.uses(s, sc, c.began, ByAgent)...), More: sc.howToGetMore(),
+	}
+	if sc.state.role != "" && !sc.known {
+		out.Notice = "The role of this session does not exist at present. Ask your operator."
+	}
+	return out, nil
+}
+
+// brokenNotice is all that an agent learns of a policy that could not be loaded.
+const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
+
+// howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
+func (sc *scoped) howToGetMore() string {
+	var ways []string
+	switch {
+	case sc.world.promotion() != promoteAuto:
+		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.askFor("SKILL")+".")
+	case sc.sees(setSkillsItem) && sc.sees(suggestItem):
+		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; "+suggestItem.String()+" finds the ones that fit.")
+	case sc.sees(setSkillsItem):
+		ways = append(ways, "Activate skills with "+setSkillsItem.String()+".")
+	}
+	if sc.sees(setRoleItem) {
+		ways = append(ways, "Switch roles with "+setRoleItem.String()+".")
+	}
+	return strings.Join(append(ways, "For anything else ask your operator."), " ")
+}
+
+// skillsChange is the answer of set_active_skills.
+type skillsChange struct {
+	Active       []string      `json:"activeSkills"`
+	Activated    []string      `json:"activated"`
+	Deactivated  []string      `json:"deactivated"`
+	Kept         []string      `json:"kept,omitempty"` // asked to go, but part of the start set
+	Tools        int           `json:"toolCount"`
+	AddedTools   []string      `json:"addedTools"`
+	RemovedTools []string      `json:"removedTools"`
+	Instructions []instruction `json:"instructions"`
+}
+
+// instruction is the text of one skill.
+type instruction struct {
+	Skill string `json:"skill"`
+	Text  string `json:"text"`
+}
+
+func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	whole := a.has("skills")
+	switch {
+	case whole && (a.has("add") || a.has("remove")):
+		return nil, refusal("Give either skills (the whole set), or add and remove")
+	case !whole && !a.has("add") && !a.has("remove"):
+		return nil, refusal("Argument skills is required (the whole set), or add or remove")
+	}
+	var kept []string
+	before, after, err := g.setSkills(ctx, c.session, ByAgent, func(now *scoped) (add, remove []string) {
+		if !whole {
+			return a.list("add"), a.list("remove")
+		}
+		want := sortedSet(a.list("skills"))
+		add, remove = difference(now.scope.Skills, want)
+		isFixed := func(name string) bool { return slices.Contains(now.fixed, name) }
+		for _, name := range remove {
+			if isFixed(name) {
+				kept = append(kept, name)
+			}
+		}
+		return add, slices.DeleteFunc(remove, isFixed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := skillsChange{Active: append([]string{}, after.scope.Skills...), Kept: kept, Instructions: []instruction{}}
+	up, down := difference(before.scope.Skills, after.scope.Skills)
+	out.Activated, out.Deactivated = append([]string{}, up...), append([]string{}, down...)
+	then, now := before.view().tools(), after.view().tools()
+	up, down = difference(then, now)
+	out.AddedTools, out.RemovedTools = append([]string{}, up...), append([]string{}, down...)
+	out.Tools = len(now)
+	for _, name := range out.Activated {
+		if k, ok := after.world.Skills.Skill(name); ok {
+			out.Instructions = append(out.Instructions, instruction{name, k.Instructions})
+		}
+	}
+	return out, nil
+}
+
+func runActiveSkills(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+	sc := c.session.now()
+	others, _ := difference(sc.scope.Skills, sc.open)
+	return map[string][]string{
+		"activeSkills": append([]string{}, sc.scope.Skills...), "availableSkills": append([]string{}, others...),
+		"protectedSkills": append([]string{}, sc.fixed...),
+	}, nil
+}
+
+// suggestion is a suggested skill, with what an agent needs to choose.
+type suggestion struct {
+	skill.Suggestion
+	Description string `json:"description,omitempty"`
+	Active      bool   `json:"active"`
+}
+
+func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+	sc := c.session.now()
+	out := []suggestion{}
+	for _, s := range sc.world.Skills.Suggest(a.text("intent"), sc.open) {
+		k, ok := sc.world.Skills.Skill(s.Skill)
+		if !ok {
+			continue
+		}
+		out = append(out, suggestion{s, k.Description, slices.Contains(sc.scope.Skills, s.Skill)})
+	}
+	return map[string]any{"suggestions": out}, nil
+}
+
+// maxThinking bounds reasoning that waits for its call, in bytes.
+const maxThinking = 256 << 10
+
+func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	if a.text("thinking") == "" {
+		return nil, refusal("Argument thinking must not be empty")
+	}
+	if len(a.text("thinking"))+len(a.text("summary")) > maxThinking {
+		return nil, refusal("Argument thinking is too long: at most 262144 bytes are kept")
+	}
+	tokens, _ := a["thinkingTokens"].(int64)
+	t := &audit.Thinking{
+		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: bounded(a.text("modelId"), maxEcho), Tokens: int(tokens),
+		CapturedAt: g.now(), Summary: a.text("summary"), Claimed: true,
+	}
+	if cache, given := a["cacheMetrics"].(map[string]any); given {
+		read, _ := cache["cacheReadTokens"].(int64)
+		written, _ := cache["cacheCreationTokens"].(int64)
+		t.Cache = &audit.CacheUse{ReadTokens: int(read), CreationTokens: int(written)}
+	}
+	c.session.thinking.Store(t)
+	return map[string]any{"noted": true, "usedBy": "the next call"}, nil
+}

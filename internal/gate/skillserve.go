@@ -1,0 +1,101 @@
+package gate
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+)
+
+// Skills over MCP (the extension io.modelcontextprotocol/skills): the skills that are open to a session, each by the URI of its
+// SKILL.md, with the digests of all of its files. The front matter of what is served is made by us: that of the file names tools.
+
+// servedSkill is an entry of skills/list.
+type servedSkill struct {
+	URI         string       `json:"uri"`
+	Frontmatter frontmatter  `json:"frontmatter"`
+	Resources   []servedFile `json:"resources"`
+}
+
+type frontmatter struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type servedFile struct {
+	URI    string `json:"uri"`
+	Digest string `json:"digest"` // sha256: and 64 hexadecimal digits, of the raw bytes
+	Size   int    `json:"size"`   // bytes
+}
+
+// Skills lists the skills that are open to a session and whose files it may read, as entries of skills/list, sorted by URI.
+func (g *Gate) Skills(s *Session) [][]byte {
+	sc := s.now()
+	var out []servedSkill
+	for _, k := range sc.world.skills {
+		if e, ok := sc.served(k); ok {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b servedSkill) int { return cmp.Compare(a.URI, b.URI) })
+	raw := make([][]byte, len(out))
+	for i, e := range out {
+		raw[i] = mustMarshal(e)
+	}
+	return raw
+}
+
+// Skill is the entry of the skill whose SKILL.md has this URI, as clients spell it; nil: there is none for this session.
+func (g *Gate) Skill(s *Session, uri string) []byte {
+	sc := s.now()
+	for _, k := range sc.world.skills {
+		if URI(skillItemOf(k.name, skillPage)) != uri {
+			continue
+		}
+		if e, ok := sc.served(k); ok {
+			return mustMarshal(e)
+		}
+	}
+	return nil
+}
+
+func skillItemOf(name, file string) policy.Item {
+	return policy.Item{Kind: policy.Resource, Server: policy.SkillsServer, Name: skillURI(name, file)}
+}
+
+// served makes an entry from the files as they are now. A skill of which a file cannot be read, or may not be, is not served: the
+// list of its files must be complete.
+func (sc *scoped) served(k skillEntry) (servedSkill, bool) {
+	if !slices.Contains(sc.open, k.name) || strings.ContainsAny(k.name, ":/") {
+		return servedSkill{}, false
+	}
+	e := servedSkill{URI: URI(skillItemOf(k.name, skillPage))}
+	for _, file := range append([]string{skillPage}, k.files...) {
+		it := skillItemOf(k.name, file)
+		data, _, err := sc.readSkill(it.Name)
+		if err != nil || !sc.sees(it) {
+			return servedSkill{}, false
+		}
+		sum := sha256.Sum256(data)
+		e.Resources = append(e.Resources, servedFile{URI(it), "sha256:" + hex.EncodeToString(sum[:]), len(data)})
+	}
+	open, err := sc.openSkill(k.name)
+	if err != nil {
+		return servedSkill{}, false
+	}
+	e.Frontmatter = frontmatter{open.Name, open.Description}
+	return e, true
+}
+
+// skillText is SKILL.md as it is served: the front matter that Agent Skills ask for, and the instructions.
+func skillText(f frontmatter, instructions string) []byte {
+	b := append([]byte("---\nname: "), quoteYAML(f.Name)...)
+	b = append(append(b, "\ndescription: "...), quoteYAML(f.Description)...)
+	return append(append(b, "\n---\n\n"...), instructions...)
+}
+
+// quoteYAML is a string as YAML reads it: a JSON string is one in double quotes.
+func quoteYAML(s string) []byte { return mustMarshal(s) }

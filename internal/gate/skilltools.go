@@ -1,0 +1,263 @@
+package gate
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// The control tools of mycelium-skills (A19). A skill that is not open to the session's role answers like one that does not
+// exist, and so does a role that the session may not take.
+
+var getSkillItem = skillItem("get_skill")
+
+func skillItem(name string) policy.Item {
+	return policy.Item{Server: policy.SkillsServer, Name: name}
+}
+
+func skillTools() []tool {
+	role := param{name: "role", kind: "string", description: "One of the roles that this session may take. Default: the present one."}
+	id := func(name string) param {
+		return param{name: name, kind: "string", required: true, description: "Name of the skill."}
+	}
+	return []tool{
+		{
+			item: skillItem("list_skills"), title: "List skills", readOnly: true, run: runListSkills, params: []param{role},
+			description: "Lists the skills that are open to this session's role.",
+		},
+		{
+			item: getSkillItem, title: "Read a skill", readOnly: true, run: runGetSkill, params: []param{id("id")},
+			description: "Shows a skill: its instructions, the tools that it brings and its files.",
+		},
+		{
+			item: skillItem("list_resources"), title: "List files of a skill", readOnly: true, run: runListResources, params: []param{id("skillId")},
+			description: "Lists the files that belong to a skill.",
+		},
+		{
+			item: skillItem("get_resource"), title: "Read a file of a skill", readOnly: true, run: runGetResource,
+			description: "Reads one file of a skill.",
+			params:      []param{id("skillId"), {name: "resourcePath", kind: "string", required: true, description: "Path of the file inside the skill."}},
+		},
+		{
+			item: skillItem("reload_skills"), title: "Reload skills", run: runReload,
+			description: "Reads the skills from disk again.",
+		},
+		{
+			item: skillItem("list_commands"), title: "List commands", readOnly: true, run: runCommands, params: []param{role},
+			description: "Lists the slash commands that the skills bring.",
+		},
+	}
+}
+
+// summary is one skill in a list.
+type summary struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Triggers    []string `json:"triggers,omitempty"`
+	Active      bool     `json:"active"`
+}
+
+func (sc *scoped) summarize(k *skill.Skill) summary {
+	s := summary{ID: k.Name, Name: k.DisplayName, Description: k.Description, Triggers: k.Triggers}
+	if s.Name == "" {
+		s.Name = k.Name
+	}
+	s.Active = slices.Contains(sc.scope.Skills, k.Name)
+	return s
+}
+
+// as is the scope that the session would have in a role; an unknown one, or one that it may not take, is refused. No role
+// means the present one.
+func (sc *scoped) as(g *Gate, s *Session, a arguments) (*scoped, error) {
+	name := a.text("role")
+	if name == "" || name == sc.state.role {
+		return sc, nil
+	}
+	if err := g.mayTake(s, name, ByAgent); err != nil {
+		return nil, err
+	}
+	return s.scopeIn(&state{role: name, asked: sc.state.asked}, sc.world), nil
+}
+
+func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	here := c.session.now()
+	sc, err := here.as(g, c.session, a)
+	if err != nil {
+		return nil, err
+	}
+	out := []summary{}
+	for _, name := range sc.open {
+		if k, ok := sc.world.Skills.Skill(name); ok {
+			s := sc.summarize(k)
+			s.Active = sc == here && s.Active // of another role nothing is active yet
+			out = append(out, s)
+		}
+	}
+	return map[string]any{"role": sc.state.role, "skills": out}, nil
+}
+
+// openSkill returns a skill that is open to the session.
+func (sc *scoped) openSkill(name string) (*skill.Skill, error) {
+	if slices.Contains(sc.open, name) {
+		if k, ok := sc.world.Skills.Skill(name); ok {
+			return k, nil
+		}
+	}
+	return nil, unknownSkill(sc, name, ByAgent)
+}
+
+// described is the answer of get_skill.
+type described struct {
+	summary
+	Instructions string   `json:"instructions"`
+	Tools        []string `json:"tools"` // that it grants and that would be visible with it active
+	Resources    []string `json:"resources"`
+	Commands     []string `json:"commands,omitempty"`
+}
+
+func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+	sc := c.session.now()
+	k, err := sc.openSkill(a.text("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := described{summary: sc.summarize(k), Instructions: k.Instructions, Tools: sc.grantedBy(k), Resources: sc.world.filesOf(k.Name)}
+	for _, cmd := range sc.commandsOf(k) {
+		out.Commands = append(out.Commands, cmd.Name)
+	}
+	return out, nil
+}
+
+// grantedBy are the tools that a skill grants and that the session would see if it were active, sorted.
+func (sc *scoped) grantedBy(k *skill.Skill) []string {
+	var patterns []policy.Pattern
+	for _, text := range k.AllowedTools {
+		text = strings.TrimPrefix(text, "?")
+		if i := strings.IndexByte(text, '('); i >= 0 {
+			text = text[:i] // agent__Bash(git *): the tool is what counts here
+		}
+		if p, err := policy.ParsePattern(text); err == nil {
+			patterns = append(patterns, p)
+		}
+	}
+	with := sc.with(k.Name)
+	out := []string{}
+	for _, it := range sc.world.Policy.Items(with, policy.Tool) {
+		if !ownServer(it.Server) && slices.ContainsFunc(patterns, func(p policy.Pattern) bool { return p.Match(it) }) {
+			out = append(out, it.String())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// with is the scope with one more skill active.
+func (sc *scoped) with(name string) policy.Scope {
+	scope := sc.scope
+	scope.Skills = sortedSet(append(slices.Clone(scope.Skills), name))
+	return scope
+}
+
+func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+	sc := c.session.now()
+	k, err := sc.openSkill(a.text("skillId"))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"skillId": k.Name, "resources": sc.world.filesOf(k.Name)}, nil
+}
+
+// fileText is the answer of get_resource: exactly one of Text and Blob.
+type fileText struct {
+	Skill    string  `json:"skillId"`
+	Path     string  `json:"resourcePath"`
+	MimeType string  `json:"mimeType"`
+	Text     *string `json:"text,omitempty"`
+	Blob     *string `json:"blob,omitempty"` // base64
+}
+
+func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	sc := c.session.now()
+	k, err := sc.openSkill(a.text("skillId"))
+	if err != nil {
+		return nil, err
+	}
+	path := a.text("resourcePath")
+	data, err := readSkillFile(k, path)
+	if err != nil {
+		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", bounded(path, maxEcho), "error", err)
+		return nil, refusal("Unknown resource: " + bounded(path, maxEcho))
+	}
+	text, blob := textOrBlob(data)
+	return fileText{Skill: k.Name, Path: path, MimeType: mimeType(path, data), Text: text, Blob: blob}, nil
+}
+
+// textOrBlob is data as text where it is UTF-8, else as base64.
+func textOrBlob(data []byte) (text, blob *string) {
+	if utf8.Valid(data) {
+		s := string(data)
+		return &s, nil
+	}
+	s := base64.StdEncoding.EncodeToString(data)
+	return nil, &s
+}
+
+func runReload(ctx context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
+	if g.reload == nil {
+		return nil, refusal("Skills cannot be reloaded here")
+	}
+	if err := g.reload(ctx); err != nil {
+		g.logger.Warn("skills were not reloaded", "session", c.session.ID, "error", err)
+		return nil, refusal("The skills could not be reloaded; the operator's log says why")
+	}
+	return map[string]any{"reloaded": true, "skills": len(c.session.now().open)}, nil
+}
+
+// command is a slash command of a skill.
+type command struct {
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	Skill       string           `json:"skill"`
+	HandlerType string           `json:"handlerType"`
+	ToolName    string           `json:"toolName,omitempty"`
+	Usage       string           `json:"usage,omitempty"`
+	Arguments   []skill.Argument `json:"arguments,omitempty"`
+}
+
+func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+	sc, err := c.session.now().as(g, c.session, a)
+	if err != nil {
+		return nil, err
+	}
+	out := []command{}
+	for _, name := range sc.open {
+		if k, ok := sc.world.Skills.Skill(name); ok {
+			out = append(out, sc.commandsOf(k)...)
+		}
+	}
+	return map[string]any{"role": sc.state.role, "commands": out}, nil
+}
+
+// commandsOf are the commands of a skill; one whose tool the session would not see even with the skill active is left out.
+func (sc *scoped) commandsOf(k *skill.Skill) []command {
+	var out []command
+	for _, cmd := range k.Commands {
+		if cmd.ToolName != "" {
+			it, err := policy.ParseTool(cmd.ToolName)
+			if err != nil || !sc.world.Policy.Visible(sc.with(k.Name), it) {
+				continue
+			}
+		}
+		out = append(out, command{
+			Name: cmd.Name, Description: cmd.Description, Skill: k.Name, HandlerType: cmd.HandlerType,
+			ToolName: cmd.ToolName, Usage: cmd.Usage, Arguments: cmd.Arguments,
+		})
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package gate
+
+import (
+	"context"
+
+	"mycelium/internal/policy"
+)
+
+// Subscribe asks a server to tell of changes of one resource. It is decided and recorded like a read of it. tell gets the raw params of
+// each notice, its uri in the form that clients use, as long as the session may read what changed; it must not wait, and is not called
+// after stop has returned. Whoever subscribed looks, when the session has changed, whether it still may ([Gate.MayRead]).
+func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(params []byte)) (stop func(), err error) {
+	a, err := g.Admit(ctx, s, r)
+	if err != nil {
+		return nil, err
+	}
+	stop = func() {}
+	if !ownServer(r.Item.Server) { // ours tell of a changed skill by list_changed
+		stop, err = g.backends.Subscribe(ctx, r.Item.Server, r.Item.Name, func(params []byte) {
+			it := policy.Item{Kind: policy.Resource, Server: r.Item.Server, Name: stringMember(params, "uri")}
+			if it.Name == "" || !g.MayRead(s, it) {
+				return
+			}
+			if told, err := spliceString(params, "uri", g.ClientName(it)); err == nil {
+				tell(told)
+			}
+		})
+		if isAbsent(err) {
+			stop, err = nil, a.unknown()
+		}
+	}
+	a.Done(ctx, Reply{}, err)
+	return stop, err
+}
+
+// MayRead reports whether a session may read a resource now.
+func (g *Gate) MayRead(s *Session, it policy.Item) bool {
+	now := g.now()
+	if s.over(now) {
+		return false
+	}
+	sc := s.now()
+	return sc.world.Policy.Decide(policy.Call{Scope: sc.scope, Item: it, Time: now}).Effect == policy.Allow
+}

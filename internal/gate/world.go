@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"bytes"
+	"cmp"
+	"log/slog"
+	"slices"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// World is what calls are judged by at one moment: swapped whole, never changed.
+type World struct {
+	Policy      *policy.Policy
+	Skills      *skill.Library
+	Definitions []policy.Definition // the catalog that the policy was compiled with
+	Templates   []policy.Definition // resource templates
+	Held        []policy.Item       // what servers offer and nobody may use (quarantine): no text may name it
+	Broken      string              // why the policy is not what people wrote; empty: fine
+	Promotion   string              // who may activate skills: auto (the policy decides; the default), confirm or manual
+	Roots       map[string]string   // folder from which a server reads relative paths, absolute; default: the project folder
+	Servers     map[string]Server   // what the servers said of themselves, by name
+	Bare        string              // the one server whose names and URIs clients see without a prefix; empty: none
+}
+
+// The modes of promotion. Any other word counts as manual.
+const (
+	promoteAuto    = "auto"
+	promoteConfirm = "confirm"
+)
+
+// promotion is the mode, with its default.
+func (w World) promotion() string {
+	switch w.Promotion {
+	case "", promoteAuto:
+		return promoteAuto
+	case promoteConfirm:
+		return promoteConfirm
+	default:
+		return "manual"
+	}
+}
+
+// world is a World with what is computed from it once: the definitions as clients see them.
+type world struct {
+	World
+	byItem    map[policy.Item]entry
+	tools     []Listed // of the catalog, control tools included; sorted
+	resources []entry  // sorted
+	prompts   []entry  // sorted
+	templates []entry  // sorted
+	skills    []skillEntry
+	servers   map[string]struct{}
+	names     *catalogNames
+	masks     masks
+	views     views
+}
+
+// entry is one definition, as it came and as clients see it.
+type entry struct {
+	Listed
+	sent  []byte
+	notes policy.Annotations
+}
+
+// newWorld computes what lists need. Work that the previous world did for an unchanged definition is taken over.
+func newWorld(w World, old *world, logger *slog.Logger) *world {
+	n := &world{World: w, byItem: make(map[policy.Item]entry, len(w.Definitions)+16), tools: make([]Listed, 0, len(w.Definitions)+16)}
+	n.servers = serverNames(w)
+	n.names = namesOf(w, old)
+	add := func(d policy.Definition, member string) (entry, bool) {
+		if old != nil && old.names == n.names {
+			if e, ok := old.byItem[d.Item]; ok && bytes.Equal(e.sent, d.Raw) {
+				e.notes = d.Annotations
+				return e, true
+			}
+		}
+		l, err := n.client(d, member)
+		if err != nil {
+			logger.Warn("a definition is not listed", "item", d.Item.String(), "error", err)
+			return entry{}, false
+		}
+		return entry{l, d.Raw, d.Annotations}, true
+	}
+	for _, d := range slices.Concat(ControlDefinitions(), w.Definitions) {
+		if d.Item.Server == policy.AgentServer {
+			continue // an agent's own tools are decided here, never listed
+		}
+		if _, twice := n.byItem[d.Item]; twice {
+			continue // the root has put the control tools into the catalog, as it must
+		}
+		e, ok := add(d, nameMember(d.Item.Kind))
+		if !ok {
+			continue
+		}
+		n.byItem[d.Item] = e
+		switch d.Item.Kind {
+		case policy.Resource:
+			n.resources = append(n.resources, e)
+		case policy.Prompt:
+			n.prompts = append(n.prompts, e)
+		case policy.Tool:
+			n.tools = append(n.tools, e.Listed)
+		}
+	}
+	for _, d := range w.Templates {
+		if l, err := n.client(d, "uriTemplate"); err == nil {
+			n.templates = append(n.templates, entry{Listed: l})
+		} else {
+			logger.Warn("a resource template is not listed", "template", d.Item.String(), "error", err)
+		}
+	}
+	if old != nil && old.Skills == w.Skills {
+		n.skills = old.skills
+	} else {
+		n.skills = skillEntries(w.Skills, logger)
+	}
+	slices.SortStableFunc(n.tools, func(a, b Listed) int { return compareItems(a.Item, b.Item) })
+	for _, list := range [][]entry{n.resources, n.prompts, n.templates} {
+		slices.SortFunc(list, func(a, b entry) int { return compareItems(a.Item, b.Item) })
+	}
+	return n
+}
+
+// client is a definition as clients see it, with what it mentions. member is the one that names it.
+func (w *world) client(d policy.Definition, member string) (Listed, error) {
+	raw, err := clientForm(d, member, w.Bare)
+	if err != nil {
+		return Listed{}, err
+	}
+	l := Listed{Item: d.Item, Raw: raw}
+	if countsAsName(d.Item) {
+		l.number = w.names.client.number[d.Item.String()] + 1
+	}
+	l.names, err = w.names.namesIn(raw, d.Item, member)
+	return l, err
+}
+
+// clientForm is a definition with its name in the form that clients use, every other byte as sent.
+func clientForm(d policy.Definition, member, bare string) ([]byte, error) {
+	if bare != "" && d.Item.Server == bare {
+		return d.Raw, nil
+	}
+	if d.Item.Kind == policy.Tool {
+		d.Raw = appForm(d)
+	}
+	if d.Item.Kind == policy.Resource {
+		return spliceString(d.Raw, member, URI(d.Item))
+	}
+	return spliceString(d.Raw, member, d.Item.String())
+}
+
+// appForm is the definition of a tool with the URI of its app (MCP Apps, _meta.ui.resourceUri, formerly _meta["ui/resourceUri"]) in the
+// form that clients use, so that they can read it.
+func appForm(d policy.Definition) []byte {
+	if !bytes.Contains(d.Raw, []byte("resourceUri")) {
+		return d.Raw
+	}
+	raw := d.Raw
+	for _, path := range [][]string{{"_meta", "ui", "resourceUri"}, {"_meta", "ui/resourceUri"}} {
+		raw = splicePath(raw, path, func(uri string) string {
+			return URI(policy.Item{Server: d.Item.Server, Name: uri})
+		})
+	}
+	return raw
+}
+
+// URI is the form of a resource's URI that clients use: the server, "+", and the server's own URI.
+func URI(it policy.Item) string { return it.Server + "+" + it.Name }
+
+// nameMember is the member of a definition that names its item.
+func nameMember(k policy.Kind) string {
+	if k == policy.Resource {
+		return "uri"
+	}
+	return "name"
+}
+
+func compareItems(a, b policy.Item) int {
+	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
+}

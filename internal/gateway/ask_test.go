@@ -1,0 +1,318 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mycelium/internal/gate"
+	"mycelium/internal/rpc"
+)
+
+const (
+	elicit   = `{"method":"elicitation/create","params":{"message":"Name?","requestedSchema":{"type":"object"}}}`
+	askOnce  = `{"asks":{"a":` + elicit + `}}`
+	inputTwo = `{"rounds":2,"request":` + elicit + `}`
+)
+
+// asking is a modern call of a client that can be asked; more are further params.
+func asking(id int, name, args, more string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
+		id, name, args, more)
+}
+
+func stateOf(t testing.TB, answer string) string {
+	t.Helper()
+	state, ok := rpc.Text(rpc.Path([]byte(answer), "result", "requestState"))
+	if !ok {
+		t.Fatalf("no requestState: %s", answer)
+	}
+	return state
+}
+
+func retry(state, answers string) string {
+	return fmt.Sprintf(`"requestState":%q,"inputResponses":%s,`, state, answers)
+}
+
+// What was asked and continued is one call in the audit: every round decided anew, one outcome; a call that nobody continues has none.
+func TestContinuationsInTheAudit(t *testing.T) {
+	b := newWorld(t)
+	p := dial(t, b.server(Options{}), b.open("guest"))
+	for i, tool := range []string{"docs__ask", "docs__input"} {
+		args := []string{askOnce, strings.Replace(inputTwo, "2", "1", 1)}[i]
+		key := []string{"ask1", "k0"}[i]
+		first := p.ask(asking(1, tool, args, ""))
+		records := callRecords(t, b, tool)
+		if len(records) != 1 || records[0].Kind != "decision" {
+			t.Fatalf("%s: an answer that asks for input is no outcome: %+v", tool, records)
+		}
+		p.ask(asking(2, tool, args, retry(stateOf(t, first), `{"`+key+`":{"action":"accept"}}`)))
+		records = callRecords(t, b, tool)
+		if len(records) != 3 || records[1].Note != "continuation" || records[2].Kind != "outcome" || records[2].Outcome != "ok" ||
+			records[0].ID != records[1].ID || records[0].ID != records[2].ID {
+			t.Errorf("%s: %+v", tool, records)
+		}
+		// The same once more, replayed: refused, and recorded as an attempt of its own.
+		answer := p.ask(asking(3, tool, args, retry(stateOf(t, first), `{"`+key+`":{"action":"accept"}}`)))
+		records = callRecords(t, b, tool)
+		if last := records[len(records)-1]; !strings.Contains(answer, "no longer open") || len(records) != 4 || last.Effect != "deny" || last.ID == records[0].ID {
+			t.Errorf("%s: replayed: %s %+v", tool, answer, records)
+		}
+	}
+}
+
+type callRecord struct {
+	ID, Kind, Effect, Note, Outcome, Tool, Reason, Error string
+}
+
+func callRecords(t testing.TB, b *world, tool string) (found []callRecord) {
+	t.Helper()
+	for line := range strings.Lines(readAll(t, b.log.Dir)) {
+		var r callRecord
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Tool == tool {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// A retry is judged by the scope of its own moment: a tool that is gone by then is unknown, and the call ends.
+func TestContinuationIsDecidedAgain(t *testing.T) {
+	b := newWorld(t)
+	sess := b.open("developer", "guest")
+	p := dial(t, b.server(Options{}), sess)
+	first := p.ask(asking(1, "docs__ask", askOnce, ""))
+	second := p.ask(asking(2, "docs__input", inputTwo, ""))
+	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions())) // no server is left
+	for i, a := range []struct{ tool, args, state string }{{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)}} {
+		got := p.ask(asking(3+i, a.tool, a.args, retry(a.state, `{"ask1":{},"k0":{}}`)))
+		if want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":"Unknown tool: %s"}}`, 3+i, a.tool); got != want {
+			t.Errorf("got %s", got)
+		}
+	}
+	if why := <-b.ended; !strings.Contains(why, "Unknown tool") {
+		t.Errorf("the server that waited was told %q", why)
+	}
+}
+
+// A state is good for the session that it was given to.
+func TestStateOfAnotherSession(t *testing.T) {
+	b := newWorld(t)
+	s := b.server(Options{})
+	p, q := dial(t, s, b.open("guest")), dial(t, s, b.open("guest"))
+	for i, a := range []struct{ tool, args string }{{"docs__ask", askOnce}, {"docs__input", inputTwo}} {
+		state := stateOf(t, p.ask(asking(i, a.tool, a.args, "")))
+		if got := q.ask(asking(i, a.tool, a.args, retry(state, `{"ask1":{}}`))); !strings.Contains(got, "belongs to another session") {
+			t.Errorf("%s: %s", a.tool, got)
+		}
+	}
+}
+
+// Who waits for a client that does not come back is told after ten minutes, and nothing of the call is left.
+func TestParkedCallsEnd(t *testing.T) {
+	for _, how := range []string{"time", "session", "close"} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newWorld(t)
+				sess := b.open("guest")
+				s := b.server(Options{})
+				p := dial(t, s, sess)
+				state := stateOf(t, p.ask(asking(1, "docs__ask", askOnce, "")))
+				kept := func() int {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					return len(s.parked) + len(s.waiting)
+				}
+				if kept() != 2 {
+					t.Fatal("the call is not parked")
+				}
+				want := ""
+				switch how {
+				case "time":
+					time.Sleep(gate.Patience + time.Second)
+					want = errNoAnswer.Error()
+				case "session":
+					if err := b.End(t.Context(), sess.ID); err != nil {
+						t.Fatal(err)
+					}
+					want = errEnded.Error()
+				case "close":
+					s.Close()
+					want = "context canceled"
+				}
+				if why := <-b.ended; why != want {
+					t.Errorf("the server was told %q, want %q", why, want)
+				}
+				synctest.Wait()
+				if kept() > 0 {
+					t.Error("the call is still parked")
+				}
+				if how == "time" {
+					if got := p.ask(asking(2, "docs__ask", askOnce, retry(state, `{"ask1":{}}`))); !strings.Contains(got, "expired") {
+						t.Errorf("got %s", got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// No client can make us keep more calls than 64 a session.
+func TestParkedCallsAreBounded(t *testing.T) {
+	b := newWorld(t)
+	s := b.server(Options{})
+	p := dial(t, s, b.open("guest"))
+	for _, a := range []struct{ tool, args, want string }{
+		{"docs__ask", askOnce, errTooManyParked.Error()}, {"docs__input", inputTwo, "too many calls of this session wait for input"},
+	} {
+		for i := range maxParked {
+			stateOf(t, p.ask(asking(i, a.tool, a.args, "")))
+		}
+		if got := p.ask(asking(1000, a.tool, a.args, "")); !strings.Contains(got, a.want) {
+			t.Errorf("%s: %s", a.tool, got)
+		}
+		other := dial(t, s, b.open("guest"))
+		stateOf(t, other.ask(asking(1, a.tool, a.args, ""))) // which is nobody else's trouble
+	}
+}
+
+// Over HTTP the question comes on the stream of the call's own POST, and is answered by a POST of the same link: an answer of another
+// link, or with another credential, settles nothing.
+func TestAskOverHTTP(t *testing.T) {
+	b := newWorld(t)
+	s := b.server(Options{})
+	w, other := newWebOf(t, b, s), newWebOf(t, b, s)
+	w.initializeWith(`{"elicitation":{}}`)
+	other.initializeWith(`{"elicitation":{}}`)
+	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask","arguments":`+askOnce+`}}`)
+	defer res.Body.Close()
+	next := events(t, res.Body)
+	question := next()
+	if got := string(question.Data); !strings.Contains(got, `"id":1,"method":"elicitation/create"`) {
+		t.Fatalf("got %s", got)
+	}
+	answer := func(w *web, name string, session ...string) int {
+		res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"`+name+`"}}}`, session...)
+		defer res.Body.Close()
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.StatusCode
+	}
+	if code := answer(other, "Mallory"); code != http.StatusAccepted {
+		t.Errorf("an answer of another link: %d", code)
+	}
+	if code := answer(other, "Mallory", headerSession, w.link); code != http.StatusNotFound {
+		t.Errorf("an answer with another credential: %d", code)
+	}
+	if code := answer(w, "Ada"); code != http.StatusAccepted {
+		t.Errorf("the answer: %d", code)
+	}
+	if got := string(next().Data); !strings.Contains(got, "Ada") || strings.Contains(got, "Mallory") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The client's end is the end of what it was asked.
+func TestAskEndsWithItsClient(t *testing.T) {
+	b := newWorld(t)
+	s := b.server(Options{})
+	w := newWebOf(t, b, s)
+	w.initializeWith(`{"elicitation":{}}`)
+	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask","arguments":`+askOnce+`}}`)
+	defer res.Body.Close()
+	events(t, res.Body)()
+	w.do(t.Context(), http.MethodDelete, "").Body.Close()
+	if why := <-b.ended; why != "context canceled" {
+		t.Errorf("the server was told %q", why)
+	}
+	p := dial(t, s, b.open("guest"))
+	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"docs__ask","arguments":` + askOnce + `}}`)
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if got := p.recv(); got != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` {
+		t.Errorf("the client was not told that the question is withdrawn: %s", got)
+	}
+	<-b.ended
+}
+
+// A client that lost the stream on which it was asked has a minute to come back for it.
+func TestAskEndsWithItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStream("1")
+		c := &client{capabilities: []byte(`{"roots":{}}`)}
+		l := link{client: c, send: s.send, gone: s.deserted}
+		asked := make(chan error, 1)
+		go func() { _, _, err := l.ask(t.Context(), "roots/list", nil); asked <- err }()
+		s.joined()
+		s.joined() // it resumes, and the old connection is found dead later
+		s.left()
+		time.Sleep(2 * comeBack)
+		s.left()
+		time.Sleep(comeBack / 2)
+		s.joined()
+		time.Sleep(2 * comeBack)
+		select {
+		case err := <-asked:
+			t.Fatalf("ended while it was followed: %v", err)
+		default:
+		}
+		s.left()
+		if err := <-asked; err != errGone {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Whatever a client sends for a state is refused or genuine; nothing panics.
+func FuzzOpenState(f *testing.F) {
+	b := newWorld(f)
+	s := b.server(Options{})
+	sess := b.open("guest")
+	r := gate.Request{Method: "tools/call", Asked: "docs__input", Args: []byte(`{"a":1}`)}
+	good := s.sealState(sess, &r, requestState{Call: "c", Inner: "i", Has: true})
+	f.Add([]byte(`"`+good+`"`), []byte(`{"a":1}`))
+	f.Add([]byte(`"`+good[:40]+`"`), []byte(`{}`))
+	f.Add([]byte(`7`), []byte(`{"a" : 1}`))
+	f.Fuzz(func(t *testing.T, raw, args []byte) {
+		if !rpc.Valid(raw) || !rpc.Valid(args) {
+			return
+		}
+		r := r
+		r.Args = args
+		st, why := s.openState(sess, &r, raw)
+		text, _ := rpc.Text(raw)
+		if why == "" && (text != good || string(digest(args)) != string(digest([]byte(`{"a":1}`))) || st.Inner != "i") {
+			t.Errorf("opened %q for %q", raw, args)
+		}
+	})
+}
+
+// Only an answer with the id of a question settles it, and only once.
+func FuzzSettle(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":"1","result":{}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1.0,"error":{"code":1,"message":"x"}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		m, bad := rpc.Parse(line)
+		if bad != nil || !m.IsResponse() {
+			return
+		}
+		var a asks
+		_, answer, err := a.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.settle(m)
+		a.settle(m)
+		if (len(answer) == 1) != (string(m.ID) == "1") {
+			t.Errorf("%s settled %d", line, len(answer))
+		}
+	})
+}

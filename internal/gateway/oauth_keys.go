@@ -1,0 +1,317 @@
+package gateway
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/time/rate"
+)
+
+// How an issuer's keys are kept.
+const (
+	keysFresh = 5 * time.Minute  // after this they are fetched again, beside the request that finds them so
+	keysKept  = time.Hour        // for so long they are good while the issuer does not answer
+	keysWait  = 5 * time.Second  // of one fetch
+	keysPause = 10 * time.Second // between fetches for keys that nobody knows, once keysBurst is used up
+	keysBurst = 3
+	maxKeys   = 64      // of one issuer
+	maxJWKS   = 1 << 20 // bytes of one answer
+	minRSA    = 2048    // bits
+)
+
+// errNoKeys means that nothing can be verified: the issuer does not answer, and what it said is too old.
+var errNoKeys = errors.New("no keys")
+
+// issuer is one authorization server, of which we know the keys.
+type issuer struct {
+	name   string
+	host   string
+	fixed  string // URL of the keys by the configuration; empty: by the issuer's metadata
+	client *http.Client
+	server *Server
+	log    *slog.Logger
+	limit  *rate.Limiter
+	now    func() time.Time
+
+	mu    sync.Mutex
+	set   *keySet       // nil: none yet
+	at    time.Time     // when the issuer last said so
+	fetch chan struct{} // closed when the fetch under way has ended; nil: none
+	found string        // URL of the keys by the metadata; only the fetch under way uses it
+}
+
+// keySet are keys of an issuer, never changed.
+type keySet struct{ keys []jose.JSONWebKey }
+
+func newIssuer(name, keys string, client *http.Client, s *Server, now func() time.Time) *issuer {
+	i := &issuer{name: name, fixed: keys, client: client, server: s, now: now, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
+	if u, err := url.Parse(name); err == nil {
+		i.host = strings.ToLower(u.Hostname())
+	}
+	return i
+}
+
+// newKeyClient is the client for keys. It follows no redirect: where keys are is the issuer's or the operator's word.
+func newKeyClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.IdleConnTimeout, t.MaxResponseHeaderBytes = 1, 10*time.Second, 64<<10
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// current is the set of now, and whether it is young; nil: none.
+func (i *issuer) current() (set *keySet, fresh bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	age := i.now().Sub(i.at)
+	if i.set == nil || age > keysKept {
+		return nil, false
+	}
+	return i.set, age < keysFresh
+}
+
+// find returns the keys with which a token may be signed. A key that nobody knows is asked for, a limited number of times.
+func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.PublicKey, error) {
+	set, fresh := i.current()
+	keys := set.match(kid, alg)
+	if len(keys) > 0 {
+		if !fresh {
+			i.renew() // beside
+		}
+		return set, keys, nil
+	}
+	if done := i.renew(); done != nil {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return nil, nil, errNoKeys
+		}
+	}
+	if set, _ = i.current(); set == nil {
+		return nil, nil, errNoKeys
+	}
+	if keys = set.match(kid, alg); len(keys) == 0 {
+		return nil, nil, fmt.Errorf("no key %q of its issuer is for %s", bounded(kid), alg)
+	}
+	return set, keys, nil
+}
+
+// renew starts a fetch, or joins the one under way; nil: it is too early for another.
+func (i *issuer) renew() <-chan struct{} {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.fetch != nil {
+		return i.fetch
+	}
+	if !i.limit.AllowN(i.now(), 1) {
+		return nil
+	}
+	done := make(chan struct{})
+	started := i.server.start(func() {
+		ctx, cancel := context.WithTimeout(i.server.ctx, keysWait)
+		defer cancel()
+		set, err := i.load(ctx)
+		i.mu.Lock()
+		i.fetch = nil
+		if err == nil {
+			i.at = i.now()
+			if !i.set.equal(set) { // the same keys stay the same set: tokens that were verified with it stay so
+				i.set = set
+			}
+		}
+		i.mu.Unlock()
+		close(done)
+		if err != nil {
+			i.log.Warn("the keys of an issuer of access tokens are not to be had", "error", err)
+		}
+	})
+	if !started {
+		return nil
+	}
+	i.fetch = done
+	return done
+}
+
+// load fetches the keys.
+func (i *issuer) load(ctx context.Context) (*keySet, error) {
+	at := i.fixed
+	if at == "" {
+		if i.found == "" {
+			found, err := i.discover(ctx)
+			if err != nil {
+				return nil, err
+			}
+			i.found = found
+		}
+		at = i.found
+	}
+	body, err := i.get(ctx, at)
+	if err != nil {
+		i.found = "" // perhaps they have moved
+		return nil, err
+	}
+	keys, err := parseKeys(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	return &keySet{keys}, nil
+}
+
+// discover asks the issuer's metadata for the URL of its keys, in the three places where it may stand (OpenID Connect Discovery,
+// RFC 8414). The keys of another host are taken only if the configuration says so.
+func (i *issuer) discover(ctx context.Context) (string, error) {
+	u, err := url.Parse(i.name)
+	if err != nil {
+		return "", err
+	}
+	path, base := strings.TrimSuffix(u.EscapedPath(), "/"), u.Scheme+"://"+u.Host
+	places := []string{base + path + "/.well-known/openid-configuration", base + "/.well-known/oauth-authorization-server" + path}
+	if path != "" {
+		places = append(places, base+"/.well-known/openid-configuration"+path)
+	}
+	var faults []error
+	for _, at := range places {
+		body, err := i.get(ctx, at)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		var doc struct {
+			Issuer string         `json:"issuer"`
+			Keys   string         `json:"jwks_uri"`
+			Rest   jsontext.Value `json:",unknown"`
+		}
+		if err := json.Unmarshal(body, &doc); err != nil {
+			return "", fmt.Errorf("%s: %w", at, err)
+		}
+		keys, err := url.Parse(doc.Keys)
+		switch {
+		case doc.Issuer != i.name:
+			return "", fmt.Errorf("%s is the metadata of %q, not of %q", at, bounded(doc.Issuer), i.name)
+		case err != nil || doc.Keys == "":
+			return "", fmt.Errorf("%s: jwks_uri is %q", at, bounded(doc.Keys))
+		case strings.ToLower(keys.Hostname()) != i.host:
+			return "", fmt.Errorf("%s: the keys are at %s, on another host: if that is right, write it under server.oauth.jwks", at, bounded(doc.Keys))
+		}
+		return doc.Keys, nil
+	}
+	return "", errors.Join(faults...)
+}
+
+// get fetches a small document, over TLS unless it is on this machine.
+func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopbackHost(u.Hostname())) {
+		return nil, fmt.Errorf("%s: only https is good enough", at)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	res, err := i.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", at, res.Status)
+	}
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxJWKS+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", at, err)
+	case len(b) > maxJWKS:
+		return nil, fmt.Errorf("%s: longer than %d bytes", at, maxJWKS)
+	}
+	return b, nil
+}
+
+// parseKeys reads a key set. What is no public key for signatures, or too weak a one, is passed over.
+func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
+	var doc struct {
+		Keys []jsontext.Value `json:"keys"`
+		Rest jsontext.Value   `json:",unknown"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return nil, err
+	}
+	var keys []jose.JSONWebKey
+	for _, text := range doc.Keys {
+		var k jose.JSONWebKey
+		if k.UnmarshalJSON(text) == nil && signing(k) && len(keys) < maxKeys {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("no key in it can verify signatures")
+	}
+	return keys, nil
+}
+
+// signing reports whether a key is a public one for signatures.
+func signing(k jose.JSONWebKey) bool {
+	if k.Use != "" && k.Use != "sig" {
+		return false
+	}
+	switch pub := k.Key.(type) {
+	case *rsa.PublicKey:
+		return pub.N.BitLen() >= minRSA
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+		return true
+	}
+	return false
+}
+
+// match are the keys with which a token of this kid and algorithm may be signed. Without a kid it may be any of the kind.
+func (s *keySet) match(kid, alg string) (keys []crypto.PublicKey) {
+	if s == nil {
+		return nil
+	}
+	for _, k := range s.keys {
+		if (kid == "" || k.KeyID == kid) && (k.Algorithm == "" || k.Algorithm == alg) && fits(k.Key, alg) {
+			keys = append(keys, k.Key)
+		}
+	}
+	return keys
+}
+
+// fits reports whether a key is of the kind that an algorithm needs.
+func fits(key any, alg string) bool {
+	switch key.(type) {
+	case *rsa.PublicKey:
+		return strings.HasPrefix(alg, "RS") || strings.HasPrefix(alg, "PS")
+	case *ecdsa.PublicKey:
+		return strings.HasPrefix(alg, "ES")
+	case ed25519.PublicKey:
+		return alg == "EdDSA"
+	}
+	return false
+}
+
+// equal reports whether two sets have the same keys in the same order.
+func (s *keySet) equal(o *keySet) bool {
+	return s != nil && slices.EqualFunc(s.keys, o.keys, func(a, b jose.JSONWebKey) bool {
+		x, err := a.MarshalJSON()
+		y, err2 := b.MarshalJSON()
+		return err == nil && err2 == nil && string(x) == string(y)
+	})
+}

@@ -1,0 +1,273 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/gate"
+	"mycelium/internal/rpc"
+)
+
+// Bounds of a token, in bytes; a longer one is not looked into. OpenID Connect bounds sub to 255.
+const (
+	maxToken  = 16 << 10
+	maxName   = 255
+	maxValues = 64 // of a claim with roles
+)
+
+// tokenHeader is the JOSE header of a token, as far as it decides anything. What would let a token bring its own key (jwk, jku,
+// x5u …) is not read.
+type tokenHeader struct {
+	Alg  string         `json:"alg"`
+	Kid  string         `json:"kid"`
+	Typ  string         `json:"typ"`
+	Crit jsontext.Value `json:"crit"`
+	Rest jsontext.Value `json:",unknown"`
+}
+
+// tokenTypes are the types that an access token may say of itself (RFC 9068, and what issuers say who do not follow it), in small
+// letters. Tokens of other kinds (logout, DPoP proofs …) are signed with the same keys.
+var tokenTypes = []string{"", "at+jwt", "application/at+jwt", "jwt"}
+
+// tokenClaims are the claims of a token that always mean the same.
+type tokenClaims struct {
+	Issuer    string         `json:"iss"`
+	Subject   string         `json:"sub"`
+	Audience  words          `json:"aud"`
+	Expires   *float64       `json:"exp"`
+	NotBefore *float64       `json:"nbf"`
+	Issued    *float64       `json:"iat"`
+	Scope     words          `json:"scope"`
+	Scp       words          `json:"scp"` // the same, as some issuers spell it
+	Client    string         `json:"client_id"`
+	Party     string         `json:"azp"` // the same, as some issuers spell it
+	Confirm   jsontext.Value `json:"cnf"`
+	Rest      jsontext.Value `json:",unknown"`
+}
+
+// words is a claim that is a text or a list of texts.
+type words []string
+
+// UnmarshalJSON reads either form.
+func (w *words) UnmarshalJSON(b []byte) error {
+	if text, ok := rpc.Text(b); ok {
+		*w = words{text}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(w))
+}
+
+// verify decides about a token, in an order in which nothing is believed that is not yet proved.
+func (r *resource) verify(ctx context.Context, token string) (accepted, error) {
+	h, claimed, err := r.peek(token)
+	if err != nil {
+		return accepted{}, badToken(err)
+	}
+	issuer := r.issuers[claimed]
+	if issuer == nil {
+		return accepted{}, badToken(fmt.Errorf("its issuer %q is none of ours", bounded(claimed)))
+	}
+	set, keys, err := issuer.find(ctx, h.Kid, h.Alg)
+	if errors.Is(err, errNoKeys) {
+		return accepted{}, &tokenError{status: http.StatusServiceUnavailable, said: "access tokens cannot be verified now: the keys of the issuer are not to be had; try again", why: err}
+	}
+	if err != nil {
+		return accepted{}, badToken(err)
+	}
+	verifier := oidc.NewVerifier(issuer.name, &oidc.StaticKeySet{PublicKeys: keys}, &oidc.Config{
+		SupportedSigningAlgs: []string{h.Alg},
+		SkipClientIDCheck:    true, SkipExpiryCheck: true, // below: an audience is not a client here, and the clocks differ both ways
+		Now: r.now,
+	})
+	signed, err := verifier.Verify(ctx, token)
+	if err != nil {
+		return accepted{}, badToken(err)
+	}
+	var payload raw
+	if err := signed.Claims(&payload); err != nil {
+		return accepted{}, badToken(err)
+	}
+	return r.judge(payload, issuer, set)
+}
+
+// raw takes JSON as it is.
+type raw []byte
+
+// UnmarshalJSON keeps the text.
+func (r *raw) UnmarshalJSON(b []byte) error {
+	*r = slices.Clone(b)
+	return nil
+}
+
+// peek reads what an unverified token says of itself: enough to find the key, no more.
+func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) {
+	if len(token) > maxToken {
+		return h, "", fmt.Errorf("it is longer than %d bytes", maxToken)
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return h, "", errors.New("it is no signed JWT")
+	}
+	if err := readPart(parts[0], &h); err != nil {
+		return h, "", fmt.Errorf("its header: %w", err)
+	}
+	var c tokenClaims
+	if err := readPart(parts[1], &c); err != nil {
+		return h, "", fmt.Errorf("its claims: %w", err)
+	}
+	switch {
+	case !slices.Contains(r.Algorithms, h.Alg):
+		return h, "", fmt.Errorf("algorithm %q is not allowed", bounded(h.Alg))
+	case h.Crit != nil:
+		return h, "", errors.New("it has critical extensions")
+	case !slices.Contains(tokenTypes, strings.ToLower(h.Typ)):
+		return h, "", fmt.Errorf("it is of type %q, no access token", bounded(h.Typ))
+	}
+	return h, c.Issuer, nil
+}
+
+// readPart decodes a part of a token: an object, its names each once.
+func readPart(part string, into any) error {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil {
+		return errors.New("not base64url")
+	}
+	return json.Unmarshal(b, into)
+}
+
+// judge takes the verified claims of a token.
+func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, error) {
+	var c tokenClaims
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return accepted{}, badToken(err)
+	}
+	until, err := r.timely(c)
+	if err != nil {
+		return accepted{}, badToken(err)
+	}
+	principal := c.Subject
+	if r.Principal != "" {
+		principal, _ = rpc.Text(member(payload, r.Principal))
+	}
+	switch {
+	case c.Issuer != from.name:
+		return accepted{}, badToken(errors.New("its issuer is another"))
+	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == r.Resource || slices.Contains(r.Audience, a) }):
+		return accepted{}, badToken(fmt.Errorf("its audience is %q", bounded(strings.Join(c.Audience, " "))))
+	case c.Confirm != nil:
+		return accepted{}, badToken(errors.New("it is bound to a key of its client (cnf), which is not supported"))
+	case !nameable(c.Subject) || !nameable(principal):
+		return accepted{}, badToken(errors.New("it names nobody (sub, or the claim of the principal)"))
+	case len(c.Client) > maxName || len(c.Party) > maxName:
+		return accepted{}, badToken(errors.New("its client has too long a name"))
+	}
+	if !r.scoped(c) {
+		return accepted{}, &tokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", bounded(strings.Join(append(c.Scope, c.Scp...), " ")))}
+	}
+	client := c.Client
+	if client == "" {
+		client = c.Party
+	}
+	b, err := gate.NewBearer(gate.Claims{
+		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer, "https://") + "#" + principal,
+		Roles: r.roles(payload), Issued: moment(*c.Issued),
+	})
+	if err != nil {
+		return accepted{}, badToken(err)
+	}
+	return accepted{bearer: b, until: until, issuer: from, keys: set}, nil
+}
+
+// timely says until when a token is good.
+func (r *resource) timely(c tokenClaims) (time.Time, error) {
+	now := r.now()
+	for _, t := range []*float64{c.Expires, c.NotBefore, c.Issued} {
+		if t != nil && !(*t >= 0 && *t < 1<<40) { // the year 36,812
+			return now, errors.New("a time of it is none")
+		}
+	}
+	switch {
+	case c.Expires == nil || c.Issued == nil:
+		return now, errors.New("it does not say when it expires (exp), or when it was issued (iat)")
+	case !now.Before(moment(*c.Expires).Add(r.Skew)):
+		return now, errors.New("it has expired")
+	case c.NotBefore != nil && now.Add(r.Skew).Before(moment(*c.NotBefore)):
+		return now, errors.New("it is not good yet (nbf)")
+	case now.Add(r.Skew).Before(moment(*c.Issued)):
+		return now, errors.New("it was issued in the future (iat)")
+	}
+	return moment(*c.Expires).Add(r.Skew), nil
+}
+
+// moment is a time of a token: seconds since 1970, perhaps with a fraction.
+func moment(seconds float64) time.Time {
+	whole, part := math.Modf(seconds)
+	return time.Unix(int64(whole), int64(part*1e9))
+}
+
+// scoped reports whether a token has every scope that is needed.
+func (r *resource) scoped(c tokenClaims) bool {
+	has := strings.Fields(strings.Join(append(slices.Clone(c.Scope), c.Scp...), " "))
+	return !slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(has, s) })
+}
+
+// roles are the roles that the claims name, those of the role claim first.
+func (r *resource) roles(payload []byte) (roles []string) {
+	values := texts(member(payload, r.Role))
+	if r.May != "" {
+		values = append(values, texts(member(payload, r.May))...)
+	}
+	for _, v := range values {
+		if r.Roles != nil {
+			v = r.Roles[v]
+		}
+		if v != "" && len(v) <= maxName && (r.Bound == nil || slices.Contains(r.Bound, v)) && !slices.Contains(roles, v) && len(roles) < maxValues {
+			roles = append(roles, v)
+		}
+	}
+	return roles
+}
+
+// member finds a claim: by its whole name, which may have dots in it, else as a path.
+func member(payload []byte, name string) []byte {
+	if v := rpc.Member(payload, name); v != nil {
+		return v
+	}
+	v := payload
+	for part := range strings.SplitSeq(name, ".") {
+		if v = rpc.Member(v, part); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+// texts reads a claim that is a text or a list; anything else is none.
+func texts(claim []byte) []string {
+	var w words
+	if claim == nil || w.UnmarshalJSON(claim) != nil {
+		return nil
+	}
+	return w
+}
+
+// nameable reports whether a text can name somebody, in a log as well.
+func nameable(s string) bool {
+	return s != "" && len(s) <= maxName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// bounded is what the operator's log repeats of a token.
+func bounded(s string) string { return s[:min(len(s), 100)] }

@@ -1,0 +1,341 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// constraint is one base constraint: paths that no configuration, bundle, model or agent can open. Comparisons ignore case,
+// because a file system may.
+type constraint struct {
+	name   string
+	paths  []string // forms below
+	access baseAccess
+	reason string
+}
+
+// baseAccess says which accesses a constraint refuses.
+type baseAccess uint8
+
+const (
+	anyAccess baseAccess = iota
+	changes              // write and delete, and whatever is not known to be less
+)
+
+// baseConstraints are the 26 prohibited paths (requirements, C75) and the files that govern us (threats, W6).
+//
+// A path is written in one of these forms, each also standing for everything below it:
+//
+//	/x        absolute
+//	~/x       in the home of the user, and in any other user's
+//	**/x      a file or folder of that name anywhere
+//	./x       in the project
+//	c:/x      on Windows, also seen from its Linux (/mnt/c/x)
+//
+// A last component may begin or end with "*".
+var baseConstraints = []constraint{
+	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},
+	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes"},
+	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d"}, anyAccess, "who may become root"},
+	{"etc-ssh", []string{"/etc/ssh"}, anyAccess, "the keys of this machine"},
+	{"root-home", []string{"/root"}, anyAccess, "the home of root"},
+	{"boot", []string{"/boot"}, anyAccess, "what this machine boots"},
+	{"kcore", []string{"/proc/kcore"}, anyAccess, "the memory of the kernel"},
+	{"dev-mem", []string{"/dev/mem", "/dev/kmem", "/dev/port"}, anyAccess, "the memory of this machine"},
+	{"ssh", []string{"~/.ssh"}, anyAccess, "SSH keys"},
+	{"gnupg", []string{"~/.gnupg"}, anyAccess, "PGP keys"},
+	{"aws", []string{"~/.aws"}, anyAccess, "cloud credentials"},
+	{"gcloud", []string{"~/.config/gcloud"}, anyAccess, "cloud credentials"},
+	{"azure", []string{"~/.azure"}, anyAccess, "cloud credentials"},
+	{"kube", []string{"~/.kube"}, anyAccess, "cluster credentials"},
+	{"docker-config", []string{"~/.docker/config.json"}, anyAccess, "registry credentials"},
+	{"env-production", []string{"**/.env.production"}, anyAccess, "secrets of production"},
+	{"env-local", []string{"**/.env.local"}, anyAccess, "secrets of this machine"},
+	{"credentials-json", []string{"**/credentials.json"}, anyAccess, "credentials"},
+	{"credentials-yaml", []string{"**/credentials.yaml", "**/credentials.yml"}, anyAccess, "credentials"},
+	{"secrets-json", []string{"**/secrets.json"}, anyAccess, "secrets"},
+	{"secrets-yaml", []string{"**/secrets.yaml", "**/secrets.yml", "**/secrets.toml"}, anyAccess, "secrets"},
+	{"id-rsa", []string{"**/id_rsa"}, anyAccess, "a private key"},
+	{"id-ed25519", []string{"**/id_ed25519"}, anyAccess, "a private key"},
+	{"windows-system", []string{"c:/windows/system32", "c:/windows/syswow64"}, anyAccess, "the Windows system"},
+	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database"},
+	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials", "~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
+
+	{"mycelium-config", []string{"./mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
+	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
+	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
+	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
+	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
+	{"codex-settings", []string{"./.codex", "~/.codex"}, changes, "the hook that guards this agent"},
+	{"gemini-settings", []string{"./.gemini/settings.json", "~/.gemini/settings.json"}, changes, "the hook that guards this agent"},
+	{"crush-settings", []string{"./crush.json", "./.crush.json", "./.crush", "~/.config/crush", "~/.local/share/crush"}, changes, "the hook that guards this agent"},
+}
+
+// baseSet is the table compiled for one project and one user. Everything in it is folded. A path is judged by its first
+// component below each zone that it lies in, so that a decision looks at few constraints.
+type baseSet struct {
+	dir, home string
+	root      zone // absolute paths
+	project   zone // below dir
+	own       zone // below home
+	homes     zone // below any home
+	names     map[string]*basePath
+	nameEnds  [256]bool // last bytes of names
+}
+
+// zone holds the constraints below one folder, by the first component below it.
+type zone map[string][]basePath
+
+type basePath struct {
+	text   string // below its zone, without a slash at its ends
+	rule   *baseRule
+	access baseAccess
+	atRoot bool // the home of root, from which the project is excepted
+}
+
+// baseRule is what a decision says about a constraint.
+type baseRule struct{ name, reason string }
+
+func compileBase(dir, home string) *baseSet {
+	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{}, names: map[string]*basePath{}}
+	for i := range baseConstraints {
+		c := &baseConstraints[i]
+		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
+		if c.access == changes {
+			rule.reason = "base constraint " + c.name + ": " + c.reason + " cannot be changed by an agent"
+		}
+		for _, p := range c.paths {
+			b.add(foldString(p), basePath{rule: rule, access: c.access, atRoot: c.name == "root-home"})
+		}
+	}
+	return b
+}
+
+func (b *baseSet) add(p string, bp basePath) {
+	put := func(z zone, text string) {
+		bp.text = text
+		first, _, _ := strings.Cut(text, "/")
+		z[first] = append(z[first], bp)
+	}
+	switch {
+	case strings.HasPrefix(p, "**/"):
+		bp.text = p[3:]
+		b.names[bp.text] = &bp
+		b.nameEnds[bp.text[len(bp.text)-1]] = true
+	case strings.HasPrefix(p, "./"):
+		put(b.project, p[2:])
+	case strings.HasPrefix(p, "~/"):
+		put(b.own, p[2:])
+		put(b.homes, p[2:])
+	case strings.HasPrefix(p, "c:/"):
+		put(b.root, p)
+		put(b.root, "mnt/c"+p[2:])
+	default:
+		put(b.root, p[1:])
+	}
+}
+
+// refuses returns the constraint that forbids the access to the path under any of its names, or nil.
+func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
+	a := asked{change: p.Access != Read && p.Access != Execute}
+	a.remove = a.change && p.Access != Write
+	clean := p.Clean
+	if clean == "" {
+		clean = cleanPath(f.Dir, p.Raw)
+	}
+	if r := b.form(clean, a); r != nil {
+		return r
+	}
+	if p.Resolved != clean {
+		if r := b.form(p.Resolved, a); r != nil {
+			return r
+		}
+	}
+	if plainEnd(clean, p.Raw) {
+		return nil
+	}
+	return b.form(p.Raw, a)
+}
+
+// plainEnd reports whether the path as written is only the end of the cleaned one, which was judged already.
+func plainEnd(clean, raw string) bool {
+	if !strings.HasSuffix(clean, raw) || raw != "" && (raw[0] == '~' || raw[0] == '\\') {
+		return false
+	}
+	return len(raw) == len(clean) || len(raw) < 2 || raw[1] != ':'
+}
+
+// asked is what a call does to a path, as far as a constraint cares.
+type asked struct{ change, remove bool }
+
+// form judges one name of a path.
+func (b *baseSet) form(s string, a asked) *baseRule {
+	if s == "" {
+		return nil
+	}
+	var buf [256]byte
+	folded := fold(buf[:0], s)
+	if len(folded) > 1 && folded[0] == '~' && folded[1] == '/' {
+		if bp := b.homes.find(folded[2:], a); bp != nil {
+			return bp.rule
+		}
+		if b.home != "" {
+			folded = append([]byte(b.home), folded[1:]...)
+		}
+	}
+	if bp := b.root.find(trimSlash(folded), a); bp != nil && (!bp.atRoot || !under(folded, b.dir)) {
+		return bp.rule
+	}
+	if bp := b.project.within(folded, b.dir, a); bp != nil {
+		return bp.rule
+	}
+	if bp := b.own.within(folded, b.home, a); bp != nil {
+		return bp.rule
+	}
+	if rest := belowHome(folded); rest != nil {
+		if bp := b.homes.find(rest, a); bp != nil {
+			return bp.rule
+		}
+	}
+	return b.named(folded, a)
+}
+
+// within looks a path up in the zone of a folder.
+func (z zone) within(s []byte, folder string, a asked) *basePath {
+	if folder == "" {
+		return nil
+	}
+	if under(s, folder) {
+		return z.find(trimSlash(s[len(folder):]), a)
+	}
+	if a.remove && above(s, folder) {
+		return z.any(a) // with the folder goes everything in it
+	}
+	return nil
+}
+
+// find looks up what lies below the folder of the zone.
+func (z zone) find(rest []byte, a asked) *basePath {
+	if len(rest) == 0 {
+		if a.remove {
+			return z.any(a)
+		}
+		return nil
+	}
+	n := 0
+	for n < len(rest) && rest[n] != '/' {
+		n++
+	}
+	list := z[string(rest[:n])]
+	for i := range list {
+		bp := &list[i]
+		if (a.change || bp.access == anyAccess) && (under(rest, bp.text) || a.remove && above(rest, bp.text)) {
+			return bp
+		}
+	}
+	return nil
+}
+
+// any is the first constraint of a zone by name, for a call that removes them all.
+func (z zone) any(_ asked) *basePath {
+	for _, first := range sortedKeys(z) {
+		return &z[first][0]
+	}
+	return nil
+}
+
+// named looks for a protected name among the components of a path.
+func (b *baseSet) named(s []byte, a asked) *baseRule {
+	start := 0
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && s[i] != '/' {
+			continue
+		}
+		if i > start && b.nameEnds[s[i-1]] {
+			if bp := b.names[string(s[start:i])]; bp != nil && (a.change || bp.access == anyAccess) {
+				return bp.rule
+			}
+		}
+		start = i + 1
+	}
+	return nil
+}
+
+func trimSlash(s []byte) []byte {
+	for len(s) > 0 && s[0] == '/' {
+		s = s[1:]
+	}
+	return s
+}
+
+// under reports whether s is the folder or below it. No folder: no.
+func under(s []byte, folder string) bool {
+	n := len(folder)
+	return n > 0 && len(s) >= n && string(s[:n]) == folder && (len(s) == n || s[n] == '/')
+}
+
+// above reports whether the protected path lies below s.
+func above(s []byte, protected string) bool {
+	n := len(s)
+	for n > 0 && s[n-1] == '/' {
+		n--
+	}
+	return len(protected) > n && protected[:n] == string(s[:n]) && protected[n] == '/'
+}
+
+// belowHome cuts the home of any user from a path and returns what lies below it, or nil.
+func belowHome(s []byte) []byte {
+	for _, homes := range [...]string{"/home/", "/users/", "c:/users/", "/mnt/c/users/"} {
+		if len(s) > len(homes) && string(s[:len(homes)]) == homes {
+			for i := len(homes); i < len(s); i++ {
+				if s[i] == '/' {
+					return trimSlash(s[i:])
+				}
+			}
+		}
+	}
+	if len(s) > 6 && string(s[:6]) == "/root/" {
+		return trimSlash(s[6:])
+	}
+	return nil
+}
+
+// fold brings a path to the form in which the base constraints are compared: lower case, "/" for "\", and without the
+// characters that a file system may ignore.
+func fold(to []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return foldRunes(to, s[i:])
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '\\':
+			c = '/'
+		}
+		to = append(to, c)
+	}
+	return to
+}
+
+func foldString(s string) string { return string(fold(nil, s)) }
+
+func foldRunes(to []byte, s string) []byte {
+	for _, r := range s {
+		switch {
+		case r == '\\':
+			r = '/'
+		case r == '\u017f': // long s: equal to s on file systems that fold Unicode
+			r = 's'
+		case r == '\u212a': // the sign for kelvin
+			r = 'k'
+		case unicode.Is(unicode.Cf, r): // HFS+ ignores these
+			continue
+		default:
+			r = unicode.ToLower(r)
+		}
+		to = utf8.AppendRune(to, r)
+	}
+	return to
+}

@@ -1,0 +1,301 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Policy is an immutable compiled set, safe for concurrent use.
+type Policy struct {
+	places     // the folders that path patterns begin from
+	items      map[Item]*entry
+	sorted     []*entry // of items, by kind, server and name
+	skills     []skill
+	decls      []decl
+	skillIndex map[string]int
+	roles      []*role
+	roleIndex  map[string]int // by id and by name
+	nobody     *role          // stands for no role and for unknown ones
+	roleIDs    []string
+	rules      []rule // by effect, then in file order; those that hide first
+	hiders     bits   // deny rules that depend on scope and tool only
+	guards     []guard
+	byPerson   bool // a rule that hides looks at who the principal is
+	index      refIndex
+	base       *baseSet
+	start      []string // Source.Default
+	mcp, agent Effect   // fallback
+	broken     string   // why nothing may be called
+}
+
+// entry is one item with everything about it that does not depend on the call.
+type entry struct {
+	item    Item
+	notes   Annotations
+	control bool
+	skills  bits // that grant it
+	rules   bits // whose tool pattern and annotations match it
+	denied  bits // roles that hide it
+	limits  []skillLimit
+	open    bool // an instruction prompt or resource of a skill: seen wherever the skill is open, active or not
+}
+
+// skillLimit says within which limits a skill grants a tool. A call must stay within one of each group.
+type skillLimit struct {
+	skill  int
+	groups [][]*limit
+}
+
+// New compiles what people declared. It always returns a usable policy: what has a problem denies, and the problems say why.
+func New(src Source) (*Policy, []Problem) {
+	c := &compiler{src: &src, p: &Policy{
+		places:     places{dir: strings.TrimRight(src.Dir, "/"), home: strings.TrimRight(src.Home, "/")},
+		items:      make(map[Item]*entry, len(src.Catalog)),
+		skillIndex: map[string]int{}, roleIndex: map[string]int{},
+		start: src.Default,
+	}}
+	c.p.base = compileBase(c.p.dir, c.p.home)
+	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
+	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)
+	if src.Broken.All != "" {
+		c.p.broken = "the configuration is broken: " + src.Broken.All
+	}
+	c.addCatalog()
+	c.addSkills()
+	c.addRoles()
+	for _, r := range c.p.roles {
+		c.addToolIDs(r)
+	}
+	c.p.nobody = &role{index: len(c.p.roles), open: newBits(len(c.p.skills)), always: newBits(len(c.p.skills))}
+	for _, r := range c.p.roles {
+		c.flatten(r)
+	}
+	c.placeLimits()
+	c.addLimits()
+	c.addRules()
+	c.addRefs()
+	for _, e := range c.p.sorted {
+		c.p.fill(e)
+	}
+	c.addAgentTools()
+	c.finishRoles()
+	c.checkExamples()
+	return c.p, c.problems
+}
+
+// compiler builds one policy.
+type compiler struct {
+	src      *Source
+	p        *Policy
+	problems []Problem
+	byName   map[string][]Item // tools of the catalog by their bare name, for toolIds
+}
+
+func (c *compiler) problem(message, hint string) {
+	c.problems = append(c.problems, Problem{Message: message, Hint: hint})
+}
+
+func (c *compiler) warn(message, hint string) {
+	c.problems = append(c.problems, Problem{Message: message, Hint: hint, Warning: true})
+}
+
+func (c *compiler) fallback(key, s string, preset Effect) Effect {
+	if s == "" {
+		return preset
+	}
+	e, err := ParseEffect(s)
+	if err != nil {
+		c.problem("policy.fallback."+key+": "+err.Error(), "write allow, ask or deny; until then it is deny")
+	}
+	return e
+}
+
+// addCatalog takes the definitions. Two claims to one item drop both: nobody can say which of them runs.
+func (c *compiler) addCatalog() {
+	c.byName = map[string][]Item{}
+	twice := map[Item]bool{}
+	for i := range c.src.Catalog {
+		d := &c.src.Catalog[i]
+		switch _, taken := c.p.items[d.Item]; {
+		case !d.Item.valid():
+			c.problem(fmt.Sprintf("catalog: %q of server %q is no valid name", d.Item.Name, d.Item.Server), "it is left out")
+		case d.Item.Server == AgentServer:
+			c.problem(fmt.Sprintf("catalog: %q claims the reserved server %q", d.Item.Name, AgentServer), "it is left out; give the server another name")
+		case taken:
+			twice[d.Item] = true
+		default:
+			c.p.items[d.Item] = &entry{item: d.Item, notes: d.Annotations, control: d.Item.IsControl()}
+		}
+	}
+	for _, it := range slices.SortedFunc(maps.Keys(twice), Item.compare) {
+		c.problem(fmt.Sprintf("catalog: %s is defined twice", it), "both are left out")
+		delete(c.p.items, it)
+	}
+	for it, e := range c.p.items {
+		c.p.sorted = append(c.p.sorted, e)
+		if it.Kind == Tool {
+			c.byName[it.Name] = append(c.byName[it.Name], it)
+		}
+	}
+	slices.SortFunc(c.p.sorted, func(a, b *entry) int { return a.item.compare(b.item) })
+}
+
+func (it Item) compare(o Item) int {
+	if it.Kind != o.Kind {
+		return int(it.Kind) - int(o.Kind)
+	}
+	if n := strings.Compare(it.Server, o.Server); n != 0 {
+		return n
+	}
+	return strings.Compare(it.Name, o.Name)
+}
+
+// addToolIDs makes the internal skill of a role: one declaration for each of its files that has toolIds.
+func (c *compiler) addToolIDs(r *role) {
+	for _, d := range r.decls {
+		if d.ToolIDs == nil {
+			continue
+		}
+		dc := &decl{grant: Grant{Name: rolePrefix + r.view.ID}}
+		for _, p := range c.toolPatterns(r, d, true) {
+			dc.tools = append(dc.tools, toolGrant{pattern: p})
+		}
+		c.addDecl(dc, true)
+		r.view.ToolIDs = append(r.view.ToolIDs, d.ToolIDs...)
+	}
+}
+
+// toolPatterns reads the toolIds of a role. What is unknown grants nothing; report says so, once.
+func (c *compiler) toolPatterns(r *role, d *Role, report bool) []Pattern {
+	var list []Pattern
+	for _, id := range d.ToolIDs {
+		p, why, hint := c.toolID(strings.TrimPrefix(id, "?"))
+		if why == "" {
+			list = append(list, p)
+		} else if report && !strings.HasPrefix(id, "?") {
+			c.warn(fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, why), hint)
+		}
+	}
+	return list
+}
+
+// toolID reads one entry: a pattern, or a bare name, which is a tool of files or the only tool of that name.
+func (c *compiler) toolID(id string) (p Pattern, why, hint string) {
+	if !strings.Contains(id, separator) && !hasStar(id) {
+		return c.bareTool(id)
+	}
+	p, err := ParsePattern(id)
+	if err != nil {
+		return p, "is no tool: " + err.Error(), "it grants nothing"
+	}
+	if it, exact := p.Exact(); exact && it.Server != AgentServer && c.p.items[it] == nil {
+		return p, "is not in the catalog", c.nearest(id)
+	}
+	return p, "", ""
+}
+
+func (c *compiler) bareTool(id string) (p Pattern, why, hint string) {
+	owners := c.byName[id]
+	files := Item{Server: "files", Name: id}
+	switch {
+	case slices.Contains(owners, files):
+		owners = []Item{files}
+	case len(owners) == 0:
+		return p, "is the name of no tool", c.nearest(id)
+	case len(owners) > 1:
+		names := make([]string, len(owners))
+		for i, it := range owners {
+			names[i] = it.String()
+		}
+		slices.Sort(names)
+		return p, "is the name of several tools", "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"
+	}
+	p, err := ParsePattern(owners[0].String())
+	if err != nil {
+		return p, err.Error(), "it grants nothing"
+	}
+	return p, "", ""
+}
+
+// nearest proposes the tool whose name is closest.
+func (c *compiler) nearest(id string) string {
+	best, at := "", len(id)/2+2
+	for _, e := range c.p.sorted {
+		if e.item.Kind != Tool {
+			continue
+		}
+		name := e.item.Name
+		if strings.Contains(id, separator) {
+			name = e.item.String()
+		}
+		if n := distance(id, name, at); n < at {
+			best, at = e.item.String(), n
+		}
+	}
+	if best == "" {
+		return "it grants nothing"
+	}
+	return "did you mean " + best + "? Until then it grants nothing"
+}
+
+// distance is the edit distance of two names, or at least limit.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// placeLimits compiles the limits over paths, which begin from the project.
+func (c *compiler) placeLimits() {
+	for i := range c.p.decls {
+		for j := range c.p.decls[i].tools {
+			t := &c.p.decls[i].tools[j]
+			if err := t.limit.place(c.p.places); err != nil {
+				c.problem("skill "+c.p.decls[i].grant.Name+": allowedTools: "+err.Error(), "the entry admits nothing until this is mended")
+				t.limit.host = &glob{pattern: "", prefix: "\x00"}
+			}
+		}
+	}
+}
+
+// finishRoles works out what the questions about roles answer.
+func (c *compiler) finishRoles() {
+	for _, r := range c.p.roles {
+		c.p.roleIDs = append(c.p.roleIDs, r.view.ID)
+		for _, i := range r.chain {
+			r.view.Chain = append(r.view.Chain, c.p.roles[i].view.ID)
+		}
+		for s := range c.p.skills {
+			if r.open.has(s) && !c.p.skills[s].internal {
+				r.names = append(r.names, named{c.p.skills[s].name, s})
+			}
+		}
+		slices.SortFunc(r.names, func(a, b named) int { return strings.Compare(a.name, b.name) })
+		r.view.Skills = c.p.openSkills(r)
+		r.view.Memory = memoryNames[r.memory]
+		for t := range r.teams {
+			r.view.MemoryTeams = append(r.view.MemoryTeams, t)
+		}
+		sort.Strings(r.view.MemoryTeams)
+	}
+	sort.Strings(c.p.roleIDs)
+}

@@ -1,0 +1,301 @@
+package policy
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Annotations are the boolean hints of a tool as far as the operator trusts its server; a hint that is missing has the default
+// that MCP gives it.
+type Annotations map[string]bool
+
+// hintDefaults are the defaults of MCP's tool annotations (specification 2025-06-18, ToolAnnotations).
+var hintDefaults = [...]struct {
+	name  string
+	value bool
+}{{"readOnlyHint", false}, {"destructiveHint", true}, {"idempotentHint", false}, {"openWorldHint", true}}
+
+// hint is the value of one hint; false, false for a name that MCP does not define.
+func (a Annotations) hint(name string) (value, known bool) {
+	for _, d := range hintDefaults {
+		if d.name == name {
+			if v, ok := a[name]; ok {
+				return v, true
+			}
+			return d.value, true
+		}
+	}
+	return false, false
+}
+
+// ArgFacts are the facts that the arguments of a call show, made from the text alone: the gate resolves links afterwards and
+// fills in Resolved. Paths come from arguments named path, paths, file_path, notebook_path, source, destination, hosts from url
+// and uri, at any depth. What is done to a path follows from the table of known tools; a tool that is not in it reads its
+// paths, and writes them too unless it says readOnlyHint. dir is the absolute folder that relative paths start from.
+func ArgFacts(it Item, notes Annotations, args Args, dir string) Facts {
+	m := factMaker{dir: dir, uses: usesOf(it, notes)}
+	if it.Kind == Resource {
+		m.url(it.Name)
+	}
+	m.object(args, 0)
+	for _, e := range m.uses.effects {
+		m.effect(e)
+	}
+	for _, p := range m.part.Paths {
+		m.effect(string(p.Access))
+	}
+	return Facts{Dir: dir, Parts: []Part{m.part}}
+}
+
+// uses says what a tool does.
+type uses struct {
+	path        []Access // to each path but these two
+	source      []Access
+	destination []Access
+	effects     []string // whatever the arguments are
+	dirDefault  bool     // without a path it works on the working directory
+	command     bool     // its argument is a program that the text of the arguments does not explain
+}
+
+// usesOf is the table of known tools.
+func usesOf(it Item, notes Annotations) uses {
+	read, write := []Access{Read}, []Access{Write}
+	if it.Server == "files" || it.Server == AgentServer || it.Kind == Resource {
+		switch it.Name {
+		case "read_file", "stat_file", "Read", "NotebookRead":
+			return uses{path: read, source: read, destination: read, effects: []string{"read"}}
+		case "list_directory", "search_files", "Glob", "Grep", "LS":
+			return uses{path: read, source: read, destination: read, effects: []string{"read"}, dirDefault: true}
+		case "write_file", "edit_file", "create_directory", "Write", "Edit", "MultiEdit", "NotebookEdit":
+			return uses{path: write, source: write, destination: write, effects: []string{"write"}}
+		case "delete_file":
+			del := []Access{Delete}
+			return uses{path: del, source: del, destination: del, effects: []string{"delete"}}
+		case "move_file":
+			return uses{path: write, source: []Access{Delete}, destination: write}
+		case "WebFetch", "WebSearch":
+			return uses{path: read, source: read, destination: read, effects: []string{"network"}}
+		case "Bash":
+			return uses{effects: []string{"execute"}, command: true}
+		}
+	}
+	if ro, _ := notes.hint("readOnlyHint"); ro || it.Kind != Tool {
+		return uses{path: read, source: read, destination: read}
+	}
+	both := []Access{Read, Write}
+	return uses{path: both, source: []Access{Read, Write, Delete}, destination: both}
+}
+
+type factMaker struct {
+	dir  string
+	uses uses
+	part Part
+}
+
+func (m *factMaker) object(args map[string]any, depth int) {
+	if m.uses.command {
+		m.part.Unclear = append(m.part.Unclear, "the command was not read")
+		m.effect("unclear")
+		return
+	}
+	m.walk(args, depth)
+	if m.uses.dirDefault && len(m.part.Paths) == 0 && len(m.part.Unclear) == 0 {
+		m.path(".", m.uses.path)
+	}
+}
+
+// walk looks for the named arguments at every level. Their names are compared without regard to case and underscores, because a server may
+// do so too: a path too many is judged, one too few is not.
+func (m *factMaker) walk(v any, depth int) {
+	if depth > maxDepth {
+		m.unclear("arguments nested too deep")
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			m.named(key, v[key], depth)
+		}
+	case []any:
+		for _, e := range v {
+			m.walk(e, depth+1)
+		}
+	}
+}
+
+func (m *factMaker) named(key string, v any, depth int) {
+	switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
+	case "path", "paths", "filepath", "filepaths", "notebookpath":
+		m.each(key, v, depth, func(s string) { m.path(s, m.uses.path) })
+	case "source":
+		m.each(key, v, depth, func(s string) { m.path(s, m.uses.source) })
+	case "destination":
+		m.each(key, v, depth, func(s string) { m.path(s, m.uses.destination) })
+	case "url", "urls", "uri":
+		m.each(key, v, depth, m.url)
+	default:
+		m.walk(v, depth+1)
+	}
+}
+
+// each calls f for every string of a named argument; anything else in its place is not understood.
+func (m *factMaker) each(key string, v any, depth int, f func(string)) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		f(v)
+	case []any:
+		for _, e := range v {
+			if depth > maxDepth {
+				m.unclear("arguments nested too deep")
+				return
+			}
+			m.each(key, e, depth+1, f)
+		}
+	case map[string]any:
+		m.walk(v, depth+1)
+	default:
+		m.unclear("argument " + key + " is no text")
+	}
+}
+
+func (m *factMaker) path(raw string, how []Access) {
+	if rest, ok := cutFold(raw, "file://"); ok {
+		m.fileURL(rest, how)
+		return
+	}
+	for _, a := range how {
+		m.part.Paths = append(m.part.Paths, Path{Access: a, Raw: raw, Clean: cleanPath(m.dir, raw)})
+	}
+}
+
+// fileURL takes the path of a file URL, which may not be escaped: what a server makes of an escape is not known.
+func (m *factMaker) fileURL(rest string, how []Access) {
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		rest = rest[i:]
+	}
+	if strings.ContainsAny(rest, "%?#") {
+		m.unclear("an escaped file URL")
+		rest = unescape(rest)
+	}
+	for _, a := range how {
+		m.part.Paths = append(m.part.Paths, Path{Access: a, Raw: rest, Clean: cleanPath(m.dir, rest)})
+	}
+}
+
+func (m *factMaker) url(s string) {
+	if rest, ok := cutFold(s, "file://"); ok {
+		how := m.uses.path
+		if how == nil {
+			how = []Access{Read}
+		}
+		m.fileURL(rest, how)
+		return
+	}
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		m.unclear("an address without a scheme")
+		return
+	}
+	host := hostOf(rest)
+	if host == "" || strings.ContainsAny(host, "%\\ \t\r\n") {
+		m.unclear("an address without a clear host")
+	}
+	if host != "" {
+		m.part.Hosts = append(m.part.Hosts, host)
+	}
+	if scheme = strings.ToLower(scheme); scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp" {
+		m.effect("network")
+	}
+}
+
+// hostOf is the host of what follows "://", lower case, without user, port and brackets. A backslash ends it, as in browsers.
+func hostOf(s string) string {
+	if i := strings.IndexAny(s, `/?#\`); i >= 0 {
+		s = s[:i]
+	}
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		s = s[i+1:]
+	}
+	if strings.HasPrefix(s, "[") {
+		s, _, _ = strings.Cut(s[1:], "]")
+	} else if host, _, ok := strings.Cut(s, ":"); ok {
+		s = host
+	}
+	return strings.TrimSuffix(strings.ToLower(s), ".")
+}
+
+func (m *factMaker) effect(e string) {
+	for _, have := range m.part.Effects {
+		if have == e {
+			return
+		}
+	}
+	m.part.Effects = append(m.part.Effects, e)
+}
+
+func (m *factMaker) unclear(why string) {
+	m.part.Unclear = append(m.part.Unclear, why)
+	m.effect("unclear")
+}
+
+// cleanPath is the absolute, lexically cleaned form of a path.
+func cleanPath(dir, raw string) string {
+	if strings.HasPrefix(raw, "/") {
+		return path.Clean(raw)
+	}
+	if dir == "" {
+		return ""
+	}
+	return path.Join(dir, raw)
+}
+
+func cutFold(s, prefix string) (string, bool) {
+	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):], true
+	}
+	return s, false
+}
+
+// unescape is the path of a URL in plain text: without query and fragment.
+func unescape(s string) string {
+	if i := strings.IndexAny(s, "?#"); i >= 0 {
+		s = s[:i]
+	}
+	return percentDecode(s)
+}
+
+// percentDecode resolves percent escapes once; a bad escape stays as it is.
+func percentDecode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			hi, lo := unhex(s[i+1]), unhex(s[i+2])
+			if hi >= 0 && lo >= 0 {
+				b.WriteByte(byte(hi<<4 | lo))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

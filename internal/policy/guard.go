@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Guard is what is done to the results of a call before the caller reads them. The zero value does nothing.
+type Guard struct {
+	Redact    bool `yaml:"redact" json:"redact,omitzero"`       // what looks like a secret is replaced
+	Spotlight bool `yaml:"spotlight" json:"spotlight,omitzero"` // texts are marked as data that nobody may take for instructions
+	MaxBytes  int  `yaml:"maxBytes" json:"maxBytes,omitzero"`   // longer results are cut; 0: no bound
+}
+
+// And does what both do, with the smaller of the two bounds.
+func (g Guard) And(o Guard) Guard {
+	return Guard{g.Redact || o.Redact, g.Spotlight || o.Spotlight, int(Count(g.MaxBytes).and(Count(o.MaxBytes)))}
+}
+
+// String tells what the guard does, for people.
+func (g Guard) String() string {
+	var does []string
+	if g.Redact {
+		does = append(does, "secrets redacted")
+	}
+	if g.Spotlight {
+		does = append(does, "texts marked as data")
+	}
+	if g.MaxBytes > 0 {
+		does = append(does, fmt.Sprintf("cut at %d bytes", g.MaxBytes))
+	}
+	return strings.Join(does, ", ")
+}
+
+// minGuardBytes is the least bound of a result: below it there is no room to say that something was cut.
+const minGuardBytes = 256
+
+// check refuses what cannot be meant.
+func (g Guard) check(e Effect) error {
+	switch {
+	case g == Guard{}:
+		return nil
+	case g.MaxBytes != 0 && g.MaxBytes < minGuardBytes:
+		return fmt.Errorf("result.maxBytes is %d; write %d or more", g.MaxBytes, minGuardBytes)
+	case e == Deny:
+		return errors.New("result: a call that is denied has no result; write it in a rule that allows or asks")
+	}
+	return nil
+}
+
+// guard is a rule with a guard. It concerns a call as a rule that restricts does: if any value of a fact matches, and where it
+// cannot be evaluated. Whether the rule answers the call does not matter.
+type guard struct {
+	Guard
+	index int // of the rule
+	rule  rule
+}
+
+// addGuards collects the guards, when the rules have their places.
+func (c *compiler) addGuards() {
+	for i := range c.p.rules {
+		if g := c.p.rules[i].src.Result; g != (Guard{}) {
+			r := c.p.rules[i]
+			r.effect = Ask
+			c.p.guards = append(c.p.guards, guard{g, i, r})
+		}
+	}
+}
+
+// Guards are what the guards do to some call of an item, whatever its arguments: for a result of a call whose arguments are no longer
+// known.
+func (p *Policy) Guards(s Scope, it Item) Guard {
+	e := p.entry(it)
+	if e == nil || len(p.guards) == 0 {
+		return Guard{}
+	}
+	var v view
+	return p.guarded(&v, e, &Call{Scope: s, Item: it}, true)
+}
+
+// guarded is what all guards that concern a call do, together; anyFacts: whatever it would do. v is for use here.
+func (p *Policy) guarded(v *view, e *entry, c *Call, anyFacts bool) (out Guard) {
+	if e.control || e.open {
+		return out // what we say ourselves
+	}
+	parts := c.Facts.Parts
+	if len(parts) == 0 {
+		parts = noParts[:]
+	}
+	for who := &c.Scope.Principal; who != nil; who = who.Parent {
+		v.look(p, &c.Scope, who)
+		for i := range p.guards {
+			g := &p.guards[i]
+			if !e.rules.has(g.index) || !v.role.rules.has(g.index) {
+				continue
+			}
+			for n := range parts {
+				if anyFacts && g.rule.inScope(v) || g.rule.admits(p, v, c, &parts[n]) != misses {
+					out = out.And(g.Guard)
+					break
+				}
+			}
+		}
+	}
+	return out
+}

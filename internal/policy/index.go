@@ -1,0 +1,223 @@
+package policy
+
+import "strings"
+
+// patternRef is one pattern of somewhere, with what it does to an entry that it matches.
+type patternRef struct {
+	pattern Pattern
+	kind    refKind
+	owner   int32 // decl, role or rule
+	bound   int32 // which of a role's bounds
+	limit   *limit
+}
+
+type refKind uint8
+
+const (
+	refTool   refKind = iota // a declaration grants a tool
+	refPrompt                // a declaration grants a prompt
+	refDeny                  // a role hides
+	refBound                 // a role's toolIds admit
+	refRule                  // a rule concerns
+)
+
+// refIndex finds the patterns that may match an item without trying all of them.
+type refIndex struct {
+	exact   map[Item][]patternRef // the item's kind is left out: patterns know text forms only
+	servers map[string][]patternRef
+	others  []patternRef
+}
+
+func (x *refIndex) add(r patternRef) {
+	if it, exact := r.pattern.Exact(); exact {
+		x.exact[it] = append(x.exact[it], r)
+	} else if server := r.pattern.server(); server != "" {
+		x.servers[server] = append(x.servers[server], r)
+	} else {
+		x.others = append(x.others, r)
+	}
+}
+
+// addRefs indexes every pattern of the policy.
+func (c *compiler) addRefs() {
+	x := &c.p.index
+	x.exact, x.servers = map[Item][]patternRef{}, map[string][]patternRef{}
+	for i := range c.p.decls {
+		for _, t := range c.p.decls[i].tools {
+			x.add(patternRef{pattern: t.pattern, kind: refTool, owner: int32(i), limit: t.limit})
+		}
+		for _, p := range c.p.decls[i].texts {
+			x.add(patternRef{pattern: p, kind: refPrompt, owner: int32(i)})
+		}
+	}
+	for i, r := range c.p.roles {
+		for _, p := range r.denies {
+			x.add(patternRef{pattern: p, kind: refDeny, owner: int32(i)})
+		}
+		for b, list := range r.bounds {
+			for _, p := range list {
+				x.add(patternRef{pattern: p, kind: refBound, owner: int32(i), bound: int32(b)})
+			}
+		}
+	}
+	for i := range c.p.rules {
+		for _, p := range c.p.rules[i].tools {
+			x.add(patternRef{pattern: p, kind: refRule, owner: int32(i)})
+		}
+	}
+}
+
+// filling is the work on one entry.
+type filling struct {
+	p      *Policy
+	e      *entry
+	decls  bits
+	limits map[int32][]*limit // declarations that grant with limits only; nil list: without any
+	bounds map[[2]int32]bool
+}
+
+// fill works out everything about an entry that does not depend on the call.
+func (p *Policy) fill(e *entry) {
+	e.skills, e.rules, e.denied = newBits(len(p.skills)), newBits(len(p.rules)), newBits(len(p.roles)+1)
+	f := &filling{p: p, e: e, decls: newBits(len(p.decls))}
+	key := e.item
+	key.Kind = Tool
+	f.apply(p.index.exact[key])
+	f.apply(p.index.servers[e.item.Server])
+	f.apply(p.index.others)
+	f.finish()
+}
+
+func (f *filling) apply(refs []patternRef) {
+	for i := range refs {
+		r := &refs[i]
+		if r.kind == refTool && f.e.item.Kind != Tool || r.kind == refPrompt && f.e.item.Kind != Prompt || !r.pattern.Match(f.e.item) {
+			continue
+		}
+		switch r.kind {
+		case refTool, refPrompt:
+			f.grant(r)
+		case refDeny:
+			f.e.denied.set(int(r.owner))
+		case refBound:
+			if f.bounds == nil {
+				f.bounds = map[[2]int32]bool{}
+			}
+			f.bounds[[2]int32{r.owner, r.bound}] = true
+		case refRule:
+			if f.p.rules[r.owner].admitsNotes(f.e.notes) {
+				f.e.rules.set(int(r.owner))
+			}
+		}
+	}
+}
+
+func (f *filling) grant(r *patternRef) {
+	known := f.decls.has(int(r.owner))
+	f.decls.set(int(r.owner))
+	list, limited := f.limits[r.owner]
+	switch {
+	case r.limit == nil && limited:
+		delete(f.limits, r.owner)
+	case r.limit != nil && (limited || !known):
+		if f.limits == nil {
+			f.limits = map[int32][]*limit{}
+		}
+		f.limits[r.owner] = append(list, r.limit)
+	}
+}
+
+// finish turns declarations into skills: a skill grants what all of its declarations grant.
+func (f *filling) finish() {
+	e, p := f.e, f.p
+	if e.item.Kind == Resource {
+		for i := range p.decls {
+			for j := range p.decls[i].uris {
+				if p.decls[i].uris[j].match(e.item) {
+					f.decls.set(i)
+				}
+			}
+		}
+	}
+	for s := range p.skills {
+		f.skill(s)
+	}
+	for i, r := range p.roles {
+		for b := range r.bounds {
+			if e.item.Kind == Tool && !e.control && !f.bounds[[2]int32{int32(i), int32(b)}] {
+				e.denied.set(i)
+			}
+		}
+	}
+	if name := skillOf(e.item); name != "" {
+		if s, ok := p.skillIndex[name]; ok && !p.skills[s].internal {
+			e.open = true
+			e.skills.set(s)
+		}
+	}
+}
+
+func (f *filling) skill(s int) {
+	var groups [][]*limit
+	for _, d := range f.p.skills[s].decls {
+		if !f.decls.has(int(d)) {
+			return
+		}
+		if list := f.limits[d]; list != nil {
+			groups = append(groups, list)
+		}
+	}
+	f.e.skills.set(s)
+	if groups != nil {
+		f.e.limits = append(f.e.limits, skillLimit{skill: s, groups: groups})
+	}
+}
+
+// skillOf is the skill whose instructions an item delivers: the prompt mycelium-skills__name, the resource skill://name/….
+func skillOf(it Item) string {
+	if it.Server != SkillsServer {
+		return ""
+	}
+	if it.Kind == Prompt {
+		return it.Name
+	}
+	if rest, ok := strings.CutPrefix(it.Name, "skill://"); ok && it.Kind == Resource {
+		name, _, _ := strings.Cut(rest, "/")
+		return name
+	}
+	return ""
+}
+
+// entry finds an item, or makes an entry for one that is granted by pattern without being listed. Nil: it does not exist.
+func (p *Policy) entry(it Item) *entry {
+	if e, ok := p.items[it]; ok {
+		return e
+	}
+	if it.Server != AgentServer && it.Kind != Resource && (it.Kind != Prompt || it.Server != SkillsServer) || it.Server == AgentServer && it.Kind != Tool || !it.valid() {
+		return nil
+	}
+	e := &entry{item: it}
+	p.fill(e)
+	return e
+}
+
+// agentTools are tools that agents commonly have of their own. Others exist too; those that are here or that somebody names
+// are worked out when the policy is compiled, so that a call of one needs no heap.
+var agentTools = [...]string{"Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write"}
+
+func (c *compiler) addAgentTools() {
+	for _, name := range agentTools {
+		c.addAgentTool(Item{Server: AgentServer, Name: name})
+	}
+	for it := range c.p.index.exact {
+		c.addAgentTool(it)
+	}
+}
+
+func (c *compiler) addAgentTool(it Item) {
+	if _, ok := c.p.items[it]; !ok && it.Server == AgentServer && it.valid() {
+		e := &entry{item: it}
+		c.p.fill(e)
+		c.p.items[it] = e
+	}
+}

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxName is the longest name of a tool or a prompt, in bytes (DESIGN.md, decision 13).
+const maxName = 128
+
+// separator stands between a server's name and the name of what it offers. Server names cannot contain it, so the text form of
+// an item is unambiguous.
+const separator = "__"
+
+// ParseTool reads server__name, split at the first "__".
+func ParseTool(s string) (Item, error) {
+	server, name, found := strings.Cut(s, separator)
+	switch {
+	case s == "":
+		return Item{}, errors.New("tool name: empty; write server__tool")
+	case !found:
+		return Item{}, fmt.Errorf("tool name %q: no \"__\" between server and tool; write server__tool", s)
+	case !validServer(server):
+		return Item{}, fmt.Errorf("tool name %q: %q is no server name; a server name has lower-case letters, digits and hyphens", s, server)
+	case !validName(name):
+		return Item{}, fmt.Errorf("tool name %q: %q is no tool name; a tool name has 1 to %d letters, digits, \"_\", \".\" and \"-\"", s, name, maxName)
+	}
+	return Item{Server: server, Name: name}, nil
+}
+
+// String is the text form: server__name.
+func (it Item) String() string { return it.Server + separator + it.Name }
+
+// IsControl reports whether the item is a tool of one of the two control servers, which need no grant.
+func (it Item) IsControl() bool {
+	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer)
+}
+
+// valid reports whether the item can exist at all: what is not valid is never visible, whatever a catalog says.
+func (it Item) valid() bool {
+	if !validServer(it.Server) {
+		return false
+	}
+	if it.Kind == Resource {
+		return it.Name != "" && strings.IndexFunc(it.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0 && !climbs(it.Name)
+	}
+	return validName(it.Name)
+}
+
+// climbs reports whether a URI has a dot segment, as written or under any number of percent encodings, or a backslash: a glob
+// over the URI would judge another resource than the server opens.
+func climbs(uri string) bool {
+	for {
+		for segment := range strings.FieldsFuncSeq(uri, func(r rune) bool { return r == '/' || r == '\\' || r == '?' || r == '#' }) {
+			if segment == "." || segment == ".." {
+				return true
+			}
+		}
+		plain := percentDecode(uri)
+		if plain == uri {
+			return strings.Contains(uri, "\\")
+		}
+		uri = plain
+	}
+}
+
+func validServer(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < '0' && (c != '-' || i == 0) || c > '9' && c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func validName(s string) bool {
+	for i := range len(s) {
+		if !nameByte(s[i]) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName
+}
+
+func nameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+}
+
+// String is "deny", "ask" or "allow".
+func (e Effect) String() string {
+	switch e {
+	case Allow:
+		return "allow"
+	case Ask:
+		return "ask"
+	default:
+		return "deny"
+	}
+}
+
+// ParseEffect reads "deny", "ask" (or "escalate", its older name) or "allow".
+func ParseEffect(s string) (Effect, error) {
+	switch s {
+	case "deny":
+		return Deny, nil
+	case "ask", "escalate":
+		return Ask, nil
+	case "allow":
+		return Allow, nil
+	}
+	return Deny, fmt.Errorf("effect %q: not one of deny, ask, allow", s)
+}

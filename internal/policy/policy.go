@@ -1,0 +1,119 @@
+// Package policy decides what an agent may see and call.
+//
+// It is pure and total: [New] compiles what people declared into an immutable [Policy]; [Policy.Decide] and
+// [Policy.Visible] are functions of their arguments only. They do no I/O, read no clock, never fail and never panic; whatever
+// cannot be evaluated denies, and the zero value of every answer denies.
+//
+// The vocabulary of the whole program (items, principals, scopes, calls, facts, effects) lives here too, because everything
+// else speaks it.
+package policy
+
+import "time"
+
+// Kind says what an [Item] is. The zero kind is a tool.
+type Kind uint8
+
+// The kinds of things that a server offers.
+const (
+	Tool     Kind = iota
+	Resource      // Name is a URI
+	Prompt
+)
+
+// Item names one thing that can be granted: a tool, a resource or a prompt of a server.
+// An agent's own tools belong to the reserved server "agent" (agent__Bash, agent__Edit …).
+type Item struct {
+	Kind   Kind
+	Server string // matches [a-z0-9][a-z0-9-]*
+	Name   string // tool or prompt name as the server spells it ([A-Za-z0-9_.-]{1,128}), or a resource's URI
+}
+
+// The servers that always exist, whatever the configuration says. The name "agent" and names that begin with "mycelium-" are
+// reserved: no configured server may take one.
+const (
+	AgentServer  = "agent"           // an agent's own tools, decided here, never listed by the gateway
+	RouterServer = "mycelium-router" // control tools: roles, active skills, context
+	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
+)
+
+// Principal is who asks. It is derived from a credential, never claimed.
+type Principal struct {
+	ID     string     `json:"id"`
+	Role   string     `json:"role,omitempty"`   // the role it has now; empty: none
+	Roles  []string   `json:"roles,omitempty"`  // the only roles that it may switch to
+	Parent *Principal `json:"parent,omitempty"` // a child never exceeds its parent
+}
+
+// Scope is everything that decides visibility.
+type Scope struct {
+	Principal Principal `json:"principal"`
+	Skills    []string  `json:"skills,omitempty"` // the active skills by name, explicit; see [Policy.StartSkills]
+	Stage     string    `json:"stage,omitempty"`  // workflow stage; empty: none
+}
+
+// Call is a request to use an item.
+type Call struct {
+	Scope Scope     `json:"scope"`
+	Item  Item      `json:"item"`
+	Args  Args      `json:"args,omitempty"`
+	Facts Facts     `json:"facts,omitzero"`
+	Time  time.Time `json:"time"` // when the call is made; the policy reads no clock
+}
+
+// Args are the decoded arguments of a call; see [ParseArgs] for the Go types of the values.
+type Args map[string]any
+
+// Facts are what a call would do, made once by the gate. A shell command of several parts has a Part for each; any other
+// call has exactly one. The log keeps the facts, so that a replay decides on the facts of that day.
+type Facts struct {
+	Dir   string `json:"dir,omitempty"` // the working directory, absolute
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Part is one simple command, or the whole of a call that is not a command.
+type Part struct {
+	Program string   `json:"program,omitempty"` // base name, as it would be run
+	Argv    []string `json:"argv,omitempty"`    // with the program first
+	Paths   []Path   `json:"paths,omitempty"`
+	Hosts   []string `json:"hosts,omitempty"`
+	Effects []string `json:"effects,omitempty"` // read, write, delete, execute, network, privilege, push, force_push, inline_code, unclear …
+	Unclear []string `json:"unclear,omitempty"` // what was not understood, in words
+}
+
+// Access says what a call does to a path.
+type Access string
+
+// The accesses.
+const (
+	Read    Access = "read"
+	Write   Access = "write"
+	Delete  Access = "delete"
+	Execute Access = "execute"
+)
+
+// Path is one path that a call touches, in each form under which a rule may know it.
+type Path struct {
+	Access   Access `json:"access"`
+	Raw      string `json:"raw"`                // as written
+	Clean    string `json:"clean,omitempty"`    // absolute, lexically cleaned
+	Resolved string `json:"resolved,omitempty"` // with links resolved; empty when that was not possible
+}
+
+// Effect is the answer of a decision. The zero value denies.
+type Effect uint8
+
+// The effects, from the strictest to the widest.
+const (
+	Deny Effect = iota
+	Ask
+	Allow
+)
+
+// Decision is an answer and its why.
+type Decision struct {
+	Effect  Effect
+	Unknown bool   // a Deny that the caller may not tell from the absence of the item
+	Rule    string // the rule, skill or constraint that decided; empty for the fallback
+	Reason  string // for people
+	Guard   Guard  // what is done to the result before the caller reads it; of a Deny nothing
+}

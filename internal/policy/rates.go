@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"errors"
+	"maps"
+	"slices"
+)
+
+// Limit bounds how often the calls of one role are made. What it leaves out is not limited. The calls of every session that has
+// the role count together; under Session, those of each session by themselves; under Tools, those whose item the pattern
+// matches.
+type Limit struct {
+	Rates   `yaml:",inline"`
+	Tools   map[string]Rates `yaml:"tools" json:"tools,omitempty"` // by pattern, server__tool or server__*
+	Session SessionLimit     `yaml:"session" json:"session,omitzero"`
+}
+
+// SessionLimit is what a limit says of each session.
+type SessionLimit struct {
+	Rates `yaml:",inline"`
+	Tools map[string]Rates `yaml:"tools" json:"tools,omitempty"`
+}
+
+// Rates are the figures of one limit. In no stretch of a minute, an hour or a day there are more calls than its figure, and
+// never more than Concurrent under way.
+type Rates struct {
+	PerMinute  Count `yaml:"perMinute" json:"perMinute,omitzero"`
+	PerHour    Count `yaml:"perHour" json:"perHour,omitzero"`
+	PerDay     Count `yaml:"perDay" json:"perDay,omitzero"`
+	Concurrent Count `yaml:"concurrent" json:"concurrent,omitzero"`
+}
+
+// Count is a number of calls, from 1 to MaxCount; 0: nothing is said.
+type Count int
+
+// MaxCount is the largest figure of a limit: more is no limit that a machine could reach.
+const MaxCount = 1_000_000_000
+
+// UnmarshalYAML reads a number. 0 is refused: it could be meant as "none" and as "any number".
+func (n *Count) UnmarshalYAML(decode func(any) error) error {
+	var v any
+	if err := decode(&v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case int64:
+		*n = Count(v)
+	case uint64:
+		*n = Count(min(v, MaxCount+1))
+	}
+	if *n < 1 || *n > MaxCount {
+		*n = 0
+		return errors.New("write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule")
+	}
+	return nil
+}
+
+// EveryRole stands for the id of every role in the limits that people write. Each role counts for itself.
+const EveryRole = "*"
+
+// And is what both limits allow.
+func (l Limit) And(o Limit) Limit {
+	return Limit{l.Rates.And(o.Rates), andTools(l.Tools, o.Tools), SessionLimit{l.Session.And(o.Session.Rates), andTools(l.Session.Tools, o.Session.Tools)}}
+}
+
+// And is what both allow.
+func (r Rates) And(o Rates) Rates {
+	return Rates{r.PerMinute.and(o.PerMinute), r.PerHour.and(o.PerHour), r.PerDay.and(o.PerDay), r.Concurrent.and(o.Concurrent)}
+}
+
+func (n Count) and(o Count) Count {
+	if n == 0 || o != 0 && o < n {
+		return o
+	}
+	return n
+}
+
+func andTools(a, b map[string]Rates) map[string]Rates {
+	if len(a) == 0 {
+		return b
+	}
+	out := maps.Clone(a)
+	for pattern, r := range b {
+		out[pattern] = out[pattern].And(r)
+	}
+	return out
+}
+
+// Bound is one declared limit as it holds for the calls of a role.
+type Bound struct {
+	Rates
+	Name    string // role, role.session, role.tools.PATTERN or role.session.tools.PATTERN
+	Session bool   // each session counts for itself
+	Tools   string // the pattern of the items that it counts; empty: all
+
+	pattern Pattern
+}
+
+// Concerns reports whether the bound counts calls of an item.
+func (b *Bound) Concerns(it Item) bool { return b.Tools == "" || b.pattern.Match(it) }
+
+// Bounds are the limits that hold for the calls of a role: its own, those of every role that it inherits and those of every
+// role, the strictest figure of each. None for a role that is not limited. The slice is shared: do not modify it.
+func (p *Policy) Bounds(role string) []Bound {
+	if i, ok := p.roleIndex[role]; ok {
+		return p.roles[i].bounded
+	}
+	return nil
+}
+
+// addLimits works out the bounds of every role.
+func (c *compiler) addLimits() {
+	byRole := map[int]Limit{}
+	for _, name := range slices.Sorted(maps.Keys(c.src.Limits)) {
+		switch r := c.find(name); {
+		case name == EveryRole || r == nil: // nobody has a role that nobody declares
+		default:
+			byRole[r.index] = byRole[r.index].And(c.src.Limits[name])
+		}
+	}
+	for _, r := range c.p.roles {
+		l := c.src.Limits[EveryRole]
+		for _, i := range r.chain {
+			l = l.And(byRole[i])
+		}
+		r.bounded = c.bounds(r.view.ID, l)
+	}
+}
+
+// bounds compiles one limit.
+func (c *compiler) bounds(role string, l Limit) []Bound {
+	var out []Bound
+	add := func(b Bound) {
+		if b.Rates != (Rates{}) {
+			out = append(out, b)
+		}
+	}
+	tools := func(of string, session bool, list map[string]Rates) {
+		for _, text := range slices.Sorted(maps.Keys(list)) {
+			p, err := ParsePattern(text)
+			if err != nil {
+				c.problem("limits."+of+".tools: "+err.Error(), "until this is mended it counts every call")
+				p, _ = ParsePattern("*")
+			}
+			add(Bound{Rates: list[text], Name: of + ".tools." + text, Session: session, Tools: text, pattern: p})
+		}
+	}
+	add(Bound{Rates: l.Rates, Name: role})
+	tools(role, false, l.Tools)
+	add(Bound{Rates: l.Session.Rates, Name: role + ".session", Session: true})
+	tools(role+".session", true, l.Session.Tools)
+	return out
+}

@@ -1,0 +1,292 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rolePrefix begins the name of the internal skill of a role's toolIds.
+const rolePrefix = "role:"
+
+// role is one role, flattened.
+type role struct {
+	index   int
+	view    RoleView
+	decls   []*Role // what its files say; several bound each other
+	chain   []int   // the role and what it inherits
+	open    bits    // skills that it may activate, its internal ones included
+	always  bits    // the internal ones among them
+	names   []named // the others, by name
+	rules   bits    // rules whose role filter admits it
+	denies  []Pattern
+	bounds  [][]Pattern // toolIds of a role that inherits: each list bounds what it sees
+	memory  memory
+	teams   map[string]bool
+	broken  string  // why no call of it is allowed
+	bounded []Bound // its limits
+	done    int8    // of the flattening: 1 under way, 2 done
+}
+
+// named is a skill that is open to a role.
+type named struct {
+	name  string
+	skill int
+}
+
+// addRoles collects the roles that a file or a skill names. Prompt and model are no bounds: the later file's stand.
+func (c *compiler) addRoles() {
+	for i := range c.src.Roles {
+		r := &c.src.Roles[i]
+		if r.ID == "" {
+			c.problem("a role has no id", "give it an id")
+			continue
+		}
+		ro := c.role(r.ID)
+		ro.decls = append(ro.decls, r)
+		ro.view.Prompt = orElse(r.Prompt, ro.view.Prompt)
+		if r.Model != nil {
+			ro.view.Model = r.Model
+		}
+		if ro.view.Name == "" {
+			ro.view.Name, ro.view.Description = r.Name, r.Description
+		}
+	}
+	c.addAliases()
+	for i := range c.p.decls {
+		for _, name := range c.p.decls[i].grant.AllowedRoles {
+			if name != "*" && name != "" && c.find(name) == nil {
+				c.role(name)
+			}
+		}
+	}
+	for id, why := range c.src.Broken.Roles {
+		c.role(id).broken = "the file of role " + id + " is broken: " + why
+	}
+}
+
+// role returns the role of an id, made where there is none yet.
+func (c *compiler) role(id string) *role {
+	if i, ok := c.p.roleIndex[id]; ok {
+		return c.p.roles[i]
+	}
+	r := &role{index: len(c.p.roles), view: RoleView{ID: id}}
+	c.p.roleIndex[id] = r.index
+	c.p.roles = append(c.p.roles, r)
+	return r
+}
+
+func (c *compiler) find(name string) *role {
+	if i, ok := c.p.roleIndex[name]; ok && i >= 0 {
+		return c.p.roles[i]
+	}
+	return nil
+}
+
+// addAliases lets a role's name stand for its id. An id wins over a name; a name of two roles stands for neither.
+func (c *compiler) addAliases() {
+	owner := map[string]int{}
+	for i, r := range c.p.roles {
+		for _, d := range r.decls {
+			if d.Name == "" || d.Name == r.view.ID {
+				continue
+			}
+			if o, taken := owner[d.Name]; taken && o != i {
+				c.warn(fmt.Sprintf("roles %s and %s have one name, %q, which stands for neither", c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name), "use their ids")
+				owner[d.Name] = -1
+				continue
+			}
+			owner[d.Name] = i
+		}
+	}
+	for name, i := range owner {
+		if _, isID := c.p.roleIndex[name]; !isID && i >= 0 {
+			c.p.roleIndex[name] = i
+		}
+	}
+}
+
+// flatten works out what a role comes to, its ancestors first.
+func (c *compiler) flatten(r *role) {
+	if r.done != 0 {
+		return
+	}
+	r.done = 1
+	r.open, r.always = newBits(len(c.p.skills)), newBits(len(c.p.skills))
+	r.teams = map[string]bool{}
+	for s := range c.p.skills {
+		if !c.p.skills[s].internal && c.directlyOpen(r, s) {
+			r.open.set(s)
+		}
+	}
+	if s, ok := c.p.skillIndex[rolePrefix+r.view.ID]; ok {
+		r.open.set(s)
+		r.always.set(s)
+	}
+	r.chain = []int{r.index}
+	c.inherit(r)
+	for _, d := range r.decls {
+		c.bound(r, d)
+	}
+	for _, i := range r.chain {
+		c.addMemory(r, c.p.roles[i])
+	}
+	r.done = 2
+}
+
+// inherit merges the parent. Where two files of one role do not agree on the parent, both parents' denies hold and neither's
+// skills do.
+func (c *compiler) inherit(r *role) {
+	same := true
+	for _, d := range r.decls {
+		same = same && d.Inherits == r.decls[0].Inherits
+	}
+	seen := map[string]bool{"": true}
+	for _, d := range r.decls {
+		if seen[d.Inherits] {
+			continue
+		}
+		seen[d.Inherits] = true
+		parent := c.find(d.Inherits)
+		switch {
+		case c.src.Strict:
+			c.breakRole(r, fmt.Sprintf("it inherits %s, and policy.strict forbids that", d.Inherits))
+		case parent == nil:
+			c.breakRole(r, fmt.Sprintf("it inherits %q, a role that no file and no skill names", d.Inherits))
+		default:
+			c.flatten(parent)
+			c.merge(r, parent, same)
+		}
+	}
+}
+
+func (c *compiler) merge(r, parent *role, whole bool) {
+	if parent.done == 1 {
+		c.breakRole(r, "Circular inheritance detected for role: "+parent.view.ID)
+		return
+	}
+	if parent.broken != "" {
+		r.broken = orElse(r.broken, parent.broken)
+	}
+	r.denies = append(r.denies, parent.denies...)
+	if !whole {
+		return
+	}
+	r.open.union(parent.open)
+	r.always.union(parent.always)
+	r.chain = append(r.chain, parent.chain...)
+	r.view.ToolIDs = append(r.view.ToolIDs, parent.view.ToolIDs...)
+	if r.view.Model == nil {
+		r.view.Model = parent.view.Model
+	}
+	if r.view.Prompt == "" {
+		r.view.Prompt = parent.view.Prompt
+	}
+}
+
+// bound applies one file's own ceiling to everything that the role has.
+func (c *compiler) bound(r *role, d *Role) {
+	if d.AllowedSkills != nil && !slices.Contains(d.AllowedSkills, "*") {
+		for s := range c.p.skills {
+			if !c.p.skills[s].internal && !slices.Contains(d.AllowedSkills, c.p.skills[s].name) {
+				r.open[s/64] &^= 1 << (s % 64)
+			}
+		}
+	}
+	if c.src.Strict && slices.ContainsFunc(append(slices.Clone(d.AllowedSkills), d.ToolIDs...), hasStar) {
+		c.breakRole(r, "it has a wildcard, and policy.strict forbids wildcards")
+	}
+	for _, s := range d.Deny {
+		p, err := parseDeny(s)
+		if err != nil {
+			c.breakRole(r, "deny: "+err.Error())
+			continue
+		}
+		r.denies = append(r.denies, p)
+	}
+	if d.ToolIDs != nil && d.Inherits != "" {
+		r.bounds = append(r.bounds, c.toolPatterns(r, d, false))
+	}
+}
+
+func hasStar(s string) bool { return strings.Contains(s, "*") }
+
+// parseDeny reads a pattern of a role's deny list. A bare name hides the tool of that name on every server.
+func parseDeny(s string) (Pattern, error) {
+	if !strings.Contains(s, separator) && !hasStar(s) {
+		s = "*" + separator + s
+	}
+	return parseText(s)
+}
+
+func (c *compiler) breakRole(r *role, why string) {
+	c.problem("role "+r.view.ID+": "+why, "no call of this role, or of one that inherits it, is allowed until this is mended")
+	r.broken = orElse(r.broken, "role "+r.view.ID+" is broken: "+why)
+}
+
+// directlyOpen reports whether every declaration of a skill opens it to the role, ancestors and ceilings left aside.
+func (c *compiler) directlyOpen(r *role, s int) bool {
+	for _, di := range c.p.skills[s].decls {
+		g := &c.p.decls[di].grant
+		if g.AllowedRoles == nil && !c.lists(r, g.Name, true) || g.AllowedRoles != nil && !c.names(g.AllowedRoles, r, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// lists reports whether a file of the role lists the skill; star counts "*".
+func (c *compiler) lists(r *role, skill string, star bool) bool {
+	for _, d := range r.decls {
+		if slices.Contains(d.AllowedSkills, skill) || star && slices.Contains(d.AllowedSkills, "*") {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether the list names the role, by id or name; star counts "*".
+func (c *compiler) names(list []string, r *role, star bool) bool {
+	for _, name := range list {
+		if star && name == "*" || c.find(name) == r {
+			return true
+		}
+	}
+	return false
+}
+
+// addMemory adds the memory policy that the open skills of a role give it by naming it, or a role that it inherits: "*" never
+// brings one. The widest policy wins and teams merge.
+func (c *compiler) addMemory(r, named *role) {
+	for s := range c.p.skills {
+		if !r.open.has(s) || c.p.skills[s].internal {
+			continue
+		}
+		m, teams := memoryAll, map[string]int{}
+		decls := c.p.skills[s].decls
+		for _, di := range decls {
+			g := &c.p.decls[di].grant
+			own, _ := parseMemory(g.Grants.Memory)
+			if g.AllowedRoles == nil && !c.lists(named, g.Name, false) || g.AllowedRoles != nil && !c.names(g.AllowedRoles, named, false) {
+				own = memoryNone
+			}
+			m = min(m, own)
+			for _, t := range g.Grants.MemoryTeamRoles {
+				teams[t]++
+			}
+		}
+		r.memory = max(r.memory, m)
+		for t, n := range teams {
+			if m >= memoryTeam && n == len(decls) {
+				r.teams[t] = true
+			}
+		}
+	}
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Rule is one rule of a rules file. What it leaves out does not restrict it: a rule without tool, role, skill, stage,
+// annotations, match, args and when applies to every call, except that an allow rule must name its tools.
+// Its keys, fields and quantifiers are those of docs/reference/files.md.
+//
+// In a condition (When), an argument that is absent is null: args.mode != "safe" is true where there is no mode, has(args.mode)
+// is false, and asking it for something that null has not (args.n > 5) does not match. Every other error, and more work than
+// the cost limit, makes a deny or ask rule deny. In an allow rule a condition over paths or hosts needs at least one, and every
+// path resolved. paths holds the cleaned and the resolved form of each. A deny rule whose condition uses nothing but tool,
+// server, role, skills, principal, parent, stage and annotations hides.
+type Rule struct {
+	Name        string            `yaml:"name" json:"name"`
+	Action      string            `yaml:"action" json:"action"`                     // deny, ask or allow; escalate is read as ask
+	Tool        Names             `yaml:"tool" json:"tool,omitempty"`               // patterns; a bare Write is agent__Write
+	Role        Names             `yaml:"role" json:"role,omitempty"`               // role ids, with "*"; a role is also every role that it inherits
+	Skill       Names             `yaml:"skill" json:"skill,omitempty"`             // one of them is active
+	Stage       Names             `yaml:"stage" json:"stage,omitempty"`             // workflow stages
+	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has MCP's default
+	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // effect, path, host, program: what the call would do
+	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
+	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
+	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
+	Result      Guard             `yaml:"result" json:"result,omitzero"`            // of an allow or ask rule: what is done to results
+	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in
+	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by New
+	File        string            `yaml:"-" json:"-"`                               // where it stands, for problems
+	Line        int               `yaml:"-" json:"-"`                               // likewise; 0: unknown
+}
+
+// Examples are the tests that a rule carries.
+type Examples struct {
+	Match    []Example `yaml:"match" json:"match,omitempty"`         // calls that the rule must match
+	NotMatch []Example `yaml:"not_match" json:"not_match,omitempty"` // calls that it must not match
+}
+
+// Example is one call. What it leaves out (role, skills, stage) is taken from the rule.
+type Example struct {
+	Tool   string         `yaml:"tool" json:"tool"`
+	Args   map[string]any `yaml:"args" json:"args,omitempty"`
+	Role   string         `yaml:"role" json:"role,omitempty"`
+	Skills []string       `yaml:"skills" json:"skills,omitempty"`
+	Stage  string         `yaml:"stage" json:"stage,omitempty"`
+	Cwd    string         `yaml:"cwd" json:"cwd,omitempty"` // default: the project folder
+}
+
+// Names is a list of names or patterns, written as a list or as one string with "|" between them.
+type Names []string
+
+// UnmarshalYAML reads either form.
+func (n *Names) UnmarshalYAML(decode func(any) error) error {
+	var v any
+	if err := decode(&v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case string:
+		for part := range strings.SplitSeq(v, "|") {
+			*n = append(*n, strings.TrimSpace(part))
+		}
+		return nil
+	case []any:
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				return fmt.Errorf("%v is no name; write a list of strings", e)
+			}
+			*n = append(*n, s)
+		}
+		return nil
+	}
+	return fmt.Errorf("%v is no name; write a string with \"|\" between names, or a list of strings", v)
+}
+
+// Value is one pattern over a value. Exactly one of Literal, Glob and Regex is set.
+type Value struct {
+	Literal *string `yaml:"literal,omitempty" json:"literal,omitempty"` // equal
+	Glob    *string `yaml:"glob,omitempty" json:"glob,omitempty"`       // doublestar: "*" stops at "/", "**" does not
+	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2, the whole value
+	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: the rule is OR over its fields
+}
+
+// Values are patterns of which one must match, written as one pattern or as a list.
+type Values []Value
+
+// UnmarshalYAML reads one pattern or a list of them: a scalar is a literal, otherwise {literal:}, {glob:}, {regex:}, or the
+// older {pattern:, type:}.
+func (vs *Values) UnmarshalYAML(decode func(any) error) error {
+	var v any
+	if err := decode(&v); err != nil {
+		return err
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, e := range list {
+		p, err := readPattern(e)
+		if err != nil {
+			return err
+		}
+		*vs = append(*vs, p)
+	}
+	return nil
+}
+
+func readPattern(v any) (Value, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		s, err := scalar(v)
+		return Value{Literal: &s}, err
+	}
+	if _, legacy := m["pattern"]; legacy {
+		return readLegacy(m)
+	}
+	if len(m) != 1 {
+		return Value{}, errors.New("a pattern has one key: literal, glob or regex")
+	}
+	var p Value
+	for key, e := range m {
+		s, err := scalar(e)
+		if err != nil {
+			return Value{}, err
+		}
+		if err := p.put(key, s); err != nil {
+			return Value{}, err
+		}
+	}
+	return p, nil
+}
+
+func readLegacy(m map[string]any) (Value, error) {
+	p := Value{Legacy: true}
+	for key := range m {
+		if key != "pattern" && key != "type" {
+			return Value{}, fmt.Errorf("unknown key %q of a pattern; write literal, glob or regex", key)
+		}
+	}
+	text, err := scalar(m["pattern"])
+	if err != nil {
+		return Value{}, err
+	}
+	kind := "literal"
+	if t, ok := m["type"]; ok {
+		if kind, ok = t.(string); !ok {
+			return Value{}, errors.New("type of a pattern: write literal, glob or regex")
+		}
+	}
+	return p, p.put(kind, text)
+}
+
+func (p *Value) put(kind, text string) error {
+	switch kind {
+	case "literal":
+		p.Literal = &text
+	case "glob":
+		p.Glob = &text
+	case "regex":
+		p.Regex = &text
+	default:
+		return fmt.Errorf("unknown kind %q of a pattern; write literal, glob or regex", kind)
+	}
+	return nil
+}
+
+// scalar is the text of a YAML scalar, as an argument's value is compared with it.
+func scalar(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int:
+		return strconv.Itoa(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case uint64:
+		return strconv.FormatUint(v, 10), nil
+	case float64:
+		return formatFloat(v), nil
+	}
+	return "", fmt.Errorf("%v is no pattern; write a string, {literal: …}, {glob: …} or {regex: …}", v)
+}
+
+// formatFloat is the one text form of a float, in rules and in arguments.
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -1,0 +1,331 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rule is one compiled rule.
+type rule struct {
+	src           *Rule
+	effect        Effect
+	name          string
+	reason        string
+	tools         []Pattern
+	roles         []nameFilter // empty: any
+	skills        []nameFilter
+	stages        []nameFilter
+	fields        []field // facts and arguments; all must match
+	anyOf         bool    // older form: one must match
+	when          []*condition
+	broken        string // why it cannot be evaluated: it denies, or never allows
+	hides         bool
+	unclear       bool // its effects name what was not understood
+	byArgs        bool // it looks at arguments
+	unconditional bool // it depends on nothing but scope and tool
+}
+
+// nameFilter is a pattern over roles, skills or stages.
+type nameFilter []string
+
+func (f nameFilter) match(s string) bool { return matchStars(f, s) }
+
+func matchesAny(list []nameFilter, s string) bool {
+	for _, f := range list {
+		if f.match(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// field is one fact or one argument with the patterns of which one must match.
+type field struct {
+	kind   fieldKind
+	arg    string // dotted path
+	deep   bool   // it has a dot or a star
+	values []matcher
+	paths  []pathMatcher
+}
+
+type fieldKind uint8
+
+const (
+	fieldEffect fieldKind = iota
+	fieldPath
+	fieldHost
+	fieldProgram
+	fieldArg
+	fieldPathArg // older form: an argument that is a path
+)
+
+var fieldKinds = map[string]fieldKind{"effect": fieldEffect, "path": fieldPath, "host": fieldHost, "program": fieldProgram}
+
+// addRules compiles the rules and sorts them: what hides, deny, ask, allow, each in file order.
+func (c *compiler) addRules() {
+	seen := map[string]bool{}
+	for i := range c.src.Rules {
+		src := &c.src.Rules[i]
+		r := c.compileRule(src, i)
+		if seen[r.name] {
+			c.ruleProblem(src, r.name, "a rule of this name exists already", "give each rule its own name", true)
+		}
+		seen[r.name] = true
+		if r.effect == Allow && r.broken != "" && src.Result == (Guard{}) {
+			continue // it allows nothing; what it guards stays guarded
+		}
+		c.p.rules = append(c.p.rules, r)
+	}
+	slices.SortStableFunc(c.p.rules, func(a, b rule) int { return a.rank() - b.rank() })
+	c.p.hiders = newBits(len(c.p.rules))
+	for i := range c.p.rules {
+		if c.p.rules[i].hides {
+			c.p.hiders.set(i)
+			c.p.byPerson = c.p.byPerson || slices.ContainsFunc(c.p.rules[i].when, func(c *condition) bool { return c.who })
+		}
+	}
+	c.addGuards()
+	c.p.nobody.rules = c.rulesOf(c.p.nobody)
+	for _, r := range c.p.roles {
+		r.rules = c.rulesOf(r)
+	}
+}
+
+func (r *rule) rank() int {
+	if r.hides {
+		return 0
+	}
+	return 1 + int(r.effect)
+}
+
+// rulesOf are the rules whose role filter admits the role or one that it inherits.
+func (c *compiler) rulesOf(ro *role) bits {
+	b := newBits(len(c.p.rules))
+	for i := range c.p.rules {
+		if c.p.rules[i].admitsRole(c.p, ro) {
+			b.set(i)
+		}
+	}
+	return b
+}
+
+func (r *rule) admitsRole(p *Policy, ro *role) bool {
+	if len(r.roles) == 0 || matchesAny(r.roles, "") {
+		return true
+	}
+	for _, i := range ro.chain {
+		if matchesAny(r.roles, p.roles[i].view.ID) {
+			return true
+		}
+		for _, d := range p.roles[i].decls {
+			if d.Name != "" && matchesAny(r.roles, d.Name) && p.roleIndex[d.Name] == i {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *compiler) ruleProblem(src *Rule, name, message, hint string, warning bool) {
+	c.problems = append(c.problems, Problem{File: src.File, Line: src.Line, Message: "rule " + name + ": " + message, Hint: hint, Warning: warning})
+}
+
+// compileRule never fails: a rule that cannot be read is broken, and refuses everything that it could have concerned.
+func (c *compiler) compileRule(src *Rule, i int) rule {
+	r := rule{src: src, name: src.Name, reason: src.Reason}
+	if r.name == "" {
+		r.name = fmt.Sprintf("#%d", i+1)
+		c.ruleProblem(src, r.name, "it has no name", "give it one: the log and refusals name it", true)
+	}
+	err := c.ruleAction(&r)
+	if e := c.ruleScope(&r); err == nil {
+		err = e
+	}
+	if e := c.ruleFields(&r); err == nil {
+		err = e
+	}
+	if e := src.Result.check(r.effect); err == nil {
+		err = e
+	}
+	if err == nil && src.When != "" {
+		r.when, err = c.compileWhen(src.When)
+	}
+	if err != nil {
+		r.broken = fmt.Sprintf("rule %s cannot be evaluated: %v", r.name, err)
+		hint := "until this is mended it denies every call of its tools"
+		if r.effect == Allow {
+			hint = "until this is mended it allows nothing"
+		}
+		c.ruleProblem(src, r.name, err.Error(), hint, false)
+	}
+	if src.Sandbox != "" && r.effect == Allow && r.broken == "" {
+		r.broken = "rule " + r.name + " needs a sandbox"
+		c.ruleProblem(src, r.name, "sandbox: nothing runs in a sandbox yet", "until then the rule allows nothing", true)
+	}
+	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
+	r.hides = r.effect == Deny && r.unconditional
+	r.byArgs = slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg }) || slices.ContainsFunc(r.when, func(c *condition) bool { return c.args })
+	if r.reason == "" {
+		r.reason = "rule " + r.name
+	}
+	return r
+}
+
+func (c *compiler) ruleAction(r *rule) error {
+	e, err := ParseEffect(r.src.Action)
+	r.effect = e
+	if err != nil {
+		return fmt.Errorf("action %q: not one of deny, ask, allow", r.src.Action)
+	}
+	if e == Allow && len(r.src.Tool) == 0 {
+		return fmt.Errorf("an allow rule names its tools; write tool: \"*\" for every one")
+	}
+	return nil
+}
+
+// ruleScope compiles tool, role, skill, stage and annotations. A list that cannot be read becomes "any".
+func (c *compiler) ruleScope(r *rule) (err error) {
+	names := r.src.Tool
+	if len(names) == 0 {
+		names = Names{"*"}
+	}
+	for _, s := range names {
+		p, e := parseRuleTool(s)
+		if e != nil {
+			err = fmt.Errorf("tool: %w", e)
+			p, _ = ParsePattern("*")
+		}
+		r.tools = append(r.tools, p)
+	}
+	for _, l := range []struct {
+		key  string
+		from Names
+		to   *[]nameFilter
+	}{{"role", r.src.Role, &r.roles}, {"skill", r.src.Skill, &r.skills}, {"stage", r.src.Stage, &r.stages}} {
+		for _, s := range l.from {
+			if s == "" {
+				err = fmt.Errorf("%s: an empty name", l.key)
+				*l.to = nil
+				break
+			}
+			*l.to = append(*l.to, strings.Split(s, "*"))
+		}
+	}
+	for name := range r.src.Annotations {
+		if _, known := (Annotations{}).hint(name); !known {
+			err = fmt.Errorf("annotations: %q is not one of readOnlyHint, destructiveHint, idempotentHint, openWorldHint", name)
+		}
+	}
+	return err
+}
+
+// parseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool.
+func parseRuleTool(s string) (Pattern, error) {
+	if s != "" && !strings.Contains(s, separator) && strings.Trim(s, "*") != "" && !strings.HasPrefix(s, "*") && !strings.HasSuffix(s, "*") {
+		s = AgentServer + separator + s
+	}
+	return parseText(s)
+}
+
+// admitsNotes judges the tool's annotations.
+func (r *rule) admitsNotes(notes Annotations) bool {
+	if r.broken != "" {
+		return true
+	}
+	for name, want := range r.src.Annotations {
+		if have, _ := notes.hint(name); have != want {
+			return false
+		}
+	}
+	return true
+}
+
+// ruleFields compiles match and args.
+func (c *compiler) ruleFields(r *rule) error {
+	legacy := isLegacy(r.src.Match) || isLegacy(r.src.Args)
+	if legacy {
+		r.anyOf = true
+		c.ruleProblem(r.src, r.name, "it is written with {pattern, type}: it matches where any one of its fields does", "write {literal: …}, {glob: …} or {regex: …}; then every field must match", true)
+	}
+	for _, key := range sortedKeys(r.src.Match) {
+		kind, known := fieldKinds[key]
+		if legacy {
+			kind, known = fieldArg, true
+			if isPathName(key) {
+				kind = fieldPathArg
+			}
+		}
+		if !known {
+			return fmt.Errorf("match: unknown field %q; the fields are effect, path, host and program, and arguments stand under args", key)
+		}
+		if err := c.addField(r, kind, key, r.src.Match[key]); err != nil {
+			return fmt.Errorf("match.%s: %w", key, err)
+		}
+	}
+	for _, key := range sortedKeys(r.src.Args) {
+		if err := c.addField(r, fieldArg, key, r.src.Args[key]); err != nil {
+			return fmt.Errorf("args.%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func isLegacy(fields map[string]Values) bool {
+	for _, vs := range fields {
+		for _, v := range vs {
+			if v.Legacy {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isPathName(key string) bool {
+	return key == "path" || key == "file_path" || key == "notebook_path"
+}
+
+func (c *compiler) addField(r *rule, kind fieldKind, key string, vs Values) error {
+	if len(vs) == 0 {
+		return fmt.Errorf("no pattern")
+	}
+	f := field{kind: kind, arg: key, deep: strings.ContainsAny(key, ".*")}
+	search := r.anyOf && r.effect != Allow
+	for _, v := range vs {
+		if kind == fieldPath || kind == fieldPathArg {
+			pm, err := c.p.compile(v, search)
+			if err != nil {
+				return err
+			}
+			f.paths = append(f.paths, pm)
+			if kind == fieldPath {
+				continue
+			}
+		}
+		if kind == fieldHost {
+			v = lowerValue(v)
+		}
+		m, err := compileValue(v, search)
+		if err != nil {
+			return err
+		}
+		f.values = append(f.values, m)
+		r.unclear = r.unclear || kind == fieldEffect && m.match("unclear")
+	}
+	r.fields = append(r.fields, f)
+	return nil
+}
+
+// lowerValue brings a pattern over hosts to lower case, in which hosts are compared.
+func lowerValue(v Value) Value {
+	lower := func(s *string) *string {
+		if s == nil {
+			return nil
+		}
+		l := strings.ToLower(*s)
+		return &l
+	}
+	v.Literal, v.Glob = lower(v.Literal), lower(v.Glob)
+	return v
+}

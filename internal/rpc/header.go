@@ -1,0 +1,119 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The form in which a header carries what is not plain ASCII (MCP 2026-07-28, SEP-2243).
+const encodedPrefix, encodedSuffix = "=?base64?", "?="
+
+// HeaderValue writes a text as the value of a header: as it is where it is plain ASCII without space at its ends and not of the
+// encoded form itself, else encoded.
+func HeaderValue(s string) string {
+	plain := s == strings.Trim(s, " \t") && (!strings.HasPrefix(s, encodedPrefix) || !strings.HasSuffix(s, encodedSuffix))
+	for i := range len(s) {
+		plain = plain && s[i] >= 0x20 && s[i] <= 0x7E
+	}
+	if plain {
+		return s
+	}
+	return encodedPrefix + base64.StdEncoding.EncodeToString([]byte(s)) + encodedSuffix
+}
+
+// HeaderText reads what HeaderValue wrote. What is not of the encoded form, or not well encoded, is itself.
+func HeaderText(v string) string {
+	inner, ok := strings.CutPrefix(v, encodedPrefix)
+	if !ok {
+		return v
+	}
+	inner, ok = strings.CutSuffix(inner, encodedSuffix)
+	b, err := base64.StdEncoding.DecodeString(inner)
+	if !ok || err != nil {
+		return v
+	}
+	return string(b)
+}
+
+// ParamHeader is an argument of a tool that is repeated in a header over HTTP, because the tool's input schema asks for it with
+// x-mcp-header (MCP 2026-07-28).
+type ParamHeader struct {
+	Path []string // of the argument
+	Name string   // of the header, with its prefix Mcp-Param-
+}
+
+// ParamHeaderKey is the member of an argument's schema that asks for a header.
+const ParamHeaderKey = "x-mcp-header"
+
+// maxSchemaDepth bounds how deep properties of properties are looked at.
+const maxSchemaDepth = 16
+
+// maxSafeInteger is the largest integer that the header form knows (2^53 - 1, SEP-2243).
+const maxSafeInteger = 1<<53 - 1
+
+// ParamHeaders are those that the definition of a tool asks for. What does not hold as a header name is passed over.
+func ParamHeaders(definition []byte) []ParamHeader {
+	if !bytes.Contains(definition, []byte(ParamHeaderKey)) {
+		return nil
+	}
+	return paramHeaders(Member(definition, "inputSchema"), nil)
+}
+
+func paramHeaders(schema []byte, path []string) (list []ParamHeader) {
+	properties := Member(schema, "properties")
+	if len(path) >= maxSchemaDepth || len(properties) == 0 || properties[0] != '{' {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(properties))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return list
+		}
+		at := slices.Concat(path, []string{name.String()})
+		property, err := d.ReadValue()
+		if err != nil {
+			return list
+		}
+		property = bytes.Clone(property)
+		if header, ok := Text(Member(property, ParamHeaderKey)); ok && IsToken(header) {
+			list = append(list, ParamHeader{at, "Mcp-Param-" + header})
+		}
+		list = append(list, paramHeaders(property, at)...)
+	}
+	return list
+}
+
+// Value is what the header says of a call's arguments, before [HeaderValue]. false: there is none, because the argument is absent or of a
+// kind that the form does not know (null, objects, fractions, integers that JavaScript cannot hold).
+func (p ParamHeader) Value(arguments []byte) (string, bool) {
+	raw := Path(arguments, p.Path...)
+	if text, ok := Text(raw); ok {
+		return text, true
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n >= -maxSafeInteger && n <= maxSafeInteger {
+		return strconv.FormatInt(n, 10), true
+	}
+	s := string(raw)
+	return s, s == "true" || s == "false"
+}
+
+// IsToken reports whether s may be the name of a header (RFC 9110, token).
+func IsToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		plain := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !plain && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,105 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// ErrTooLong is a line over the limit.
+var ErrTooLong = &Error{Code: CodeInvalidRequest, Message: "message too large"}
+
+// Lines reads newline-delimited messages.
+type Lines struct {
+	r     *bufio.Reader
+	limit int
+	buf   []byte // for lines that do not fit into r's buffer
+	tail  []byte // the end of the last line that was too long
+}
+
+// lineBuffer holds most messages whole; keptBuffer is what stays allocated after a long one.
+const (
+	lineBuffer = 32 << 10
+	keptBuffer = 256 << 10
+)
+
+// NewLines reads from r; a line longer than limit bytes (0: MaxMessage) is an error after which reading goes on with the next line.
+func NewLines(r io.Reader, limit int) *Lines {
+	if limit <= 0 {
+		limit = MaxMessage
+	}
+	return &Lines{r: bufio.NewReaderSize(r, lineBuffer), limit: limit}
+}
+
+// Next returns the next non-empty line without its line end, valid until the following call; ErrTooLong for a line over the
+// limit (skipped whole); io.EOF at the end. A last line without a newline counts.
+func (l *Lines) Next() ([]byte, error) {
+	for {
+		line, err := l.line()
+		if err != nil {
+			return nil, err
+		}
+		if line = trim(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// TooLong is the beginning and the end of the line that the last ErrTooLong was about, each at most 32 KiB (of a line that is shorter than
+// both, they overlap). Valid until the following call of Next.
+func (l *Lines) TooLong() (head, tail []byte) {
+	return l.buf[:min(len(l.buf), lineBuffer)], l.tail
+}
+
+// Rest is a reader of everything that Next has not returned yet, for a connection that changes its protocol.
+func (l *Lines) Rest() io.Reader { return l.r }
+
+func (l *Lines) line() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return l.long(line)
+	}
+	whole, err := l.ended(line, err)
+	if errors.Is(err, ErrTooLong) {
+		l.buf, l.tail = append(l.buf[:0], line...), append(l.tail[:0], line...)
+	}
+	return whole, err
+}
+
+// ended judges a line by how its reading ended.
+func (l *Lines) ended(line []byte, err error) ([]byte, error) {
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return nil, err
+	}
+	if len(bytes.TrimRight(line, "\r\n")) > l.limit {
+		return nil, ErrTooLong
+	}
+	return line, nil
+}
+
+// long gathers a line that is longer than the reader's buffer.
+func (l *Lines) long(head []byte) ([]byte, error) {
+	if cap(l.buf) > keptBuffer {
+		l.buf = nil
+	}
+	l.buf, l.tail = append(l.buf[:0], head...), l.tail[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(l.buf) <= l.limit+2 { // two more: the line end
+			l.buf = append(l.buf, part...)
+			if len(l.buf) > l.limit {
+				l.tail = append(l.tail[:0], l.buf[max(0, len(l.buf)-lineBuffer):]...)
+			}
+		} else {
+			l.tail = append(l.tail, part...)
+			l.tail = append(l.tail[:0], l.tail[max(0, len(l.tail)-lineBuffer):]...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if errors.Is(err, io.EOF) {
+				err = nil // the end is reported by the next call
+			}
+			return l.ended(l.buf, err)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+// Package rpc reads and writes JSON-RPC 2.0 messages without decoding what they carry.
+//
+// Ids, params, results and errors stay the bytes that came in. Parsing is strict: one JSON object, no batch, no duplicate key
+// at any depth, no case variant of a protocol key at the top level.
+package rpc
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxMessage is the default limit for one message, in bytes (4 MiB).
+const MaxMessage = 4 << 20
+
+// Standard and MCP error codes.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeHeaderMismatch = -32020 // MCP 2026-07-28: headers and body differ
+	CodeVersion        = -32022 // MCP 2026-07-28: unsupported protocol version
+)
+
+// Message is one request (ID and Method), notification (Method only) or response (ID and Result or Error). The raw members
+// alias the parsed buffer.
+type Message struct {
+	ID     []byte // raw JSON string or number; nil: a notification. A response to an unreadable request has "null"
+	Method string
+	Params []byte // raw JSON object; nil: absent
+	Result []byte // raw JSON value; nil: absent
+	Error  []byte // raw JSON object; nil: absent
+}
+
+// IsRequest reports whether the message asks for an answer.
+func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsResponse reports whether the message is an answer.
+func (m Message) IsResponse() bool { return m.Method == "" }
+
+// Append appends the message as one line of JSON, without a newline: line breaks between the tokens of a raw member (JSON has
+// none inside a string) become spaces, all other bytes stay.
+func (m Message) Append(b []byte) []byte {
+	b = append(b, `{"jsonrpc":"2.0"`...)
+	if m.ID != nil {
+		b = append(b, `,"id":`...)
+		b = appendLine(b, m.ID)
+	}
+	if m.Method != "" {
+		b = append(b, `,"method":`...)
+		b = appendQuote(b, m.Method)
+	}
+	if m.Params != nil {
+		b = append(b, `,"params":`...)
+		b = appendLine(b, m.Params)
+	}
+	if m.Result != nil {
+		b = append(b, `,"result":`...)
+		b = appendLine(b, m.Result)
+	}
+	if m.Error != nil {
+		b = append(b, `,"error":`...)
+		b = appendLine(b, m.Error)
+	}
+	return append(b, '}')
+}
+
+// appendLine appends raw JSON with line breaks as spaces.
+func appendLine(b, raw []byte) []byte {
+	n := len(b)
+	b = append(b, raw...)
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return b
+	}
+	for i := n; i < len(b); i++ {
+		if b[i] == '\n' || b[i] == '\r' {
+			b[i] = ' '
+		}
+	}
+	return b
+}
+
+// Error is a JSON-RPC error object.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    []byte `json:"-"` // raw JSON value, or nil
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Raw is the error as a JSON object.
+func (e *Error) Raw() []byte {
+	b := make([]byte, 0, 48+len(e.Message)+len(e.Data))
+	b = append(b, `{"code":`...)
+	b = strconv.AppendInt(b, int64(e.Code), 10)
+	b = append(b, `,"message":`...)
+	b = appendQuote(b, e.Message)
+	if e.Data != nil {
+		b = append(b, `,"data":`...)
+		b = append(b, e.Data...)
+	}
+	return append(b, '}')
+}
+
+// ErrorOf reads a raw JSON-RPC error object. A part that is missing or of the wrong type stays zero; the result is never nil.
+func ErrorOf(raw []byte) *Error {
+	e := &Error{Data: Member(raw, "data")}
+	e.Code, _ = strconv.Atoi(string(Member(raw, "code")))
+	e.Message, _ = Text(Member(raw, "message"))
+	return e
+}
+
+// Text decodes a raw JSON string; false for any other value.
+func Text(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	if plain(raw) {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return "", false
+	}
+	return string(b), true
+}
+
+// plain reports whether a quoted string stands for its own bytes: ASCII without escapes or quotes inside.
+func plain(quoted []byte) bool {
+	for _, c := range quoted[1 : len(quoted)-1] {
+		if c < 0x20 || c >= 0x80 || c == '\\' || c == '"' {
+			return false
+		}
+	}
+	return true
+}
+
+// Quote encodes a JSON string. What is not UTF-8 becomes U+FFFD.
+func Quote(s string) []byte { return appendQuote(make([]byte, 0, len(s)+2), s) }
+
+func appendQuote(b []byte, s string) []byte {
+	// The only error of AppendQuote is invalid UTF-8, which is replaced first.
+	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\uFFFD"))
+	return b
+}

@@ -1,0 +1,99 @@
+package scan
+
+import "strings"
+
+// exfil looks for requests of what is none of a tool's business.
+func (t *text) exfil(s *sentence) {
+	line := s.text
+	asked := t.place == inParam || t.place == inData || t.place == inKey
+	if i, ok := s.talk(); ok {
+		switch {
+		case asked && s.has&cWhole != 0 && !contains(line, "language of the conversation"):
+			t.hit(Exfil, s, i, "it asks for the conversation")
+		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat", "dialogue"):
+			t.hit(Exfil, s, i, "it sends the conversation somewhere")
+		}
+	}
+	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ", "contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
+		t.hit(Exfil, s, s.wordAt("system prompt"), "it asks for the system prompt")
+	}
+	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought", "entire chain of thought", "your chain of thought"); ok && asked {
+		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model was told or thinks")
+	}
+	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process", "the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
+		t.hit(Exfil, s, s.wordAt(m), "it asks for the environment")
+	}
+	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user", "all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools", "everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator", "your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
+		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model knows")
+	}
+	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok && contains(line, "://", "mirrored to", "sent to", "uploaded to") {
+		t.hit(Exfil, s, s.wordAt(m), "it sends away what the user works on")
+	}
+	t.credentials(s, asked)
+	if contains(line, "subdomain") && s.has&cCred != 0 && contains(line, "encode", "resolve") {
+		t.hit(Exfil, s, s.wordAt("subdomain"), "it sends data out through name resolution")
+	}
+}
+
+// talk finds a word for the conversation; "messages" alone are anybody's.
+func (s *sentence) talk() (int, bool) {
+	for i, w := range s.words {
+		if w.class&cTalk == 0 {
+			continue
+		}
+		switch w.text {
+		case "conversation", "dialogue", "dialog":
+			return i, true
+		case "chat":
+			if contains(s.text, "chat history", "chat log", "the chat", "this chat", "whole chat") {
+				return i, true
+			}
+		case "message", "messages", "history", "transcript":
+			if contains(s.text, "user and the assistant", "user and assistant", "previous messages", "conversation") {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// credentials looks for those of the user.
+func (t *text) credentials(s *sentence, asked bool) {
+	for i, w := range s.words {
+		if w.class&cCred == 0 || i == 0 {
+			continue
+		}
+		near := s.text[max(0, w.start-40):w.start]
+		whose := contains(near, "user's ", "users' ", "their ", "page's ", "your api", "your private", "the api ")
+		if !whose || contains(s.text, "password reset", "never the model", "by the user", "user's own key", "by pinentry") {
+			continue
+		}
+		for j, v := range s.words[:i] {
+			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) && !negated(s.text, v.text) {
+				t.hit(Exfil, s, j, "it wants credentials of the user")
+				return
+			}
+		}
+		if strings.HasSuffix(near, "page's ") {
+			t.hit(Exfil, s, i, "it wants the cookies of a page")
+		}
+	}
+}
+
+// known are words for what the model knows, in the query of an address.
+var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password", "user_email", "messages", "env", "memory", "credentials", "api_key"}
+
+// placeholders looks for addresses that carry data away.
+func (t *text) placeholders() {
+	if !strings.Contains(t.raw, "://") {
+		return
+	}
+	if t.picture.MatchString(t.raw) {
+		t.add(Exfil, Hard, t.where, t.raw, "a picture whose address carries data away")
+	}
+	for _, m := range t.query.FindAllString(t.raw, 8) {
+		if i := strings.Index(m, "?"); i >= 0 && contains(strings.ToLower(m[i:]), known...) {
+			t.add(Exfil, Hard, t.where, m, "an address that carries away what the model knows")
+		}
+	}
+}

@@ -1,0 +1,266 @@
+// Package scan looks for poison in what servers define: hidden and confusable characters, orders to the model, interference with the
+// tools of other servers, secrets, shell payloads, requests for what is none of a tool's business, and all of these in the corners
+// of a schema.
+//
+// It is pure: no I/O, no clock, no state. The same definition has the same findings on every machine, and the time that it takes grows
+// with the length of the definition only. A scan finds patterns, not intentions: what it does not find is not thereby harmless.
+package scan
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Version is that of the rules. It changes when a definition may have other findings than before.
+const Version = 1
+
+// Severity says what becomes of an item: Hard findings keep it in quarantine until a person accepts it, Soft ones are shown.
+type Severity string
+
+// The severities.
+const (
+	Soft Severity = "soft"
+	Hard Severity = "hard"
+)
+
+// The families of findings.
+const (
+	Hidden      = "hidden"      // characters that people do not see
+	Confusable  = "confusable"  // characters that look like others
+	Instruction = "instruction" // orders to the model
+	Shadow      = "shadow"      // interference with the tools of other servers
+	Secret      = "secret"      // keys and passwords
+	Shell       = "shell"       // commands that harm where they are run
+	Exfil       = "exfil"       // asks for, or sends, what is none of the tool's business
+	Schema      = "schema"      // a definition that cannot be read through, or text where none belongs
+)
+
+// Finding is one thing that was found.
+type Finding struct {
+	Family   string   `json:"family"`
+	Severity Severity `json:"severity"`
+	Where    string   `json:"where"`   // path of the member: inputSchema.properties.path.description
+	Excerpt  string   `json:"excerpt"` // with what cannot be seen made visible, at most 120 characters
+	Why      string   `json:"why"`
+}
+
+// Context is what a definition is read against.
+type Context struct {
+	Own    []string // the names of all items of the same server
+	Others []string // the names of items of other servers, without prefix
+}
+
+// maxDepth bounds the nesting of a definition that is read: deeper ones no person reads through.
+const maxDepth = 64
+
+// Rules are the rules, made ready. To make them takes a millisecond or two, so nothing is made before somebody scans; who scans
+// keeps them. They are not changed by use.
+type Rules struct {
+	classes   map[string]class
+	tokens    []token
+	payloads  []payload
+	inURL     *regexp.Regexp
+	inHeader  *regexp.Regexp
+	secretKey *regexp.Regexp
+	query     *regexp.Regexp
+	picture   *regexp.Regexp
+}
+
+// New makes the rules ready.
+func New() *Rules {
+	r := &Rules{classes: words(), tokens: credentialForms(), payloads: payloads()}
+	r.inURL = regexp.MustCompile(`[a-z][a-z0-9+]*://[^\s/:@"']*:([^\s/@"']+)@`)
+	r.inHeader = regexp.MustCompile(`(?i)(?:api[_-]?key|secret|token|passwd|password|credential)["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
+	r.secretKey = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:api[_-]?key|apikey|secret|password|passwd|pass|pwd|passphrase|token|credential|private[_-]?key)s?$`)
+	// A URL whose query takes what the model knows, and a picture whose address does.
+	r.query = regexp.MustCompile(`https?://[^\s"')]*[?&=/][^\s"')]*?=?(\{[^}]*\}|<[^>]*>|\[\[[^\]]*\]\]|[A-Z]{3,}_[A-Z_]{3,})`)
+	r.picture = regexp.MustCompile(`!\[[^\]]*\]\(https?://[^)]*[{<$]`)
+	return r
+}
+
+// Scanner scans the definitions of one server. It is not changed by use.
+type Scanner struct {
+	*Rules
+	own, others map[string]bool
+}
+
+// Server makes a scanner for the definitions of one server.
+func (r *Rules) Server(c Context) *Scanner {
+	s := &Scanner{Rules: r, own: map[string]bool{}, others: map[string]bool{}}
+	for _, n := range c.Own {
+		s.own[strings.ToLower(n)] = true
+	}
+	for _, n := range c.Others {
+		if n = strings.ToLower(n); !s.own[n] {
+			s.others[n] = true
+		}
+	}
+	return s
+}
+
+// Definition scans one raw definition.
+func (s *Scanner) Definition(raw []byte) []Finding {
+	w := &walk{Scanner: s, params: map[string]bool{}}
+	w.collect(raw)
+	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := w.value(d, "", "", 0); err != nil {
+		w.add(Schema, Hard, "", string(raw[:min(len(raw), 80)]), "it cannot be read: "+err.Error())
+	}
+	slices.SortStableFunc(w.found, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // hard before soft
+	return w.found
+}
+
+// HasHard reports whether a finding is hard.
+func HasHard(found []Finding) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Hard })
+}
+
+// walk is the scan of one definition.
+type walk struct {
+	*Scanner
+	params map[string]bool // names that the definition itself declares
+	found  []Finding
+}
+
+// maxFindings bounds what is told of one definition.
+const maxFindings = 20
+
+func (w *walk) add(family string, severity Severity, where, excerpt, why string) {
+	if len(w.found) >= maxFindings {
+		return
+	}
+	f := Finding{family, severity, where, shorten(Visible(strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(excerpt)), 120), why}
+	if !slices.ContainsFunc(w.found, func(o Finding) bool { return o.Family == family && o.Where == where && o.Why == why }) {
+		w.found = append(w.found, f)
+	}
+}
+
+// collect notes the names of members, which are no references to tools.
+func (w *walk) collect(raw []byte) {
+	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return
+		}
+		if k, n := d.StackIndex(d.StackDepth()); k == '{' && n%2 == 1 && t.Kind() == '"' {
+			w.params[strings.ToLower(t.String())] = true
+		}
+		if d.StackDepth() > maxDepth+1 {
+			return
+		}
+	}
+}
+
+// value scans one JSON value. member is the name of the nearest member.
+func (w *walk) value(d *jsontext.Decoder, path, member string, depth int) error {
+	if depth > maxDepth {
+		w.add(Schema, Hard, path, "", "it is nested more than "+strconv.Itoa(maxDepth)+" deep")
+		return d.SkipValue()
+	}
+	switch d.PeekKind() {
+	case '{':
+		return w.object(d, path, member, depth)
+	case '[':
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for i := 0; d.PeekKind() != ']'; i++ {
+			if err := w.value(d, path+"["+strconv.Itoa(i)+"]", member, depth+1); err != nil {
+				return err
+			}
+		}
+		_, err := d.ReadToken()
+		return err
+	case '"':
+		t, err := d.ReadToken()
+		if err == nil {
+			w.text(t.String(), path, member)
+		}
+		return err
+	default:
+		_, err := d.ReadToken()
+		return err
+	}
+}
+
+func (w *walk) object(d *jsontext.Decoder, path, member string, depth int) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' {
+		t, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		key := t.String()
+		at := strings.TrimPrefix(path+"."+key, ".")
+		w.key(key, at)
+		inner := key
+		if member == "properties" || member == "$defs" || member == "definitions" {
+			inner = "" // the name of a property says nothing of what its value is
+		}
+		if err := w.value(d, at, inner, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// Lengths from which nobody reads a text through, in bytes.
+const (
+	longText = 8 << 10
+	longKey  = 80
+)
+
+// key scans the name of a member.
+func (w *walk) key(key, path string) {
+	w.characters(key, path)
+	if len(key) > longKey {
+		w.add(Schema, Soft, path, key, "a name of "+strconv.Itoa(len(key))+" bytes")
+	}
+	if strings.ContainsAny(key, "_- ") && len(key) > 16 {
+		spaced := strings.NewReplacer("_", " ", "-", " ").Replace(key)
+		(&text{walk: w, where: path, raw: spaced, place: inKey}).prose()
+	}
+}
+
+// text scans one string.
+func (w *walk) text(s, path, member string) {
+	w.characters(s, path)
+	if len(s) > longText {
+		w.add(Schema, Soft, path, s[:200], "a text of "+strconv.Itoa(len(s))+" bytes")
+	}
+	t := &text{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
+	if len(s) >= 3 {
+		t.secrets()
+		t.commands()
+		t.prose()
+	}
+}
+
+// place is what kind of text a string is.
+type place uint8
+
+const (
+	inProse place = iota // a description of the item: what it is
+	inParam              // a description inside of a schema: what is asked for
+	inData               // where no prose belongs: default, enum, pattern, _meta …
+	inKey                // the name of a member
+)
+
+func placeOf(path, member string) place {
+	switch {
+	case path == "description" || path == "title" || path == "name":
+		return inProse
+	case (member == "description" || member == "title") && (strings.HasPrefix(path, "inputSchema.") || strings.HasPrefix(path, "arguments[")):
+		return inParam
+	}
+	return inData
+}

@@ -1,0 +1,181 @@
+package scan
+
+import (
+	"unicode"
+)
+
+// characters looks at the characters of a string.
+func (w *walk) characters(s, path string) {
+	if ascii(s) {
+		return
+	}
+	runes := []rune(s)
+	for i, r := range runes {
+		if why := hidden(runes, i); why != "" {
+			w.add(Hidden, Hard, path, around(runes, i), why)
+		} else if r == 0x2028 || r == 0x2029 || r == 0x200e || r == 0x200f || r == 0x61c {
+			if !rightToLeft(runes) || r < 0x2029 && r > 0x2027 {
+				w.add(Hidden, Soft, path, around(runes, i), "a mark of direction or line that cannot be seen")
+			}
+		}
+	}
+	w.disguises(runes, path)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < 0x20 && c != '\n' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// around is a character with its neighbourhood.
+func around(runes []rune, i int) string {
+	return string(runes[max(0, i-30):min(len(runes), i+30)])
+}
+
+// hidden says why a character is one that nobody would see, or nothing.
+func hidden(runes []rune, i int) string {
+	r := runes[i]
+	before, after := rune(0), rune(0)
+	if i > 0 {
+		before = runes[i-1]
+	}
+	if i+1 < len(runes) {
+		after = runes[i+1]
+	}
+	switch {
+	case r < 0x20 && r != '\n' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0:
+		return "a control character"
+	case r < 0xad:
+		return ""
+	case r >= 0xe0000 && r <= 0xe007f:
+		if flagged(runes, i) {
+			return ""
+		}
+		return "tag characters: text that models read and people do not see"
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r >= 0x206a && r <= 0x206f:
+		return "a bidirectional control: what is shown is in another order than what is read"
+	case r == 0xad, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xfeff, r == 0x180e, r == 0x34f, r >= 0xfff9 && r <= 0xfffb, r >= 0x1d173 && r <= 0x1d17a:
+		return "a character of no width"
+	case r == 0x200c || r == 0x200d:
+		if joins(before) && (joins(after) || r == 0x200c) {
+			return ""
+		}
+		return "a joiner of no width where nothing is to be joined"
+	case isSelector(r):
+		return selector(r, before)
+	case isFiller(r) && r != 0x2800, r == 0x2800 && before == 0x2800:
+		return "a letter that is drawn as nothing"
+	case isPrivate(r):
+		return "a private character: nobody but its author knows what it means"
+	case r == unicode.ReplacementChar:
+		return ""
+	}
+	return ""
+}
+
+// selector judges a variation selector by the character before it.
+func selector(r, before rune) string {
+	switch {
+	case isSelector(before) || before == 0:
+	case r >= 0xe0100 && unicode.Is(unicode.Han, before):
+		return ""
+	case r >= 0x180b && r <= 0x180f && unicode.Is(unicode.Mongolian, before):
+		return ""
+	case r <= 0xfe02 && unicode.Is(unicode.Han, before):
+		return ""
+	case (r == 0xfe0e || r == 0xfe0f) && (before >= 0x203c && !unicode.IsLetter(before) || before == '#' || before == '*' || before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
+		return ""
+	}
+	return "a variation selector that varies nothing: a way to hide data"
+}
+
+// joins reports whether joiners belong behind or before a character: emoji, and scripts whose letters join.
+func joins(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0xfe0f ||
+		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+			unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian, unicode.Tibetan)
+}
+
+// flagged reports whether a tag character belongs to the flag of a region: a black flag, tags, and the tag that ends them.
+func flagged(runes []rune, i int) bool {
+	start := i
+	for start > 0 && runes[start] >= 0xe0000 && runes[start] <= 0xe007f {
+		start--
+	}
+	end := i
+	for end+1 < len(runes) && runes[end+1] >= 0xe0000 && runes[end+1] <= 0xe007f {
+		end++
+	}
+	return runes[start] == 0x1f3f4 && runes[end] == 0xe007f && end-start <= 8
+}
+
+func rightToLeft(runes []rune) bool {
+	for _, r := range runes {
+		if unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana) {
+			return true
+		}
+	}
+	return false
+}
+
+// disguises looks for words that are written with letters of one script to look like those of another.
+func (w *walk) disguises(runes []rune, path string) {
+	styled := 0
+	for i := 0; i < len(runes); {
+		if r := runes[i]; r >= 0x1d400 && r <= 0x1d7ff {
+			if styled++; styled == 3 {
+				w.add(Confusable, Hard, path, around(runes, i), "words in mathematical letters, which look like ordinary ones and are others")
+			}
+			i++
+			continue
+		} else if r != ' ' {
+			styled = 0
+		}
+		if !unicode.IsLetter(runes[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.Is(unicode.Mn, runes[i])) {
+			i++
+		}
+		if disguised(runes[start:i]) {
+			w.add(Confusable, Hard, path, string(runes[start:i])+" in "+around(runes, start), "a word mixes Latin letters with letters of another script that look like them")
+		}
+	}
+}
+
+// disguised reports whether a word mixes ASCII letters with look-alikes of another script.
+func disguised(word []rune) bool {
+	if len(word) > 1 && (word[0] == 'μ' || word[0] == 'Ω') {
+		return false // units
+	}
+	latin, alike := 0, 0
+	for _, r := range word {
+		switch {
+		case r < 0x80:
+			latin++
+		case lookalikes[r] != 0:
+			alike++
+		case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee):
+			if latin == 0 {
+				return false
+			}
+		}
+	}
+	return alike > 0 && latin > 0 && len(word) >= 3
+}
+
+// lookalikes are letters of other scripts that look like ASCII letters, with those.
+var lookalikes = map[rune]rune{
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q',
+	'ѕ': 's', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'ё': 'e', 'г': 'r', 'п': 'n',
+	'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M', 'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'Ү': 'Y',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'ω': 'w', 'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
+	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
+	'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'ա': 'w', 'Ꭺ': 'A', 'Ꭼ': 'E', 'Ꮃ': 'W', 'Ꮪ': 'S', 'ɡ': 'g', 'ɑ': 'a',
+}

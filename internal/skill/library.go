@@ -1,0 +1,126 @@
+package skill
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+)
+
+// Library is an immutable set of validated skills.
+type Library struct {
+	skills   []Checked
+	grants   []policy.Grant
+	valid    map[string]int      // name → index of the skill that is shown under it
+	triggers map[string][]folded // name → its triggers, ready to be matched
+}
+
+// Validate checks skills against a catalog. A skill that names an unknown or malformed tool is invalid whole. Where two skills
+// have one name (the user's and the project's) both bound the grant; so if one of them does not take effect, neither does.
+func Validate(skills []Skill, c Catalog) *Library {
+	ix := newIndex(c)
+	l := &Library{valid: map[string]int{}, triggers: map[string][]folded{}}
+	missing := make([]map[string]bool, len(skills))
+	for i := range skills {
+		s := skills[i]
+		ck := &check{index: ix, skill: &s, missing: map[string]bool{}}
+		ck.run()
+		missing[i] = ck.missing
+		l.skills = append(l.skills, Checked{Skill: s, State: ck.state(), Problems: ck.problems})
+	}
+	l.bindNamesakes()
+	for i := range l.skills {
+		if s := &l.skills[i]; s.State == Valid {
+			l.grants = append(l.grants, effective(s.Grant, missing[i]))
+		}
+	}
+	slices.SortStableFunc(l.skills, func(a, b Checked) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(l.grants, func(a, b policy.Grant) int { return strings.Compare(a.Name, b.Name) })
+	for i := range l.skills {
+		s := &l.skills[i]
+		if s.State != Valid {
+			continue
+		}
+		l.valid[s.Name] = i // of namesakes the last, which is the project's
+		for _, t := range s.Triggers {
+			if f := newFolded(t); len(f.runes) > 0 {
+				l.triggers[s.Name] = append(l.triggers[s.Name], f)
+			}
+		}
+	}
+	return l
+}
+
+// bindNamesakes gives every skill of a name the worst state among them.
+func (l *Library) bindNamesakes() {
+	worst := map[string]int{}
+	for i := range l.skills {
+		s := &l.skills[i]
+		if j, ok := worst[s.Name]; !ok || rank(s.State) > rank(l.skills[j].State) {
+			worst[s.Name] = i
+		}
+	}
+	for i := range l.skills {
+		s := &l.skills[i]
+		if w := &l.skills[worst[s.Name]]; s.State != w.State {
+			s.State = w.State
+			s.Problems = append(s.Problems, s.at("name").problem(fmt.Sprintf("the skill %q of %s is %s, and this one of the same name is bounded by it", s.Name, w.File, w.State), "mend that one, or give this one another name"))
+		}
+	}
+}
+
+func rank(s State) int {
+	switch s {
+	case Valid:
+		return 0
+	case Pending:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// effective is a grant without the optional entries of which nothing exists, and without the marks of those that exist.
+func effective(g policy.Grant, missing map[string]bool) policy.Grant {
+	strip := func(list []string) []string {
+		if list == nil {
+			return nil
+		}
+		out := make([]string, 0, len(list))
+		for _, entry := range list {
+			if !missing[entry] {
+				out = append(out, strings.TrimPrefix(entry, "?"))
+			}
+		}
+		return out
+	}
+	g.AllowedTools, g.AllowedResources, g.AllowedPrompts = strip(g.AllowedTools), strip(g.AllowedResources), strip(g.AllowedPrompts)
+	g.AllowedRoles = slices.Clone(g.AllowedRoles)
+	return g
+}
+
+// All are the skills of the library, sorted by name, invalid ones included (for the operator).
+func (l *Library) All() []Checked { return slices.Clone(l.skills) }
+
+// Grants are the grants of the valid skills, optional tools that do not exist left out.
+func (l *Library) Grants() []policy.Grant { return slices.Clone(l.grants) }
+
+// Skill returns a valid skill by name.
+func (l *Library) Skill(name string) (*Skill, bool) {
+	i, ok := l.valid[name]
+	if !ok {
+		return nil, false
+	}
+	s := l.skills[i].Skill
+	return &s, true
+}
+
+// Count is the number of skills in each state.
+func (l *Library) Count() map[State]int {
+	out := map[State]int{Valid: 0, Invalid: 0, Pending: 0}
+	for _, s := range l.skills {
+		out[s.State]++
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Suggestion is a skill that a text asks for.
+type Suggestion struct {
+	Skill   string   `json:"skill"`
+	Score   float64  `json:"score"`   // 0 to 1, as B17
+	Matched []string `json:"matched"` // the triggers that matched
+}
+
+// maxSuggest is how much of a text is looked at, in bytes. What somebody asks for stands at the start.
+const maxSuggest = 64 << 10
+
+// Suggest matches the triggers of the named skills against a text: whole words, never substrings (Japanese triggers match where
+// they stand, one in katakana only as a whole katakana word), best first. Upper and lower case, full and half width are alike.
+// A score is 0.3 per trigger that matches, at most 0.9, and 0.1 more where the text has more than five words.
+func (l *Library) Suggest(text string, among []string) []Suggestion {
+	if len(text) > maxSuggest {
+		text = strings.ToValidUTF8(text[:maxSuggest], "")
+	}
+	runes := []rune(fold(text))
+	long := words(runes) > 5
+	var out []Suggestion
+	seen := map[string]bool{}
+	for _, name := range among {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		var matched []string
+		forms := map[string]bool{}
+		for _, t := range l.triggers[name] {
+			if !forms[string(t.runes)] && t.in(runes) {
+				forms[string(t.runes)] = true
+				matched = append(matched, t.text)
+			}
+		}
+		if len(matched) == 0 {
+			continue
+		}
+		tenths := min(3*len(matched), 9)
+		if long {
+			tenths++
+		}
+		out = append(out, Suggestion{name, float64(tenths) / 10, matched})
+	}
+	slices.SortFunc(out, func(a, b Suggestion) int {
+		if a.Score != b.Score {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Skill, b.Skill)
+	})
+	return out
+}
+
+// folded is a trigger, ready to be looked for.
+type folded struct {
+	text  string // as it is written
+	runes []rune
+}
+
+func newFolded(s string) folded { return folded{s, []rune(fold(s))} }
+
+// in reports whether the trigger stands in a folded text, bounded as its script asks.
+func (f folded) in(text []rune) bool {
+	n := len(f.runes)
+	for i := 0; i+n <= len(text); i++ {
+		if text[i] != f.runes[0] || !slices.Equal(text[i:i+n], f.runes) {
+			continue
+		}
+		if (i == 0 || !joined(text[i-1], text[i])) && (i+n == len(text) || !joined(text[i+n-1], text[i+n])) {
+			return true
+		}
+	}
+	return false
+}
+
+// script is the way in which a character joins its neighbours to words.
+type script uint8
+
+const (
+	between  script = iota // spaces and signs
+	spaced                 // words with spaces between them: Latin, Greek, Cyrillic …, digits
+	katakana               // a run of katakana is a word
+	unspaced               // Han, hiragana, hangul, Thai …: words that only a dictionary could part
+)
+
+func scriptOf(r rune) script {
+	switch {
+	case r < 0x80:
+		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return spaced
+		}
+		return between
+	case r == 'ー' || r == '・' || unicode.Is(unicode.Katakana, r):
+		if r == '・' { // parts words: ファイル・テスト
+			return between
+		}
+		return katakana
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+		return unspaced
+	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+		return spaced
+	}
+	return between
+}
+
+// joined reports whether two neighbours belong to one word that must not be cut between them.
+func joined(a, b rune) bool {
+	sa, sb := scriptOf(a), scriptOf(b)
+	return sa == sb && (sa == spaced || sa == katakana)
+}
+
+// words counts the words of a text. Where there are no spaces, a run of one script (漢字, かな, カナ) counts as a word.
+func words(text []rune) int {
+	n, last := 0, between
+	kana := false
+	for _, r := range text {
+		s := scriptOf(r)
+		isKana := unicode.Is(unicode.Hiragana, r)
+		if s != between && (s != last || s == unspaced && isKana != kana) {
+			n++
+		}
+		last, kana = s, isKana
+	}
+	return n
+}
+
+// The combining voicing marks, and the characters that U+FF61 to U+FF9F stand for, of three bytes each (Unicode, block Halfwidth
+// and Fullwidth Forms).
+const (
+	voicedMark     = '\u3099'
+	halfVoicedMark = '\u309a'
+	halfWidth      = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u3099\u309a"
+)
+
+// fold makes alike what people write alike: lower case, full-width letters as ASCII, half-width katakana as full-width, voicing
+// marks joined to their kana, one space for any space.
+func fold(s string) string {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		switch {
+		case r >= '！' && r <= '～':
+			r -= '！' - '!'
+		case r >= '｡' && r <= 'ﾟ':
+			r, _ = utf8.DecodeRuneInString(halfWidth[3*(r-'｡'):])
+		}
+		if unicode.IsSpace(r) {
+			if len(out) == 0 || out[len(out)-1] == ' ' {
+				continue
+			}
+			out = append(out, ' ')
+			continue
+		}
+		if (r == voicedMark || r == halfVoicedMark) && len(out) > 0 {
+			if v := voiced(out[len(out)-1], r); v != 0 {
+				out[len(out)-1] = v
+				continue
+			}
+		}
+		out = append(out, unicode.ToLower(r))
+	}
+	return strings.TrimSuffix(string(out), " ")
+}
+
+// voiced joins a kana and the voicing mark that follows it; 0: they do not join.
+func voiced(kana, mark rune) rune {
+	const plain, full = "かきくけこさしすせそたちつてとはひふへほカキクケコサシスセソタチツテトハヒフヘホ", "はひふへほハヒフヘホ"
+	switch {
+	case mark == voicedMark && strings.ContainsRune(plain, kana):
+		return kana + 1
+	case mark == halfVoicedMark && strings.ContainsRune(full, kana):
+		return kana + 2
+	case mark == voicedMark && kana == 'ウ':
+		return 'ヴ'
+	case mark == voicedMark && kana == 'う':
+		return 'ゔ'
+	}
+	return 0
+}

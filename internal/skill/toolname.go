@@ -1,0 +1,150 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// The tools that agents bring themselves, by the names of Claude Code; other agents' names are mapped to these where their calls
+// come in. Only these may be written bare (Read for agent__Read).
+var agentTools = []string{
+	"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
+	"KillBash", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read",
+	"ReadMcpResourceTool", "SendMessage", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
+	"TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+}
+
+// ToolPattern returns the name pattern of an entry of allowedTools: without the "?" of an optional tool and the limit in
+// parentheses.
+func ToolPattern(entry string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(entry, "?"), "(")
+	return name
+}
+
+// normalTool writes an entry of allowedTools as server__name. What it does not know it leaves as it is; the validation says why
+// that is no tool.
+func normalTool(entry string) string {
+	entry = strings.TrimSpace(entry)
+	rest, optional := strings.CutPrefix(entry, "?")
+	name, limit, limited := strings.Cut(rest, "(")
+	if limited {
+		limit = "(" + limit
+	}
+	name = strings.TrimSpace(name)
+	if inner, ok := strings.CutPrefix(name, "mcp__"); ok {
+		name = mcpTool(inner)
+	} else if slices.Contains(agentTools, name) {
+		name = policy.AgentServer + "__" + name
+	}
+	if limit == "(*)" || limit == "(:*)" { // "Bash(*)" limits nothing
+		limit = ""
+	}
+	if optional {
+		return "?" + name + limit
+	}
+	return name + limit
+}
+
+// mcpTool reads what follows "mcp__" in a tool name of Claude Code: server__tool, a server alone, or plugin_PLUGIN_SERVER__tool.
+func mcpTool(inner string) string {
+	server, tool, found := strings.Cut(inner, "__")
+	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
+		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // a server's name has no "_", a plugin's may
+			server = plugin[i+1:]
+		}
+	}
+	if !found {
+		tool = "*"
+	}
+	return server + "__" + tool
+}
+
+// splitTools splits a text of tools at spaces and commas that are not in parentheses: "Bash(git add *) Read, Grep".
+func splitTools(s string) []string {
+	var out []string
+	depth, from := 0, 0
+	flush := func(to int) {
+		if part := strings.TrimSpace(s[from:to]); part != "" {
+			out = append(out, part)
+		}
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth = max(depth-1, 0)
+		case depth == 0 && (c == ' ' || c == ',' || c == '\n' || c == '\t'):
+			flush(i)
+			from = i + 1
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// toolList is a list of tools, or one text with spaces between them (Agent Skills).
+type toolList []string
+
+// UnmarshalYAML reads either form.
+func (t *toolList) UnmarshalYAML(decode func(any) error) error {
+	var text string
+	if decode(&text) == nil {
+		*t = splitTools(text)
+		if *t == nil {
+			*t = toolList{}
+		}
+		return nil
+	}
+	var list []string
+	err := decode(&list)
+	*t = list
+	return err
+}
+
+// nearestTool returns the tool that was probably meant by word: of the same server first, then one of the same name elsewhere,
+// then any.
+func nearestTool(word string, all []string) string {
+	server, name, found := strings.Cut(word, "__")
+	if !found {
+		return nearestBare(word, all)
+	}
+	var same, names []string
+	for _, t := range all {
+		s, n, _ := strings.Cut(t, "__")
+		if s == server {
+			same = append(same, t)
+		}
+		if n == name {
+			names = append(names, t)
+		}
+	}
+	if near := yamlfile.Nearest(word, same); near != "" {
+		return near
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		if near := yamlfile.Nearest(word, names); near != "" {
+			return near
+		}
+		return names[0]
+	}
+	return yamlfile.Nearest(word, all)
+}
+
+// nearestBare is nearestTool for a word without a server.
+func nearestBare(word string, all []string) string {
+	full := map[string]string{}
+	var names []string
+	for _, t := range all {
+		_, name, _ := strings.Cut(t, "__")
+		if _, taken := full[name]; !taken {
+			full[name] = t
+			names = append(names, name)
+		}
+	}
+	return full[yamlfile.Nearest(word, names)]
+}
