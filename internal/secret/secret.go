@@ -5,7 +5,6 @@ package secret
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"sync"
 )
 
@@ -50,11 +49,21 @@ func New(o Options) *Store {
 	return &Store{options: o}
 }
 
-// Name is what a secret may be called.
-var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
+// maxName bounds the name of a secret, in bytes.
+const maxName = 128
 
-// IsName reports whether a text can name a secret.
-func IsName(s string) bool { return namePattern.MatchString(s) }
+// IsName reports whether a text can name a secret: letters, digits, "_", "." and "-", with a letter or "_" first.
+// (A regular expression with such a bound costs every start of the program half a millisecond.)
+func IsName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '.' || c == '-')) {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= maxName
+}
 
 // IsSource reports whether a text is one of the sources.
 func IsSource(s string) bool { return s == Any || s == Age || s == Keyring }

@@ -1,0 +1,106 @@
+// Package approval keeps the calls that wait for an answer, and gets it: from a model first, where one is configured, then from a
+// person at a terminal, in a chat, or in a browser. The first answer wins; an answer after the deadline is refused; a deadline that
+// passes means denied.
+package approval
+
+import (
+	"time"
+
+	"mycelium/internal/policy"
+)
+
+// Kind says what waits.
+type Kind string
+
+// The kinds of requests.
+const (
+	Call     Kind = "call"     // a call that the policy marks ask
+	Stop     Kind = "stop"     // an agent wants to stop: shall it go on?
+	Question Kind = "question" // an agent asks its human something (AskUserQuestion)
+)
+
+// State is where a request stands.
+type State string
+
+// The states. All but Pending are final.
+const (
+	Pending State = "pending"
+	Allowed State = "allowed"
+	Denied  State = "denied"
+	Expired State = "expired" // its deadline passed, or whoever waited for it is gone
+)
+
+// Request is something that waits for an answer. What it shows is what is approved: Digest binds the two.
+type Request struct {
+	ID        string       `json:"id"` // random
+	Kind      Kind         `json:"kind"`
+	Call      string       `json:"call,omitempty"` // the call's id in the audit
+	Session   string       `json:"session"`
+	Principal string       `json:"principal"`
+	Parent    string       `json:"parent,omitempty"`
+	Role      string       `json:"role,omitempty"`
+	Agent     string       `json:"agent,omitempty"` // claude, codex …; empty: an MCP client
+	Label     string       `json:"label,omitempty"` // what people call the session: its folder, its tmux window
+	Dir       string       `json:"dir,omitempty"`
+	Surface   string       `json:"surface"`
+	Tool      string       `json:"tool,omitempty"`
+	Args      []byte       `json:"-"` // raw JSON with secrets redacted as in the audit; shown as "args"
+	Facts     policy.Facts `json:"facts,omitzero"`
+	Rule      string       `json:"rule,omitempty"`
+	Reason    string       `json:"reason,omitempty"`
+	Risk      Risk         `json:"risk,omitempty"`
+	Category  string       `json:"category,omitempty"` // SHELL_EXEC, FILE_WRITE …; see [Assess]
+	Thinking  string       `json:"thinking,omitempty"` // what the agent said why, if it is known
+	Text      string       `json:"text,omitempty"`     // of a stop: what the agent did last, for people
+	Questions []Asked      `json:"questions,omitempty"`
+	Digest    string       `json:"digest"` // of principal, tool and arguments
+	Created   time.Time    `json:"created"`
+	Deadline  time.Time    `json:"deadline"`
+	State     State        `json:"state"`
+	Answer    *Answer      `json:"answer,omitempty"`
+	Opinion   string       `json:"opinion,omitempty"` // what the model said, where it passed the request on
+	Waiting   int          `json:"waiting"`           // how many calls wait for this one answer
+}
+
+// Asked is one question of an agent with its options.
+type Asked struct {
+	Header  string   `json:"header,omitempty"`
+	Text    string   `json:"text"`
+	Options []string `json:"options"`
+	Many    bool     `json:"many,omitzero"` // several options may be chosen
+}
+
+// Risk is how much harm a call can do.
+type Risk string
+
+// The risks.
+const (
+	Low      Risk = "low"
+	Medium   Risk = "medium"
+	High     Risk = "high"
+	Critical Risk = "critical"
+)
+
+// For says how far an answer reaches.
+type For string
+
+// The reaches of an answer.
+const (
+	Once    For = "once"
+	Session For = "session" // every call of the same digest's tool and arguments in this session
+	Rule    For = "rule"    // a rule is written into the project's files
+	Never   For = "never"   // a denial for the rest of the session
+)
+
+// Answer settles a request.
+type Answer struct {
+	Allow  bool      `json:"allow"`
+	For    For       `json:"for"`
+	By     string    `json:"by"`  // who: a person's name or id, the model's id, "deadline"
+	Via    string    `json:"via"` // terminal, http, telegram, model, client, policy
+	Reason string    `json:"reason,omitempty"`
+	Text   string    `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
+	Digest string    `json:"digest,omitempty"` // of what was shown to whoever answers; another one is refused
+	Rule   string    `json:"rule,omitempty"`   // the rule that was written
+	Time   time.Time `json:"time"`
+}

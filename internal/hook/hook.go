@@ -1,0 +1,70 @@
+// Package hook decides what agents do with their own hands. An agent runs `myc hook AGENT` before each of its own tools; the
+// event on standard input is read in that agent's dialect, decided by the daemon (or, without one, from the files) through the
+// same door as every MCP call, and answered in the same dialect. Whatever goes wrong before a tool is a denial.
+package hook
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Kind is what an event is about, whatever its agent calls it.
+type Kind string
+
+// The kinds of events.
+const (
+	PreTool       Kind = "PreToolUse"
+	Permission    Kind = "PermissionRequest"
+	PostTool      Kind = "PostToolUse"
+	Prompt        Kind = "UserPromptSubmit"
+	Stop          Kind = "Stop"
+	SubagentStart Kind = "SubagentStart"
+	SubagentStop  Kind = "SubagentStop"
+	SessionStart  Kind = "SessionStart"
+	SessionEnd    Kind = "SessionEnd"
+	Notification  Kind = "Notification"
+)
+
+// Event is one event of an agent in our words. It travels from the command to the daemon.
+type Event struct {
+	Agent       string         `json:"agent"` // claude, codex, gemini or crush
+	Kind        Kind           `json:"kind"`
+	Session     string         `json:"session,omitempty"` // the agent's own session id: a selector, never an authority
+	Dir         string         `json:"dir,omitempty"`     // working directory
+	Transcript  string         `json:"transcript,omitempty"`
+	Mode        string         `json:"mode,omitempty"`   // permission mode, as the agent calls it
+	Tool        string         `json:"tool,omitempty"`   // canonical: agent__Bash, or server__tool of another MCP server
+	Native      string         `json:"native,omitempty"` // as the agent called it
+	Input       jsontext.Value `json:"input,omitempty"`  // canonical arguments of the tool
+	ToolUse     string         `json:"toolUse,omitempty"`
+	AgentID     string         `json:"agentId,omitempty"` // of a subagent
+	AgentType   string         `json:"agentType,omitempty"`
+	Text        string         `json:"text,omitempty"`     // of a prompt, a notification, a stop: its words
+	Response    jsontext.Value `json:"response,omitempty"` // of PostToolUse
+	Failed      bool           `json:"failed,omitzero"`    // of PostToolUse: the tool reported an error
+	DurationMs  int64          `json:"durationMs,omitzero"`
+	Again       bool           `json:"again,omitzero"`       // of a stop: stop_hook_active
+	Reason      string         `json:"reason,omitempty"`     // of SessionStart and SessionEnd
+	Interactive bool           `json:"interactive,omitzero"` // a person sits at the agent's own terminal
+	Pane        string         `json:"pane,omitempty"`       // tmux pane, from TMUX_PANE
+	Tmux        string         `json:"tmux,omitempty"`       // tmux server, from TMUX
+	Deadline    int64          `json:"deadline,omitzero"`    // milliseconds that the answer may take
+}
+
+// Verdict is what a hook answers to an event that precedes a tool.
+type Verdict string
+
+// The verdicts. The zero value denies where an event precedes a tool, and says nothing elsewhere.
+const (
+	Deny  Verdict = ""
+	Ask   Verdict = "ask"   // the agent's own terminal shall ask
+	Allow Verdict = "allow" //
+	Pass  Verdict = "pass"  // no opinion: the agent goes on as it would without us
+)
+
+// Answer is the answer to an event, in our words.
+type Answer struct {
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"`  // for the agent
+	Message string  `json:"message,omitempty"` // for the person at the agent's terminal
+	Context string  `json:"context,omitempty"` // what the agent's model reads besides
+	Block   bool    `json:"block,omitzero"`    // of a stop: go on, for Reason
+	Halt    bool    `json:"halt,omitzero"`     // the agent shall end here, for Reason
+}

@@ -1,0 +1,2 @@
+// Package model talks to a language model.
+package model
