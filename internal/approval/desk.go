@@ -1,0 +1,117 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// SessionState is what an agent does now.
+type SessionState string
+
+// The states of an agent's session.
+const (
+	Active            SessionState = "active"
+	Idle              SessionState = "idle"
+	PermissionPending SessionState = "permission_pending" // a call of it waits for an answer
+)
+
+// AgentSession is one run of a coding agent, as people see it.
+type AgentSession struct {
+	ID    string       `json:"id"` // the agent's own session id; "pane:%3" for an agent that was only seen in tmux
+	Agent string       `json:"agent"`
+	Label string       `json:"label"` // its tmux window, else its folder's name
+	Dir   string       `json:"dir,omitempty"`
+	Role  string       `json:"role,omitempty"`
+	Pane  string       `json:"pane,omitempty"` // of tmux, %3
+	Tmux  string       `json:"tmux,omitempty"` // its tmux server: the value of TMUX, or the path of a socket
+	State SessionState `json:"state"`
+	Since time.Time    `json:"since,omitzero"`
+	Seen  time.Time    `json:"seen,omitzero"` // when it last gave a sign
+	Calls int          `json:"calls,omitempty"`
+	Cost  float64      `json:"cost,omitempty"` // US dollars; 0: not known
+	Last  string       `json:"last,omitempty"` // what it said or did last, for people
+}
+
+// Mode says who answers what the policy marks ask.
+type Mode string
+
+// The modes.
+const (
+	Auto   Mode = "auto"   // the queue where somebody can see it, else the agent's own terminal
+	Local  Mode = "local"  // the agent's own terminal
+	Remote Mode = "remote" // the queue
+)
+
+// Costs are what models cost, in US dollars.
+type Costs struct {
+	Sessions float64 `json:"sessions"` // the agents' sessions that are known now
+	Budget   float64 `json:"budget,omitempty"`
+	Today    float64 `json:"today"` // our own questions to models: the judge, replies
+	Month    float64 `json:"month"`
+}
+
+// Desk is what chat surfaces can do besides answering requests. The program fills it in; what is nil is not offered.
+type Desk struct {
+	Sessions func(ctx context.Context) ([]AgentSession, error)
+	// Send types a text into the session's own terminal and presses Enter. An error says why the text did not arrive.
+	Send func(ctx context.Context, s AgentSession, text string) error
+	// Spawn starts an agent in a folder that Places gave, with a first prompt unless it is empty, and returns what its window is called.
+	// With resume set it takes up that session of the agent again.
+	Spawn func(ctx context.Context, dir, prompt, resume string) (label string, err error)
+	// Places are the folders that a name given by a person can mean, absolute. See [Places].
+	Places  func(ctx context.Context, name string) ([]string, error)
+	Abort   func(ctx context.Context, s AgentSession) error // ends the session: its next call is refused and it is told to stop
+	Mode    func() Mode
+	SetMode func(ctx context.Context, m Mode) error
+	Costs   func(ctx context.Context) (Costs, error)
+	Summary func(ctx context.Context, s AgentSession) (string, error) // what happened lately, a few lines
+	// Past are sessions that ended, the newest first, which can be taken up again.
+	Past func(ctx context.Context) ([]AgentSession, error)
+}
+
+// MergeSessions joins sessions that told us of themselves with those that were only seen in tmux: one pane is one session, and the
+// window's name now is what people call it. A session without a pane that is known keeps its own label, else its folder's name.
+func MergeSessions(known, seen []AgentSession) []AgentSession {
+	out := slices.Clone(known)
+	type place struct{ tmux, pane string }
+	at := map[place]int{}
+	for i, s := range out {
+		if s.Pane == "" {
+			continue
+		}
+		// A pane shows one agent at a time: the session that gave a sign last has it.
+		if j, twice := at[place{socketOf(s.Tmux), s.Pane}]; !twice || out[j].Seen.Before(s.Seen) {
+			at[place{socketOf(s.Tmux), s.Pane}] = i
+		}
+	}
+	for _, s := range seen {
+		i, ok := at[place{socketOf(s.Tmux), s.Pane}]
+		if !ok {
+			out = append(out, s)
+			continue
+		}
+		if s.Label != "" {
+			out[i].Label = s.Label
+		}
+	}
+	for i, s := range out {
+		if s.Label == "" && s.Dir != "" {
+			out[i].Label = filepath.Base(s.Dir)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b AgentSession) int { return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// socketOf is the socket of a tmux server: TMUX holds socket,pid,session.
+func socketOf(tmux string) string {
+	for i := range len(tmux) {
+		if tmux[i] == ',' {
+			return tmux[:i]
+		}
+	}
+	return tmux
+}

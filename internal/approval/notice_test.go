@@ -1,0 +1,113 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestBoard: a slow watcher holds up nobody, gets the newest notices in order, and is gone when its context ends.
+func TestBoard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var none *Board
+		none.Post(Notice{Kind: Started})
+		b := &Board{}
+		ctx, cancel := context.WithCancel(t.Context())
+		ready, done := make(chan struct{}), make(chan struct{})
+		gate := make(chan struct{})
+		var got []string
+		go func() {
+			defer close(done)
+			b.Watch(ctx, ready, func(n Notice) { <-gate; got = append(got, n.Text) })
+		}()
+		<-ready
+		b.Post(Notice{Text: "first"})
+		synctest.Wait() // the watcher is in its function now
+		for i := range maxNotices + 5 {
+			b.Post(Notice{Text: fmt.Sprint(i)})
+		}
+		close(gate)
+		synctest.Wait()
+		if len(got) != maxNotices+1 || got[0] != "first" || got[1] != "5" || got[maxNotices] != fmt.Sprint(maxNotices+4) {
+			t.Errorf("%d notices, from %q to %q", len(got), got[0], got[len(got)-1])
+		}
+		cancel()
+		<-done
+		if len(b.watchers) != 0 {
+			t.Error("the watcher is still there")
+		}
+	})
+}
+
+// TestMergeSessions: upstream's cases (ET2): the label falls back to the folder's name, follows the window, and panes are joined by
+// their id, not by their folder.
+func TestMergeSessions(t *testing.T) {
+	at := time.Unix(100, 0)
+	known := []AgentSession{
+		{ID: "a", Label: "old name", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%1", Seen: at},
+		{ID: "b", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%2", Seen: at},
+		{ID: "b-before", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%2", Seen: at.Add(-time.Hour)},
+		{ID: "c", Dir: "/p/x"},
+		{ID: "d", Dir: "/p/y", Tmux: "/tmp/other,1,0", Pane: "%1"},
+	}
+	seen := []AgentSession{
+		{ID: "pane:%1", Label: "api", Dir: "/p/x", Tmux: "/tmp/t", Pane: "%1"},
+		{ID: "pane:%2", Label: "web", Dir: "/p/x", Tmux: "/tmp/t", Pane: "%2"},
+		{ID: "pane:%3", Dir: "/p/z", Tmux: "/tmp/t", Pane: "%3"},
+	}
+	var got []string
+	for _, s := range MergeSessions(known, seen) {
+		got = append(got, s.Label+"="+s.ID)
+	}
+	if diff := cmp.Diff([]string{"api=a", "web=b", "x=b-before", "x=c", "y=d", "z=pane:%3"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if known[0].Label != "old name" {
+		t.Error("the argument was changed")
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n日本語　全角":    "plain\ttext\n日本語　全角",
+		"a\x1b[2Kb\rc\x00":       `a\x1b[2Kb\rc\x00`,
+		"rm \u202e/ gpj.\u200bx": `rm \u202e/ gpj.\u200bx`,
+		"a\u00a0b\u2028c":        `a\u00a0b\u2028c`,
+		"\xff\xfe":               `\xff\xfe`,
+		"\uFFFD":                 "\uFFFD",
+		"\U000e0041":             `\U000e0041`,
+		"\ufeffx\u3164":          `\ufeffx\u3164`,
+		"tag 🎉":                  "tag 🎉",
+	} {
+		if got := Visible(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	if got := OneLine("a\nb\tc\r"); got != `a\nb\tc\r` {
+		t.Errorf("one line: %q", got)
+	}
+}
+
+// TestVisibleHidesNothing: whatever goes in, nothing that hides comes out, and what was plain stays as it is.
+func TestVisibleHidesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		out := Visible(in)
+		if !utf8.ValidString(out) || slyText(out) {
+			t.Fatalf("%q became %q", in, out)
+		}
+		if Visible(out) != out {
+			t.Fatalf("twice is not once: %q", out)
+		}
+		if strings.ContainsAny(OneLine(in), "\n\t") {
+			t.Fatalf("more than one line: %q", OneLine(in))
+		}
+	})
+}
