@@ -41,19 +41,25 @@ func (e *entry) guarded(ctx context.Context, r call) (result, rpcErr []byte, err
 	return result, rpcErr, err
 }
 
-// join waits for a turn, and returns what is left of the time-out then.
+// join waits for a turn, and returns what is left of the time-out then: more than nothing, because 0 means no limit at all. A turn that
+// comes at the last moment is given back.
 func (q *queue) join(ctx context.Context, limit time.Duration) (time.Duration, error) {
 	queued, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	until, _ := queued.Deadline()
 	err := q.wait(queued)
+	if err == nil {
+		left := time.Until(until)
+		if left > 0 {
+			return left, nil
+		}
+		q.leave()
+		err = context.DeadlineExceeded
+	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("it is busy: the call waited %v for its turn (hint: concurrency of its entry sets how many run at once)", limit)
 	}
-	if err != nil {
-		return 0, err
-	}
-	until, _ := queued.Deadline()
-	return time.Until(until), nil
+	return 0, err
 }
 
 // turns is the queue of an entry and the time-out of its calls.
