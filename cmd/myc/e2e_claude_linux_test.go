@@ -225,7 +225,7 @@ func hiddenFromClaude(t *testing.T) {
 	s := modeltest.New(
 		use("files__write_file", agentFile),
 		modeltest.Step{Func: func(modeltest.Request) modeltest.Step {
-			var sessions []gate.Info
+			var sessions []gate.Summary
 			p.decode(&sessions, "session", "list")
 			if len(sessions) != 1 || sessions[0].Role != "developer" {
 				t.Errorf("sessions: %+v", sessions)

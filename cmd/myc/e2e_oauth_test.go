@@ -99,7 +99,7 @@ server:
 		}
 	}
 
-	var list, again []gate.Info
+	var list, again []gate.Summary
 	p.decode(&list, "session", "list")
 	prefix := "oauth:" + issuer.URL + "#"
 	if len(list) != 2 || list[0].Principal != prefix+"alice@example.com" || list[0].Role != "guest" || list[1].Principal != prefix+"bob@example.com" || list[1].Role != "developer" || list[0].Name != "app" {

@@ -65,8 +65,8 @@ func (a *app) sessionNew(ctx context.Context, p sessionParams) error {
 }
 
 // sessions asks the owner for its live sessions.
-func (a *app) sessions(ctx context.Context) ([]gate.Info, error) {
-	infos := []gate.Info{}
+func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
+	infos := []gate.Summary{}
 	return infos, a.operate(ctx, "list sessions", "session/list", nil, &infos)
 }
 

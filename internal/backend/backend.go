@@ -102,12 +102,12 @@ type Catalog struct {
 	Templates   []policy.Definition   // resource templates: Item.Kind Resource, Name the URI template
 	Skills      []Served              // that servers serve; by server
 	Held        []Held                // in quarantine; sorted as Definitions are
-	Servers     map[string]ServerInfo // of each server outside of this process whose catalog is known
+	Servers     map[string]About // of each server outside of this process whose catalog is known
 }
 
-// ServerInfo is what a server said of itself when it was last asked. It is kept with the learned catalog, so that it is known before
+// About is what a server said of itself when it was last asked. It is kept with the learned catalog, so that it is known before
 // the server runs. Nothing in it is checked but that it is JSON.
-type ServerInfo struct {
+type About struct {
 	Version      string // the protocol revision that was agreed on
 	Capabilities []byte // raw JSON object, byte for byte; nil: it declared none
 	Instructions string
@@ -116,7 +116,7 @@ type ServerInfo struct {
 
 // Declares reports whether the server declared a capability: Declares("resources", "subscribe"), Declares("extensions",
 // "io.modelcontextprotocol/tasks"). A member that is false or null counts as not declared.
-func (s ServerInfo) Declares(path ...string) bool {
+func (s About) Declares(path ...string) bool {
 	v := rpc.Path(s.Capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }

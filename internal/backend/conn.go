@@ -74,7 +74,7 @@ type conn struct {
 	version string
 	modern  bool
 	caps    capabilities
-	said    ServerInfo // what it said of itself, as it came
+	said    About // what it said of itself, as it came
 	secrets redactor
 	stderr  func(string) error // adds what a process said to an error; nil: there is none
 

@@ -35,7 +35,7 @@ type entry struct {
 	starts  int       // attempts so far
 	known   bool      // whether its catalog is
 	raw     listing
-	about   ServerInfo
+	about   About
 	defs    []policy.Definition
 	temps   []policy.Definition
 	leftOut []string
@@ -354,7 +354,7 @@ func (e *entry) learn(c *conn) error {
 // know takes a listing over. The lock is held.
 //
 // live: the server itself said it just now.
-func (e *entry) know(l listing, about ServerInfo, live bool) {
+func (e *entry) know(l listing, about About, live bool) {
 	e.raw, e.about, e.known = l, about, true
 	e.defs, e.temps, e.leftOut = l.definitions(e.name, e.cfg.Trust)
 	e.sift(live)

@@ -130,14 +130,14 @@ func (c *conn) discover(ctx context.Context) error {
 
 // introduced keeps what a server said of itself.
 func (c *conn) introduced(result, info []byte) {
-	c.said = ServerInfo{Version: c.version, Capabilities: object(rpc.Member(result, "capabilities")), Info: object(info)}
+	c.said = About{Version: c.version, Capabilities: object(rpc.Member(result, "capabilities")), Info: object(info)}
 	c.said.Instructions, _ = rpc.Text(rpc.Member(result, "instructions"))
 	c.calls.batches.Store(c.version == "2025-03-26")
 	c.calls.extended.Store(c.said.Declares("extensions") || c.said.Declares("experimental") || c.said.Declares("tasks"))
 }
 
 // about is what the server said of itself, for others to see.
-func (c *conn) about() ServerInfo {
+func (c *conn) about() About {
 	a := c.said
 	a.Instructions = c.secrets.text(a.Instructions)
 	a.Capabilities, a.Info = c.secrets.json(a.Capabilities), c.secrets.json(a.Info)

@@ -27,7 +27,7 @@ func (p *Pool) Changed() <-chan struct{} {
 func (p *Pool) rebuild() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := Catalog{Pending: map[string]string{}, Servers: map[string]ServerInfo{}}
+	next := Catalog{Pending: map[string]string{}, Servers: map[string]About{}}
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		p.entries[name].offer(&next)
 	}
@@ -88,7 +88,7 @@ func same(a, b Catalog) bool {
 	equal := func(x, y policy.Definition) bool {
 		return x.Item == y.Item && bytes.Equal(x.Raw, y.Raw) && maps.Equal(x.Annotations, y.Annotations)
 	}
-	about := func(x, y ServerInfo) bool {
+	about := func(x, y About) bool {
 		return x.Version == y.Version && x.Instructions == y.Instructions && bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
 	}
 	held := func(x, y Held) bool {

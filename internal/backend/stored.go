@@ -37,7 +37,7 @@ func (s *Server) digest() string {
 func catalogFile(dir, server string) string { return filepath.Join(dir, server+".json") }
 
 // save keeps a listing. The definitions are written as they are, byte for byte.
-func (l *listing) save(dir, server, digest string, info ServerInfo) error {
+func (l *listing) save(dir, server, digest string, info About) error {
 	if dir == "" || digest == "" {
 		return nil
 	}
@@ -65,16 +65,16 @@ func (l *listing) save(dir, server, digest string, info ServerInfo) error {
 }
 
 // load reads a kept listing; false if there is none for this configuration.
-func (l *listing) load(dir, server, digest string) (info ServerInfo, known bool, err error) {
+func (l *listing) load(dir, server, digest string) (info About, known bool, err error) {
 	if dir == "" || digest == "" {
-		return ServerInfo{}, false, nil
+		return About{}, false, nil
 	}
 	b, err := os.ReadFile(catalogFile(dir, server))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ServerInfo{}, false, nil
+		return About{}, false, nil
 	}
 	if err != nil {
-		return ServerInfo{}, false, fmt.Errorf("read catalog of %s: %w", server, err)
+		return About{}, false, fmt.Errorf("read catalog of %s: %w", server, err)
 	}
 	return l.parse(b, server, digest)
 }
@@ -93,20 +93,20 @@ func seen(dir, server string) bool {
 }
 
 // parse reads the form that save writes.
-func (l *listing) parse(b []byte, server, digest string) (info ServerInfo, known bool, err error) {
+func (l *listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
 	if !rpc.Valid(b) {
-		return ServerInfo{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
+		return About{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
 	}
 	name, _ := rpc.Text(rpc.Member(b, "server"))
 	config, _ := rpc.Text(rpc.Member(b, "config"))
 	if string(rpc.Member(b, "version")) != storedVersion || name != server || config != digest {
-		return ServerInfo{}, false, nil
+		return About{}, false, nil
 	}
 	var read listing
 	for k := range kinds {
 		items, err := elements(rpc.Member(b, kindNames[k]))
 		if err != nil {
-			return ServerInfo{}, false, fmt.Errorf("catalog of %s: %s: %w (hint: delete the file; it is learned again)", server, kindNames[k], err)
+			return About{}, false, fmt.Errorf("catalog of %s: %s: %w (hint: delete the file; it is learned again)", server, kindNames[k], err)
 		}
 		read[k] = items
 	}
@@ -119,7 +119,7 @@ func (l *listing) parse(b []byte, server, digest string) (info ServerInfo, known
 }
 
 // append writes what a server said of itself as a member of a stored catalog.
-func (s ServerInfo) append(b []byte) []byte {
+func (s About) append(b []byte) []byte {
 	b = append(append(b, ",\n\"about\":{\"version\":"...), rpc.Quote(s.Version)...)
 	b = append(append(b, `,"instructions":`...), rpc.Quote(s.Instructions)...)
 	if s.Capabilities != nil {

@@ -24,8 +24,8 @@ const (
 	CategoriesFile = ".mycelium/tools/categories.yaml"
 )
 
-// ToolInfo is what people are told about a tool (D6).
-type ToolInfo struct {
+// ToolEntry is what people are told about a tool (D6).
+type ToolEntry struct {
 	ID          string         `json:"id"`              // server__name
 	Name        string         `json:"name"`            // for people, made of the id: Read File
 	Title       string         `json:"title,omitempty"` // as the server says it, else Name
@@ -36,14 +36,14 @@ type ToolInfo struct {
 }
 
 // Describe describes a tool for people.
-func (c *Categories) Describe(d policy.Definition) ToolInfo {
+func (c *Categories) Describe(d policy.Definition) ToolEntry {
 	var said struct {
 		Title       string         `json:"title"`
 		Description string         `json:"description"`
 		InputSchema jsontext.Value `json:"inputSchema"`
 	}
 	_ = json.Unmarshal(d.Raw, &said) // a definition that is no object has no description; the backend reports it
-	t := ToolInfo{
+	t := ToolEntry{
 		ID: d.Item.String(), Name: Humanise(d.Item.String()), Title: said.Title, Description: said.Description,
 		Category: c.of(d.Item, said.Description), Mutates: !d.Annotations["readOnlyHint"], Parameters: said.InputSchema,
 	}

@@ -63,7 +63,7 @@ func TestCategoryOfATool(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	c := &Categories{}
 	d := c.Describe(definition("a__b", `{"name":"b","title":"Bee","description":"Does b.","inputSchema":{"type":"object"}}`, true))
-	want := ToolInfo{ID: "a__b", Name: "B", Title: "Bee", Description: "Does b.", Category: "general", Parameters: []byte(`{"type":"object"}`)}
+	want := ToolEntry{ID: "a__b", Name: "B", Title: "Bee", Description: "Does b.", Category: "general", Parameters: []byte(`{"type":"object"}`)}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}

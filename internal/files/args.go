@@ -95,37 +95,18 @@ func (p property) check(name string, v jsontext.Value) error {
 	return nil
 }
 
+// maxKey is how much of an unknown key is compared with the known ones, in bytes.
+const maxKey = 64
+
 // nearest is the known key that is most like k.
 func nearest(k string, props map[string]property) string {
-	best, score := "", 1<<30
+	best, score := "", maxKey+1
 	for _, p := range sortedKeys(props) {
-		if d := distance(strings.ToLower(k), strings.ToLower(p)); d < score {
+		if d := policy.Distance(strings.ToLower(k[:min(len(k), maxKey)]), strings.ToLower(p), maxKey); d < score {
 			best, score = p, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance, in bytes. What it compares are names of arguments; a longer key is cut.
-func distance(a, b string) int {
-	a = a[:min(len(a), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func sortedKeys[V any](m map[string]V) []string {

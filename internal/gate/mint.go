@@ -227,8 +227,8 @@ func (g *Gate) End(ctx context.Context, id string) error {
 	return err
 }
 
-// Info describes a session for people, in the shape of `myc session list --json`.
-type Info struct {
+// Summary describes a session for people, in the shape of `myc session list --json`.
+type Summary struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name,omitempty"`
 	Principal string     `json:"principal"`
@@ -241,10 +241,10 @@ type Info struct {
 	Limits    []LimitUse `json:"limits,omitempty"`
 }
 
-// Info describes the session as it is now.
-func (s *Session) Info() Info {
+// Summary describes the session as it is now.
+func (s *Session) Summary() Summary {
 	sc := s.now()
-	return Info{
+	return Summary{
 		ID: s.ID, Name: s.name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
 		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
 		Created: s.created, Expires: s.expires, Live: !s.over(s.gate.now()),
@@ -253,16 +253,16 @@ func (s *Session) Info() Info {
 }
 
 // Sessions lists the live sessions, oldest first.
-func (g *Gate) Sessions(ctx context.Context) ([]Info, error) {
+func (g *Gate) Sessions(ctx context.Context) ([]Summary, error) {
 	kept, err := g.loadRows(ctx)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	infos := []Info{}
+	infos := []Summary{}
 	add := func(s *Session) {
 		if !seen[s.ID] && !s.over(g.now()) {
-			infos = append(infos, s.Info())
+			infos = append(infos, s.Summary())
 		}
 		seen[s.ID] = true
 	}
@@ -272,7 +272,7 @@ func (g *Gate) Sessions(ctx context.Context) ([]Info, error) {
 	for _, s := range kept {
 		add(s)
 	}
-	slices.SortFunc(infos, func(a, b Info) int {
+	slices.SortFunc(infos, func(a, b Summary) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return infos, nil

@@ -117,7 +117,7 @@ func TestRestartKeepsSessions(t *testing.T) {
 	if err := h.SetSkills(ctx, s, []string{"editor"}, nil, ByAgent); err != nil {
 		t.Fatal(err)
 	}
-	want, scope := s.Info(), s.Scope()
+	want, scope := s.Summary(), s.Scope()
 	opened := h.enter("guest")
 	h.restart(three())
 	if !closed(opened.Done()) {
@@ -279,7 +279,7 @@ func TestExpiryIsCheckedEachTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Info(); got.Expires.Sub(got.Created) != DefaultTTL || !got.Live {
+	if got := s.Summary(); got.Expires.Sub(got.Created) != DefaultTTL || !got.Live {
 		t.Errorf("%+v", got)
 	}
 	jump := time.Duration(0)

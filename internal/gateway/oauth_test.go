@@ -98,7 +98,7 @@ func TestAccessToken(t *testing.T) {
 		t.Fatalf("%+v, %v", infos, err)
 	}
 	got := infos[1]
-	want := gate.Info{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
+	want := gate.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -231,7 +231,7 @@ func (c *compiler) nearest(id string) string {
 		if strings.Contains(id, separator) {
 			name = e.item.String()
 		}
-		if n := distance(id, name, at); n < at {
+		if n := Distance(id, name, at-1); n < at {
 			best, at = e.item.String(), n
 		}
 	}
@@ -239,29 +239,6 @@ func (c *compiler) nearest(id string) string {
 		return "it grants nothing"
 	}
 	return "did you mean " + best + "? Until then it grants nothing"
-}
-
-// distance is the edit distance of two names, or at least limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // placeLimits compiles the limits over paths, which begin from the project.
