@@ -230,9 +230,12 @@ func (n *node) endSession(ctx context.Context, id string) {
 	}
 }
 
+// localPrincipal is the default principal: this user, on this machine, without a credential of ours.
+const localPrincipal = "local"
+
 func (n *node) spec(c daemon.Caller, p sessionParams) (gate.Spec, *rpc.Error) {
 	conf := n.current().project.File.Session
-	spec := gate.Spec{Name: p.Name, Principal: "local", Role: p.Role, Roles: p.May, Skills: p.Skills}
+	spec := gate.Spec{Name: p.Name, Principal: localPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
 	}

@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gateway"
+	"mycelium/internal/hook"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
@@ -38,6 +39,7 @@ type node struct {
 	pool    *backend.Pool
 	gate    *gate.Gate
 	gateway *gateway.Server
+	hooks   *hook.Host
 	logger  *slog.Logger
 	measuring
 	since  time.Time
@@ -99,6 +101,7 @@ func (a *app) openNode(ctx context.Context) (_ *node, err error) {
 		return nil, err
 	}
 	n.onClose(n.gate.Close)
+	n.openHooks()
 	return n, n.openGateway(ctx)
 }
 

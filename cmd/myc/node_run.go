@@ -36,7 +36,7 @@ func (n *node) run(ctx context.Context) error {
 	if n.auto {
 		idle = idleAfter
 	}
-	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Logger: n.logger})
+	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.hooks.Busy, Logger: n.logger})
 	n.cancel()
 	n.gateway.Close()
 	web.Wait()

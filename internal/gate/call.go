@@ -24,6 +24,8 @@ type Request struct {
 	Surface  string          // mcp-stdio, mcp-http, cli …
 	Thinking *audit.Thinking // reasoning that came with the call
 	Peer     Peer            // who is told and asked while the call runs; nil: nobody
+	Child    *Child          // the subagent that calls; nil: the agent itself
+	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
 	ID        string          // of the call, from NewID; empty: the gate makes one
 	Continues string          // the call that this request goes on with: Reply.Open, or one that runs and waits (Continue); empty: a new call
@@ -112,7 +114,7 @@ func (g *Gate) Admit(ctx context.Context, s *Session, r Request) (a *Admission, 
 // admit is Admit. runs tells that the call is about to run: it takes a slot where the number of calls at work is limited. A
 // continuation has its rate token.
 func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *Admission, err error) {
-	a = &Admission{Request: r, gate: g, session: s, scoped: s.now(), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
+	a = &Admission{Request: r, gate: g, session: s, scoped: s.scopedFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
 	if a.id == "" {
 		a.id = audit.NewID()
 	}
@@ -165,16 +167,15 @@ func (g *Gate) decide(c *Admission) (d policy.Decision) {
 			d = policy.Decision{Rule: "fault", Reason: "This call could not be decided, so it does not run. The operator's log says why."}
 		}
 	}()
-	p := c.scoped.world.Policy
 	var err error
 	if c.args, c.facts, err = g.read(c); err != nil {
 		// Of what is hidden not even that is said. Without arguments the policy says why it is hidden, for the log.
-		if d := p.Decide(policy.Call{Scope: c.scoped.scope, Item: c.Item, Time: c.began}); d.Unknown {
+		if d := c.scoped.decideAs(policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
 			return d
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return p.Decide(policy.Call{Scope: c.scoped.scope, Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+	return c.scoped.decideAs(policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
 }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.
@@ -184,6 +185,11 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 		return nil, policy.Facts{}, err
 	}
 	dir := cmp.Or(c.scoped.world.Roots[c.Item.Server], g.dir)
+	if c.Item.Server == policy.AgentServer && c.Dir != "" && c.Dir != g.dir {
+		if dir = (resolver{}).resolve(c.Dir); dir == "" {
+			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
+		}
+	}
 	facts, err := Facts(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
 	return args, facts, err
 }

@@ -74,6 +74,7 @@ type scoped struct {
 	known bool     // the role exists
 
 	bounds []policy.Bound // the limits of its calls
+	parent *scoped        // of a child: the session that it belongs to
 
 	once sync.Once
 	seen *view // computed when first asked for

@@ -33,6 +33,7 @@ type Event struct {
 	Tool        string         `json:"tool,omitempty"`   // canonical: agent__Bash, or server__tool of another MCP server
 	Native      string         `json:"native,omitempty"` // as the agent called it
 	Input       jsontext.Value `json:"input,omitempty"`  // canonical arguments of the tool
+	Ours        bool           `json:"ours,omitzero"`    // Tool is one of our own gateway's, which decides about the call itself
 	ToolUse     string         `json:"toolUse,omitempty"`
 	AgentID     string         `json:"agentId,omitempty"` // of a subagent
 	AgentType   string         `json:"agentType,omitempty"`

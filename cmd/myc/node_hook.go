@@ -1,0 +1,17 @@
+package main
+
+import (
+	"mycelium/internal/gate"
+	"mycelium/internal/hook"
+)
+
+// openHooks makes the host of the agents' hooks.
+func (n *node) openHooks() {
+	n.hooks = hook.NewHost(hook.HostOptions{Gate: n.gate, Spec: n.hookSpec, Logger: n.logger})
+}
+
+// hookSpec is the session of an agent whose hook brings no token: the default principal's, as that of a bare stdio client.
+func (n *node) hookSpec() gate.Spec {
+	conf := n.current().project.File.Session
+	return gate.Spec{Principal: localPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
+}
