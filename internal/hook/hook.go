@@ -8,7 +8,7 @@ import "github.com/go-json-experiment/json/jsontext"
 // Kind is what an event is about, whatever its agent calls it.
 type Kind string
 
-// The kinds of events.
+// The kinds of events. The zero value is one that is not known: it is treated as if a tool came after it.
 const (
 	PreTool       Kind = "PreToolUse"
 	Permission    Kind = "PermissionRequest"
@@ -26,6 +26,8 @@ const (
 type Event struct {
 	Agent       string         `json:"agent"` // claude, codex, gemini or crush
 	Kind        Kind           `json:"kind"`
+	Name        string         `json:"name,omitempty"`    // the event as the agent calls it
+	Fault       string         `json:"fault,omitempty"`   // why it cannot be read: it is denied and recorded, whatever else it says
 	Session     string         `json:"session,omitempty"` // the agent's own session id: a selector, never an authority
 	Dir         string         `json:"dir,omitempty"`     // working directory
 	Transcript  string         `json:"transcript,omitempty"`
@@ -48,6 +50,9 @@ type Event struct {
 	Tmux        string         `json:"tmux,omitempty"`       // tmux server, from TMUX
 	Deadline    int64          `json:"deadline,omitzero"`    // milliseconds that the answer may take
 }
+
+// Precedes reports whether a tool runs after an event of this kind unless we object. Of one that is not known we assume it.
+func (k Kind) Precedes() bool { return k == PreTool || k == Permission || k == "" }
 
 // Verdict is what a hook answers to an event that precedes a tool.
 type Verdict string
