@@ -47,7 +47,8 @@ func (a *app) policyCmd() *cobra.Command {
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
 			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
 		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora", Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
-			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }})
+			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
+		a.policyReplay())
 	return c
 }
 

@@ -131,6 +131,7 @@ type Options struct {
 	File    string   // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative one is looked for in Dir
 	Home    string   // empty: $HOME
 	UserDir string   // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	Policy  string   // a folder whose files are read in the place of the project's own, trusted or not: to try a policy out, never to enforce it
 	Environ []string // nil: os.Environ()
 	Logger  *slog.Logger
 }
@@ -171,9 +172,13 @@ func Load(o Options) (*Project, error) {
 	p.print = p.fingerprint()
 	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, MainFile))
 	project := &layer{}
-	if p.Dir != p.UserDir {
+	switch {
+	case o.Policy != "":
+		p.Trusted = true
+		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, MainFile))
+	case p.Dir != p.UserDir:
 		project = p.readProject()
-	} else {
+	default:
 		p.Trusted = true
 	}
 	p.merge(own, project)
