@@ -42,6 +42,7 @@ func (n *node) methods() map[string]method {
 		"session/list":   n.operator("list sessions", n.sessionList),
 		"session/change": n.operator("change a session", n.sessionChange),
 		"session/end":    n.operator("end a session", n.sessionEnd),
+		"hook":           n.hookMethod,
 	}
 }
 

@@ -26,6 +26,9 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
+	if code, ok := a.quickHook(ctx, os.Args[1:]); ok {
+		return code
+	}
 	return a.main(ctx, os.Args[1:])
 }
 
@@ -125,7 +128,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(a.demoCmd(), a.initCmd(), a.trustCmd(), a.serveCmd(), a.statusCmd(), a.stopCmd(), a.mcpCmd(), a.toolsCmd(),
-		a.callCmd(), a.rolesCmd(), a.skillCmd(), a.watchCmd(), a.policyCmd(), a.sessionCmd(), a.auditCmd(), a.configCmd(),
+		a.callCmd(), a.hookCmd(), a.rolesCmd(), a.skillCmd(), a.watchCmd(), a.policyCmd(), a.sessionCmd(), a.auditCmd(), a.configCmd(),
 		a.doctorCmd(), a.versionCmd(), a.completionCmd(), a.keeperCmd())
 	strictNames(root)
 	return root

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+
+	"mycelium/internal/daemon"
+	"mycelium/internal/gate"
+	"mycelium/internal/hook"
+	"mycelium/internal/rpc"
+)
+
+// hookParams are one event of an agent, and the token of its session where it has one.
+type hookParams struct {
+	Token string     `json:"token,omitempty"`
+	Event hook.Event `json:"event"`
+}
+
+// hookMethod answers one event of an agent's hook. It blocks while somebody is asked.
+func (n *node) hookMethod(ctx context.Context, _ daemon.Caller, params []byte) (any, *rpc.Error) {
+	var p hookParams
+	if e := decode(params, &p); e != nil {
+		return nil, e
+	}
+	var s *gate.Session
+	if p.Token != "" {
+		var err error
+		if s, err = n.gate.Authenticate(ctx, p.Token); err != nil {
+			return nil, &rpc.Error{Code: codeDenied, Message: "the token of this agent is not one of a live session"}
+		}
+	}
+	return n.hooks.Event(ctx, s, p.Event), nil
+}
