@@ -50,6 +50,7 @@ var confined = map[string][]string{
 	"github.com/goccy/go-yaml":               {"internal/yamlfile", "internal/config", "internal/skill"},
 	"modernc.org/sqlite":                     {"internal/store"},
 	"cel.dev/cel-go":                         {"internal/policy"},
+	"github.com/anthropics/anthropic-sdk-go": {"internal/model"},
 }
 
 func TestImportGraph(t *testing.T) {

@@ -85,7 +85,9 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 }
 
 func TestAssessCommandsByWhatTheyDo(t *testing.T) {
-	part := func(program string, effects ...string) policy.Part { return policy.Part{Program: program, Effects: effects} }
+	part := func(program string, effects ...string) policy.Part {
+		return policy.Part{Program: program, Effects: effects}
+	}
 	with := func(p policy.Part, access policy.Access, path string) policy.Part {
 		p.Paths = append(p.Paths, policy.Path{Access: access, Raw: path, Clean: path, Resolved: path})
 		return p
@@ -96,27 +98,27 @@ func TestAssessCommandsByWhatTheyDo(t *testing.T) {
 		risk     Risk
 		category string
 	}{
-		"nothing was read":         {nil, Critical, ShellExec},
-		"ls":                       {[]policy.Part{part("ls", "execute", "read")}, Medium, ShellExec},
-		"git status":               {[]policy.Part{part("git", "read")}, Low, VCS},
-		"git push":                 {[]policy.Part{part("git", "execute", "network", "push")}, High, VCS},
-		"git push -f":              {[]policy.Part{part("git", "push", "force_push")}, Critical, VCS},
-		"git add && make":          {[]policy.Part{part("git", "read"), part("make", "execute")}, Medium, ShellExec},
-		"psql -c":                  {[]policy.Part{part("psql", "execute", "database")}, High, Database},
-		"rm in the project":        {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/p/x")}, High, ShellExec},
-		"rm outside":               {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/q/x")}, Critical, ShellExec},
-		"a look-alike folder":      {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/pq/x")}, Critical, ShellExec},
-		"> /dev/null":              {[]policy.Part{with(part("make", "execute"), policy.Write, "/dev/null")}, Medium, ShellExec},
-		"reads outside":            {[]policy.Part{with(part("cat", "read"), policy.Read, "/q/x")}, Low, ShellExec},
-		"sudo":                     {[]policy.Part{part("apt", "privilege")}, Critical, ShellExec},
-		"curl | sh":                {[]policy.Part{part("curl", "network"), part("sh", "remote_code")}, Critical, ShellExec},
-		"claude --bare":            {[]policy.Part{part("claude", "agent")}, Critical, ShellExec},
-		"myc approvals approve":    {[]policy.Part{part("myc", "operator")}, Critical, ShellExec},
-		"python -c 'clear'":        {[]policy.Part{part("python", "execute", "inline_code")}, High, ShellExec},
+		"nothing was read":          {nil, Critical, ShellExec},
+		"ls":                        {[]policy.Part{part("ls", "execute", "read")}, Medium, ShellExec},
+		"git status":                {[]policy.Part{part("git", "read")}, Low, VCS},
+		"git push":                  {[]policy.Part{part("git", "execute", "network", "push")}, High, VCS},
+		"git push -f":               {[]policy.Part{part("git", "push", "force_push")}, Critical, VCS},
+		"git add && make":           {[]policy.Part{part("git", "read"), part("make", "execute")}, Medium, ShellExec},
+		"psql -c":                   {[]policy.Part{part("psql", "execute", "database")}, High, Database},
+		"rm in the project":         {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/p/x")}, High, ShellExec},
+		"rm outside":                {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/q/x")}, Critical, ShellExec},
+		"a look-alike folder":       {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/pq/x")}, Critical, ShellExec},
+		"> /dev/null":               {[]policy.Part{with(part("make", "execute"), policy.Write, "/dev/null")}, Medium, ShellExec},
+		"reads outside":             {[]policy.Part{with(part("cat", "read"), policy.Read, "/q/x")}, Low, ShellExec},
+		"sudo":                      {[]policy.Part{part("apt", "privilege")}, Critical, ShellExec},
+		"curl | sh":                 {[]policy.Part{part("curl", "network"), part("sh", "remote_code")}, Critical, ShellExec},
+		"claude --bare":             {[]policy.Part{part("claude", "agent")}, Critical, ShellExec},
+		"myc approvals approve":     {[]policy.Part{part("myc", "operator")}, Critical, ShellExec},
+		"python -c 'clear'":         {[]policy.Part{part("python", "execute", "inline_code")}, High, ShellExec},
 		`eval "$(echo … | base64)"`: {[]policy.Part{unclear(part("eval", "inline_code", "unclear"))}, Critical, ShellExec},
-		`$CMD x`:                   {[]policy.Part{unclear(part("", "execute", "unclear"))}, Critical, ShellExec},
-		`cat $FILE`:                {[]policy.Part{unclear(part("cat", "read", "unclear"))}, High, ShellExec},
-		"an effect of tomorrow":    {[]policy.Part{part("x", "teleport")}, Critical, ShellExec},
+		`$CMD x`:                    {[]policy.Part{unclear(part("", "execute", "unclear"))}, Critical, ShellExec},
+		`cat $FILE`:                 {[]policy.Part{unclear(part("cat", "read", "unclear"))}, High, ShellExec},
+		"an effect of tomorrow":     {[]policy.Part{part("x", "teleport")}, Critical, ShellExec},
 	} {
 		risk, category := Assess(item(t, "agent__Bash"), nil, policy.Facts{Dir: "/p", Parts: c.parts})
 		if risk != c.risk || category != c.category {

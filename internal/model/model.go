@@ -1,2 +1,250 @@
-// Package model talks to a language model.
+// Package model talks to a language model: one question, one answer, what it cost. It holds the one table of prices of this program
+// and the one ledger of what was spent on questions of our own.
 package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+)
+
+// The defaults of a client, and the bound of one answer on the wire, in bytes.
+const (
+	DefaultURL     = "https://api.anthropic.com"
+	DefaultTimeout = 30 * time.Second
+	maxAnswer      = 1 << 20
+)
+
+// ErrNoKey means that nobody gave a key: there is no model then.
+var ErrNoKey = errors.New("no API key")
+
+// Options say how to reach a model.
+type Options struct {
+	Key     string        // without one, New returns ErrNoKey
+	BaseURL string        // empty: DefaultURL
+	Timeout time.Duration // of one question, tries and waits included; 0: DefaultTimeout
+	Retries int           // further tries after an answer that says to come again (429, 529, 5xx) or none at all
+}
+
+// Client asks a model over the Messages API of Anthropic. It is safe for concurrent use and keeps nothing between questions. It
+// reads no environment and no files: what it is given is all that it uses.
+type Client struct {
+	api     anthropic.Client
+	http    *http.Client
+	timeout time.Duration
+}
+
+// New makes a client. Nothing is sent before a question.
+func New(o Options) (*Client, error) {
+	if o.Key == "" {
+		return nil, ErrNoKey
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultURL
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	client := &http.Client{Transport: bounded{transport}}
+	api := anthropic.NewClient(option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithAPIKey(o.Key), option.WithBaseURL(o.BaseURL),
+		option.WithHTTPClient(client), option.WithMaxRetries(max(0, o.Retries)))
+	return &Client{api: api, http: client, timeout: o.Timeout}, nil
+}
+
+// Close ends the connections that are kept for the next question.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Question is one request.
+type Question struct {
+	Model     string
+	System    string
+	Text      string
+	Schema    map[string]any // of the JSON object to answer with; nil: plain text
+	MaxTokens int            // 0: 1024. Models that think need room for it
+}
+
+// Answer is what a model said.
+type Answer struct {
+	Text  string
+	Model string // as the API names it
+	Usage Usage
+	Cost  float64 // USD, by the table of prices
+}
+
+// Ask asks one question and waits for the whole answer. Every error is a *Error, but that of a context that ended. An answer that was
+// cut off or refused is an error; what it cost is in the Answer all the same.
+func (c *Client) Ask(ctx context.Context, q Question) (Answer, error) {
+	inner, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	if q.MaxTokens <= 0 {
+		q.MaxTokens = 1024
+	}
+	p := anthropic.MessageNewParams{
+		Model: q.Model, MaxTokens: int64(q.MaxTokens),
+		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.Text))},
+	}
+	if q.System != "" {
+		p.System = []anthropic.TextBlockParam{{Text: q.System}}
+	}
+	if q.Schema != nil {
+		p.OutputConfig.Format.Schema = q.Schema
+	}
+	m, err := c.api.Messages.New(inner, p)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, ctx.Err()
+		}
+		return Answer{}, explain(inner, err)
+	}
+	a := answerOf(m)
+	switch m.StopReason {
+	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence:
+	case anthropic.StopReasonRefusal:
+		return a, &Error{Kind: Refused, Text: "the model refused to answer"}
+	case anthropic.StopReasonMaxTokens:
+		return a, &Error{Kind: Malformed, Text: "the answer was cut off"}
+	case anthropic.StopReasonModelContextWindowExceeded:
+		return a, &Error{Kind: TooLong, Text: "the question does not fit into the model"}
+	default:
+		return a, &Error{Kind: Malformed, Text: fmt.Sprintf("the model stopped for %q", string(m.StopReason))}
+	}
+	if strings.TrimSpace(a.Text) == "" {
+		return a, &Error{Kind: Malformed, Text: "the answer is empty"}
+	}
+	return a, nil
+}
+
+// answerOf takes the text and the usage from a message.
+func answerOf(m *anthropic.Message) Answer {
+	var text strings.Builder
+	for _, b := range m.Content {
+		if b.Type == "text" {
+			text.WriteString(b.Text)
+		}
+	}
+	u := Usage{
+		Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens, CacheRead: m.Usage.CacheReadInputTokens,
+		CacheWrite: m.Usage.CacheCreationInputTokens, CacheWriteHour: m.Usage.CacheCreation.Ephemeral1hInputTokens,
+		Fast: m.Usage.Speed == anthropic.UsageSpeedFast,
+	}
+	cost, _ := Cost(m.Model, u)
+	return Answer{Text: text.String(), Model: m.Model, Usage: u, Cost: cost}
+}
+
+// Kind says why there is no answer.
+type Kind string
+
+// The kinds of failures.
+const (
+	Timeout     Kind = "timeout"
+	Overloaded  Kind = "overloaded" // it is busy, or we ask too often
+	Unreachable Kind = "unreachable"
+	Rejected    Kind = "rejected" // the key, the model or the request is not accepted
+	TooLong     Kind = "too long"
+	Refused     Kind = "refused" // the model will not speak of it
+	Malformed   Kind = "malformed"
+)
+
+// Error is a question without an answer. It never has the key or the question in it.
+type Error struct {
+	Kind   Kind
+	Status int // of HTTP; 0: none
+	Text   string
+}
+
+func (e *Error) Error() string {
+	if e.Status != 0 {
+		return fmt.Sprintf("ask the model: %s (HTTP %d)", e.Text, e.Status)
+	}
+	return "ask the model: " + e.Text
+}
+
+// explain sorts what the SDK says. Its own text repeats addresses and whole bodies; people are told less.
+func explain(ctx context.Context, err error) *Error {
+	var api *anthropic.Error
+	switch {
+	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: Timeout, Text: "there was no answer in time"}
+	case errors.As(err, &api):
+		return explainStatus(api)
+	case errors.Is(err, errTooLarge):
+		return &Error{Kind: Malformed, Text: fmt.Sprintf("the answer is larger than %d KiB", maxAnswer>>10)}
+	case errors.Is(err, errElsewhere):
+		return &Error{Kind: Rejected, Text: "the address leads elsewhere, where the key is not sent"}
+	case isDecode(err):
+		return &Error{Kind: Malformed, Text: "the answer is no message of the API"}
+	}
+	return &Error{Kind: Unreachable, Text: "the API cannot be reached"}
+}
+
+func explainStatus(api *anthropic.Error) *Error {
+	e := &Error{Kind: Rejected, Status: api.StatusCode, Text: "the API does not accept the request"}
+	switch s := api.StatusCode; {
+	case s == http.StatusRequestEntityTooLarge, s == http.StatusBadRequest && strings.Contains(api.RawJSON(), "prompt is too long"):
+		e.Kind, e.Text = TooLong, "the question is too long"
+	case s == http.StatusUnauthorized, s == http.StatusForbidden:
+		e.Text = "the API does not accept the key"
+	case s == http.StatusNotFound:
+		e.Text = "the API does not know this model or address"
+	case s == http.StatusTooManyRequests, s == 529:
+		e.Kind, e.Text = Overloaded, "the API is busy or asked too often"
+	case s >= 500:
+		e.Kind, e.Text = Overloaded, "the API has a fault"
+	}
+	return e
+}
+
+// isDecode reports whether a body arrived and could not be read. The SDK has no type for that; it says what it did.
+func isDecode(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "error parsing response json") || strings.Contains(text, "expected destination type") || strings.Contains(text, "invalid character") ||
+		strings.Contains(text, "unexpected end of JSON")
+}
+
+var (
+	errTooLarge  = errors.New("the answer is too large")
+	errElsewhere = errors.New("a redirect")
+)
+
+// bounded reads no more than maxAnswer of any answer, and follows no redirect.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 { // the key is in a header of its own, which a redirect would carry to whoever is named
+		return nil, errors.Join(errElsewhere, resp.Body.Close())
+	}
+	resp.Body = &boundedBody{resp.Body, maxAnswer}
+	return resp, nil
+}
+
+func (b bounded) CloseIdleConnections() {
+	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

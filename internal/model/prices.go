@@ -1,0 +1,123 @@
+package model
+
+import "strings"
+
+// Usage is what one answer used, in tokens.
+type Usage struct {
+	Input          int64 // neither read from nor written to the cache
+	Output         int64 // thinking included
+	CacheRead      int64
+	CacheWrite     int64 // whatever its life, CacheWriteHour included
+	CacheWriteHour int64 // of CacheWrite: those that are kept for an hour
+	Searches       int64 // web searches by the API
+	Fast           bool  // the faster mode of the larger models
+}
+
+// price is what a million tokens cost, in USD.
+type price struct {
+	family        string // the beginning of a model's name
+	input, output float64
+	read          float64
+	write, hour   float64 // written to the cache for five minutes, and for an hour
+	fast          float64 // by how much the faster mode multiplies; 0: it is not known, and the dearest is taken
+	above         int64   // prompts of more tokens than this cost times as much; 0: none do
+	times         float64
+}
+
+// prices is the one table of prices of this program, in the order of lookup: the first family that a name begins with counts.
+//
+// As of 2026-11-22, from https://platform.claude.com/docs/en/about-claude/pricing and the pages of the models there; those of the
+// faster mode and all up to Opus 4.8 agree with what Claude Code 2.1.197 reports as total_cost_usd.
+var prices = []price{
+	{family: "claude-fable-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
+	{family: "claude-mythos-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
+	{family: "claude-fable-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20},
+	{family: "claude-mythos-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20},
+	{family: "claude-opus-5-5", input: 4, output: 20, read: 0.20, write: 5, hour: 8},
+	{family: "claude-opus-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
+	{family: "claude-opus-4-8", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, fast: 2},
+	{family: "claude-opus-4-7", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
+	{family: "claude-opus-4-6", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
+	{family: "claude-opus-4-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
+	{family: "claude-opus-4-1", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
+	{family: "claude-opus-4", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
+	{family: "claude-3-opus", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
+	{family: "claude-sonnet-5-5", input: 2, output: 10, read: 0.10, write: 2.50, hour: 4},
+	{family: "claude-sonnet-5", input: 2, output: 10, read: 0.20, write: 2.50, hour: 4},
+	{family: "claude-sonnet-4-6", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-sonnet-4-5", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-sonnet-4", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-3-7-sonnet", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-3-5-sonnet", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-haiku-5-5", input: 0.10, output: 0.50, read: 0.01, write: 0.125, hour: 0.20, above: 100_000, times: 5},
+	{family: "claude-haiku-4-5", input: 1, output: 5, read: 0.10, write: 1.25, hour: 2},
+	{family: "claude-3-5-haiku", input: 0.80, output: 4, read: 0.08, write: 1, hour: 1.60},
+	{family: "claude-3-haiku", input: 0.25, output: 1.25, read: 0.03, write: 0.30, hour: 0.50},
+}
+
+const (
+	searchPrice = 0.01 // USD for one web search
+	fastMost    = 6    // the faster mode of Opus 4.6, the dearest that there was
+)
+
+// Cost is what a usage costs in USD. A model that the table does not know costs what the dearest known one does, and known is false:
+// a budget is then used up too early rather than too late. Names are read with what clouds and clients add: a provider before it, a
+// date, a version or a size of the context after it.
+func Cost(model string, u Usage) (usd float64, known bool) {
+	p, known := priceOf(model)
+	// What an agent writes into its transcript may be anything; nothing in it makes up for what was spent.
+	u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Searches = max(u.Input, 0), max(u.Output, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0), max(u.Searches, 0)
+	hour := min(max(u.CacheWriteHour, 0), u.CacheWrite)
+	usd = float64(u.Input)*p.input + float64(u.Output)*p.output + float64(u.CacheRead)*p.read + float64(u.CacheWrite-hour)*p.write + float64(hour)*p.hour
+	usd /= 1e6
+	if p.above > 0 && float64(u.Input)+float64(u.CacheRead)+float64(u.CacheWrite) > float64(p.above) {
+		usd *= p.times
+	}
+	if u.Fast {
+		times := p.fast
+		if times == 0 {
+			times = fastMost
+		}
+		usd *= times
+	}
+	return usd + float64(u.Searches)*searchPrice, known
+}
+
+func priceOf(model string) (price, bool) {
+	model = strings.ToLower(model)
+	if i := strings.Index(model, "claude-"); i >= 0 {
+		for _, p := range prices {
+			if rest, ok := strings.CutPrefix(model[i:], p.family); ok && sameModel(rest) {
+				return p, true
+			}
+		}
+	}
+	return dearest(), false
+}
+
+// sameModel reports whether what follows the name of a model leaves it the same one: a date, a word, or what clouds add. A further
+// number of a version makes it another.
+func sameModel(rest string) bool {
+	if rest == "" || strings.IndexByte("@[:", rest[0]) >= 0 {
+		return true
+	}
+	word, ok := strings.CutPrefix(rest, "-")
+	if !ok || word == "" {
+		return false
+	}
+	digits := 0
+	for digits < len(word) && word[digits] >= '0' && word[digits] <= '9' {
+		digits++
+	}
+	return digits == 0 || digits == len("20060102")
+}
+
+// dearest takes the highest of every column.
+func dearest() price {
+	d := price{}
+	for _, p := range prices {
+		d.input, d.output, d.read = max(d.input, p.input), max(d.output, p.output), max(d.read, p.read)
+		d.write, d.hour = max(d.write, p.write), max(d.hour, p.hour)
+	}
+	return d
+}
