@@ -43,6 +43,7 @@ func (a *app) doctor(ctx context.Context) error {
 	v.doctorHeld(add)
 	v.doctorServed(add)
 	v.doctorRoles(add)
+	a.doctorRules(ctx, v, add)
 	v.doctorSchemas(add)
 	a.doctorDaemon(ctx, v, add)
 	doctorAudit(v, add)

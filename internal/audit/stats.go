@@ -153,3 +153,13 @@ func preview(s string) string {
 	}
 	return s
 }
+
+// Rules counts how many calls each rule decided, over the whole log; calls that no rule decided are under "".
+func (x *Index) Rules(ctx context.Context) (map[string]int, error) {
+	var list []Count
+	err := x.read(ctx, func(tx *sql.Tx, tail bool) (err error) {
+		list, err = counts(ctx, tx, `SELECT v.rule, sum(n) FROM (SELECT verdict, count(*) AS n FROM `+callsTable(tail)+` GROUP BY 1) JOIN audit_verdicts v USING (verdict) GROUP BY 1`)
+		return err
+	})
+	return byName(list), wrap("count what rules decided", err)
+}
