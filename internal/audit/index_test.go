@@ -69,6 +69,43 @@ func ids(t testing.TB, x *Index, q Query) string {
 	return strings.Join(out, " ")
 }
 
+// TestLateThinking: reasoning that came with the outcome belongs to the call, whatever the index has read of it before.
+func TestLateThinking(t *testing.T) {
+	for _, followed := range []string{"before", "after", "never", "rebuilt"} {
+		o := options(t)
+		l, x := openLog(t, o), openIndex(t, o)
+		follow := func(when string) {
+			if followed == when {
+				if err := x.Follow(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		early := decision("early")
+		early.Thinking = &Thinking{Thinking: "known before"}
+		add(t, l, decision("late"), early, decision("none"))
+		follow("before")
+		for _, id := range []string{"late", "early", "none"} {
+			r := Record{ID: id, Kind: Outcome, Outcome: "ok"}
+			if id == "late" {
+				r.Thinking = &Thinking{Thinking: "known later", Claimed: true}
+			}
+			add(t, l, r)
+		}
+		follow("after")
+		if followed == "rebuilt" {
+			if err := x.Rebuild(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for text, want := range map[string]string{"known": "early late", "later": "late", "before": "early"} {
+			if got := ids(t, x, Query{Text: text}); got != want {
+				t.Errorf("followed %s: %q finds %q, want %q", followed, text, got, want)
+			}
+		}
+	}
+}
+
 // TestQueries asks the same of an index that has read all, half and nothing of the log.
 func TestQueries(t *testing.T) {
 	yes, no := true, false

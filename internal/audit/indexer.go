@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,8 +16,8 @@ import (
 // indexer holds the prepared statements that put lines into the tables; while there are temporary tables of the same names,
 // into those.
 type indexer struct {
-	calls, call, outcome, thinking, text *sql.Stmt
-	copy                                 *sql.Stmt // of the overlay
+	calls, call, outcome, thinking, text, silent *sql.Stmt
+	copy                                         *sql.Stmt // of the overlay
 
 	// held are decisions whose outcome may still come, by id: most follow soon, and one row that is whole costs half of one that
 	// is inserted and then updated.
@@ -93,6 +94,7 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 		{&w.calls, insertCall + strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, together-1) + again},
 		{&w.outcome, `UPDATE audit_calls SET outcome = ?, error = ?, duration_us = ? WHERE id = ?`},
 		{&w.thinking, `INSERT INTO audit_thinking (seq, thinking, type, tokens) VALUES (?, ?, ?, ?)`},
+		{&w.silent, `SELECT seq FROM audit_calls WHERE id = ? AND seq NOT IN (SELECT seq FROM audit_thinking)`},
 		{&w.text, `INSERT INTO audit_text (rowid, words, bigrams) VALUES (?, ?, ?)`},
 		{&w.scopes.find, `SELECT scope FROM audit_scopes WHERE session = ? AND tool = ? AND role = ? AND principal = ? AND surface = ? AND item_kind = ? AND server = ?`},
 		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, item_kind, server) VALUES (?, ?, ?, ?, ?, ?, ?)`},
@@ -109,7 +111,7 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 }
 
 func (w *indexer) close() {
-	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.copy, w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
+	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.silent, w.copy, w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
 		if s != nil {
 			_ = s.Close()
 		}
@@ -142,6 +144,9 @@ func (w *indexer) add(ctx context.Context, l *Line) error {
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			if err == nil && l.Thinking != nil {
+				err = w.lateThinking(ctx, l)
+			}
 			return err
 		}
 		return w.insert(ctx, l, l) // its decision is not in the log
@@ -203,23 +208,35 @@ func (w *indexer) insert(ctx context.Context, l, end *Line) error {
 		_, err = w.calls.ExecContext(ctx, w.rows...)
 		w.rows = w.rows[:0]
 	}
-	if err != nil || l.Thinking == nil {
-		return err
+	if t := cmp.Or(l.Thinking, end.Thinking); err == nil && t != nil {
+		err = w.insertThinking(ctx, l.Seq, t)
 	}
-	return w.insertThinking(ctx, l)
+	return err
 }
 
-func (w *indexer) insertThinking(ctx context.Context, l *Line) error {
-	t := l.Thinking
+// lateThinking is reasoning that came to light with the outcome of a call that is in the index already.
+func (w *indexer) lateThinking(ctx context.Context, l *Line) error {
+	var seq int64
+	err := w.silent.QueryRowContext(ctx, l.ID).Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return w.insertThinking(ctx, seq, l.Thinking)
+}
+
+func (w *indexer) insertThinking(ctx context.Context, seq int64, t *Thinking) error {
 	raw, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	if _, err := w.thinking.ExecContext(ctx, l.Seq, string(raw), t.Type, t.Tokens); err != nil {
+	if _, err := w.thinking.ExecContext(ctx, seq, string(raw), t.Type, t.Tokens); err != nil {
 		return err
 	}
 	text := t.Thinking + "\n" + t.Summary
-	_, err = w.text.ExecContext(ctx, l.Seq, text, bigrams(text))
+	_, err = w.text.ExecContext(ctx, seq, text, bigrams(text))
 	return err
 }
 

@@ -24,7 +24,8 @@ type Request struct {
 	Surface  string          // mcp-stdio, mcp-http, cli …
 	Thinking *audit.Thinking // reasoning that came with the call
 	Peer     Peer            // who is told and asked while the call runs; nil: nobody
-	Child    *Child          // the subagent that calls; nil: the agent itself
+	Child    *Child          // the subagent that calls; nil: the agent itself, or the one that is expected to (Expect)
+	ToolUse  string          // the agent's own id of the call, by which it may be expected
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
 	ID        string          // of the call, from NewID; empty: the gate makes one
@@ -97,6 +98,7 @@ type Admission struct {
 	args     policy.Args
 	facts    policy.Facts
 	thinking *audit.Thinking
+	late     *audit.Thinking // of Ended
 
 	decidedBy string     // for the record; empty: the policy
 	held      []*counter // concurrency slots, given back by Done
@@ -114,6 +116,7 @@ func (g *Gate) Admit(ctx context.Context, s *Session, r Request) (a *Admission, 
 // admit is Admit. runs tells that the call is about to run: it takes a slot where the number of calls at work is limited. A
 // continuation has its rate token.
 func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *Admission, err error) {
+	g.join(s, &r)
 	a = &Admission{Request: r, gate: g, session: s, scoped: s.scopedFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
 	if a.id == "" {
 		a.id = audit.NewID()
@@ -133,7 +136,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	}
 	a.guard = d.Guard
 	if r.asksOfTask() { // with which arguments the task began is not known any more
-		a.guard = a.scoped.world.Policy.Guards(a.scoped.scope, r.Item)
+		a.guard = a.scoped.guards(r.Item)
 	}
 	if !r.follows() {
 		refused, warn := g.rates.pass(a)
@@ -279,6 +282,34 @@ func tells(p policy.Part) bool {
 	return p.Program != "" || len(p.Argv)+len(p.Paths)+len(p.Hosts)+len(p.Effects)+len(p.Unclear) > 0
 }
 
+// Ending is how a call ended that others ran, as far as they say.
+type Ending struct {
+	Failed   string          // what went wrong; empty: nothing
+	Took     time.Duration   // 0: since it was admitted
+	Thinking *audit.Thinking // reasoning that came to light only now
+}
+
+// Ended is Done for a call that others ran.
+func (c *Admission) Ended(ctx context.Context, e Ending) {
+	now := c.gate.now()
+	if e.Took > 0 {
+		c.since = now.Add(-e.Took)
+	}
+	if c.thinking == nil && e.Thinking != nil {
+		late := *e.Thinking
+		late.Claimed = true
+		c.late = &late
+	}
+	var failed error
+	if e.Failed != "" {
+		failed = errors.New(e.Failed)
+	}
+	c.Done(ctx, Reply{}, failed)
+}
+
+// Release gives back what an admission holds whose end nobody will tell: in the log it stays unfinished.
+func (c *Admission) Release() { c.gate.rates.leave(c) }
+
 // Done records how the call ended. If that fails the result goes out all the same (the call ran), and nothing else runs until
 // the log has taken the record.
 func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
@@ -287,7 +318,7 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	now := g.now()
 	r := c.record(audit.Outcome, now)
 	r.Duration = now.Sub(c.since)
-	r.Outcome, r.Guard = "ok", c.guarded
+	r.Outcome, r.Guard, r.Thinking = "ok", c.guarded, c.late
 	var denied *DeniedError
 	switch {
 	case errors.As(failed, &denied):

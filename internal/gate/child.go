@@ -11,7 +11,9 @@ import (
 type Child struct {
 	ID   string // the agent's own id of it
 	Type string // what kind of subagent it is, as the agent calls it
-	Role string // the role that it was given; empty, or one that the policy does not know: the session's. It only narrows.
+	// Roles are those that it was given. The first that the policy knows is its role, and what the session or any other of them may not
+	// do it may not do either: a role given to a child only narrows. None: it has the session's.
+	Roles []string
 }
 
 // maxChild bounds the id of a child, in bytes: it becomes part of a principal's id.
@@ -34,41 +36,53 @@ func (s *Session) scopedFor(c *Child) *scoped {
 	if c == nil {
 		return sc
 	}
-	return sc.child(c)
+	id := c.name(sc.scope.Principal.ID)
+	var roles []string
+	for _, name := range c.Roles {
+		if v, ok := sc.world.Policy.Role(name); ok && !slices.Contains(roles, v.ID) {
+			roles = append(roles, v.ID)
+		}
+	}
+	if len(roles) == 0 {
+		return sc.child(id, sc.state.role)
+	}
+	slices.Reverse(roles) // the first one is the last to be taken, and is what the log shows
+	for _, name := range roles {
+		sc = sc.child(id, name)
+	}
+	return sc
 }
 
-// child is the scope of a child: its principal has the session's as its parent, switches to no role, and has those of the session's
-// active skills that are open to its own role. What its parent may not do with its own active skills is decided besides (decideAs).
-func (sc *scoped) child(c *Child) *scoped {
+// now is the caller of a call as it is at this moment.
+func (c *Admission) now() *scoped { return c.session.scopedFor(c.Child) }
+
+// child is the scope of a child in a role: its principal has the one above as its parent, switches to no role, and has those of the
+// skills active above that are open to its own role. What is decided above stands besides (decideAs).
+func (sc *scoped) child(id, role string) *scoped {
 	p := sc.world.Policy
-	role := sc.state.role
-	if _, ok := p.Role(c.Role); ok && c.Role != "" {
-		role = c.Role
+	out := &scoped{
+		id: sc.id, state: &state{role: role, asked: asked{Only: sc.scope.Skills}}, world: sc.world, parent: sc,
+		bounds: sc.bounds, fixed: sc.fixed, open: sc.open, known: sc.known,
 	}
-	parent := sc.scope.Principal
-	st := &state{role: role, asked: asked{Only: sc.scope.Skills}}
-	out := &scoped{id: sc.id, state: st, world: sc.world, parent: sc, bounds: sc.bounds, fixed: sc.fixed, known: sc.known, open: sc.open}
 	if role != sc.state.role {
 		out.known = true
 		open := p.OpenSkills(role)
 		out.open = slices.DeleteFunc(slices.Clone(sc.open), func(name string) bool { return !slices.Contains(open, name) })
 		out.bounds = slices.Clone(sc.bounds)
 		for _, b := range p.Bounds(role) {
-			if !slices.ContainsFunc(out.bounds, func(o policy.Bound) bool { return o.Name == b.Name && o.Session == b.Session }) {
+			if !slices.ContainsFunc(out.bounds, func(o policy.Bound) bool { return o.Name == b.Name }) {
 				out.bounds = append(out.bounds, b)
 			}
 		}
 	}
 	active := slices.DeleteFunc(slices.Clone(sc.scope.Skills), func(name string) bool { return !slices.Contains(out.open, name) })
-	out.scope = policy.Scope{
-		Principal: policy.Principal{ID: c.name(parent.ID), Role: role, Parent: &parent},
-		Skills:    active, Stage: sc.scope.Stage,
-	}
+	above := sc.scope.Principal
+	out.scope = policy.Scope{Principal: policy.Principal{ID: id, Role: role, Parent: &above}, Skills: active, Stage: sc.scope.Stage}
 	return out
 }
 
-// decideAs asks the policy. A child is also decided as the session that it belongs to, with the skills that are active there, and the
-// stricter answer stands: the policy by itself would take its parent to have every skill that is open to it.
+// decideAs asks the policy. A child is also decided as what stands above it, with the skills that are active there, and the strictest
+// answer stands: the policy by itself takes a parent to have every skill that is open to it.
 func (sc *scoped) decideAs(c policy.Call) policy.Decision {
 	c.Scope = sc.scope
 	d := sc.world.Policy.Decide(c)
@@ -83,12 +97,30 @@ func (sc *scoped) decideAs(c policy.Call) policy.Decision {
 	return d
 }
 
-// Shows reports whether a session, or a child of it, sees an item.
-func (g *Gate) Shows(s *Session, c *Child, it policy.Item) bool {
-	for sc := s.scopedFor(c); sc != nil; sc = sc.parent {
+// guards are what is done to any result of an item, here and above.
+func (sc *scoped) guards(it policy.Item) policy.Guard {
+	var out policy.Guard
+	for ; sc != nil; sc = sc.parent {
+		out = out.And(sc.world.Policy.Guards(sc.scope, it))
+	}
+	return out
+}
+
+// shows reports whether an item is seen, here and above.
+func (sc *scoped) shows(it policy.Item) bool {
+	for ; sc != nil; sc = sc.parent {
 		if !sc.world.Policy.Visible(sc.scope, it) {
 			return false
 		}
 	}
 	return true
+}
+
+// Shows reports whether a session, or a child of it, sees an item.
+func (g *Gate) Shows(s *Session, c *Child, it policy.Item) bool { return s.scopedFor(c).shows(it) }
+
+// IsRole reports whether the policy knows a role by this name.
+func (g *Gate) IsRole(name string) bool {
+	_, ok := g.world.Load().Policy.Role(name)
+	return ok
 }

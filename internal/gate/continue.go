@@ -91,6 +91,7 @@ func (g *Gate) Abandon(ctx context.Context, s *Session, r Request, why error) {
 	if !ok {
 		return
 	}
+	g.join(s, &r)
 	a := &Admission{Request: r, gate: g, session: s, scoped: s.scopedFor(r.Child), id: r.Continues, began: g.now(), since: c.since}
 	a.Done(ctx, Reply{}, why)
 }

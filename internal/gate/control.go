@@ -39,6 +39,9 @@ type param struct {
 // arguments are the arguments of a control tool, checked against its params.
 type arguments policy.Args
 
+// changes reports whether the tool changes what the session is.
+func (t tool) changes() bool { return t.item == setRoleItem || t.item == setSkillsItem }
+
 // text is a string argument, "" when it is absent.
 func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
 
@@ -199,6 +202,9 @@ func (g *Gate) control(ctx context.Context, c *Admission) (Reply, error) {
 		return Reply{}, fmt.Errorf("call %s: the policy's catalog names a control tool that does not exist", c.Item)
 	}
 	a, err := t.check(c.args)
+	if err == nil && c.Child != nil && t.changes() {
+		err = refusal("A subagent does not change the role or the skills of the session that it belongs to")
+	}
 	var answer any
 	if err == nil {
 		answer, err = t.run(ctx, g, c, a)

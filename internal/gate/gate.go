@@ -79,6 +79,8 @@ type Gate struct {
 	live  registry
 	owed  debts
 	rates limits
+
+	arrivals arrivals
 }
 
 // New makes a gate.

@@ -93,7 +93,7 @@ type roleList struct {
 }
 
 func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	out := roleList{Current: sc.state.role, Roles: []role{}}
 	for _, id := range sc.mayTake() {
 		v, _ := sc.world.Policy.Role(id)
@@ -241,7 +241,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 }
 
 func runActiveSkills(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	others, _ := difference(sc.scope.Skills, sc.open)
 	return map[string][]string{
 		"activeSkills": append([]string{}, sc.scope.Skills...), "availableSkills": append([]string{}, others...),
@@ -257,7 +257,7 @@ type suggestion struct {
 }
 
 func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	out := []suggestion{}
 	for _, s := range sc.world.Skills.Suggest(a.text("intent"), sc.open) {
 		k, ok := sc.world.Skills.Skill(s.Skill)

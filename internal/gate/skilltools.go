@@ -86,7 +86,7 @@ func (sc *scoped) as(g *Gate, s *Session, a arguments) (*scoped, error) {
 }
 
 func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
-	here := c.session.now()
+	here := c.now()
 	sc, err := here.as(g, c.session, a)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ type described struct {
 }
 
 func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	k, err := sc.openSkill(a.text("id"))
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (sc *scoped) with(name string) policy.Scope {
 }
 
 func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	k, err := sc.openSkill(a.text("skillId"))
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ type fileText struct {
 }
 
 func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
-	sc := c.session.now()
+	sc := c.now()
 	k, err := sc.openSkill(a.text("skillId"))
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func runReload(ctx context.Context, g *Gate, c *Admission, _ arguments) (any, er
 		g.logger.Warn("skills were not reloaded", "session", c.session.ID, "error", err)
 		return nil, refusal("The skills could not be reloaded; the operator's log says why")
 	}
-	return map[string]any{"reloaded": true, "skills": len(c.session.now().open)}, nil
+	return map[string]any{"reloaded": true, "skills": len(c.now().open)}, nil
 }
 
 // command is a slash command of a skill.
@@ -231,7 +231,7 @@ type command struct {
 }
 
 func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
-	sc, err := c.session.now().as(g, c.session, a)
+	sc, err := c.now().as(g, c.session, a)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ const (
 	metaLogLevel     = "io.modelcontextprotocol/logLevel"
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 	metaThinking     = "mycelium/thinking"     // ours: the reasoning that led to a call
+	metaToolUse      = "claudecode/toolUseId"  // Claude Code's: its id of the call, which its hook named before
 	metaRetry        = "mycelium/retryAfterMs" // ours: when a call that a limit refuses may be tried again
 )
 

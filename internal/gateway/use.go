@@ -135,6 +135,9 @@ func takeMeta(r *gate.Request) (kept []byte, taken bool, _ *rpc.Error) {
 	if !isObject(meta) {
 		return nil, false, invalidParams(`"_meta" must be an object`)
 	}
+	if id, ok := rpc.Text(rpc.Member(meta, metaToolUse)); ok && len(id) <= maxToolUse {
+		r.ToolUse = id // it stays where it is: it is the client's word to the server
+	}
 	kept = meta
 	for _, key := range [...]string{metaThinking, metaVersion, metaClientInfo, metaCapabilities} {
 		value := rpc.Member(kept, key)
@@ -157,6 +160,9 @@ func takeMeta(r *gate.Request) (kept []byte, taken bool, _ *rpc.Error) {
 		return kept, true, nil
 	}
 }
+
+// maxToolUse bounds an agent's id of a call, in bytes; those of Anthropic's models have about 30.
+const maxToolUse = 200
 
 // takeThinking reads reasoning: an object in the shape of the audit's record, or just its text.
 func takeThinking(r *gate.Request, value []byte) *rpc.Error {

@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"sync"
+
+	"mycelium/internal/audit"
+)
+
+// An agent's hook hears of a call of one of our own gateway's tools before the agent's MCP client sends it. What it knows of the call,
+// and the gateway cannot, is kept until then: which subagent calls, and why. The call is found by the agent's own id of it among the
+// calls of the same principal; the id selects, and authorizes nothing.
+
+// Expected is what is known of a call before it comes.
+type Expected struct {
+	Child    *Child          // who calls; nil: the agent itself
+	Thinking *audit.Thinking // why, where that is known
+	// Came is called when the call has come, with the session that it came through; nil: nobody wants to know. It must not wait.
+	Came func(s *Session)
+}
+
+// callKey names a call that is expected.
+type callKey struct{ principal, toolUse string }
+
+// expectation is a call that is expected, and the session whose hook said so.
+type expectation struct {
+	session *Session
+	Expected
+}
+
+// maxExpected bounds the calls that one session may announce: as many tools as an agent uses at once, many times over.
+const maxExpected = 1024
+
+// arrivals are the calls that are expected.
+type arrivals struct {
+	mu    sync.Mutex
+	calls map[callKey]expectation
+	count map[*Session]int
+}
+
+// Expect notes a call that is about to come through a session of the same principal, until Forget is called. False: too many are
+// expected, or another session has announced the same id; the caller must deny the call, which would be decided without it.
+func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
+	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	old, again := x.calls[key]
+	if again && old.session != s || !again && x.count[s] >= maxExpected {
+		return false
+	}
+	if x.calls == nil {
+		x.calls, x.count = map[callKey]expectation{}, map[*Session]int{}
+	}
+	x.calls[key] = expectation{s, e}
+	if !again {
+		x.count[s]++
+	}
+	return true
+}
+
+// Forget ends what Expect began.
+func (g *Gate) Forget(s *Session, toolUse string) {
+	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.calls[key].session != s {
+		return
+	}
+	delete(x.calls, key)
+	if x.count[s]--; x.count[s] == 0 {
+		delete(x.count, s)
+	}
+}
+
+// join takes over what is known of a call that has come.
+func (g *Gate) join(s *Session, r *Request) {
+	if r.ToolUse == "" || r.Child != nil {
+		return
+	}
+	x := &g.arrivals
+	x.mu.Lock()
+	e, ok := x.calls[callKey{s.principal.ID, r.ToolUse}]
+	x.mu.Unlock()
+	if !ok {
+		return
+	}
+	r.Child = e.Child
+	if r.Thinking == nil {
+		r.Thinking = e.Thinking
+	}
+	if e.Came != nil {
+		e.Came(s)
+	}
+}
