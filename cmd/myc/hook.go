@@ -40,6 +40,7 @@ func (a *app) hookCmd() *cobra.Command {
 		}
 		return nil
 	}
+	c.AddCommand(a.hookSetupCmds()...)
 	return c
 }
 

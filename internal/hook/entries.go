@@ -1,0 +1,152 @@
+package hook
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// denyPath is where Claude Code's own denials stand.
+var denyPath = []string{"permissions", "deny"}
+
+// paths are the lists that we write to, each with the objects on the way to it.
+func (s *Setup) paths() [][]string {
+	out := [][]string{{"hooks"}}
+	for _, event := range Events(s.Agent) {
+		out = append(out, []string{"hooks", event})
+	}
+	if len(s.denials()) > 0 {
+		out = append(out, denyPath[:1], denyPath)
+	}
+	return out
+}
+
+// lookup finds a value by a path of names; nil without one.
+func lookup(root *jsonNode, path []string) *jsonNode {
+	for _, name := range path {
+		if root == nil || root.kind != '{' {
+			return nil
+		}
+		root = root.get(name)
+	}
+	return root
+}
+
+func exists(text []byte, comments bool, path []string) bool {
+	root, err := parseJSON(text, comments)
+	return err == nil && lookup(&root, path) != nil
+}
+
+// has reports whether a list of texts holds one.
+func (s *Setup) has(text []byte, path []string, want string) bool {
+	root, err := parseJSON(text, s.comments())
+	if err != nil {
+		return false
+	}
+	list := lookup(&root, path)
+	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
+}
+
+// strip takes our entries out: hooks by what they run, denials by the note, and the containers that are ours and empty then.
+func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
+	for {
+		root, err := parseJSON(text, s.comments())
+		if err != nil {
+			return nil, err
+		}
+		next := s.stripOne(text, &root, n)
+		if next == nil {
+			return text, nil
+		}
+		text = next
+	}
+}
+
+// stripOne takes one thing of ours out; nil when there is none left.
+func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
+	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
+		for _, event := range hooks.members {
+			list := event.value
+			for i, group := range list.elems {
+				handlers := group.get("hooks")
+				switch {
+				case s.isOurs(group.get("command").str(text)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
+					return cut(text, &list, i)
+				case handlers != nil:
+					for j := range handlers.elems {
+						if s.isOurs(handlers.elems[j].get("command").str(text)) {
+							return cut(text, handlers, j)
+						}
+					}
+				}
+			}
+		}
+	}
+	if deny := lookup(root, denyPath); deny != nil {
+		for i := range deny.elems {
+			if slices.Contains(n.Denied, deny.elems[i].str(text)) {
+				return cut(text, deny, i)
+			}
+		}
+	}
+	for _, path := range slices.Backward(n.Made) { // the inner ones stand behind the outer ones
+		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
+		if inner := lookup(root, path); inner == nil || len(inner.members)+len(inner.elems) > 0 || inner.kind != '{' && inner.kind != '[' {
+			continue
+		}
+		for i := range outer.members {
+			if outer.members[i].name == name {
+				return cut(text, outer, i)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {
+	return !slices.ContainsFunc(handlers.elems, func(h jsonNode) bool { return !s.isOurs(h.get("command").str(text)) })
+}
+
+// handler is one handler of an event in a file.
+type handler struct {
+	event   string
+	group   int // place of its group in the list of the event, and its own in the group
+	index   int
+	command string
+	matcher string
+	timeout jsontext.Value
+	ours    bool
+}
+
+// handlers are all handlers of a file, in their order.
+func (s *Setup) handlers(text []byte) ([]handler, error) {
+	root, err := parseJSON(text, s.comments())
+	if err != nil {
+		return nil, err
+	}
+	var out []handler
+	hooks := lookup(&root, []string{"hooks"})
+	if hooks == nil {
+		return nil, nil
+	}
+	for _, event := range hooks.members {
+		for i, group := range event.value.elems {
+			add := func(j int, h *jsonNode) {
+				found := handler{event: event.name, group: i, index: j, command: h.get("command").str(text), matcher: group.get("matcher").str(text)}
+				if t := h.get("timeout"); t != nil {
+					found.timeout = t.raw(text)
+				}
+				found.ours = s.isOurs(found.command)
+				out = append(out, found)
+			}
+			if s.Agent == "crush" {
+				add(0, &group)
+			} else if inner := group.get("hooks"); inner != nil {
+				for j := range inner.elems {
+					add(j, &inner.elems[j])
+				}
+			}
+		}
+	}
+	return out, nil
+}
