@@ -1,9 +1,6 @@
 package hook
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // codex is OpenAI's Codex CLI. It reads Claude Code's format with fewer values, and ignores an answer that has any other: a bare
 // allow, an ask, continue:false before a tool (codex-rs/hooks/src/engine/output_parser.rs). Such an answer would let the tool run,
@@ -20,13 +17,12 @@ var codex = dialect{
 func answerCodex(e Event, a Answer) reply {
 	switch e.Kind {
 	case PreTool:
-		a.Halt = false
+		a.Halt, a.Context = false, "" // older versions ignore a denial that comes with a context
 		switch a.Verdict {
 		case Allow, Pass: // silence allows; its own sandbox and approvals come after it
 			a.Verdict, a.Reason = Pass, ""
 		case Ask:
-			a.Verdict = Deny
-			a.Reason = strings.TrimSpace(a.Reason + " Codex has no way to ask for it before the tool runs, so it is denied.")
+			a = cannotAsk(a, "Codex")
 		}
 	case Permission:
 		a.Halt = false

@@ -1,9 +1,6 @@
 package hook
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // crush is Charm's crush (internal/hooks of its repository): one event, which does not come for the tools of its sub-agents.
 var crush = dialect{
@@ -28,7 +25,7 @@ func answerCrush(_ Event, a Answer) reply {
 		out.Decision = "allow"
 	case Pass:
 	case Ask:
-		out.Decision, out.Reason = "deny", strings.TrimSpace(a.Reason+" crush has no way to ask for it in a hook, so it is denied.")
+		out.Decision, out.Reason = "deny", cannotAsk(a, "crush").Reason
 	default:
 		out.Decision, out.Reason = "deny", a.Reason
 	}

@@ -106,18 +106,19 @@ type wire struct {
 	Source               jsontext.Value `json:"source"`
 	Reason               jsontext.Value `json:"reason"`
 	MCP                  *struct {
-		Server string `json:"server_name"`
-		Tool   string `json:"tool_name"`
-	} `json:"mcp_context"`
+		Server  string   `json:"server_name"`
+		Tool    string   `json:"tool_name"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	} `json:"mcp_context"` // Gemini
 }
 
 // Read reads one event of an agent. event is the name that the agent's configuration pins, or "". Whatever could be told of the event
 // is filled in even with an error, its kind above all: it decides how the failure is answered.
 func Read(agent, event string, stdin []byte) (Event, error) {
 	e := Event{Agent: agent, Name: event, Kind: KindOf(agent, event)}
-	d, ok := dialectOf(agent)
 	switch {
-	case !ok:
+	case Limit(agent) == 0:
 		return e, fmt.Errorf("no agent %q: there are %s", agent, strings.Join(Agents(), ", "))
 	case event != "" && e.Kind == "":
 		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, event)
@@ -150,12 +151,14 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	if e.Kind == "" {
 		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, bounded(name, maxName))
 	}
-	d.fill(&e, &w)
+	if err := e.fill(&w); err != nil {
+		return e, err
+	}
 	return e, e.complete()
 }
 
 // fill takes over what an event says.
-func (d dialect) fill(e *Event, w *wire) {
+func (e *Event) fill(w *wire) error {
 	e.Session, e.Dir, e.Mode, e.ToolUse, e.AgentID, e.AgentType = w.SessionID, w.Cwd, w.PermissionMode, w.ToolUseID, w.AgentID, w.AgentType
 	if w.TranscriptPath != nil {
 		e.Transcript = *w.TranscriptPath
@@ -163,10 +166,8 @@ func (d dialect) fill(e *Event, w *wire) {
 	e.Again = w.StopHookActive
 	switch e.Kind {
 	case PreTool, Permission, PostTool:
-		e.Native = w.ToolName
-		e.Tool, e.Input = canonical(e.Agent, w.ToolName, w.ToolInput)
-		if w.MCP != nil && w.MCP.Server != "" { // Gemini says it in so many words
-			e.Tool, e.Input = mcpName(w.MCP.Server, w.MCP.Tool), orObject(w.ToolInput)
+		if err := e.canonical(w); err != nil {
+			return err
 		}
 		e.Response = w.ToolResponse
 		e.DurationMs = number(w.DurationMs)
@@ -185,6 +186,7 @@ func (d dialect) fill(e *Event, w *wire) {
 	case SessionEnd:
 		e.Reason = text(w.Reason)
 	}
+	return nil
 }
 
 // complete wants what a decision needs.
@@ -209,11 +211,24 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 			a.Reason = "Mycelium denied this call and gave no reason." // Codex takes no denial without one
 		}
 	}
+	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
+		a.Reason = "Mycelium says so, and gave no reason."
+	}
 	d, ok := dialectOf(e.Agent)
 	if !ok || e.Kind == "" {
 		return unknownEvent(a).parts()
 	}
 	return d.answer(e, a).parts()
+}
+
+// cannotAsk is a question as a denial, for an agent whose hooks cannot make it ask its person.
+func cannotAsk(a Answer, agent string) Answer {
+	a.Verdict = Deny
+	if a.Reason != "" {
+		a.Reason += "; "
+	}
+	a.Reason += "an approval is needed, and " + agent + " cannot be told to ask for it, so it is denied"
+	return a
 }
 
 func (r reply) parts() ([]byte, string, int) { return r.stdout, r.stderr, r.exit }

@@ -1,9 +1,6 @@
 package hook
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // gemini is Google's Gemini CLI (docs/hooks/reference.md of its repository). It has names of its own for the events.
 var gemini = dialect{
@@ -43,8 +40,7 @@ func answerGemini(e Event, a Answer) reply {
 			out.Decision = "allow"
 		case Pass:
 		case Ask:
-			out.Decision = "deny"
-			out.Reason = strings.TrimSpace(a.Reason + " Gemini CLI has no way to ask for it in a hook, so it is denied.")
+			out.Decision, out.Reason = "deny", cannotAsk(a, "Gemini CLI").Reason
 		default:
 			out.Decision, out.Reason = "deny", a.Reason
 		}

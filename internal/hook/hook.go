@@ -31,11 +31,13 @@ type Event struct {
 	Session     string         `json:"session,omitempty"` // the agent's own session id: a selector, never an authority
 	Dir         string         `json:"dir,omitempty"`     // working directory
 	Transcript  string         `json:"transcript,omitempty"`
-	Mode        string         `json:"mode,omitempty"`   // permission mode, as the agent calls it
-	Tool        string         `json:"tool,omitempty"`   // canonical: agent__Bash, or server__tool of another MCP server
-	Native      string         `json:"native,omitempty"` // as the agent called it
-	Input       jsontext.Value `json:"input,omitempty"`  // canonical arguments of the tool
-	Ours        bool           `json:"ours,omitzero"`    // Tool is one of our own gateway's, which decides about the call itself
+	Mode        string         `json:"mode,omitempty"`    // permission mode, as the agent calls it
+	Tool        string         `json:"tool,omitempty"`    // canonical: agent__Bash, or server__tool of another MCP server
+	Native      string         `json:"native,omitempty"`  // as the agent called it
+	Server      string         `json:"server,omitempty"`  // the MCP server whose tool it is, as the agent's configuration calls it
+	Command     []string       `json:"command,omitempty"` // how the agent started that server, where it says so
+	Input       jsontext.Value `json:"input,omitempty"`   // canonical arguments of the tool
+	Ours        bool           `json:"ours,omitzero"`     // Tool is one of our own gateway's, which decides about the call itself
 	ToolUse     string         `json:"toolUse,omitempty"`
 	AgentID     string         `json:"agentId,omitempty"` // of a subagent
 	AgentType   string         `json:"agentType,omitempty"`

@@ -1,38 +1,337 @@
 package hook
 
 import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
 )
 
-// canonical is a tool of an agent in our words: agent__Bash whatever the agent calls its shell, with the arguments that Claude Code's
-// tool of that name has, and server__tool for one of an MCP server. A tool that is not in the table is agent__<its own name> with its
-// own arguments, which no skill grants unless it names it.
-func canonical(_, native string, input jsontext.Value) (tool string, args jsontext.Value) {
-	if rest, ok := strings.CutPrefix(native, "mcp__"); ok {
-		server, name, _ := strings.Cut(rest, "__")
-		return mcpName(server, name), orObject(input)
-	}
-	return policy.AgentServer + "__" + native, orObject(input)
+// naming says what a tool of an agent is in our words (decision 13). args renames its arguments: "theirs>ours", with spaces between. The
+// names on the right that begin with "@" stand for more than another name; see reshape.
+type naming struct{ agent, native, tool, args string }
+
+// names is the table. A tool that is not in it is agent__<its own name> with its own arguments, which no skill grants unless it names
+// it; of Claude Code only what differs stands here, since its names are ours.
+var names = [...]naming{
+	{"claude", "Agent", "Task", ""},
+	{"claude", "KillBash", "KillShell", ""},
+
+	// Codex 0.169.0: what its hooks call Bash is each of its shells, with the command as text; the other names are those of its tools.
+	{"codex", "Bash", "Bash", "command>@command workdir>@dir"},
+	{"codex", "shell", "Bash", "command>@command workdir>@dir"},
+	{"codex", "shell_command", "Bash", "command>@command workdir>@dir"},
+	{"codex", "local_shell", "Bash", "command>@command workdir>@dir working_directory>@dir"},
+	{"codex", "container.exec", "Bash", "command>@command workdir>@dir"},
+	{"codex", "exec_command", "Bash", "cmd>@command workdir>@dir"},
+	{"codex", "unified_exec", "Bash", "input>@command"},
+	{"codex", "apply_patch", "Edit", "command>@patch input>@patch patch>@patch"},
+	{"codex", "read_file", "Read", ""},
+	{"codex", "view_image", "Read", "path>file_path"},
+	{"codex", "list_dir", "LS", "dir_path>path"},
+	{"codex", "grep_files", "Grep", ""},
+	{"codex", "web_search", "WebSearch", ""},
+	{"codex", "update_plan", "TodoWrite", ""},
+	{"codex", "spawn_agent", "Task", ""},
+	{"codex", "request_user_input", "AskUserQuestion", ""},
+
+	// Gemini CLI 0.61.0.
+	{"gemini", "run_shell_command", "Bash", "command>@command dir_path>@dir directory>@dir"},
+	{"gemini", "read_file", "Read", "absolute_path>file_path"},
+	{"gemini", "read_many_files", "Read", "include>@globs"},
+	{"gemini", "write_file", "Write", ""},
+	{"gemini", "replace", "Edit", ""},
+	{"gemini", "list_directory", "LS", "dir_path>path"},
+	{"gemini", "glob", "Glob", "dir_path>path"},
+	{"gemini", "grep_search", "Grep", "dir_path>path"},
+	{"gemini", "search_file_content", "Grep", "dir_path>path"},
+	{"gemini", "web_fetch", "WebFetch", "prompt>@urls"},
+	{"gemini", "google_web_search", "WebSearch", ""},
+	{"gemini", "write_todos", "TodoWrite", ""},
+	{"gemini", "invoke_agent", "Task", ""},
+	{"gemini", "activate_skill", "Skill", ""},
+	{"gemini", "ask_user", "AskUserQuestion", ""},
+	{"gemini", "enter_plan_mode", "EnterPlanMode", ""},
+	{"gemini", "exit_plan_mode", "ExitPlanMode", ""},
+
+	// crush 0.96.1.
+	{"crush", "bash", "Bash", "command>@command working_dir>@dir"},
+	{"crush", "view", "Read", ""},
+	{"crush", "edit", "Edit", ""},
+	{"crush", "multiedit", "MultiEdit", ""},
+	{"crush", "write", "Write", ""},
+	{"crush", "glob", "Glob", ""},
+	{"crush", "grep", "Grep", ""},
+	{"crush", "ls", "LS", ""},
+	{"crush", "fetch", "WebFetch", ""},
+	{"crush", "agentic_fetch", "WebFetch", ""},
+	{"crush", "web_fetch", "WebFetch", ""},
+	{"crush", "web_search", "WebSearch", ""},
+	{"crush", "todos", "TodoWrite", ""},
+	{"crush", "agent", "Task", ""},
+	{"crush", "job_output", "BashOutput", ""},
+	{"crush", "job_kill", "KillShell", ""},
 }
 
-// mcpName is the name of an MCP server's tool in our words.
-func mcpName(server, tool string) string {
-	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
-		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // a server's name has no "_", a plugin's may
-			server = plugin[i+1:]
+// Names are the table for people: what each agent calls a tool, and what that is here. Rows of four: agent, native, tool, arguments.
+func Names() [][4]string {
+	rows := make([][4]string, 0, len(names))
+	for _, n := range names {
+		rows = append(rows, [4]string{n.agent, n.native, policy.AgentServer + "__" + n.tool, n.args})
+	}
+	return rows
+}
+
+// canonical puts the tool of an event into our words: name, arguments, and for a shell that is told to work elsewhere, the folder. What
+// the arguments cannot be read for is an error: nothing may run by a reading of ours that is not the agent's.
+func (e *Event) canonical(w *wire) error {
+	e.Native, e.Input = w.ToolName, w.ToolInput
+	if len(e.Input) == 0 || string(e.Input) == "null" {
+		e.Input = jsontext.Value("{}")
+	}
+	server, tool := mcpTool(e.Agent, e.Native)
+	if w.MCP != nil && w.MCP.Server != "" { // Gemini says in so many words what its name only suggests
+		server, tool = w.MCP.Server, w.MCP.Tool
+		e.Command = append([]string{w.MCP.Command}, w.MCP.Args...)
+	}
+	if server != "" {
+		e.Server = server
+		e.Tool = plain(server) + "__" + tool
+		return nil
+	}
+	for _, n := range names {
+		if n.agent == e.Agent && n.native == e.Native {
+			e.Tool = policy.AgentServer + "__" + n.tool
+			return e.reshape(n.args)
 		}
 	}
-	return server + "__" + tool
+	e.Tool = policy.AgentServer + "__" + e.Native
+	return nil
 }
 
-// orObject is no arguments as an empty object.
-func orObject(v jsontext.Value) jsontext.Value {
-	if len(v) == 0 || string(v) == "null" {
-		return jsontext.Value("{}")
+// mcpTool splits the name of an MCP server's tool as an agent writes it; no server: it is none. Gemini and crush put one "_" between
+// server and tool, so a server there ends at the first: ours have none in their names.
+func mcpTool(agent, native string) (server, tool string) {
+	if rest, ok := strings.CutPrefix(native, "mcp__"); ok {
+		if server, tool, ok = strings.Cut(rest, "__"); ok {
+			return server, tool
+		}
+		return "", ""
 	}
+	if rest, ok := strings.CutPrefix(native, "mcp_"); ok && (agent == "gemini" || agent == "crush") {
+		server, tool, _ = strings.Cut(rest, "_")
+		return server, tool
+	}
+	return "", ""
+}
+
+// plain is the name of an agent's MCP server as ours: of a plugin's server (plugin_PLUGIN_SERVER) the server's own. A name that cannot be
+// one of ours stays, and is unknown.
+func plain(server string) string {
+	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
+		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // a server's name has no "_", a plugin's may
+			return plugin[i+1:]
+		}
+	}
+	return server
+}
+
+// member is one member of an object, in its place.
+type member struct {
+	name  string
+	value jsontext.Value
+}
+
+// reshape renames the arguments of a tool as the table says. The targets that are no names:
+//
+//	@command  a command as a text or as an argument vector → command, a text that the shell reads the same way
+//	@dir      the folder in which it works → the event's
+//	@patch    a patch of Codex → patch, with paths and deletedPaths, which are what it touches
+//	@urls     a text that addresses stand in → prompt, with urls
+//	@globs    patterns of files → paths
+func (e *Event) reshape(args string) error {
+	if args == "" {
+		return nil
+	}
+	members, err := membersOf(e.Input)
+	if err != nil {
+		return err
+	}
+	var out []member
+	for _, m := range members {
+		to := m.name
+		for pair := range strings.FieldsSeq(args) {
+			if theirs, ours, _ := strings.Cut(pair, ">"); theirs == m.name {
+				to = ours
+			}
+		}
+		made, err := e.target(to, m)
+		if err != nil {
+			return err
+		}
+		out = append(out, made...)
+	}
+	e.Input = appendMembers(out)
+	return nil
+}
+
+// target is what one argument becomes.
+func (e *Event) target(to string, m member) ([]member, error) {
+	switch to {
+	case "@command":
+		command, err := commandText(m.value)
+		return []member{{"command", quoteText(command)}}, err
+	case "@dir":
+		var dir string
+		if string(m.value) == "null" || json.Unmarshal(m.value, &dir) == nil && dir == "" {
+			return nil, nil
+		}
+		if json.Unmarshal(m.value, &dir) != nil {
+			return nil, errors.New("the working directory of the command is no text")
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(e.Dir, dir)
+		}
+		e.Dir = dir
+		return nil, nil
+	case "@patch":
+		return patchMembers(m.value)
+	case "@urls":
+		prompt := text(m.value)
+		return []member{{"prompt", m.value}, {"urls", textList(urlsIn(prompt))}}, nil
+	case "@globs":
+		return []member{{"paths", m.value}}, nil
+	}
+	return []member{{to, m.value}}, nil
+}
+
+// commandText is a command as a shell reads it. An argument vector is quoted word by word, so that it means the same.
+func commandText(v jsontext.Value) (string, error) {
+	var command string
+	if json.Unmarshal(v, &command) == nil {
+		return command, nil
+	}
+	var argv []string
+	if json.Unmarshal(v, &argv) != nil {
+		return "", errors.New("the command is neither a text nor a list of words")
+	}
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " "), nil
+}
+
+// shellWord quotes a word for a POSIX shell where it needs it.
+func shellWord(w string) string {
+	if w != "" && strings.IndexFunc(w, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:,+@%", r)
+	}) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// patchMembers are the arguments that a patch of Codex comes to: its text, what it writes and what it deletes. A patch that touches
+// nothing that we can see is an error, since Codex may see more.
+func patchMembers(v jsontext.Value) ([]member, error) {
+	patch, err := commandText(v)
+	if err != nil {
+		return nil, errors.New("the patch is no text")
+	}
+	var written, deleted []string
+	for line := range strings.Lines(patch) {
+		header, ok := strings.CutPrefix(strings.TrimSpace(line), "*** ")
+		if !ok {
+			continue
+		}
+		what, path, _ := strings.Cut(header, ": ")
+		path = strings.TrimSpace(path)
+		switch what {
+		case "Add File", "Update File", "Move to":
+			written = append(written, path)
+		case "Delete File":
+			deleted = append(deleted, path)
+		}
+	}
+	if len(written)+len(deleted) == 0 || slices.Contains(slices.Concat(written, deleted), "") {
+		return nil, errors.New("the patch does not say which files it touches")
+	}
+	out := []member{{"patch", quoteText(patch)}}
+	if len(written) > 0 {
+		out = append(out, member{"paths", textList(written)})
+	}
+	if len(deleted) > 0 {
+		out = append(out, member{"deletedPaths", textList(deleted)})
+	}
+	return out, nil
+}
+
+// urlsIn are the addresses that stand in a text.
+func urlsIn(s string) []string {
+	urls := []string{}
+	for word := range strings.FieldsSeq(s) {
+		if i := strings.Index(strings.ToLower(word), "http"); i >= 0 && strings.Contains(word[i:], "://") {
+			urls = append(urls, strings.TrimRight(word[i:], `.,;:!?)]}>"'`))
+		}
+	}
+	return urls
+}
+
+// membersOf are the members of an object in their order.
+func membersOf(v jsontext.Value) ([]member, error) {
+	notObject := errors.New("the arguments of the tool are no object")
+	dec := jsontext.NewDecoder(bytes.NewReader(v))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return nil, notObject
+	}
+	var out []member
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, notObject
+		}
+		m := member{name: name.String()}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, notObject
+		}
+		m.value = value.Clone()
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func appendMembers(members []member) jsontext.Value {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quoteText(m.name)...), ':'), m.value...)
+	}
+	return append(out, '}')
+}
+
+// quoteText is a text as a JSON string; what is no UTF-8 in it becomes a replacement character.
+func quoteText(s string) jsontext.Value {
+	v, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
 	return v
+}
+
+func textList(list []string) jsontext.Value {
+	out := []byte{'['}
+	for i, s := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, quoteText(s)...)
+	}
+	return append(out, ']')
 }

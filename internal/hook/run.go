@@ -126,8 +126,9 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 func (c *Command) surroundings(e *Event) {
 	e.Pane, e.Tmux = c.Getenv("TMUX_PANE"), c.Getenv("TMUX")
 	e.Interactive = interactive(e.Agent, c.Getenv)
-	if own, ok := strings.CutPrefix(e.Native, "mcp__"+c.Gateway+"__"); ok && c.Gateway != "" && e.Tool != "" {
-		e.Ours, e.Tool = true, own // our gateway's tools have the names that it gave them
+	if c.Gateway != "" && e.Server == c.Gateway {
+		e.Ours = true
+		_, e.Tool, _ = strings.Cut(e.Tool, "__") // our gateway's tools have the names that it gave them
 	}
 }
 

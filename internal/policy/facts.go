@@ -31,8 +31,8 @@ func (a Annotations) hint(name string) (value, known bool) {
 }
 
 // ArgFacts are the facts that the arguments of a call show, made from the text alone: the gate resolves links afterwards and
-// fills in Resolved. Paths come from arguments named path, paths, file_path, notebook_path, source, destination, hosts from url
-// and uri, at any depth. What is done to a path follows from the table of known tools; a tool that is not in it reads its
+// fills in Resolved. Paths come from arguments named path, paths, deletedPaths, file_path, notebook_path, source, destination, hosts
+// from url and uri, at any depth. What is done to a path follows from the table of known tools; a tool that is not in it reads its
 // paths, and writes them too unless it says readOnlyHint. dir is the absolute folder that relative paths start from.
 func ArgFacts(it Item, notes Annotations, args Args, dir string) Facts {
 	m := factMaker{dir: dir, uses: usesOf(it, notes)}
@@ -129,6 +129,8 @@ func (m *factMaker) named(key string, v any, depth int) {
 	switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
 	case "path", "paths", "filepath", "filepaths", "notebookpath":
 		m.each(key, v, depth, func(s string) { m.path(s, m.uses.path) })
+	case "deletedpaths": // of a patch
+		m.each(key, v, depth, func(s string) { m.path(s, []Access{Delete}) })
 	case "source":
 		m.each(key, v, depth, func(s string) { m.path(s, m.uses.source) })
 	case "destination":
