@@ -228,16 +228,6 @@ func commandText(v jsontext.Value) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// shellWord quotes a word for a POSIX shell where it needs it.
-func shellWord(w string) string {
-	if w != "" && strings.IndexFunc(w, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:,+@%", r)
-	}) < 0 {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
-
 // patchMembers are the arguments that a patch of Codex comes to: its text, what it writes and what it deletes. A patch that touches
 // nothing that we can see is an error, since Codex may see more.
 func patchMembers(v jsontext.Value) ([]member, error) {
