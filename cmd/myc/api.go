@@ -23,31 +23,34 @@ type method = func(ctx context.Context, c daemon.Caller, params []byte) (any, *r
 
 func (n *node) methods() map[string]method {
 	return map[string]method{
-		"status":         n.statusMethod,
-		"stop":           n.operator("stop the daemon", n.stopMethod),
-		"tools":          n.toolsMethod,
-		"call":           n.callMethod,
-		"held":           n.operator("look at the quarantine", n.heldMethod),
-		"accept":         n.operator("accept a definition", n.acceptMethod),
-		"skill/served":   n.operator("look at a server's skill", n.servedMethod),
-		"skill/approve":  n.operator("approve a skill", n.approveMethod),
-		"reload":         n.reloadMethod,
-		"learn":          n.learnMethod,
-		"login/begin":    n.operator("log in to a server", n.loginBegin),
-		"login/end":      n.operator("log in to a server", n.loginEnd),
-		"login/forget":   n.operator("log out of a server", n.loginForget),
-		"environ/names":  n.environNames,
-		"environ/set":    n.environSet,
-		"session/new":    n.operator("mint a session", n.sessionNew),
-		"session/list":   n.operator("list sessions", n.sessionList),
-		"session/change": n.operator("change a session", n.sessionChange),
-		"session/end":    n.operator("end a session", n.sessionEnd),
-		"hook":           n.hookMethod,
+		"status":           n.statusMethod,
+		"stop":             n.operator("stop the daemon", n.stopMethod),
+		"tools":            n.toolsMethod,
+		"call":             n.callMethod,
+		"held":             n.operator("look at the quarantine", n.heldMethod),
+		"accept":           n.operator("accept a definition", n.acceptMethod),
+		"skill/served":     n.operator("look at a server's skill", n.servedMethod),
+		"skill/approve":    n.operator("approve a skill", n.approveMethod),
+		"reload":           n.reloadMethod,
+		"learn":            n.learnMethod,
+		"login/begin":      n.operator("log in to a server", n.loginBegin),
+		"login/end":        n.operator("log in to a server", n.loginEnd),
+		"login/forget":     n.operator("log out of a server", n.loginForget),
+		"environ/names":    n.environNames,
+		"environ/set":      n.environSet,
+		"approvals/list":   n.operator("look at approvals", n.approvalsList),
+		"approvals/show":   n.operator("look at approvals", n.approvalsShow),
+		"approvals/answer": n.operator("answer an approval", n.approvalsAnswer),
+		"session/new":      n.operator("mint a session", n.sessionNew),
+		"session/list":     n.operator("list sessions", n.sessionList),
+		"session/change":   n.operator("change a session", n.sessionChange),
+		"session/end":      n.operator("end a session", n.sessionEnd),
+		"hook":             n.hookMethod,
 	}
 }
 
 func (n *node) streams() map[string]daemon.Stream {
-	return map[string]daemon.Stream{"mcp": n.mcpStream}
+	return map[string]daemon.Stream{"mcp": n.mcpStream, "approvals/watch": n.approvalsWatch}
 }
 
 // operator refuses a method to agents (decision 9).

@@ -108,6 +108,9 @@ func (n *node) statusMethod(ctx context.Context, _ daemon.Caller, _ []byte) (any
 		return nil, internalError(err)
 	}
 	r.Sessions = len(infos)
+	if pending, err := n.asks.List(ctx); err == nil {
+		r.Approvals = len(pending)
+	}
 	n.mu.Lock()
 	if n.bad != nil {
 		r.Problem = firstProblem(n.bad)

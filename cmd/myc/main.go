@@ -128,8 +128,8 @@ func (a *app) root() *cobra.Command {
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(a.demoCmd(), a.initCmd(), a.trustCmd(), a.serveCmd(), a.statusCmd(), a.stopCmd(), a.mcpCmd(), a.toolsCmd(),
-		a.callCmd(), a.hookCmd(), a.rolesCmd(), a.skillCmd(), a.watchCmd(), a.policyCmd(), a.sessionCmd(), a.auditCmd(), a.configCmd(),
-		a.doctorCmd(), a.versionCmd(), a.completionCmd(), a.keeperCmd())
+		a.callCmd(), a.hookCmd(), a.rolesCmd(), a.skillCmd(), a.watchCmd(), a.policyCmd(), a.sessionCmd(), a.approvalsCmd(), a.auditCmd(),
+		a.configCmd(), a.doctorCmd(), a.versionCmd(), a.completionCmd(), a.keeperCmd())
 	strictNames(root)
 	return root
 }

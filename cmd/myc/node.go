@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
@@ -39,6 +40,7 @@ type node struct {
 	pool    *backend.Pool
 	gate    *gate.Gate
 	gateway *gateway.Server
+	asks    *approval.Queue
 	hooks   *hook.Host
 	logger  *slog.Logger
 	measuring
@@ -93,9 +95,12 @@ func (a *app) openNode(ctx context.Context) (_ *node, err error) {
 	if err := n.openTelemetry(); err != nil {
 		return nil, err
 	}
+	if err := n.openApprovals(ctx); err != nil {
+		return nil, err
+	}
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: n.view.world(), Dir: dir, Home: n.view.project.Home,
-		Reload: n.reload, Logger: n.logger, Meter: n.meter, Tracer: n.tracer,
+		Reload: n.reload, Logger: n.logger, Meter: n.meter, Tracer: n.tracer, Approvals: n.asks,
 	})
 	if err != nil {
 		return nil, err

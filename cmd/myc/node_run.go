@@ -17,7 +17,7 @@ import (
 // returns when everything that it started is gone.
 func (n *node) run(ctx context.Context) error {
 	tendHeap()
-	ctx, n.cancel = context.WithCancel(ctx)
+	ctx, n.cancel = n.endable(ctx)
 	defer n.cancel()
 	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
 	var parts sync.WaitGroup
@@ -43,6 +43,18 @@ func (n *node) run(ctx context.Context) error {
 	cancelInner()
 	parts.Wait()
 	return err
+}
+
+// endable is a context that ends with another one, or by cancel. Before it does, calls that wait for an approval are let go in order: their
+// requests are kept for the next process, and are not taken for given up because their connections are cut.
+func (n *node) endable(outer context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(outer))
+	end := func() {
+		n.asks.Suspend()
+		cancel()
+	}
+	stop := context.AfterFunc(outer, end)
+	return ctx, func() { stop(); end() }
 }
 
 // idleAfter ends an automatic daemon after its last client (door.md).

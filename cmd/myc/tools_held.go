@@ -32,13 +32,13 @@ func (a *app) toolsDiffCmd() *cobra.Command {
 	}
 }
 
-type approval struct {
+type acceptance struct {
 	digest string
 	yes    bool
 }
 
 func (a *app) toolsApproveCmd() *cobra.Command {
-	var o approval
+	var o acceptance
 	c := &cobra.Command{
 		Use: "approve NAME", Short: "Accept a definition that is in quarantine",
 		Long: "Shows the difference and accepts what it shows: a definition that changes again in between stays in quarantine.\n" +
@@ -144,7 +144,7 @@ func (a *app) printHeld(rows []heldRow) {
 	}
 }
 
-func (a *app) toolsApprove(ctx context.Context, name string, o approval) error {
+func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error {
 	if err := a.needPerson("accept a definition"); err != nil {
 		return err
 	}

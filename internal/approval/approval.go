@@ -6,6 +6,8 @@ package approval
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mycelium/internal/policy"
 )
 
@@ -32,34 +34,35 @@ const (
 
 // Request is something that waits for an answer. What it shows is what is approved: Digest binds the two.
 type Request struct {
-	ID        string       `json:"id"` // random
-	Kind      Kind         `json:"kind"`
-	Call      string       `json:"call,omitempty"` // the call's id in the audit
-	Session   string       `json:"session"`
-	Principal string       `json:"principal"`
-	Parent    string       `json:"parent,omitempty"`
-	Role      string       `json:"role,omitempty"`
-	Agent     string       `json:"agent,omitempty"` // claude, codex …; empty: an MCP client
-	Label     string       `json:"label,omitempty"` // what people call the session: its folder, its tmux window
-	Dir       string       `json:"dir,omitempty"`
-	Surface   string       `json:"surface"`
-	Tool      string       `json:"tool,omitempty"`
-	Args      []byte       `json:"-"` // raw JSON with secrets redacted as in the audit; shown as "args"
-	Facts     policy.Facts `json:"facts,omitzero"`
-	Rule      string       `json:"rule,omitempty"`
-	Reason    string       `json:"reason,omitempty"`
-	Risk      Risk         `json:"risk,omitempty"`
-	Category  string       `json:"category,omitempty"` // SHELL_EXEC, FILE_WRITE …; see [Assess]
-	Thinking  string       `json:"thinking,omitempty"` // what the agent said why, if it is known
-	Text      string       `json:"text,omitempty"`     // of a stop: what the agent did last, for people
-	Questions []Asked      `json:"questions,omitempty"`
-	Digest    string       `json:"digest"` // of principal, tool and arguments
-	Created   time.Time    `json:"created"`
-	Deadline  time.Time    `json:"deadline"`
-	State     State        `json:"state"`
-	Answer    *Answer      `json:"answer,omitempty"`
-	Opinion   string       `json:"opinion,omitempty"` // what the model said, where it passed the request on
-	Waiting   int          `json:"waiting"`           // how many calls wait for this one answer
+	ID        string         `json:"id"` // random
+	Kind      Kind           `json:"kind"`
+	Call      string         `json:"call,omitempty"` // the call's id in the audit
+	Session   string         `json:"session"`
+	Principal string         `json:"principal"`
+	Parent    string         `json:"parent,omitempty"`
+	Role      string         `json:"role,omitempty"`
+	Agent     string         `json:"agent,omitempty"` // claude, codex …; empty: an MCP client
+	Label     string         `json:"label,omitempty"` // what people call the session: its folder, its tmux window
+	Dir       string         `json:"dir,omitempty"`
+	Surface   string         `json:"surface"`
+	Tool      string         `json:"tool,omitempty"`
+	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
+	Facts     policy.Facts   `json:"facts,omitzero"`
+	Rule      string         `json:"rule,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Risk      Risk           `json:"risk,omitempty"`
+	Category  string         `json:"category,omitempty"` // SHELL_EXEC, FILE_WRITE …; see [Assess]
+	Thinking  string         `json:"thinking,omitempty"` // what the agent said why, if it is known
+	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last, for people
+	Questions []Asked        `json:"questions,omitempty"`
+	Digest    string         `json:"digest"` // of principal, tool, arguments and folder; see [Request.Sum]
+	Created   time.Time      `json:"created"`
+	Deadline  time.Time      `json:"deadline,omitzero"` // zero: it waits for as long as its caller does
+	State     State          `json:"state"`
+	Answer    *Answer        `json:"answer,omitempty"`
+	Opinion   string         `json:"opinion,omitempty"` // what the model said, where it passed the request on
+	Waiting   int            `json:"waiting"`           // how many calls wait for this one answer
+	Pane      string         `json:"pane,omitempty"`    // the tmux pane of the agent, if it has one
 }
 
 // Asked is one question of an agent with its options.
@@ -87,7 +90,7 @@ type For string
 // The reaches of an answer.
 const (
 	Once    For = "once"
-	Session For = "session" // every call of the same digest's tool and arguments in this session
+	Session For = "session" // the same call, asked for the same reason, for the rest of this session
 	Rule    For = "rule"    // a rule is written into the project's files
 	Never   For = "never"   // a denial for the rest of the session
 )
@@ -96,7 +99,7 @@ const (
 type Answer struct {
 	Allow  bool      `json:"allow"`
 	For    For       `json:"for"`
-	By     string    `json:"by"`  // who: a person's name or id, the model's id, "deadline"
+	By     string    `json:"by"`  // who: a person's name or id, the model's id; else ByDeadline, ByCaller or BySession
 	Via    string    `json:"via"` // terminal, http, telegram, model, client, policy
 	Reason string    `json:"reason,omitempty"`
 	Text   string    `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers

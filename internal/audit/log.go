@@ -151,6 +151,9 @@ func (l *Log) Enter() { l.busy.Add(1) }
 // Leave is the other half of [Log.Enter].
 func (l *Log) Leave() { l.busy.Add(-1) }
 
+// Redact is [Redact] with the words of this log: what people are shown of a call is what the log has of it.
+func (l *Log) Redact(raw []byte) []byte { return Redact(raw, l.o.Redact) }
+
 // urgent reports whether a record is synced before its Append returns: denials, approvals and what operators do.
 func urgent(r *Record) bool {
 	return r.Effect == "deny" || r.Outcome == "denied" || r.DecidedBy == "person" || r.DecidedBy == "model" || r.Kind == Operator

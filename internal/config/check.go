@@ -56,6 +56,9 @@ func (l *layer) checkDocument() {
 			l.problems = append(l.problems, warning(file, lineOf(data, "server.anonymous"), "server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous", "leave server.anonymous out where others can reach this machine"))
 		}
 	}
+	if a := l.doc.Approval; a != nil {
+		a.Check(bad)
+	}
 	if t := l.doc.Telemetry; t != nil {
 		t.check(bad)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
@@ -55,6 +56,7 @@ type File struct {
 	Secrets    Secrets                   `yaml:"secrets" json:"secrets,omitzero"`
 	Telemetry  Telemetry                 `yaml:"telemetry" json:"telemetry,omitzero"`
 	Log        Log                       `yaml:"log" json:"log,omitzero"`
+	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 }
 

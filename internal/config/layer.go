@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
@@ -67,6 +67,7 @@ type document struct {
 	Secrets    *Secrets                `yaml:"secrets"`
 	Telemetry  *Telemetry              `yaml:"telemetry"`
 	Log        *Log                    `yaml:"log"`
+	Approval   *approval.Config        `yaml:"approval"`
 }
 
 // clientDocument is config.json or .mcp.json as it is written.
@@ -201,7 +202,7 @@ func (l *layer) readMain() {
 	}
 	l.docFile, l.docData = l.shown(l.main), data
 	ps := yamlfile.Decode(l.docFile, data, &l.doc)
-	if l.report(later(ps)) {
+	if l.report(ps) {
 		l.doc = document{}
 		l.breakAll(l.docFile)
 		return
@@ -214,18 +215,6 @@ func (l *layer) readMain() {
 	if l.doc.Session != nil {
 		l.sessionFrom = l.docFile
 	}
-}
-
-// later says of the keys of later versions that they are not wrong, only early.
-func later(ps []policy.Problem) []policy.Problem {
-	for i, p := range ps {
-		for _, key := range []string{"approval"} {
-			if strings.Contains(p.Message, "unknown key") && (strings.Contains(p.Message, `"`+key+`"`) || strings.HasSuffix(p.Message, " "+key)) {
-				ps[i].Hint = "this version does not read " + key + ": yet; remove it"
-			}
-		}
-	}
-	return ps
 }
 
 // misnamed warns of files that look as if they were meant and are not read.

@@ -28,6 +28,11 @@ type Request struct {
 	ToolUse  string          // the agent's own id of the call, by which it may be expected
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
+	Agent  string // whose own tool it is: claude, codex …; empty: of an MCP client
+	Label  string // what people call the session: its folder, its tmux window; of a request for approval
+	Pane   string // tmux pane of the agent; empty: none
+	NoWait bool   // what the policy marks ask is refused, with that effect, and not waited for: somebody else asks
+
 	ID        string          // of the call, from NewID; empty: the gate makes one
 	Continues string          // the call that this request goes on with: Reply.Open, or one that runs and waits (Continue); empty: a new call
 	span      *telemetry.Span // nil: not traced
@@ -101,6 +106,7 @@ type Admission struct {
 	late     *audit.Thinking // of Ended
 
 	decidedBy string     // for the record; empty: the policy
+	asked     bool       // somebody was asked, and that is recorded
 	held      []*counter // concurrency slots, given back by Done
 
 	guard   policy.Guard // of the decision
@@ -131,12 +137,8 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	if r.Invalid != "" && !d.Unknown {
 		d = policy.Decision{Rule: "request", Reason: r.Invalid}
 	}
-	if d.Effect != policy.Allow {
+	if d.Effect == policy.Deny || d.Effect == policy.Ask && !g.canAsk(a) {
 		return nil, g.refuse(ctx, a, d)
-	}
-	a.guard = d.Guard
-	if r.asksOfTask() { // with which arguments the task began is not known any more
-		a.guard = a.scoped.guards(r.Item)
 	}
 	if !r.follows() {
 		refused, warn := g.rates.pass(a)
@@ -145,14 +147,20 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 		}
 		g.warnOf(ctx, a, warn)
 	}
+	if d.Effect == policy.Ask {
+		if d, err = g.approve(ctx, a, d); err != nil {
+			return nil, err
+		}
+	}
+	a.guard = d.Guard
+	if r.asksOfTask() { // with which arguments the task began is not known any more
+		a.guard = a.scoped.guards(r.Item)
+	}
 	if err = g.settle(ctx); err == nil {
 		err = g.recordDecision(ctx, a, d)
 	}
 	if err != nil {
-		g.logger.Error("a call was refused because it cannot be recorded", "call", a.id, "tool", r.Item.String(), "error", err)
-		return nil, &DeniedError{Asked: r.Asked, Decision: policy.Decision{
-			Rule: "audit", Reason: "This call cannot be recorded, so it does not run. The operator must look at the audit log.",
-		}}
+		return nil, g.unrecorded(a, err)
 	}
 	if runs {
 		if refused := g.rates.enter(a); refused != nil {
@@ -160,6 +168,14 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 		}
 	}
 	return a, nil
+}
+
+// unrecorded refuses a call that cannot be recorded.
+func (g *Gate) unrecorded(a *Admission, err error) error {
+	g.logger.Error("a call was refused because it cannot be recorded", "call", a.id, "tool", a.Item.String(), "error", err)
+	return &DeniedError{Asked: a.Asked, Decision: policy.Decision{
+		Rule: "audit", Reason: "This call cannot be recorded, so it does not run. The operator must look at the audit log.",
+	}}
 }
 
 // decide reads the arguments, makes the facts and asks the policy. A fault of ours on the way is a denial.
@@ -206,7 +222,7 @@ func (g *Gate) refuse(ctx context.Context, c *Admission, d policy.Decision) erro
 	switch {
 	case d.Unknown:
 		return c.unknown()
-	case d.Effect == policy.Ask:
+	case d.Effect == policy.Ask && !c.NoWait:
 		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
 	return &DeniedError{Decision: d, Asked: c.Asked, Invalid: c.Invalid != ""}
@@ -268,10 +284,14 @@ func isAbsent(err error) bool {
 func (g *Gate) recordDecision(ctx context.Context, c *Admission, d policy.Decision) error {
 	g.measureDecision(c, d)
 	r := c.record(audit.Decided, c.began)
-	r.Args, r.Thinking = c.Args, c.thinking
+	if c.asked { // the first record has the rest
+		r.Time = g.now()
+	} else {
+		r.Args, r.Thinking = c.Args, c.thinking
+	}
 	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(c.decidedBy, "policy")
 	r.Note = c.noteOf()
-	if slices.ContainsFunc(c.facts.Parts, tells) {
+	if !c.asked && slices.ContainsFunc(c.facts.Parts, tells) {
 		r.Facts = &c.facts
 	}
 	return g.append(ctx, r)
@@ -315,6 +335,7 @@ func (c *Admission) Release() { c.gate.rates.leave(c) }
 func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	g := c.gate
 	g.rates.leave(c)
+	c.session.open.over(c.id)
 	now := g.now()
 	r := c.record(audit.Outcome, now)
 	r.Duration = now.Sub(c.since)

@@ -38,8 +38,34 @@ type opened struct {
 
 // opens are those calls of one session, by id.
 type opens struct {
-	mu    sync.Mutex
-	calls map[string]opened
+	mu       sync.Mutex
+	calls    map[string]opened
+	approved map[string]struct{} // calls that were approved and are not over: what continues them is not asked about again
+}
+
+// approve notes that a call was approved.
+func (o *opens) approve(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.approved == nil {
+		o.approved = map[string]struct{}{}
+	}
+	o.approved[id] = struct{}{}
+}
+
+// wasApproved reports whether a call was approved and is not over.
+func (o *opens) wasApproved(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.approved[id]
+	return ok
+}
+
+// over forgets that a call was approved.
+func (o *opens) over(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.approved, id)
 }
 
 // errTooManyOpen is told to the caller of a call that cannot be kept open.
@@ -51,6 +77,7 @@ func (o *opens) keep(id string, c opened, now time.Time) error {
 	for id, c := range o.calls {
 		if now.After(c.until) {
 			delete(o.calls, id)
+			delete(o.approved, id)
 		}
 	}
 	if len(o.calls) >= maxOpen {

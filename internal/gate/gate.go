@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
@@ -58,6 +59,8 @@ type Options struct {
 	Meter    *telemetry.Meter            // what is counted; nil: nothing
 	Tracer   *telemetry.Tracer           // what is traced; nil: nothing
 	Now      func() time.Time            // nil: time.Now
+
+	Approvals *approval.Queue // who answers what the policy marks ask; nil: nobody, so that it is refused
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -72,6 +75,7 @@ type Gate struct {
 	now      func() time.Time
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
+	asks     *approval.Queue // nil: nobody can be asked
 
 	world atomic.Pointer[world]
 	swap  sync.Mutex           // held while one world replaces another, so that sessions are told in order
@@ -97,7 +101,7 @@ func New(o Options) (*Gate, error) {
 	}
 	g := &Gate{
 		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, reload: o.Reload,
-		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer,
+		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)

@@ -1,0 +1,43 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What [Queue.Settle] and [Queue.Ask] refuse.
+var (
+	ErrUnknown = errors.New("no such request")
+	ErrDigest  = errors.New("this answer is about another call than the one that waits: look at it again")
+	// ErrClosed means that this process ends. The request is kept: whoever asks again, of the next process, goes on waiting.
+	ErrClosed = errors.New("the daemon is ending; the request is kept, ask again")
+	// ErrFull means that too many requests wait already.
+	ErrFull = errors.New("too many calls wait for an approval already")
+	// ErrTooLarge means that a request cannot be shown whole, so nobody can approve it.
+	ErrTooLarge = errors.New("the arguments are too large to be shown to a person")
+)
+
+// LateError refuses an answer to a request that is settled, and says how.
+type LateError struct{ Request Request }
+
+func (e *LateError) Error() string {
+	r := &e.Request
+	if r.Answer == nil {
+		return fmt.Sprintf("request %s is %s", r.ID, r.State)
+	}
+	at := r.Answer.Time.Local().Format(time.TimeOnly)
+	switch {
+	case r.Answer.By == ByDeadline:
+		return fmt.Sprintf("request %s expired at %s: nobody had answered by then, so it was denied; your answer changes nothing", r.ID, at)
+	case r.Answer.By == ByCaller:
+		return fmt.Sprintf("request %s expired at %s: whoever asked waits no more; your answer changes nothing", r.ID, at)
+	case r.Answer.By == BySession:
+		return fmt.Sprintf("request %s expired at %s: its session ended; your answer changes nothing", r.ID, at)
+	}
+	via := ""
+	if r.Answer.Via != "" {
+		via = " (" + r.Answer.Via + ")"
+	}
+	return fmt.Sprintf("request %s was %s by %s%s at %s; your answer changes nothing", r.ID, r.State, r.Answer.By, via, at)
+}

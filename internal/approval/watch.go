@@ -1,0 +1,124 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+)
+
+// watcher is somebody who is told of every request.
+type watcher struct {
+	mu     sync.Mutex
+	queued []Request
+	wake   chan struct{} // one value: something is queued
+}
+
+// add queues a request; an older word of the same request that was not delivered yet is replaced.
+func (w *watcher) add(r Request) {
+	w.mu.Lock()
+	w.queued = slices.DeleteFunc(w.queued, func(old Request) bool { return old.ID == r.ID })
+	w.queued = append(w.queued, r)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *watcher) take() []Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	taken := w.queued
+	w.queued = nil
+	return taken
+}
+
+// Watch calls f with every request that waits, then with every new one and every one that changes or is settled, one after the other,
+// until ctx ends. What the judge decides by itself is told when it is settled; what it passes on, when it has. A slow f hears the last
+// word of each request. f must not call Watch; everything else of the queue it may.
+func (q *Queue) Watch(ctx context.Context, f func(Request)) {
+	w := &watcher{wake: make(chan struct{}, 1)}
+	pending, _ := q.List(ctx)
+	q.mu.Lock()
+	for _, r := range pending {
+		if e := q.open[r.ID]; e != nil && e.announced {
+			w.add(e.r)
+		}
+	}
+	for id, e := range q.open { // those that came between
+		if e.announced && !slices.ContainsFunc(pending, func(r Request) bool { return r.ID == id }) {
+			w.add(e.r)
+		}
+	}
+	q.watchers[w] = struct{}{}
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		delete(q.watchers, w)
+		q.mu.Unlock()
+	}()
+	for {
+		for _, r := range w.take() {
+			if ctx.Err() != nil {
+				return
+			}
+			f(r)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		}
+	}
+}
+
+// Watched reports whether anybody watches: a request would be seen.
+func (q *Queue) Watched() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.watchers) > 0
+}
+
+// tell passes a request on to whoever watches, unless a judge still thinks about it. The lock is held.
+func (q *Queue) tell(e *entry) {
+	if !e.announced && e.r.State == Pending {
+		return
+	}
+	for w := range q.watchers {
+		w.add(e.r)
+	}
+}
+
+// judge asks the model, and announces a request that it does not settle. The lock is held.
+func (q *Queue) judge(e *entry) {
+	if q.o.Judge == nil || e.r.Kind != Call {
+		e.announced = true
+		q.tell(e)
+		return
+	}
+	ctx, cancel := context.WithCancel(q.ctx)
+	e.stop = cancel
+	r := e.r
+	q.work.Go(func() {
+		defer cancel()
+		v, err := q.o.Judge.Judge(ctx, r)
+		if allow, settled := v.Settled(); err == nil && settled {
+			a := Answer{Allow: allow, For: Once, By: cmp.Or(v.By, "model"), Via: "model", Reason: v.Reason, Digest: r.Digest}
+			if _, err = q.Settle(ctx, r.ID, a); err == nil {
+				return
+			}
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if e.r.State != Pending {
+			return
+		}
+		e.announced, e.r.Opinion = true, bounded(cmp.Or(v.Opinion, v.Reason))
+		if err != nil {
+			q.o.Logger.Warn("the model was asked about a call and did not decide", "id", r.ID, "error", err)
+			e.r.Opinion = "the model did not decide: " + bounded(err.Error())
+		}
+		q.tell(e)
+	})
+}

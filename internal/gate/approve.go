@@ -1,0 +1,244 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/policy"
+)
+
+// A call that the policy marks ask waits here until it is answered, and never runs beside its question. The log has two decisions of
+// it: the ask, and how it was settled.
+
+// Tick is how often a client that asked for progress hears that its call still waits for an approval (door.md 15).
+const Tick = 10 * time.Second
+
+// Who decided, besides the policy, in the words of the log.
+const (
+	byPerson   = "person"
+	byModel    = "model"
+	byDeadline = "deadline"
+	byCaller   = "caller" // it went away, or its session ended
+)
+
+var errSessionOver = errors.New("the session is over")
+
+// canAsk reports whether a call may wait for an answer.
+func (g *Gate) canAsk(a *Admission) bool {
+	return g.asks != nil && !a.NoWait || a.follows() && a.session.open.wasApproved(a.id)
+}
+
+// approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
+func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (policy.Decision, error) {
+	if a.follows() && a.session.open.wasApproved(a.id) { // it goes on with a call that was approved (decision 9)
+		return g.allowed(a, asked, "continues a call that was approved")
+	}
+	err := g.settle(ctx)
+	if err == nil {
+		err = g.recordDecision(ctx, a, asked)
+	}
+	if err != nil {
+		return asked, g.unrecorded(a, err)
+	}
+	a.asked = true
+	r := g.question(a, asked)
+	answer, err := g.wait(ctx, a, r)
+	a.scoped = a.session.scopedFor(a.Child)
+	if err != nil {
+		return asked, g.unanswered(ctx, a, asked, err)
+	}
+	a.decidedBy = decidedBy(answer)
+	if !answer.Allow {
+		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(answer)})
+	}
+	if a.session.over(g.now()) {
+		return asked, g.unanswered(ctx, a, asked, errSessionOver)
+	}
+	d := g.decide(a) // with the scope of now: what became forbidden meanwhile stays forbidden
+	if d.Effect == policy.Deny {
+		a.decidedBy = ""
+		return d, g.refuse(ctx, a, d)
+	}
+	if now := g.question(a, asked); d.Effect == policy.Ask && now.Bound() != r.Bound() {
+		a.decidedBy = ""
+		return d, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: "What this call would do has changed while it waited for an approval; call again"})
+	}
+	a.session.open.approve(a.id)
+	if now := g.now(); a.since.Equal(a.began) {
+		a.since = now // the time that people take is not the call's
+	}
+	return g.allowed(a, d, approvalText(answer))
+}
+
+// allowed is the decision of a call that was approved.
+func (g *Gate) allowed(_ *Admission, d policy.Decision, why string) (policy.Decision, error) {
+	d.Effect = policy.Allow
+	d.Reason = why
+	return d, nil
+}
+
+// wait asks, and tells the caller that it waits.
+func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (approval.Answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	settled := make(chan struct{})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		g.keepTelling(a, settled, cancel)
+	}()
+	answer, err := g.asks.Ask(ctx, r)
+	close(settled)
+	<-told
+	return answer, err
+}
+
+// keepTelling sends progress to a caller that wants it, and ends the wait when the session ends.
+func (g *Gate) keepTelling(a *Admission, settled <-chan struct{}, cancel context.CancelCauseFunc) {
+	var tick <-chan time.Time
+	token := progressToken(a.Params)
+	if a.Peer != nil && token != nil {
+		t := time.NewTicker(Tick)
+		defer t.Stop()
+		tick = t.C
+	}
+	for n := 1; ; n++ {
+		select {
+		case <-settled:
+			return
+		case <-a.session.done:
+			cancel(errSessionOver)
+			return
+		case <-tick:
+			a.Peer.Notify("notifications/progress", waitingProgress(token, n))
+		}
+	}
+}
+
+// progressToken is the raw token under which a request wants progress; nil: it wants none.
+func progressToken(params []byte) jsontext.Value {
+	var p struct {
+		Meta struct {
+			Token jsontext.Value `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p, jsontext.AllowDuplicateNames(true)) != nil {
+		return nil
+	}
+	return p.Meta.Token
+}
+
+// waitingProgress is one word of progress. Progress must grow, and what the server itself reports later begins at 0 or more: these
+// numbers stay tiny.
+func waitingProgress(token jsontext.Value, n int) []byte {
+	b := append([]byte(`{"progressToken":`), token...)
+	b = append(b, `,"progress":`...)
+	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', -1, 64)
+	return append(b, `,"message":"Waiting for an approval"}`...)
+}
+
+// question is what people are shown of a call.
+func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
+	p := &a.scoped.scope.Principal
+	r := approval.Request{
+		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
+		Label: cmp.Or(a.Label, a.session.name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
+		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane,
+	}
+	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.byItem[a.Item].notes, a.facts)
+	if a.Item.Server == "" {
+		r.Tool = bounded(a.Asked, maxAsked)
+	}
+	if p.Parent != nil {
+		r.Parent = p.Parent.ID
+	}
+	if a.thinking != nil {
+		r.Thinking = a.thinking.Thinking
+	}
+	r.Digest = r.Sum(a.Args)
+	if len(a.Args) > 0 {
+		r.Args = g.log.Redact(a.Args)
+	}
+	return r
+}
+
+// decidedBy is who settled a call, in the words of the log.
+func decidedBy(a approval.Answer) string {
+	switch {
+	case a.By == approval.ByDeadline:
+		return byDeadline
+	case a.By == approval.ByCaller || a.By == approval.BySession:
+		return byCaller
+	case a.Via == "model":
+		return byModel
+	default:
+		return byPerson
+	}
+}
+
+// approvalText says who approved a call, for the log.
+func approvalText(a approval.Answer) string {
+	text := fmt.Sprintf("approved by %s via %s, for %s", a.By, cmp.Or(a.Via, "?"), a.For)
+	if a.Rule != "" {
+		text += " " + a.Rule
+	}
+	if a.Reason != "" {
+		text += ": " + a.Reason
+	}
+	return text
+}
+
+// denialText says why a call was not approved, to the agent.
+func denialText(a approval.Answer) string {
+	switch a.By {
+	case approval.ByDeadline:
+		return "Nobody answered in time whether this call may run, so it does not"
+	case approval.ByCaller:
+		return "The call was withdrawn before anybody had answered whether it may run"
+	case approval.BySession:
+		return "The session ended before anybody had answered whether this call may run"
+	}
+	text := "Not approved by " + a.By
+	if a.For == approval.Never {
+		text += ", for the rest of this session"
+	}
+	if why := cmp.Or(a.Reason, a.Text); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// unanswered refuses and records a call whose question had no answer.
+func (g *Gate) unanswered(ctx context.Context, a *Admission, asked policy.Decision, err error) error {
+	a.decidedBy = byCaller
+	d := policy.Decision{Rule: asked.Rule}
+	switch {
+	case errors.Is(err, errSessionOver):
+		d.Reason = "The session ended before anybody had answered whether this call may run"
+		return errors.Join(ErrNoSession, g.recordDecision(ctx, a, d))
+	case ctx.Err() != nil:
+		d.Reason = "The call was withdrawn before anybody had answered whether it may run"
+	case errors.Is(err, approval.ErrClosed):
+		a.decidedBy = "" // it is asked again when the caller comes back
+		d.Reason = "The daemon ended while this call waited for an approval; call again"
+	case errors.Is(err, approval.ErrFull):
+		a.decidedBy = ""
+		d.Reason = "Too many calls wait for an approval already, so this one is refused; wait until those are answered"
+	case errors.Is(err, approval.ErrTooLarge):
+		a.decidedBy = ""
+		d.Reason = "This call needs an approval, and its arguments are too large to be shown to a person; split it"
+	default:
+		g.logger.Error("nobody could be asked about a call", "call", a.id, "tool", a.Item.String(), "error", err)
+		a.decidedBy = ""
+		d.Reason = "This call needs an approval, and nobody could be asked. The operator's log says why"
+	}
+	return g.refuse(ctx, a, d)
+}
