@@ -57,7 +57,7 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	}
 	a.decidedBy = decidedBy(answer)
 	if !answer.Allow {
-		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(answer)})
+		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
 	if a.session.over(g.now()) {
 		return asked, g.unanswered(ctx, a, asked, errSessionOver)
@@ -197,10 +197,10 @@ func approvalText(a approval.Answer) string {
 }
 
 // denialText says why a call was not approved, to the agent.
-func denialText(a approval.Answer) string {
+func denialText(asked policy.Decision, a approval.Answer) string {
 	switch a.By {
 	case approval.ByDeadline:
-		return "Nobody answered in time whether this call may run, so it does not"
+		return cmp.Or(asked.Reason, "This call needs an approval") + " (nobody answered in time, so it is refused)"
 	case approval.ByCaller:
 		return "The call was withdrawn before anybody had answered whether it may run"
 	case approval.BySession:
