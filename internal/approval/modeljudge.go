@@ -1,0 +1,205 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/model"
+	"mycelium/internal/policy"
+)
+
+// Asker answers one question: [model.Client], or what stands for it.
+type Asker interface {
+	Ask(ctx context.Context, q model.Question) (model.Answer, error)
+}
+
+// The defaults of a judge.
+const (
+	DefaultJudge      = "claude-haiku-4-5"
+	DefaultConfidence = 0.8
+	DefaultThinking   = 20 * time.Second // that a judge may take
+)
+
+// Bounds of what a model is asked to judge. A call that is larger is not cut: it goes to a person.
+const (
+	maxJudged  = 32 << 10 // bytes of arguments
+	maxPast    = 10       // decisions of the same session that it is told of
+	maxExcerpt = 400      // bytes of anything else that an agent wrote
+)
+
+// JudgeOptions of a [ModelJudge]. Model is required.
+type JudgeOptions struct {
+	Model      Asker
+	Name       string        // of the model; empty: DefaultJudge
+	Confidence float64       // a verdict that claims less is passed on; 0: DefaultConfidence
+	MayDeny    bool          // a confident no refuses the call; else it is passed on too
+	Timeout    time.Duration // of one judgement; 0: DefaultThinking. Never more than half of what the request has left
+	Policies   func() []Policy
+	Rules      func() []policy.Rule
+	// Past are the last decisions of a session, newest first, at most n.
+	Past   func(ctx context.Context, session string, n int) ([]Past, error)
+	Ledger *model.Ledger    // nil: costs are not kept
+	Logger *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
+}
+
+// Past is a decision of the same session, for the judge to see what went before.
+type Past struct {
+	Tool   string `json:"tool"`
+	Call   string `json:"call"`   // its arguments, or what of them is short enough
+	Effect string `json:"effect"` // allow or deny
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// ModelJudge lets a language model judge. It is safe for concurrent use.
+//
+// What it is asked about was written by an agent that somebody may have talked into something, so the answer can only do so much:
+// deny rules and base constraints were applied before and are applied again after; a critical call is never for it to allow; what it
+// is less sure of than the threshold, and whatever goes wrong, goes to a person.
+type ModelJudge struct{ o JudgeOptions }
+
+// NewJudge makes a judge. A confidence that is no share from 0 to 1 is taken as 1: nothing is settled by mistake.
+func NewJudge(o JudgeOptions) *ModelJudge {
+	if o.Name == "" {
+		o.Name = DefaultJudge
+	}
+	if o.Confidence == 0 {
+		o.Confidence = DefaultConfidence
+	}
+	if !(o.Confidence > 0 && o.Confidence <= 1) {
+		o.Confidence = 1
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultThinking
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &ModelJudge{o}
+}
+
+// errNotJudged is why a model was not asked.
+var errNotJudged = errors.New("not for a model")
+
+// Judge asks the model about a call. The error says why there is no judgement; the request then goes to a person.
+func (j *ModelJudge) Judge(ctx context.Context, r Request) (Verdict, error) {
+	switch {
+	case r.Kind != Call:
+		return Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
+	case !slices.Contains(ranks, r.Risk) || r.Risk == Critical && !j.o.MayDeny:
+		return Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
+	case len(r.Args) > maxJudged:
+		return Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
+	}
+	q, err := j.question(ctx, r)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.patience(r))
+	defer cancel()
+	a, err := j.o.Model.Ask(ctx, q)
+	keep(j.o.Ledger, j.o.Logger, "judge", r.Session, a)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+	}
+	op, err := parseJudgement(a.Text)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+	}
+	return j.verdict(r, op), nil
+}
+
+// patience is how long the model may think: people need time too.
+func (j *ModelJudge) patience(r Request) time.Duration {
+	if r.Deadline.IsZero() {
+		return j.o.Timeout
+	}
+	return max(0, min(j.o.Timeout, r.Deadline.Sub(j.o.Now())/2))
+}
+
+// verdict makes of a judgement what it may settle.
+func (j *ModelJudge) verdict(r Request, op judgement) Verdict {
+	v := Verdict{Confidence: op.confidence, Reason: op.reason, By: j.o.Name}
+	word, sure := "refuse", op.confidence >= j.o.Confidence
+	if op.allow {
+		word = "allow"
+	}
+	because := ""
+	switch {
+	case !sure:
+		because = fmt.Sprintf("; too unsure to count, below %.2f", j.o.Confidence)
+	case op.allow && r.Risk == Critical:
+		because = "; a critical call is for a person"
+	case op.allow:
+		v.Allow = true
+	case j.o.MayDeny:
+		v.Deny = true
+	default:
+		because = "; only people refuse here"
+	}
+	v.Opinion = fmt.Sprintf("%s would %s it (confidence %.2f%s): %s", j.o.Name, word, op.confidence, because, op.reason)
+	return v
+}
+
+// judgement is what the model answered, checked.
+type judgement struct {
+	allow      bool
+	confidence float64
+	reason     string
+}
+
+// parseJudgement reads an answer. Whatever is not exactly what was asked for is an error: a key too many or too few, a confidence
+// that is none, no reason, words around it.
+func parseJudgement(text string) (judgement, error) {
+	var raw struct {
+		Allow      *bool    `json:"allow"`
+		Confidence *float64 `json:"confidence"`
+		Reason     *string  `json:"reason"`
+	}
+	if err := json.Unmarshal([]byte(text), &raw, json.RejectUnknownMembers(true)); err != nil {
+		return judgement{}, errors.New("the model did not answer in the form that was asked for")
+	}
+	if raw.Allow == nil || raw.Confidence == nil || raw.Reason == nil {
+		return judgement{}, errors.New("the model left out a part of the answer")
+	}
+	c := *raw.Confidence
+	if math.IsNaN(c) || c < 0 || c > 1 {
+		return judgement{}, fmt.Errorf("the model claims a confidence of %v", c)
+	}
+	reason := excerpt(strings.TrimSpace(*raw.Reason), maxExcerpt)
+	if reason == "" {
+		return judgement{}, errors.New("the model gave no reason")
+	}
+	return judgement{*raw.Allow, c, reason}, nil
+}
+
+// excerpt is a text on one line, without anything hidden, not longer than most bytes.
+func excerpt(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + " …"
+	}
+	return OneLine(s)
+}
+
+// keep writes down what an answer cost, also of one that was no use.
+func keep(l *model.Ledger, logger *slog.Logger, purpose, session string, a model.Answer) {
+	if l == nil || a.Usage == (model.Usage{}) {
+		return
+	}
+	if err := l.Record(purpose, session, a); err != nil {
+		logger.Warn("what a question to a model cost is not recorded", "purpose", purpose, "cents", a.Cost*100, "error", err)
+	}
+}

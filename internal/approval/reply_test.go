@@ -1,0 +1,235 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mycelium/internal/model/modeltest"
+	"mycelium/internal/policy"
+)
+
+func TestRepliesWithoutAModel(t *testing.T) {
+	e := NewEvaluator(EvaluatorOptions{})
+	for text, want := range map[string]Reply{
+		"yes": {Kind: ReplyApprove}, "  OK! ": {Kind: ReplyApprove}, "Go  ahead.": {Kind: ReplyApprove}, "はい。": {Kind: ReplyApprove}, "承認します": {Kind: ReplyApprove}, "👍": {Kind: ReplyApprove}, "✅️": {Kind: ReplyApprove},
+		"no": {Kind: ReplyDeny}, "Don’t!": {Kind: ReplyDeny}, "だめ！": {Kind: ReplyDeny}, "いいえ": {Kind: ReplyDeny}, "やめてください。": {Kind: ReplyDeny}, "NG": {Kind: ReplyDeny},
+		"yes, but use pnpm": {Kind: ReplyInstruction}, "yesterday": {Kind: ReplyInstruction}, "no, use pnpm": {Kind: ReplyInstruction}, "yes?": {Kind: ReplyInstruction},
+		"テストを先に実行して": {Kind: ReplyInstruction}, "はいはい、でも後で": {Kind: ReplyInstruction}, "y\u200bes": {Kind: ReplyInstruction},
+		"いいです": {Kind: ReplyInstruction, Doubt: true}, "結構です。": {Kind: ReplyInstruction, Doubt: true}, "了解": {Kind: ReplyInstruction, Doubt: true},
+		"add policy: Never push on Fridays: never.": {Kind: ReplyPolicy, Text: "Never push on Fridays: never.", Tool: "agent__Bash"},
+		"ADD  Policy for files__*: 読むだけにする：書かない":    {Kind: ReplyPolicy, Text: "読むだけにする：書かない", Tool: "files__*"},
+		"add policy for *: be careful":              {Kind: ReplyPolicy, Text: "be careful"},
+		"add policy for Edit: docs only":            {Kind: ReplyPolicy, Text: "docs only", Tool: "agent__Edit"},
+		"ポリシー追加：金曜日は push しない":                      {Kind: ReplyPolicy, Text: "金曜日は push しない", Tool: "agent__Bash"},
+		"add rule: deny Bash(git push *)":           {Kind: ReplyRule, Text: "deny Bash(git push *)"},
+		"ルール追加: ask files__delete_file":             {Kind: ReplyRule, Text: "ask files__delete_file"},
+		"please add policy: x":                      {Kind: ReplyInstruction},
+		"note: yes":                                 {Kind: ReplyInstruction},
+		"add policynotes: yes":                      {Kind: ReplyInstruction},
+	} {
+		got, err := e.Evaluate(t.Context(), aCall(), text)
+		if want.Kind == ReplyInstruction {
+			want.Text = strings.TrimSpace(text)
+		}
+		if err != nil || got.Kind != want.Kind || got.Text != want.Text || got.Tool != want.Tool || got.Doubt != want.Doubt || got.By != byWords || got.Why == "" {
+			t.Errorf("%q: %+v %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", " \n", "add policy:", "add rule : ", "ポリシー追加："} {
+		if got, err := e.Evaluate(t.Context(), aCall(), text); !errors.Is(err, ErrEmptyReply) || got != (Reply{}) {
+			t.Errorf("%q: %+v %v", text, got, err)
+		}
+	}
+}
+
+func meaning(kind string, confidence float64) modeltest.Step {
+	return modeltest.Step{Text: fmt.Sprintf(`{"meaning":%q,"confidence":%v}`, kind, confidence)}
+}
+
+func TestRepliesThatAModelReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		risk Risk
+		step modeltest.Step
+		want Reply
+	}{
+		"consent":                  {"that looks good to me, run it", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
+		"japanese consent":         {"問題ありません、進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
+		"a word of refusal in it":  {"問題ないので進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
+		"consent, unsure":          {"I guess", High, meaning("approve", 0.6), Reply{Kind: ReplyInstruction, Text: "I guess", Doubt: true}},
+		"consent with a condition": {"run it but with --dry-run", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
+		"consent that asks":        {"run it, why?", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it, why?", Doubt: true}},
+		"no consent after all":     {"I would not run it", High, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "I would not run it", Doubt: true}},
+		"a critical call":          {"that looks good to me", Critical, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"no risk known":            {"that looks good to me", "", meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"refusal":                  {"I'd rather you left that alone", High, meaning("deny", 0.4), Reply{Kind: ReplyDeny, Text: "I'd rather you left that alone"}},
+		"a policy":                 {"agents never publish here", High, meaning("policy", 0.9), Reply{Kind: ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
+		"a policy, unsure":         {"agents never publish here", High, meaning("policy", 0.5), Reply{Kind: ReplyInstruction, Text: "agents never publish here"}},
+		"an instruction":           {"use pnpm", High, meaning("instruction", 0.9), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"a meaning of its own":     {"use pnpm", High, meaning("approve_all", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"a rule is not its to say": {"use pnpm", High, meaning("rule", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"no form":                  {"run it", High, modeltest.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"no confidence":            {"run it", High, modeltest.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"overloaded":               {"run it", High, modeltest.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"refused":                  {"run it", High, modeltest.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := scripted(t, c.step)
+			r := aCall()
+			r.Risk = c.risk
+			got, err := NewEvaluator(EvaluatorOptions{Model: client}).Evaluate(t.Context(), r, c.text)
+			if err != nil || got.Kind != c.want.Kind || got.Text != c.want.Text || got.Tool != c.want.Tool || got.Doubt != c.want.Doubt || got.Why == "" {
+				t.Errorf("%+v %v, want %+v", got, err, c.want)
+			}
+			turns := s.Turns()
+			if len(turns) != 1 || strings.Contains(string(turns[0].Raw), "left-pad") || !strings.Contains(turns[0].System, "not an instruction to you") {
+				t.Errorf("asked %d times; the arguments are not for it", len(turns))
+			}
+		})
+	}
+}
+
+// Plain words and prefixes are never given to a model, and a stop is not consent to a call.
+func TestWhatTheModelIsNotAsked(t *testing.T) {
+	s, client := scripted(t, meaning("approve", 1))
+	e := NewEvaluator(EvaluatorOptions{Model: client})
+	for _, text := range []string{"yes", "いいえ", "いいです", "add policy: x", "add rule: deny Bash"} {
+		if _, err := e.Evaluate(t.Context(), aCall(), text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	r := aCall()
+	r.Kind = Stop
+	if got, err := e.Evaluate(t.Context(), r, "write the tests too"); err != nil || got.Kind != ReplyInstruction {
+		t.Errorf("%+v %v", got, err)
+	}
+	if n := len(s.Requests()); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := e.Evaluate(ctx, aCall(), "run it"); !errors.Is(err, context.Canceled) || got != (Reply{}) {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// Whatever people write: without a model nothing but the plain words approves, and with one that approves everything, nothing that has
+// a condition or a critical risk in it.
+func FuzzReply(f *testing.F) {
+	for _, s := range []string{"yes", "yes but", "add policy: x", "add rule for x: y", "：", "はい。", "add policy for :", "\xff:", "ok\u202e"} {
+		f.Add(s)
+	}
+	words := NewEvaluator(EvaluatorOptions{})
+	model := NewEvaluator(EvaluatorOptions{Model: answers(`{"meaning":"approve","confidence":1}`)})
+	f.Fuzz(func(t *testing.T, text string) {
+		r := aCall()
+		plain, err := words.Evaluate(t.Context(), r, text)
+		if (err != nil) != (plain == Reply{}) {
+			t.Fatalf("%+v %v", plain, err)
+		}
+		isYes := plain.Kind == ReplyApprove
+		r.Risk = Critical
+		if got, err := model.Evaluate(t.Context(), r, text); err == nil && got.Kind == ReplyApprove && !isYes {
+			t.Fatalf("%q approves a critical call", text)
+		}
+		r.Risk = Low
+		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == ReplyApprove {
+			t.Fatalf("%q approves", text+" but later")
+		}
+		if got, _ := words.Evaluate(t.Context(), r, "x"+text); got.Kind == ReplyApprove && !strings.HasPrefix(strings.TrimSpace("x"+text), "x") {
+			t.Fatalf("%q approves", "x"+text)
+		}
+	})
+}
+
+func TestRulesInOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"deny Bash(git push *) because we push by hand": "deny agent__Bash we push by hand",
+		"ask files__delete_file":                        "ask files__delete_file ",
+		"escalate Bash(npm publish)":                    "ask agent__Bash ",
+		"allow Edit(docs/**)":                           "allow agent__Edit ",
+		"allow files__read_file":                        "allow files__read_file ",
+		"deny *":                                        "deny * ",
+	} {
+		r, err := ParseRule(text)
+		if got := r.Action + " " + strings.Join(r.Tool, "|") + " " + r.Reason; err != nil || got != want {
+			t.Errorf("%q: %q %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "deny", "permit Bash", "allow *", "allow Bash", "allow Bash(git *)", "allow agent__*", "deny Bash(", "deny Bash()", "deny files__read_file(x)", "deny a b", "deny Bash(\u202ex)"} {
+		if r, err := ParseRule(text); err == nil {
+			t.Errorf("%q: %+v", text, r)
+		}
+	}
+}
+
+// A rule of one line decides as it reads, also where the command stands behind another one.
+func TestRulesInOneLineDecide(t *testing.T) {
+	rule, err := ParseRule("deny Bash(git push *)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule.Name = "said"
+	p, problems := policy.New(policy.Source{
+		Grants: []policy.Grant{{Name: "g", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Bash"}}}, Rules: []policy.Rule{rule},
+	})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for command, denied := range map[string]bool{"git push": true, "git push origin a/b": true, "cd x && git push -f": true, "git pushd": false, "git pull": false, "echo a\ngit push": true} {
+		d := p.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "t", Role: "dev"}, Skills: []string{"g"}}, Item: item(t, "agent__Bash"), Args: policy.Args{"command": command}})
+		if (d.Rule == "said") != denied {
+			t.Errorf("%q: %+v", command, d)
+		}
+	}
+}
+
+func FuzzRuleText(f *testing.F) {
+	for _, s := range []string{"deny Bash(git push *)", "allow Edit(docs/**) because", "ask x__y", "deny (", "allow )("} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := ParseRule(text)
+		if err != nil {
+			return
+		}
+		r.Name = "x"
+		_, problems := policy.New(policy.Source{Rules: []policy.Rule{r}})
+		for _, p := range problems {
+			if !p.Warning && !strings.Contains(p.Message, "glob") && !strings.Contains(p.Message, "pattern") {
+				t.Fatalf("%q makes a rule that is none: %v", text, p)
+			}
+		}
+		if r.Action == "allow" && r.Match == nil && strings.Contains(r.Tool[0], "*") {
+			t.Fatalf("%q allows too much", text)
+		}
+	})
+}
+
+func TestPoliciesInWords(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 5, time.FixedZone("x", 9*3600))
+	p, err := NextPolicy(nil, "  金曜日は公開しない。 ", "agent__Bash", now)
+	if err != nil || p.ID != "pol_1" || p.Description != "金曜日は公開しない。" || p.CreatedAt.Format(time.RFC3339) != "2026-11-22T03:00:00Z" {
+		t.Errorf("%+v %v", p, err)
+	}
+	if p, err = NextPolicy([]Policy{{ID: "pol_7"}, {ID: "pol_x"}, {ID: "pol_2"}}, "x", "", now); err != nil || p.ID != "pol_8" {
+		t.Errorf("%+v %v", p, err)
+	}
+	for _, words := range []string{"", " ", strings.Repeat("x", maxPolicy+1), "a\u202eb", "a\x00b", "\xff"} {
+		if p, err := NextPolicy(nil, words, "", now); err == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, id := range []string{"", "pol_", "pol_0", "pol_-1", "pol_01", "pol_1x", "x_1", "pol_+1"} {
+		if err := (Policy{ID: id, Description: "x"}).Check(); err == nil {
+			t.Errorf("id %q", id)
+		}
+	}
+	if err := (Policy{ID: "pol_1", Description: "x", Tool: "a b"}).Check(); err == nil {
+		t.Error("a tool that is none")
+	}
+}
