@@ -24,6 +24,7 @@ type answerParams struct {
 	Allow  bool         `json:"allow"`
 	For    approval.For `json:"for,omitempty"`
 	Reason string       `json:"reason,omitempty"`
+	Text   string       `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
 	Digest string       `json:"digest,omitempty"` // of what was shown; empty: whatever has this id
 }
 
@@ -52,7 +53,7 @@ func (n *node) approvalsAnswer(ctx context.Context, c daemon.Caller, params []by
 	if e := decode(params, &p); e != nil {
 		return nil, e
 	}
-	a := approval.Answer{Allow: p.Allow, For: p.For, By: userName(c.UID), Via: "terminal", Reason: p.Reason, Digest: p.Digest}
+	a := approval.Answer{Allow: p.Allow, For: p.For, By: userName(c.UID), Via: "terminal", Reason: p.Reason, Text: p.Text, Digest: p.Digest}
 	r, err := n.asks.Settle(ctx, p.ID, a)
 	if err != nil {
 		return nil, approvalError(p.ID, err)
