@@ -1,0 +1,104 @@
+package approval
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxPlaces bounds how many folders one name may mean: more are no choice.
+const maxPlaces = 8
+
+// Places are the folders that a name given from a phone can mean: one below a search path, links resolved and still below it. A name that
+// leads elsewhere (.., a leading / or ~, $, control characters) is refused, whatever is there. Where no folder has the name, those
+// directly below a search path whose name begins with it are offered.
+func Places(search []string, name string) ([]string, error) {
+	if err := checkPlace(name); err != nil {
+		return nil, err
+	}
+	if len(search) == 0 {
+		return nil, fmt.Errorf("no folder is open to new sessions: spawn.searchPaths in mycelium.yaml names none")
+	}
+	var exact, near []string
+	for _, s := range search {
+		root, err := filepath.EvalSymlinks(s)
+		if err != nil || !filepath.IsAbs(root) {
+			continue // a search path that is not there now offers nothing
+		}
+		if dir, ok := placeIn(root, name); ok {
+			exact = append(exact, dir)
+		}
+		if strings.ContainsRune(name, '/') {
+			continue
+		}
+		entries, err := os.ReadDir(root)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") && len(e.Name()) > len(name) && strings.HasPrefix(strings.ToLower(e.Name()), strings.ToLower(name)) {
+				if dir, ok := placeIn(root, e.Name()); ok {
+					near = append(near, dir)
+				}
+			}
+		}
+	}
+	found := exact
+	if len(found) == 0 {
+		found = near
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("no folder %q lies in spawn.searchPaths", name)
+	case len(found) > maxPlaces:
+		return nil, fmt.Errorf("%q can mean %d folders: give more of the name", name, len(found))
+	}
+	return found, nil
+}
+
+// ExactPlace reports whether a folder that Places gave has the very name that was asked for: only then nobody needs to be asked.
+func ExactPlace(dir, name string) bool {
+	return strings.HasSuffix(dir, string(filepath.Separator)+filepath.Clean(name))
+}
+
+// checkPlace refuses every name that is more than a path below something.
+func checkPlace(name string) error {
+	bad := ""
+	switch {
+	case name == "" || strings.Trim(name, "./ ") == "":
+		bad = "it names no folder"
+	case len(name) > 255:
+		bad = "it is too long"
+	case name[0] == '/' || name[0] == '~' || name[0] == '-':
+		bad = "it must not begin with " + name[:1]
+	case strings.ContainsAny(name, "$\\`"):
+		bad = "it must not hold $, \\ or `"
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		bad = "it must not hold .."
+	case strings.ContainsFunc(name, func(r rune) bool { return sly(r) || unicode.IsControl(r) }):
+		bad = "it holds characters that do not show"
+	}
+	if bad != "" {
+		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", short(name, 60), bad)
+	}
+	return nil
+}
+
+// placeIn resolves a name below a root (absolute, links resolved) and makes sure that it is a folder there.
+func placeIn(root, name string) (string, bool) {
+	dir, err := filepath.EvalSymlinks(filepath.Join(root, name))
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	st, err := os.Stat(dir)
+	return dir, err == nil && st.IsDir()
+}
