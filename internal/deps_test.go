@@ -28,6 +28,7 @@ shell scan files sandbox : policy
 skill                : policy atomicfile yamlfile
 audit                : policy store atomicfile
 approval             : policy store model
+approval/telegramtest :
 memory transcript    : policy atomicfile store
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile

@@ -84,7 +84,9 @@ func NewNotify(o NotifyOptions) (*Notify, error) {
 		n.add("Slack", func(ctx context.Context, x told) error { return n.slack(ctx, *w, x) })
 	}
 	if o.Config.Desktop {
-		n.add("the screen", func(ctx context.Context, x told) error { return o.Run(ctx, screenCommand(runtime.GOOS, x.title, x.text)) })
+		n.add("the screen", func(ctx context.Context, x told) error {
+			return o.Run(ctx, screenCommand(runtime.GOOS, x.title, x.text))
+		})
 	}
 	return n, nil
 }

@@ -205,9 +205,9 @@ func (t *Telegram) deliver(ctx context.Context) {
 		var err error
 		switch {
 		case id != "":
-			err = t.bringUp(ctx, id)
+			err = t.lingering(ctx, func(ctx context.Context) error { return t.bringUp(ctx, id) })
 		case n != nil:
-			err = t.sendNotice(ctx, *n)
+			err = t.lingering(ctx, func(ctx context.Context) error { return t.sendNotice(ctx, *n) })
 		default:
 			select {
 			case <-ctx.Done():
@@ -234,6 +234,12 @@ func (t *Telegram) deliver(ctx context.Context) {
 		t.mu.Unlock()
 		t.rest(ctx, wait)
 	}
+}
+
+func (t *Telegram) lingering(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := linger(ctx)
+	defer cancel()
+	return f(ctx)
 }
 
 // bringUp makes the messages of a request show what is true.

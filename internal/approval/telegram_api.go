@@ -144,6 +144,27 @@ func (t *Telegram) send(ctx context.Context, p *page, more func(*bot.SendMessage
 	return m.ID, nil
 }
 
+// lingering is how long a message that is under way may take when everything ends: one that was sent and not noted would be sent again.
+const lingering = 3 * time.Second
+
+// linger is a context that ends a little after ctx does.
+func linger(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var timer *time.Timer
+	armed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		timer = time.AfterFunc(lingering, cancel)
+		close(armed)
+	})
+	return longer, func() {
+		if !stop() {
+			<-armed
+			timer.Stop()
+		}
+		cancel()
+	}
+}
+
 // say sends a page now and tries again for a short time; what cannot be sent is logged.
 func (t *Telegram) say(ctx context.Context, p *page, more func(*bot.SendMessageParams)) (message int) {
 	var wait time.Duration

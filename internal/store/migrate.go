@@ -21,7 +21,7 @@ var migrations embed.FS
 
 // version is that of the newest file in migrations/, which sets it as the database's user_version. Asking for that number costs
 // microseconds, asking goose milliseconds: every start and every hook call opens the database.
-const version = 4
+const version = 5
 
 // migrate brings the schema up to date.
 func (db *DB) migrate(ctx context.Context, created bool) error {
