@@ -10,10 +10,12 @@ import (
 
 // Config is the approval: section of mycelium.yaml.
 type Config struct {
-	Deadline *Span  `yaml:"deadline" json:"deadline,omitempty"` // how long a call waits; absent: 300 s; 0: for as long as its caller does
-	Mode     Mode   `yaml:"mode" json:"mode,omitempty"`         // who answers for an agent's own tools: auto (default), local or remote
-	AskVia   string `yaml:"askVia" json:"askVia,omitempty"`     // client: an MCP client that can be asked is asked in place; queue (default)
-	AskVia2  string `yaml:"ask_via" json:"-"`                   // the same, as the issue spells it
+	Deadline *Span           `yaml:"deadline" json:"deadline,omitempty"` // how long a call waits; absent: 300 s; 0: for as long as its caller does
+	Mode     Mode            `yaml:"mode" json:"mode,omitempty"`         // who answers for an agent's own tools: auto (default), local or remote
+	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`     // client: an MCP client that can be asked is asked in place; queue (default)
+	AskVia2  string          `yaml:"ask_via" json:"-"`                   // the same, as the issue spells it
+	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero"`  // a bot that asks people
+	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero"`      // where people hear that something waits
 }
 
 // The values of Config.AskVia.
@@ -55,6 +57,13 @@ func (c *Config) Check(bad func(key, message, hint string)) {
 			bad(key, fmt.Sprintf("%s is %q", key, v), "write client or queue")
 		}
 	}
+	under := func(section string) func(key, message, hint string) {
+		return func(key, message, hint string) { bad(section+"."+key, section+": "+message, hint) }
+	}
+	if c.Telegram != nil {
+		c.Telegram.Check(under("approval.telegram"))
+	}
+	c.Notify.Check(under("approval.notify"))
 	if c.AskVia != "" && c.AskVia2 != "" && c.AskVia != c.AskVia2 {
 		bad("approval.ask_via", "approval.askVia and approval.ask_via say different things", "keep askVia")
 	}

@@ -200,14 +200,14 @@ func (t *Telegram) settleByText(ctx context.Context, m *models.Message, r Reques
 	}
 }
 
-// allowance is how many refusals one person still gets in this minute.
+// allowance is how many maxRefusals one person still gets in this minute.
 type allowance struct {
 	from time.Time
 	used int
 }
 
-// refusals bounds what the bot says to one person who does what cannot be done, in a minute. Beyond it, silence.
-const refusals = 10
+// maxRefusals bounds what the bot says to one person who does what cannot be done, in a minute. Beyond it, silence.
+const maxRefusals = 10
 
 // mayRefuse reports whether this person still gets a word about what was refused.
 func (t *Telegram) mayRefuse(user int64) bool {
@@ -219,7 +219,7 @@ func (t *Telegram) mayRefuse(user int64) bool {
 		t.allowance[user] = a
 	}
 	a.used++
-	return a.used <= refusals
+	return a.used <= maxRefusals
 }
 
 func (t *Telegram) refuse(ctx context.Context, user int64, message int, why string) {
