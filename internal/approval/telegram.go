@@ -59,7 +59,7 @@ type Telegram struct {
 	notices   []Notice
 	wake      chan struct{} // holds one: something is due
 	pins      map[int64]*pinTries
-	prompts   map[int]prompt // messages that asked for a PIN
+	prompts   map[int]pinPrompt // messages that asked for a PIN
 	picks     map[string]pick
 	strangers map[[2]int64]bool
 	allowance map[int64]*allowance
@@ -79,7 +79,7 @@ func NewTelegram(o TelegramOptions) (*Telegram, error) {
 	t := &Telegram{
 		o: o, link: newLink(o.Config.Token, o.Logger), chat: cmp.Or(o.Config.Chat, o.Config.Users[0]), logger: o.Logger, now: o.Now, zone: cmp.Or(o.Zone, time.Local),
 		kept: messages{o.DB, TelegramKey(o.Config.Token)}, inbox: make(chan *models.Message, 64), wake: make(chan struct{}, 1),
-		views: map[string]*view{}, pins: map[int64]*pinTries{}, prompts: map[int]prompt{}, picks: map[string]pick{},
+		views: map[string]*view{}, pins: map[int64]*pinTries{}, prompts: map[int]pinPrompt{}, picks: map[string]pick{},
 		strangers: map[[2]int64]bool{}, allowance: map[int64]*allowance{},
 	}
 	last, err := t.kept.done(context.Background(), t.now())

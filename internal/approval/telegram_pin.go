@@ -23,8 +23,8 @@ type pinTries struct {
 	until time.Time // locked
 }
 
-// prompt is a message of ours that asked for a PIN.
-type prompt struct {
+// pinPrompt is a message of ours that asked for a PIN.
+type pinPrompt struct {
 	user    int64
 	request Request
 	answer  Answer
@@ -54,13 +54,13 @@ func (t *Telegram) askPIN(ctx context.Context, r Request, a Answer, user int64, 
 			delete(t.prompts, k)
 		}
 	}
-	t.prompts[id] = prompt{user: user, request: r, answer: a, until: t.now().Add(pinOpen), message: id}
+	t.prompts[id] = pinPrompt{user: user, request: r, answer: a, until: t.now().Add(pinOpen), message: id}
 	t.mu.Unlock()
 	return "PIN?", false
 }
 
 // openPrompt is what a text answers: the prompt that it replies to, else the one that is open for this person.
-func (t *Telegram) openPrompt(user int64, reply int) (prompt, bool) {
+func (t *Telegram) openPrompt(user int64, reply int) (pinPrompt, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range t.prompts {
@@ -68,7 +68,7 @@ func (t *Telegram) openPrompt(user int64, reply int) (prompt, bool) {
 			return p, true
 		}
 	}
-	return prompt{}, false
+	return pinPrompt{}, false
 }
 
 // isPIN reports whether a text is meant as a PIN.
