@@ -272,6 +272,10 @@ func (v *view) part(e *entry, c *Call, part *Part, t *tracer) Decision {
 			return Decision{Rule: b.name, Reason: b.reason}
 		}
 	}
+	if b := banned(part); b != nil {
+		t.step("base", true, b.name, b.reason)
+		return Decision{Rule: b.name, Reason: b.reason}
+	}
 	t.step("base", false, "", "no base constraint concerns it")
 	if d, found := v.byRule(e, c, part, t); found {
 		return d
@@ -322,7 +326,7 @@ func (v *view) fallback(e *entry, part *Part, t *tracer) Decision {
 	case e.control || e.open:
 		d = Decision{Effect: Allow, Reason: "a control tool"}
 	case e.item.Server == AgentServer:
-		d = Decision{Effect: v.p.agent, Reason: "no rule decides; the fallback for an agent's own tools"}
+		d = Decision{Effect: v.p.agent, Reason: "no rule decides" + part.inWords() + "; the fallback for an agent's own tools"}
 	case d.Effect != Allow:
 		d.Reason = "no rule allows it, and policy.fallback.mcp is " + d.Effect.String()
 	}
@@ -382,4 +386,26 @@ func (l *skillLimit) admits(pl places, part *Part) bool {
 		}
 	}
 	return true
+}
+
+// inWords says of a part that no rule decides what is remarkable about it: its effects beyond the everyday ones, else the first thing
+// that was not understood, else its first path. It begins with a blank, or is empty.
+func (p *Part) inWords() string {
+	var words []string
+	for _, e := range p.Effects {
+		switch e {
+		case EffectRead, EffectWrite, EffectDelete, EffectExecute, EffectUnclear:
+		default:
+			words = append(words, e)
+		}
+	}
+	switch {
+	case len(words) > 0:
+		return " (" + strings.Join(words, ", ") + ")"
+	case len(p.Unclear) > 0:
+		return " (not understood: " + p.Unclear[0] + ")"
+	case len(p.Paths) > 0:
+		return " (" + string(p.Paths[0].Access) + " " + orElse(p.Paths[0].Clean, p.Paths[0].Raw) + ")"
+	}
+	return ""
 }

@@ -79,6 +79,9 @@ func usesOf(it Item, notes Annotations) uses {
 			return uses{path: read, source: read, destination: read, effects: []string{"network"}}
 		case "Bash":
 			return uses{effects: []string{"execute"}, command: true}
+		case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode",
+			"BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch": // what an agent does within itself: its children and shells are decided themselves
+			return uses{path: read, source: read, destination: read}
 		}
 	}
 	if ro, _ := notes.hint("readOnlyHint"); ro || it.Kind != Tool {

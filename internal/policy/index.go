@@ -203,7 +203,10 @@ func (p *Policy) entry(it Item) *entry {
 
 // agentTools are tools that agents commonly have of their own. Others exist too; those that are here or that somebody names
 // are worked out when the policy is compiled, so that a call of one needs no heap.
-var agentTools = [...]string{"Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "WebSearch", "Write"}
+var agentTools = [...]string{
+	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "Skill", "SlashCommand",
+	"Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+}
 
 func (c *compiler) addAgentTools() {
 	for _, name := range agentTools {

@@ -63,6 +63,9 @@ func (r *rule) matchFields(w *view, c *Call, part *Part) verdict {
 	if len(r.fields) == 0 {
 		return matches
 	}
+	if r.byAccess && r.effect == Allow && !r.speaksOfPaths(part) {
+		return misses
+	}
 	some, all, failed := false, true, false
 	for i := range r.fields {
 		switch r.fields[i].match(w, c, part, r.effect == Allow) {
@@ -83,13 +86,31 @@ func (r *rule) matchFields(w *view, c *Call, part *Part) verdict {
 	return misses
 }
 
-// match judges one field. A rule that allows needs every value to match, and at least one; any other rule needs one.
+// speaksOfPaths reports whether an allow rule that looks at accesses looks at that of every path.
+func (r *rule) speaksOfPaths(part *Part) bool {
+	for i := range part.Paths {
+		known := false
+		for j := range r.fields {
+			known = known || r.fields[j].kind == fieldAccess && r.fields[j].access == part.Paths[i].Access
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// match judges one field. A rule that allows needs every value to match, and at least one, of an access also none; any other rule
+// needs one.
 func (f *field) match(w *view, c *Call, part *Part, every bool) verdict {
 	t := tally{every: every}
 	switch f.kind {
 	case fieldEffect:
 		f.effects(&t, part)
 	case fieldPath:
+		f.eachPath(&t, w, c, part)
+	case fieldAccess:
+		t.some = every
 		f.eachPath(&t, w, c, part)
 	case fieldHost:
 		for _, h := range part.Hosts {
@@ -158,7 +179,12 @@ func (f *field) effects(t *tally, part *Part) {
 func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 	p := w.p
 	for i := range part.Paths {
-		if i > 0 && part.Paths[i].samePlace(&part.Paths[i-1]) {
+		switch {
+		case f.kind == fieldAccess:
+			if part.Paths[i].Access != f.access {
+				continue
+			}
+		case i > 0 && part.Paths[i].samePlace(&part.Paths[i-1]):
 			continue // the same question: a path that is read and written
 		}
 		ok := false

@@ -23,6 +23,7 @@ type rule struct {
 	hides         bool
 	unclear       bool // its effects name what was not understood
 	byArgs        bool // it looks at arguments
+	byAccess      bool // it looks at paths by what is done to them
 	unconditional bool // it depends on nothing but scope and tool
 }
 
@@ -43,6 +44,7 @@ func matchesAny(list []nameFilter, s string) bool {
 // field is one fact or one argument with the patterns of which one must match.
 type field struct {
 	kind   fieldKind
+	access Access // of fieldAccess
 	arg    string // dotted path
 	deep   bool   // it has a dot or a star
 	values []matcher
@@ -58,9 +60,13 @@ const (
 	fieldProgram
 	fieldArg
 	fieldPathArg // older form: an argument that is a path
+	fieldAccess  // the paths to which one thing is done
 )
 
-var fieldKinds = map[string]fieldKind{"effect": fieldEffect, "path": fieldPath, "host": fieldHost, "program": fieldProgram}
+var fieldKinds = map[string]fieldKind{
+	"effect": fieldEffect, "path": fieldPath, "host": fieldHost, "program": fieldProgram,
+	string(Read): fieldAccess, string(Write): fieldAccess, string(Delete): fieldAccess, string(Execute): fieldAccess,
+}
 
 // addRules compiles the rules and sorts them: what hides, deny, ask, allow, each in file order.
 func (c *compiler) addRules() {
@@ -257,7 +263,7 @@ func (c *compiler) ruleFields(r *rule) error {
 			}
 		}
 		if !known {
-			return fmt.Errorf("match: unknown field %q; the fields are effect, path, host and program, and arguments stand under args", key)
+			return fmt.Errorf("match: unknown field %q; the fields are effect, path, read, write, delete, execute, host and program, and arguments stand under args", key)
 		}
 		if err := c.addField(r, kind, key, r.src.Match[key]); err != nil {
 			return fmt.Errorf("match.%s: %w", key, err)
@@ -291,15 +297,18 @@ func (c *compiler) addField(r *rule, kind fieldKind, key string, vs Values) erro
 		return fmt.Errorf("no pattern")
 	}
 	f := field{kind: kind, arg: key, deep: strings.ContainsAny(key, ".*")}
+	if kind == fieldAccess {
+		f.access, r.byAccess = Access(key), true
+	}
 	search := r.anyOf && r.effect != Allow
 	for _, v := range vs {
-		if kind == fieldPath || kind == fieldPathArg {
+		if kind == fieldPath || kind == fieldPathArg || kind == fieldAccess {
 			pm, err := c.p.compile(v, search)
 			if err != nil {
 				return err
 			}
 			f.paths = append(f.paths, pm)
-			if kind == fieldPath {
+			if kind != fieldPathArg {
 				continue
 			}
 		}
