@@ -9,38 +9,38 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/gate"
 )
 
 // HostOptions of a [Host]. Gate and Spec are required.
 type HostOptions struct {
-	Gate      *gate.Gate
-	Spec      func() gate.Spec // of a session whose hook brings no token: the default principal of the configuration
-	Mode      func() Mode      // who is asked; nil: Auto
-	Reachable func() bool      // somebody looks at the queue, or a chat is configured; nil: nobody
-	Logger    *slog.Logger     // nil: discard
-	Now       func() time.Time // nil: time.Now
+	Gate *gate.Gate
+	Spec func() gate.Spec // of a session whose hook brings no token: the default principal of the configuration
+	// Ask has a question or a stop answered by people: approval.Queue.Ask. Nil: nobody but the agent's own terminal can be asked.
+	Ask       func(ctx context.Context, r approval.Request) (approval.Answer, error)
+	Mode      func() approval.Mode // who is asked; nil: Auto
+	Reachable func() bool          // somebody looks at the queue, or a chat is configured; nil: nobody
+	Chat      func() bool          // a chat is configured: stops are told there in remote mode; nil: no
+	// Bell is told when a run begins to wait for a person, and when that is over. It must not wait. Nil: nobody is told.
+	Bell   func(s approval.AgentSession, on bool)
+	Logger *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
 }
-
-// Mode says where a question of the policy goes (approval.mode in mycelium.yaml).
-type Mode string
-
-// The modes.
-const (
-	Auto   Mode = "auto"   // to the queue where somebody can see it or nobody sits at the agent's terminal, else to that terminal
-	Local  Mode = "local"  // to the agent's own terminal
-	Remote Mode = "remote" // to the queue
-)
 
 // Host is the daemon's side of the hooks: it knows the runs of agents, and answers their events. It is safe for concurrent use.
 type Host struct {
 	HostOptions
 
-	mu   sync.Mutex
+	opening sync.Mutex // held while a session is opened, so that a run has one
+
+	mu   sync.Mutex // guards what follows, and every run
 	runs map[runKey]*run
+	past []approval.AgentSession // that ended, the newest first
+	left []*gate.Session         // of our own, that no run has any more
 }
 
-// NewHost makes a host.
+// NewHost makes a host. Its runs are looked after by Run.
 func NewHost(o HostOptions) *Host {
 	h := &Host{HostOptions: o, runs: map[runKey]*run{}}
 	if h.Logger == nil {
@@ -50,10 +50,17 @@ func NewHost(o HostOptions) *Host {
 		h.Now = time.Now
 	}
 	if h.Mode == nil {
-		h.Mode = func() Mode { return Auto }
+		h.Mode = func() approval.Mode { return approval.Auto }
 	}
+	no := func() bool { return false }
 	if h.Reachable == nil {
-		h.Reachable = func() bool { return false }
+		h.Reachable = no
+	}
+	if h.Chat == nil {
+		h.Chat = no
+	}
+	if h.Bell == nil {
+		h.Bell = func(approval.AgentSession, bool) {}
 	}
 	return h
 }
@@ -67,39 +74,98 @@ func (h *Host) Event(ctx context.Context, s *gate.Session, e Event) (a Answer) {
 			a = faulty(e, errors.New("the daemon failed at it; its log says why"))
 		}
 	}()
+	if e.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(e.Deadline)*time.Millisecond)
+		defer cancel()
+	}
 	r, err := h.run(ctx, s, e)
 	if err != nil {
 		h.Logger.Error("an event of an agent's hook has no session", "agent", e.Agent, "event", e.Kind, "error", err)
 		return faulty(e, err)
 	}
-	switch e.Kind {
-	case PreTool, Permission:
+	defer h.endLeft(ctx)
+	if e.Kind.Precedes() {
 		return h.before(ctx, r, e)
+	}
+	if e.Fault != "" {
+		return faulty(e, errors.New(e.Fault))
+	}
+	switch e.Kind {
 	case PostTool:
 		h.after(ctx, r, e)
+	case SubagentStart:
+		return h.childStarts(r, e)
+	case SessionStart, Prompt:
+		return h.brief(ctx, r, e)
+	case Stop:
+		return h.stops(ctx, r, e)
 	case SessionEnd:
 		h.end(ctx, r)
-	case Prompt, Stop, SubagentStart, SubagentStop, SessionStart, Notification:
+	case SubagentStop, Notification:
 	default:
 		return faulty(e, fmt.Errorf("the event %q is not known", e.Kind))
 	}
 	return Answer{Verdict: Pass}
 }
 
-// precedes reports whether a tool runs next if nobody says no. What is not known may be such an event.
-func (k Kind) precedes() bool {
-	switch k {
-	case PostTool, Prompt, Stop, SubagentStart, SubagentStop, SessionStart, SessionEnd, Notification:
-		return false
-	}
-	return true
-}
-
 // faulty is the answer to an event that could not be dealt with.
 func faulty(e Event, err error) Answer {
 	text := "Mycelium could not decide about this: " + err.Error()
-	if e.Kind.precedes() {
+	if e.Kind.Precedes() {
 		return Answer{Verdict: Deny, Reason: text}
 	}
 	return Answer{Verdict: Pass, Message: text}
+}
+
+// The bounds on how long runs are kept.
+const (
+	// lively is how long a run counts as at work after its last event: longer than any single step of an agent, and an end for one that
+	// was killed and said nothing.
+	lively = 30 * time.Minute
+	// idleEnd is how long a run without a token keeps its session after its last event. The next event begins another.
+	idleEnd = 4 * time.Hour
+)
+
+// Run ends runs from which nothing was heard for long, until ctx is done.
+func (h *Host) Run(ctx context.Context) error {
+	tick := time.NewTicker(lively)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		for _, r := range h.idle() {
+			h.end(ctx, r)
+		}
+		h.endLeft(ctx)
+	}
+}
+
+// idle are the runs whose time is over.
+func (h *Host) idle() []*run {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []*run
+	for _, r := range h.runs {
+		if isDone(r.session) || h.Now().Sub(r.seen) >= idleEnd {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Busy reports whether an agent is at work, so that the daemon must not end for want of clients.
+func (h *Host) Busy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.Now()
+	for _, r := range h.runs {
+		if r.state != approval.Idle && now.Sub(r.seen) < lively {
+			return true
+		}
+	}
+	return false
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/gate"
 )
 
@@ -20,112 +23,110 @@ type runKey struct {
 
 // run is one run of an agent. What it holds is guarded by the host's mutex.
 type run struct {
-	key     runKey
-	session *gate.Session
-	own     bool // opened here, for a hook without a token
-	label   string
-	dir     string
-	pane    string
-	tmux    string
-	state   State
-	began   time.Time
-	seen    time.Time
-	tool    string                     // the last one
-	calls   map[string]*gate.Admission // that run now, by tool_use_id
+	key        runKey
+	session    *gate.Session
+	own        bool // opened here, for a hook without a token
+	label      string
+	dir        string
+	transcript string
+	pane, tmux string
+	state      approval.SessionState
+	asked      int // calls that wait for a person
+	since      time.Time
+	seen       time.Time
+	tool       string // the last one
+	count      int    // of calls
+	halted     string // why it shall end; empty: it goes on
+
+	calls    map[string]*gate.Admission // that run now, by tool_use_id
+	awaited  map[string]*gate.Session   // calls of our own gateway that were announced to the gate, and in whose name, by tool_use_id
+	given    map[string]Verdict         // what was answered before a tool ran, by tool and arguments; for a PermissionRequest after it
+	children map[string]*child
+	starting map[string]starting // calls that start a subagent, by tool_use_id
+
+	told    string   // what its model was told of its session
+	active  []string // the skills that were active then
+	retries int      // stops that were answered with "try another way", since the last prompt
 }
 
-// State is what a run of an agent is doing.
-type State string
-
-// The states.
+// The bounds on what is kept of runs. What is beyond them is forgotten, the oldest first; a call that is forgotten stays unfinished in
+// the log.
 const (
-	Active  State = "active"
-	Idle    State = "idle"               // it waits for its person
-	Pending State = "permission_pending" // a call of it waits for an answer
+	maxRuns     = 500
+	maxCalls    = 500
+	maxGiven    = 100
+	maxChildren = 500
+	maxPast     = 50
 )
 
-// AgentSession is one run of an agent, for people.
-type AgentSession struct {
-	ID      string    `json:"id"` // of its session
-	Agent   string    `json:"agent"`
-	Run     string    `json:"run"` // the agent's own session id
-	Label   string    `json:"label"`
-	Dir     string    `json:"dir"`
-	State   State     `json:"state"`
-	Role    string    `json:"role"`
-	Skills  []string  `json:"skills"`
-	Tool    string    `json:"tool,omitempty"` // the last that it used
-	Pane    string    `json:"pane,omitempty"` // tmux pane
-	Tmux    string    `json:"tmux,omitempty"` // tmux server, as in TMUX
-	Started time.Time `json:"started"`
-	Seen    time.Time `json:"seen"` // its last event
-}
-
-// Sessions are the runs of agents, oldest first.
-func (h *Host) Sessions() []AgentSession {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	out := []AgentSession{}
-	for _, r := range h.runs {
-		scope := r.session.Scope()
-		out = append(out, AgentSession{
-			ID: r.session.ID, Agent: r.key.agent, Run: r.key.id, Label: r.label, Dir: r.dir, State: r.state, Role: scope.Principal.Role,
-			Skills: append([]string{}, scope.Skills...), Tool: r.tool, Pane: r.pane, Tmux: r.tmux, Started: r.began, Seen: r.seen,
-		})
+func newRun(key runKey, now time.Time) *run {
+	return &run{
+		key: key, since: now, calls: map[string]*gate.Admission{}, awaited: map[string]*gate.Session{}, given: map[string]Verdict{},
+		children: map[string]*child{}, starting: map[string]starting{},
 	}
-	slices.SortFunc(out, func(a, b AgentSession) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
-	return out
 }
 
-// run finds the run that an event belongs to, or begins it, and notes what the event says of it.
+// run finds the run that an event belongs to, or begins it, and notes what the event says of it. An event that names no session of its
+// agent belongs to one run of them all.
 func (h *Host) run(ctx context.Context, s *gate.Session, e Event) (*run, error) {
-	if e.Session == "" {
-		return nil, errors.New("the event names no session of the agent")
-	}
 	key := runKey{agent: e.Agent, id: e.Session}
 	if s != nil {
 		key.session = s.ID
 	}
+	r := h.known(key, e)
+	if r != nil {
+		return r, nil
+	}
+	h.opening.Lock()
+	defer h.opening.Unlock()
+	if r := h.known(key, e); r != nil {
+		return r, nil
+	}
+	own := s == nil
+	if own {
+		spec := h.Spec()
+		spec.Name = strings.TrimSpace(e.Agent + " " + bounded(e.Session, maxName))
+		var err error
+		if s, err = h.Gate.Open(ctx, spec); err != nil {
+			return nil, err
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := h.runs[key]
-	if r != nil && r.own && isDone(r.session) {
-		delete(h.runs, key) // an operator ended it, or the world did; the next begins anew
-		r = nil
-	}
-	now := h.Now()
-	if r == nil {
-		r = &run{key: key, session: s, began: now, calls: map[string]*gate.Admission{}}
-		if s == nil {
-			spec := h.Spec()
-			spec.Name = e.Agent + " " + e.Session
-			opened, err := h.Gate.Open(ctx, spec)
-			if err != nil {
-				return nil, err
-			}
-			r.session, r.own = opened, true
-		}
+	if r = h.runs[key]; r == nil {
+		h.makeRoom()
+		r = newRun(key, h.Now())
 		h.runs[key] = r
 	}
-	r.note(e, now)
+	r.session, r.own, r.told = s, own, ""
+	r.note(e, h.Now())
 	return r, nil
 }
 
-// lively is how long a run counts as at work after its last event: longer than any single step of an agent, and an end for one that
-// was killed and said nothing.
-const lively = 30 * time.Minute
-
-// Busy reports whether an agent is at work, so that the daemon must not end for want of clients.
-func (h *Host) Busy() bool {
+// known is a run that is there, and whose session lives.
+func (h *Host) known(key runKey, e Event) *run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.Now()
+	r := h.runs[key]
+	if r == nil || key.session == "" && isDone(r.session) {
+		return nil
+	}
+	r.note(e, h.Now())
+	return r
+}
+
+// makeRoom forgets the run that was silent for longest, where there are too many. The lock is held.
+func (h *Host) makeRoom() {
+	if len(h.runs) < maxRuns {
+		return
+	}
+	var oldest *run
 	for _, r := range h.runs {
-		if r.state != Idle && now.Sub(r.seen) < lively {
-			return true
+		if oldest == nil || r.seen.Before(oldest.seen) {
+			oldest = r
 		}
 	}
-	return false
+	h.forget(oldest)
 }
 
 func isDone(s *gate.Session) bool {
@@ -140,33 +141,129 @@ func isDone(s *gate.Session) bool {
 // note keeps what an event says of the run.
 func (r *run) note(e Event, now time.Time) {
 	r.seen = now
-	if e.Dir != "" {
-		r.dir = e.Dir
-	}
-	if r.label == "" {
-		r.label = filepath.Base(cmp.Or(r.dir, e.Agent))
-	}
+	r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
 	r.pane, r.tmux = cmp.Or(e.Pane, r.pane), cmp.Or(e.Tmux, r.tmux)
-	switch e.Kind {
-	case Stop, Notification:
-		r.state = Idle
-	case PreTool, Permission:
-		r.tool = e.Tool
-		r.state = Active
-	default:
-		r.state = Active
+	if r.dir != "" {
+		r.label = filepath.Base(r.dir)
 	}
+	switch e.Kind {
+	case Stop:
+		r.state = approval.Idle
+	case Notification: // it waits for its person: for an answer, or for what is next
+		if r.state != approval.PermissionPending {
+			r.state = approval.Idle
+		}
+	case PreTool, Permission:
+		r.state, r.tool = approval.Active, e.Tool
+	default:
+		r.state = approval.Active
+	}
+	if e.Kind == PreTool {
+		r.count++
+	}
+}
+
+// view is the run as people see it. The lock is held.
+func (r *run) view() approval.AgentSession {
+	s := approval.AgentSession{
+		ID: r.key.id, Agent: r.key.agent, Label: r.label, Dir: r.dir, Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
+		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Last: r.tool,
+	}
+	if r.asked > 0 {
+		s.State = approval.PermissionPending
+	}
+	return s
+}
+
+// Sessions are the runs of agents, oldest first.
+func (h *Host) Sessions() []approval.AgentSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := []approval.AgentSession{}
+	for _, r := range h.runs {
+		out = append(out, r.view())
+	}
+	slices.SortFunc(out, func(a, b approval.AgentSession) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// Past are runs that ended, the newest first.
+func (h *Host) Past() []approval.AgentSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.past)
+}
+
+// waits notes that a call of a run waits for a person, until the function that it returns is called.
+func (h *Host) waits(r *run) (over func()) {
+	h.mu.Lock()
+	r.asked++
+	s := r.view()
+	h.mu.Unlock()
+	h.Bell(s, true)
+	return func() {
+		h.mu.Lock()
+		r.asked--
+		s, still := r.view(), r.asked > 0
+		h.mu.Unlock()
+		if !still {
+			h.Bell(s, false)
+		}
+	}
+}
+
+// Abort tells a run of an agent to end: its next call is refused, and says why. id is the agent's own session id.
+func (h *Host) Abort(id, why string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	found := false
+	for _, r := range h.runs {
+		if r.key.id == id {
+			r.halted, found = cmp.Or(why, "a person ended this session"), true
+		}
+	}
+	if !found {
+		return fmt.Errorf("no agent runs a session %q", id)
+	}
+	return nil
 }
 
 // end ends a run, with its session where that is ours.
 func (h *Host) end(ctx context.Context, r *run) {
 	h.mu.Lock()
-	delete(h.runs, r.key)
+	h.forget(r)
 	h.mu.Unlock()
-	if !r.own {
+	h.endLeft(ctx)
+}
+
+// forget takes a run out. The lock is held.
+func (h *Host) forget(r *run) {
+	if h.runs[r.key] != r {
 		return
 	}
-	if err := h.Gate.End(ctx, r.session.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
-		h.Logger.Warn("the session of an agent's run could not be ended", "session", r.session.ID, "error", err)
+	delete(h.runs, r.key)
+	for _, a := range r.calls {
+		a.Release()
+	}
+	for id, s := range r.awaited {
+		h.Gate.Forget(s, id)
+	}
+	h.past = slices.Insert(h.past, 0, r.view())
+	h.past = h.past[:min(len(h.past), maxPast)]
+	if r.own {
+		h.left = append(h.left, r.session)
+	}
+}
+
+// endLeft ends sessions that no run has any more.
+func (h *Host) endLeft(ctx context.Context) {
+	h.mu.Lock()
+	left := h.left
+	h.left = nil
+	h.mu.Unlock()
+	for _, s := range left {
+		if err := h.Gate.End(ctx, s.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
+			h.Logger.Warn("the session of an agent's run could not be ended", "session", s.ID, "error", err)
+		}
 	}
 }

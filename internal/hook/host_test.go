@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
@@ -67,12 +69,13 @@ func coder() plan {
 // house is a host with everything real behind it.
 type house struct {
 	*Host
-	t     *testing.T
-	dir   string
-	gate  *gate.Gate
-	logs  audit.Options
-	world func() gate.World
+	t    *testing.T
+	dir  string
+	gate *gate.Gate
+	logs audit.Options
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func build(t *testing.T, p plan) *house {
 	t.Helper()
@@ -195,11 +198,11 @@ func TestBeforeAndAfter(t *testing.T) {
 		t.Errorf("ask, at a terminal: %+v", a)
 	}
 	got := h.Sessions()
-	if len(got) != 1 || got[0].State != Active || got[0].Label != filepath.Base(h.dir) || got[0].Role != "developer" || got[0].Agent != "claude" {
+	if len(got) != 1 || got[0].State != approval.PermissionPending || got[0].Label != filepath.Base(h.dir) || got[0].Role != "developer" || got[0].Agent != "claude" {
 		t.Errorf("sessions: %+v", got)
 	}
 	h.send(Event{Kind: Stop})
-	if got := h.Sessions(); len(got) != 1 || got[0].State != Idle || h.Busy() {
+	if got := h.Sessions(); len(got) != 1 || got[0].State != approval.Idle || h.Busy() {
 		t.Errorf("after a stop: %+v", got)
 	}
 	h.send(Event{Kind: SessionEnd})

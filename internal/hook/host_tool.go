@@ -2,8 +2,13 @@ package hook
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"slices"
+	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
 )
@@ -11,40 +16,165 @@ import (
 // surface is what the log calls this way to the door.
 const surface = "hook"
 
+// Tools of agents whose dialog with a person is the tool itself: our allowing must not answer in the person's place.
+const (
+	questionTool = "agent__AskUserQuestion"
+	planTool     = "agent__ExitPlanMode"
+)
+
 // before answers an event that precedes a tool.
 func (h *Host) before(ctx context.Context, r *run, e Event) Answer {
-	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
-	var child *gate.Child
-	if e.AgentID != "" {
-		child = &gate.Child{ID: e.AgentID, Type: e.AgentType}
+	if why := h.haltedBy(r); why != "" {
+		return Answer{Verdict: Deny, Reason: "This session is over: " + why + ". Stop now.", Halt: true}
 	}
-	if e.Ours {
-		if !h.Gate.Shows(r.session, child, it) {
-			return Answer{Verdict: Deny, Reason: "Unknown tool: " + e.Tool}
+	key := givenKey(e)
+	if e.Kind == Permission && e.Fault == "" {
+		if v, ok := h.answered(r, key); ok {
+			return h.again(e, v)
 		}
-		return Answer{Verdict: Allow} // the gateway decides and records
 	}
-	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: child, Dir: e.Dir}
-	a, err := h.Gate.Admit(ctx, r.session, req)
-	if err != nil {
-		return h.refused(e, err)
+	c := h.childOf(r, e)
+	a, done := h.asksItsPerson(ctx, r, e)
+	if !done {
+		a = h.decide(ctx, r, e, c)
 	}
 	h.mu.Lock()
-	if e.Kind == PreTool && e.ToolUse != "" {
-		r.calls[e.ToolUse] = a
+	defer h.mu.Unlock()
+	if len(r.given) >= maxGiven {
+		clear(r.given)
 	}
-	h.mu.Unlock()
+	r.given[key] = a.Verdict
+	return a
+}
+
+// givenKey names a call where the agent gives no id: by who calls what with which arguments.
+func givenKey(e Event) string {
+	sum := sha256.New()
+	for _, part := range []string{e.AgentID, e.Tool, string(e.Input)} {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0})
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func (h *Host) haltedBy(r *run) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return r.halted
+}
+
+// answered is what was said of the same call before its permission was asked for.
+func (h *Host) answered(r *run, key string) (Verdict, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, ok := r.given[key]
+	return v, ok
+}
+
+// again answers a PermissionRequest for a call that was decided when it was about to run. What the policy asks about is the person's to
+// answer, in the agent's own dialog. What it allows is allowed where nobody sits there; else the agent's own rules have a reason to ask.
+func (h *Host) again(e Event, v Verdict) Answer {
+	switch {
+	case v == Deny:
+		return Answer{Verdict: Deny, Reason: "Denied by policy."}
+	case v == Allow && (h.Mode() == approval.Remote || !e.Interactive):
+		return Answer{Verdict: Allow}
+	}
+	return Answer{Verdict: Pass}
+}
+
+// decide takes a call to the gate.
+func (h *Host) decide(ctx context.Context, r *run, e Event, c *gate.Child) Answer {
+	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
+	session := h.sessionOf(r)
+	thinking := reasoning(e.transcript(), e.ToolUse)
+	if e.Ours && e.Fault == "" {
+		return h.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
+	}
+	req := gate.Request{
+		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking, Invalid: e.Fault,
+	}
+	a, err := h.Gate.Admit(ctx, session, req)
+	if err != nil {
+		return h.refused(r, e, err)
+	}
+	if e.Kind == PreTool && e.ToolUse != "" && tellsOutcome(e.Agent) {
+		h.keep(r, e.ToolUse, a)
+	} else {
+		a.Release() // how it ends nobody will say: it stays unfinished in the log
+	}
+	h.startsChild(r, e, c)
+	if e.Tool == questionTool || e.Tool == planTool {
+		return Answer{Verdict: Pass}
+	}
 	return Answer{Verdict: Allow}
 }
 
+// tellsOutcome reports whether an agent says how its calls end.
+func tellsOutcome(agent string) bool {
+	return slices.ContainsFunc(Events(agent), func(name string) bool { return KindOf(agent, name) == PostTool })
+}
+
+func (h *Host) sessionOf(r *run) *gate.Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return r.session
+}
+
+// announce allows a call of our own gateway, which decides about it when it comes: as the child that calls, and in one session with this
+// run (W4). What the session does not show does not exist.
+func (h *Host) announce(r *run, s *gate.Session, e Event, it policy.Item, x gate.Expected) Answer {
+	if !h.Gate.Shows(s, x.Child, it) {
+		return Answer{Verdict: Deny, Reason: "Unknown tool: " + e.Tool}
+	}
+	if e.Kind == Permission || e.ToolUse == "" {
+		if x.Child != nil {
+			return Answer{Verdict: Deny, Reason: "A subagent's call without an id cannot be told from its parent's, so it is denied."}
+		}
+		return Answer{Verdict: Allow}
+	}
+	x.Came = func(client *gate.Session) { h.share(r, client) }
+	if !h.Gate.Expect(s, e.ToolUse, x) {
+		return Answer{Verdict: Deny, Reason: "Too many calls of this session are under way; try again when some of them have ended."}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.awaited[e.ToolUse] = s
+	return Answer{Verdict: Allow}
+}
+
+// share makes a run without a token and the MCP client of the same agent one session: that of the client, which hears of changes. It
+// must be no wider than the run's own: the id of a call selects it, and authorizes nothing.
+func (h *Host) share(r *run, client *gate.Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !r.own || r.session == client || h.runs[r.key] != r {
+		return
+	}
+	mine := r.session.Scope().Principal.Roles
+	p := client.Scope().Principal
+	for _, role := range append([]string{p.Role}, p.Roles...) {
+		if role != "" && !slices.Contains(mine, role) {
+			return
+		}
+	}
+	h.left = append(h.left, r.session)
+	r.session, r.own, r.told = client, false, ""
+}
+
 // refused puts a refusal into an answer.
-func (h *Host) refused(e Event, err error) Answer {
+func (h *Host) refused(r *run, e Event, err error) Answer {
 	var denied *gate.DeniedError
 	if !errors.As(err, &denied) {
 		return faulty(e, err)
 	}
 	d := denied.Decision
-	if d.Effect == policy.Ask && e.Interactive && h.Mode() != Remote {
+	if d.Effect == policy.Ask && h.here(e) {
+		h.mu.Lock()
+		r.state = approval.PermissionPending
+		s := r.view()
+		h.mu.Unlock()
+		h.Bell(s, true)
 		return Answer{Verdict: Ask, Reason: d.Reason}
 	}
 	reason := d.Reason
@@ -54,18 +184,57 @@ func (h *Host) refused(e Event, err error) Answer {
 	return Answer{Verdict: Deny, Reason: reason}
 }
 
+// here reports whether the agent's own terminal asks.
+func (h *Host) here(e Event) bool {
+	switch h.Mode() {
+	case approval.Local:
+		return e.Interactive
+	case approval.Remote:
+		return false
+	default:
+		return e.Interactive && !h.Reachable()
+	}
+}
+
+// keep remembers a call that runs until its outcome comes.
+func (h *Host) keep(r *run, id string, a *gate.Admission) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if old := r.calls[id]; old != nil {
+		old.Release() // the agent asks again for the same call
+	} else if len(r.calls) >= maxCalls {
+		for id, old := range r.calls { // any: whose outcome is this late comes no more
+			old.Release()
+			delete(r.calls, id)
+			break
+		}
+	}
+	r.calls[id] = a
+}
+
 // after records how a call ended that was admitted before it.
 func (h *Host) after(ctx context.Context, r *run, e Event) {
 	h.mu.Lock()
-	a := r.calls[e.ToolUse]
+	a, awaited, rang := r.calls[e.ToolUse], r.awaited[e.ToolUse], r.asked == 0
 	delete(r.calls, e.ToolUse)
+	delete(r.awaited, e.ToolUse)
+	s := r.view()
 	h.mu.Unlock()
+	if awaited != nil {
+		h.Gate.Forget(awaited, e.ToolUse)
+	}
+	if rang {
+		h.Bell(s, false)
+	}
 	if a == nil {
 		return
 	}
-	var failed error
+	end := gate.Ending{Took: time.Duration(e.DurationMs) * time.Millisecond, Thinking: reasoning(e.transcript(), e.ToolUse)}
 	if e.Failed {
-		failed = errors.New("the tool reported an error")
+		end.Failed = "the tool reported an error"
+		if said := text(e.Response); said != "" {
+			end.Failed = bounded(said, maxName)
+		}
 	}
-	a.Done(ctx, gate.Reply{}, failed)
+	a.Ended(ctx, end)
 }

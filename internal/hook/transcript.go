@@ -1,0 +1,281 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/gate"
+)
+
+// Claude Code keeps a transcript of each run: one JSON object a line, one line for each block of a message, written a little after the
+// block came into being (about 100 ms in 2.1.197). Subagents have transcripts of their own in a folder beside it, and there a note of
+// which call started them. Other agents' transcripts have other shapes and are not read.
+
+// maxTail bounds what is read of the end of a transcript, in bytes: the last messages stand there.
+const maxTail = 1 << 20
+
+// transcript is the file of a run, or of a subagent of it; "": there is none that we read.
+func (e *Event) transcript() string {
+	path := e.Transcript
+	if e.Agent != "claude" || !filepath.IsAbs(path) || !strings.HasSuffix(path, ".jsonl") {
+		return ""
+	}
+	if e.AgentID != "" {
+		return e.ofChild(".jsonl")
+	}
+	return path
+}
+
+// ofChild is a file that Claude Code keeps of a subagent.
+func (e *Event) ofChild(suffix string) string {
+	base, ok := strings.CutSuffix(e.Transcript, ".jsonl")
+	for _, r := range e.AgentID {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			ok = false
+		}
+	}
+	if !ok || e.Agent != "claude" || !filepath.IsAbs(base) || e.AgentID == "" {
+		return ""
+	}
+	return filepath.Join(base, "subagents", "agent-"+e.AgentID+suffix)
+}
+
+// openPlain opens a file that others named: a regular one, and without waiting for anybody.
+func openPlain(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the path is the agent's own, and only lines of a shape are taken from it
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: not a regular file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// tail is the end of a file, whole lines, at most n bytes.
+func tail(path string, n int64) ([]byte, error) {
+	f, size, err := openPlain(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	from := max(0, size-n)
+	raw := make([]byte, size-from)
+	read, err := f.ReadAt(raw, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	raw = raw[:read]
+	if from > 0 {
+		_, raw, _ = bytes.Cut(raw, []byte("\n"))
+	}
+	return raw, nil
+}
+
+// entry is a line of a transcript, as far as we look at it.
+type entry struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Meta      bool      `json:"isMeta"`
+	Message   *struct {
+		ID      string         `json:"id"`
+		Role    string         `json:"role"`
+		Model   string         `json:"model"`
+		Content jsontext.Value `json:"content"`
+		Usage   struct {
+			CacheRead  int `json:"cache_read_input_tokens"`
+			CacheWrite int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// part is one block of a message.
+type part struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Thinking string `json:"thinking"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+}
+
+// entries are the lines of a piece of a transcript; what is none is left out: it is not ours, and is told to nobody.
+func entries(raw []byte) []entry {
+	var out []entry
+	for line := range bytes.Lines(raw) {
+		var e entry
+		if json.Unmarshal(line, &e) == nil && e.Message != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// parts are the blocks of a message: a text stands for one.
+func (e *entry) parts() []part {
+	content := e.Message.Content
+	if content.Kind() == '"' {
+		return []part{{Type: "text", Text: text(content)}}
+	}
+	var out []part
+	if json.Unmarshal(content, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// reasoning is what the agent thought, and said, in the message in which it called a tool; nil where the transcript does not have the
+// call yet, or has no word beside it.
+func reasoning(path, toolUse string) *gate.Thinking {
+	if path == "" || toolUse == "" {
+		return nil
+	}
+	raw, err := tail(path, maxTail)
+	if err != nil || !bytes.Contains(raw, []byte(toolUse)) {
+		return nil
+	}
+	all := entries(raw)
+	message := ""
+	for i := len(all) - 1; i >= 0 && message == ""; i-- {
+		if all[i].Type != "assistant" {
+			continue
+		}
+		for _, p := range all[i].parts() {
+			if p.Type == "tool_use" && p.ID == toolUse {
+				message = all[i].Message.ID
+			}
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	var thought, said []string
+	out := &gate.Thinking{Claimed: true}
+	for i := range all {
+		m := all[i].Message
+		if all[i].Type != "assistant" || m.ID != message {
+			continue
+		}
+		out.ModelID, out.CapturedAt = m.Model, all[i].Timestamp
+		if m.Usage.CacheRead+m.Usage.CacheWrite > 0 {
+			out.Cache = &gate.CacheUse{ReadTokens: m.Usage.CacheRead, CreationTokens: m.Usage.CacheWrite}
+		}
+		for _, p := range all[i].parts() {
+			if p.Thinking != "" {
+				thought = append(thought, p.Thinking)
+			}
+			if p.Type == "text" && strings.TrimSpace(p.Text) != "" {
+				said = append(said, p.Text)
+			}
+		}
+	}
+	switch {
+	case len(thought) > 0:
+		out.Type, out.Thinking, out.Summary = "extended_thinking", strings.Join(thought, "\n"), strings.Join(said, "\n")
+	case len(said) > 0:
+		out.Type, out.Thinking = "reasoning", strings.Join(said, "\n")
+	default:
+		return nil
+	}
+	return out
+}
+
+// firstPrompt is what a subagent was told at its start; "" while its transcript is not there.
+func firstPrompt(path string) string {
+	if path == "" {
+		return ""
+	}
+	f, _, err := openPlain(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxTail))
+	if err != nil {
+		return ""
+	}
+	for line := range bytes.Lines(raw) {
+		for _, e := range entries(line) {
+			if e.Type == "user" && e.Message.Role == "user" {
+				var out []string
+				for _, p := range e.parts() {
+					out = append(out, p.Text)
+				}
+				return strings.Join(out, "\n")
+			}
+		}
+	}
+	return ""
+}
+
+// startedBy is the id of the call that started a subagent; "" where Claude Code has not noted it.
+func startedBy(path string) string {
+	if path == "" {
+		return ""
+	}
+	raw, err := tail(path, maxTail)
+	if err != nil {
+		return ""
+	}
+	var note struct {
+		ToolUse string `json:"toolUseId"`
+	}
+	if json.Unmarshal(raw, &note) != nil {
+		return ""
+	}
+	return note.ToolUse
+}
+
+// lately is what happened last in a run, for people.
+type lately struct {
+	messages []string // the last ones, oldest first: who, and the text
+	last     string   // what the agent said last
+	tools    []string // that it used last, oldest first
+}
+
+// recent reads the last n messages of a transcript.
+func recent(path string, n int) lately {
+	var out lately
+	if path == "" {
+		return out
+	}
+	raw, err := tail(path, maxTail)
+	if err != nil {
+		return out
+	}
+	for _, e := range entries(raw) {
+		if e.Type != "assistant" && e.Type != "user" || e.Meta {
+			continue
+		}
+		for _, p := range e.parts() {
+			switch {
+			case p.Type == "text" && strings.TrimSpace(p.Text) != "":
+				out.messages = append(out.messages, e.Message.Role+": "+strings.Join(strings.Fields(p.Text), " "))
+				if e.Type == "assistant" {
+					out.last = p.Text
+				}
+			case p.Type == "tool_use":
+				out.messages = append(out.messages, e.Message.Role+" used "+p.Name)
+				out.tools = append(out.tools, p.Name)
+			}
+		}
+	}
+	out.messages, out.tools = lastOf(out.messages, n), lastOf(out.tools, n)
+	return out
+}
+
+func lastOf(list []string, n int) []string { return list[max(0, len(list)-n):] }
