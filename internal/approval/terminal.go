@@ -75,8 +75,9 @@ type terminal struct {
 	settled []Request // newest first
 	chosen  string    // id of the request that is shown
 	scroll  int       // lines of its details that are above the window
-	said    string    // the last word to the person
-	ask     *prompt   // what is being typed; nil: keys are commands
+	said    string    // the last word to the person, for so many ticks more
+	saidFor int
+	ask     *prompt // what is being typed; nil: keys are commands
 	picks   picks
 }
 
@@ -101,6 +102,9 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		t.width, t.height = max(msg.Width, 20), max(msg.Height, 8)
 	case tickMsg:
+		if t.saidFor--; t.saidFor <= 0 {
+			t.said = ""
+		}
 		return t, t.tick()
 	case Request:
 		t.take(msg)
@@ -170,12 +174,18 @@ func (t *terminal) current() (Request, int) {
 // answered tells what came of an answer of this person.
 func (t *terminal) answered(m settledMsg) {
 	if m.err != nil {
-		t.said = OneLine(m.err.Error())
+		t.say(OneLine(m.err.Error()))
 		return
 	}
 	t.take(m.r)
-	t.said = outcome(m.r)
+	t.say(outcome(m.r))
 }
+
+// say tells the person something; it stands where the keys are for a while.
+func (t *terminal) say(text string) { t.said, t.saidFor = text, saidTicks }
+
+// saidTicks is how many seconds a word to the person stands.
+const saidTicks = 4
 
 // key is a command.
 func (t *terminal) key(k tea.KeyPressMsg) tea.Cmd {
@@ -275,7 +285,7 @@ func (t *terminal) typed(k tea.KeyPressMsg) tea.Cmd {
 		if strings.Contains(p.keys, s) {
 			return p.done(s)
 		}
-		t.said = "nothing was answered"
+		t.say("nothing was answered")
 	case s == "enter":
 		t.ask = nil
 		return p.done(strings.TrimSpace(string(p.text)))

@@ -80,7 +80,7 @@ func (t *terminal) rows(st styles) []string {
 		if r.ID == t.chosen {
 			mark, style = "▸", st.chosen
 		}
-		left := fmt.Sprintf("%s %s %s %s %s", mark, pad(string(r.Risk), 8), pad(remaining(r.Deadline.Sub(t.o.Now())), 5), pad(who(r), 16), pad(subject(r), 14))
+		left := fmt.Sprintf("%s %s %s %s %s", mark, pad(string(r.Risk), 8), pad(remaining(r.Deadline.Sub(t.o.Now())), 5), pad(who(r), min(max(t.width/5, 16), 30)), pad(subject(r), min(max(t.width/6, 14), 28)))
 		if r.Waiting > 1 {
 			left += fmt.Sprintf(" ×%d", r.Waiting)
 		}
@@ -198,7 +198,7 @@ func (t *terminal) details(st styles, room int) []string {
 func (t *terminal) describe(r Request, st styles) []string {
 	var out []string
 	add := func(style lipgloss.Style, text string) {
-		for _, line := range strings.Split(ansi.Hardwrap(text, t.width-2, true), "\n") {
+		for _, line := range strings.Split(ansi.Wrap(text, t.width-2, ""), "\n") {
 			out = append(out, " "+style.Render(line))
 		}
 	}
@@ -291,7 +291,7 @@ func (t *terminal) bottom(st styles) string {
 	if t.said != "" {
 		return t.said
 	}
-	keys := "↑↓ choose  PgDn scroll  q quit"
+	keys := "↑↓ choose  PgDn more  q quit"
 	if r, at := t.current(); at >= 0 {
 		switch r.Kind {
 		case Stop:
@@ -302,7 +302,7 @@ func (t *terminal) bottom(st styles) string {
 				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
 			}
 		case Call:
-			keys = "a allow  s session  r rule  d deny  D why  n never  " + keys
+			keys = "a allow  s session  r rule  d deny  D why  n never  ↑↓ PgDn  q quit"
 		}
 	}
 	return st.dim.Render(keys)

@@ -97,12 +97,12 @@ type Options struct {
 
 // Catalog is what the servers offer. The snapshot is shared: do not modify it.
 type Catalog struct {
-	Definitions []policy.Definition   // sorted by server, kind and name
-	Pending     map[string]string     // server → why its catalog is not known
-	Templates   []policy.Definition   // resource templates: Item.Kind Resource, Name the URI template
-	Skills      []Served              // that servers serve; by server
-	Held        []Held                // in quarantine; sorted as Definitions are
-	Servers     map[string]About // of each server outside of this process whose catalog is known
+	Definitions []policy.Definition // sorted by server, kind and name
+	Pending     map[string]string   // server → why its catalog is not known
+	Templates   []policy.Definition // resource templates: Item.Kind Resource, Name the URI template
+	Skills      []Served            // that servers serve; by server
+	Held        []Held              // in quarantine; sorted as Definitions are
+	Servers     map[string]About    // of each server outside of this process whose catalog is known
 }
 
 // About is what a server said of itself when it was last asked. It is kept with the learned catalog, so that it is known before

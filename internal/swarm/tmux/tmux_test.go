@@ -18,7 +18,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func private(t *testing.T) Server {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("no tmux here")
+		if os.Getenv("CI") == "true" {
+			t.Fatal("tmux is missing; run scripts/setup-test")
+		}
+		t.Skip("tmux is missing; scripts/setup-test installs it")
 	}
 	dir, err := os.MkdirTemp("", "tmux") // short: the path of a socket has 107 bytes at most
 	if err != nil {
