@@ -199,7 +199,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 				{Name: "everywhere", Action: "deny", Match: map[string]policy.Values{"path": {{Glob: &glob}}}},
 			}
 		},
-		Past: func(_ context.Context, session string, n int) ([]Past, error) {
+		Past: func(_ context.Context, session string, _ int) ([]Past, error) {
 			return []Past{{Tool: "agent__Bash", Call: session + strings.Repeat("y", 1000), Effect: "deny", By: "maria", Reason: "not now"}}, nil
 		},
 	})

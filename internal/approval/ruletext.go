@@ -59,7 +59,7 @@ func addGlob(r *policy.Rule, tool, glob string) error {
 		return nil
 	}
 	if tool != "agent__Bash" {
-		return fmt.Errorf("%s takes no pattern in parentheses: write the rule into rules.yaml, with args:", tool)
+		return fmt.Errorf("%s takes no pattern in parentheses: write the rule into rules.yaml under args", tool)
 	}
 	if r.Action == policy.Allow.String() {
 		return fmt.Errorf("a command cannot be allowed by its text: approve the call as a rule instead, or write one into rules.yaml over programs and effects")
