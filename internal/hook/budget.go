@@ -52,7 +52,7 @@ type Budget struct {
 
 // spending is what one session spent.
 type spending struct {
-	files    map[string]*tail
+	files    map[string]*usageFile
 	messages map[string]float64 // what each message cost, by file and id
 	days     map[string]float64
 	usd      float64 // over its life
@@ -90,7 +90,7 @@ func (b *Budget) Check(session, transcript string) Spending {
 	b.turn()
 	s := b.sessions[session]
 	if s == nil {
-		s = &spending{files: map[string]*tail{}, messages: map[string]float64{}, days: map[string]float64{}}
+		s = &spending{files: map[string]*usageFile{}, messages: map[string]float64{}, days: map[string]float64{}}
 		b.sessions[session] = s
 	}
 	limits := b.o.Limits()
@@ -182,7 +182,7 @@ func (b *Budget) follow(s *spending, transcript string) error {
 func (b *Budget) read(s *spending, path string) error {
 	t := s.files[path]
 	if t == nil {
-		t = &tail{path: path}
+		t = &usageFile{path: path}
 		s.files[path] = t
 	}
 	return t.read(func(line []byte) {

@@ -93,8 +93,8 @@ const maxLine = 16 << 20
 // errGone means that a transcript was there before and is not now.
 var errGone = errors.New("the transcript is gone")
 
-// tail reads what is new in a file of lines. It remembers how far it came; a file that became shorter is read from its beginning.
-type tail struct {
+// usageFile reads what is new in a file of lines. It remembers how far it came; a file that became shorter is read from its beginning.
+type usageFile struct {
 	path   string
 	offset int64
 	seen   bool
@@ -102,7 +102,7 @@ type tail struct {
 
 // read calls line for every new whole line. A file that does not exist yet has none; one that was there before is errGone. What is
 // no ordinary file is not opened.
-func (t *tail) read(line func([]byte)) error {
+func (t *usageFile) read(line func([]byte)) error {
 	st, err := os.Stat(t.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && t.seen:
@@ -133,7 +133,7 @@ func (t *tail) read(line func([]byte)) error {
 }
 
 // lines reads to the last newline. A line over maxLine is passed by.
-func (t *tail) lines(r *bufio.Reader, line func([]byte)) error {
+func (t *usageFile) lines(r *bufio.Reader, line func([]byte)) error {
 	var whole []byte
 	size := int64(0)
 	for {
