@@ -31,15 +31,31 @@ const (
 
 var errSessionOver = errors.New("the session is over")
 
-// canAsk reports whether a call may wait for an answer.
+// canAsk reports whether a call may wait for an answer, or has one.
 func (g *Gate) canAsk(a *Admission) bool {
-	return g.asks != nil && !a.NoWait || a.follows() && a.session.open.wasApproved(a.id)
+	return g.asks != nil && !a.NoWait || a.hasAnswer()
+}
+
+// hasAnswer reports whether a request goes on with a call that was approved: its continuation (decision 9), or what is asked of the
+// task that it became, whose id we sealed when the call was admitted.
+func (a *Admission) hasAnswer() bool {
+	return a.asksOfTask() || a.Continues != "" && a.session.open.wasApproved(a.id)
+}
+
+// forget drops what was answered for a session that is over, and denies what waits in it.
+func (g *Gate) forget(ctx context.Context, s *Session) {
+	if g.asks == nil {
+		return
+	}
+	if err := g.asks.Forget(ctx, s.ID); err != nil {
+		g.logger.Error("what was approved for a session that is over is still in the database", "session", s.ID, "error", err)
+	}
 }
 
 // approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
 func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (policy.Decision, error) {
-	if a.follows() && a.session.open.wasApproved(a.id) { // it goes on with a call that was approved (decision 9)
-		return g.allowed(a, asked, "continues a call that was approved")
+	if a.hasAnswer() {
+		return allowed(asked, "continues a call that was approved"), nil
 	}
 	err := g.settle(ctx)
 	if err == nil {
@@ -52,15 +68,15 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	r := g.question(a, asked)
 	answer, err := g.wait(ctx, a, r)
 	a.scoped = a.session.scopedFor(a.Child)
+	if err == nil && answer.By == approval.BySession || a.session.over(g.now()) {
+		err = errSessionOver
+	}
 	if err != nil {
 		return asked, g.unanswered(ctx, a, asked, err)
 	}
 	a.decidedBy = decidedBy(answer)
 	if !answer.Allow {
 		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
-	}
-	if a.session.over(g.now()) {
-		return asked, g.unanswered(ctx, a, asked, errSessionOver)
 	}
 	d := g.decide(a) // with the scope of now: what became forbidden meanwhile stays forbidden
 	if d.Effect == policy.Deny {
@@ -75,14 +91,13 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	if now := g.now(); a.since.Equal(a.began) {
 		a.since = now // the time that people take is not the call's
 	}
-	return g.allowed(a, d, approvalText(answer))
+	return allowed(d, approvalText(answer)), nil
 }
 
 // allowed is the decision of a call that was approved.
-func (g *Gate) allowed(_ *Admission, d policy.Decision, why string) (policy.Decision, error) {
-	d.Effect = policy.Allow
-	d.Reason = why
-	return d, nil
+func allowed(d policy.Decision, why string) policy.Decision {
+	d.Effect, d.Reason = policy.Allow, why
+	return d
 }
 
 // wait asks, and tells the caller that it waits.

@@ -164,6 +164,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	}
 	if runs {
 		if refused := g.rates.enter(a); refused != nil {
+			s.open.over(a.id)
 			return nil, g.tooMany(ctx, a, refused)
 		}
 	}

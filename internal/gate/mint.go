@@ -215,6 +215,7 @@ func (g *Gate) End(ctx context.Context, id string) error {
 		return ErrNoSession
 	}
 	s.finish()
+	g.forget(ctx, s)
 	err := g.recordChange(ctx, s, s.now().scope, change{Act: "ended", By: string(ByOperator)})
 	if s.hash != nil {
 		kept := g.endRow(ctx, s.ID)

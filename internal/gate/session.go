@@ -226,6 +226,7 @@ func (g *Gate) expire(s *Session) {
 		return
 	}
 	g.live.drop(s)
+	g.forget(context.Background(), s)
 	if err := g.recordChange(context.Background(), s, s.now().scope, change{Act: "expired", By: "time"}); err != nil {
 		g.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
 	}
