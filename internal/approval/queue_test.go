@@ -306,7 +306,9 @@ func TestAnswersForASession(t *testing.T) {
 			"session": func(r *Request) { r.Session = "s2" }, "principal": func(r *Request) { r.Principal = "local/child" },
 			"tool": func(r *Request) { r.Tool = "agent__Write" }, "arguments": func(r *Request) { r.Args = []byte(`{"command":"make it "}`) },
 			"rule": func(r *Request) { r.Rule = "other" }, "folder": func(r *Request) { r.Dir = "/q" },
-			"what it does": func(r *Request) { r.Facts.Parts = []policy.Part{{Program: "make", Effects: []string{policy.EffectWrittenHere}}} },
+			"what it does": func(r *Request) {
+				r.Facts.Parts = []policy.Part{{Program: "make", Effects: []string{policy.EffectWrittenHere}}}
+			},
 		} {
 			other := question(makeIt)
 			change(&other)
@@ -562,10 +564,10 @@ func TestRuleAnswers(t *testing.T) {
 	}
 }
 
-// model is a judge of the test.
-type model func(ctx context.Context, r Request) (Verdict, error)
+// judges is a judge of the test.
+type judges func(ctx context.Context, r Request) (Verdict, error)
 
-func (m model) Judge(ctx context.Context, r Request) (Verdict, error) { return m(ctx, r) }
+func (m judges) Judge(ctx context.Context, r Request) (Verdict, error) { return m(ctx, r) }
 
 func TestJudgeFirst(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -581,7 +583,7 @@ func TestJudgeFirst(t *testing.T) {
 		"fails":     {verdict: Verdict{Allow: true}, err: errors.New("overloaded"), opinion: "overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue(t, Options{Judge: model(func(context.Context, Request) (Verdict, error) { return test.verdict, test.err })})
+			q := newQueue(t, Options{Judge: judges(func(context.Context, Request) (Verdict, error) { return test.verdict, test.err })})
 			c := ask(t.Context(), q, question(makeIt))
 			if test.opinion != "" {
 				r := seen(t, q, "passed on", waiting(1))
@@ -600,7 +602,7 @@ func TestJudgeFirst(t *testing.T) {
 
 func TestAPersonNeedNotWaitForTheJudge(t *testing.T) {
 	ended := make(chan error, 1)
-	q := newQueue(t, Options{Judge: model(func(ctx context.Context, _ Request) (Verdict, error) {
+	q := newQueue(t, Options{Judge: judges(func(ctx context.Context, _ Request) (Verdict, error) {
 		<-ctx.Done()
 		ended <- ctx.Err()
 		return Verdict{Allow: true, By: "late"}, nil

@@ -1,0 +1,455 @@
+package gate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/audit"
+	"mycelium/internal/policy"
+)
+
+// asking is a house whose policy asks about writes.
+type asking struct {
+	*house
+	plan  plan
+	queue *approval.Queue
+}
+
+func writesAsk() plan {
+	p := three()
+	p.rules = []policy.Rule{{Name: "ask-writes", Action: "ask", Tool: policy.Names{"files__write_file"}, Reason: "Writes are reviewed."}}
+	return p
+}
+
+func buildAsking(t *testing.T, p plan, o approval.Options) *asking {
+	t.Helper()
+	h := build(t, p)
+	o.DB = h.db
+	q, err := approval.New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(q.Close)
+	h.asks = q
+	return &asking{h, p, q}
+}
+
+// result is how a call ended.
+type called struct {
+	reply Reply
+	err   error
+}
+
+// call makes a call in the background.
+func (h *asking) call(ctx context.Context, s *Session, r Request) <-chan called {
+	out := make(chan called, 1)
+	go func() {
+		reply, err := h.Call(ctx, s, r)
+		out <- called{reply, err}
+	}()
+	return out
+}
+
+// waits returns the request that waits.
+func (h *asking) waits() approval.Request {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	var found approval.Request
+	h.queue.Watch(ctx, func(r approval.Request) {
+		if r.State == approval.Pending {
+			found = r
+			cancel()
+		}
+	})
+	if found.ID == "" {
+		h.t.Fatal("nothing waits")
+	}
+	return found
+}
+
+func (h *asking) answer(id string, a approval.Answer) {
+	h.t.Helper()
+	if a.By == "" {
+		a.By, a.Via = "kimu", "terminal"
+	}
+	if _, err := h.queue.Settle(h.t.Context(), id, a); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func ended(t *testing.T, c <-chan called) called {
+	t.Helper()
+	select {
+	case r := <-c:
+		return r
+	case <-time.After(time.Minute):
+		t.Fatal("the call hangs")
+	}
+	return called{}
+}
+
+const writing = `{"path":"a.txt","content":"x","token":"geheim"}`
+
+func TestCallWaitsForItsAnswer(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	s := h.enter("developer")
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	r := h.waits()
+	if len(h.back.seen()) != 0 {
+		t.Fatal("it runs beside its question")
+	}
+	if r.Tool != "files__write_file" || r.Role != "developer" || r.Session != s.ID || r.Rule != "ask-writes" || r.Reason != "Writes are reviewed." ||
+		r.Dir != h.dir || r.Risk == "" || !strings.Contains(string(r.Args), `"content":"x"`) || strings.Contains(string(r.Args), "geheim") {
+		t.Errorf("people see %+v %s", r, r.Args)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "ask" || last["id"] != r.Call || last["decidedBy"] != "policy" {
+		t.Errorf("the record of the question: %v", last)
+	}
+	h.answer(r.ID, approval.Answer{Allow: true})
+	if e := ended(t, c); e.err != nil || len(h.back.seen()) != 1 {
+		t.Fatalf("%+v, servers saw %v", e, h.back.seen())
+	}
+	last := h.last(audit.Decided)
+	if last["effect"] != "allow" || last["id"] != r.Call || last["decidedBy"] != "person" || !strings.Contains(last["reason"].(string), "kimu via terminal") {
+		t.Errorf("the record of the answer: %v", last)
+	}
+	if out := h.last(audit.Outcome); out["id"] != r.Call || out["outcome"] != "ok" {
+		t.Errorf("the outcome: %v", out)
+	}
+}
+
+func TestCallIsDenied(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{Deadline: 20 * time.Millisecond})
+	s := h.enter("developer")
+	_, err := h.Call(t.Context(), s, request("files__write_file", writing))
+	if d := denied(t, err); !strings.Contains(d.Error(), "nobody answered in time") || d.Decision.Effect != policy.Deny {
+		t.Errorf("%+v", d)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "deadline" {
+		t.Errorf("%v", last)
+	}
+	if len(h.back.seen()) != 0 {
+		t.Error("it ran")
+	}
+}
+
+func TestPersonDenies(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	s := h.enter("developer")
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	h.answer(h.waits().ID, approval.Answer{Reason: "not on a Friday", For: approval.Never})
+	if d := denied(t, ended(t, c).err); !strings.Contains(d.Error(), "Not approved by kimu, for the rest of this session: not on a Friday") {
+		t.Errorf("%v", d)
+	}
+	// Never: nobody is asked again.
+	if _, err := h.Call(t.Context(), s, request("files__write_file", writing)); !strings.Contains(denied(t, err).Error(), "not on a Friday") {
+		t.Errorf("%v", err)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "person" {
+		t.Errorf("%v", last)
+	}
+	if len(h.back.seen()) != 0 {
+		t.Error("it ran")
+	}
+}
+
+func TestModelDecides(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{Judge: judgeFunc(func(r approval.Request) approval.Verdict {
+		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good"), Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
+	})})
+	s := h.enter("developer")
+	if _, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"good"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if last := h.last(audit.Decided); last["decidedBy"] != "model" || !strings.Contains(last["reason"].(string), "small-1 via model") {
+		t.Errorf("%v", last)
+	}
+	if _, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"bad"}`)); !strings.Contains(denied(t, err).Error(), "I read it") {
+		t.Errorf("%v", err)
+	}
+	if len(h.back.seen()) != 1 {
+		t.Errorf("%v", h.back.seen())
+	}
+}
+
+type judgeFunc func(approval.Request) approval.Verdict
+
+func (f judgeFunc) Judge(_ context.Context, r approval.Request) (approval.Verdict, error) { return f(r), nil }
+
+func TestNoWait(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	r := request("files__write_file", writing)
+	r.NoWait = true
+	_, err := h.Call(t.Context(), h.enter("developer"), r)
+	if d := denied(t, err); d.Decision.Effect != policy.Ask || d.Error() != "Writes are reviewed." {
+		t.Errorf("%+v", d)
+	}
+	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
+		t.Error("somebody was asked")
+	}
+	if last := h.last(audit.Decided); last["effect"] != "ask" {
+		t.Errorf("%v", last)
+	}
+}
+
+// What becomes forbidden while a call waits stays forbidden, whatever people answer.
+func TestPolicyChangesWhileACallWaits(t *testing.T) {
+	deny := policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"}, Args: map[string]policy.Values{"path": {{Literal: new("a.txt")}}}, Reason: "Frozen."}
+	hide := three()
+	hide.skills[1].AllowedTools = []string{"files__read_file"}
+	for name, test := range map[string]struct {
+		change func(*asking, *Session)
+		want   string
+	}{
+		"a rule denies": {func(h *asking, _ *Session) {
+			p := h.plan
+			p.rules = append(slices.Clone(p.rules), deny)
+			h.Swap(p.world(t, h.dir))
+		}, "Frozen."},
+		"it is hidden": {func(h *asking, _ *Session) { h.Swap(hide.world(t, h.dir)) }, "Unknown tool: files__write_file"},
+		"another role": {func(h *asking, s *Session) {
+			if _, err := h.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
+				t.Error(err)
+			}
+		}, "Unknown tool: files__write_file"},
+		"its path leads elsewhere": {func(h *asking, _ *Session) {
+			if err := os.Symlink("elsewhere.txt", filepath.Join(h.dir, "a.txt")); err != nil {
+				t.Error(err)
+			}
+		}, "What this call would do has changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := buildAsking(t, writesAsk(), approval.Options{})
+			s := h.enter("developer", "guest")
+			c := h.call(t.Context(), s, request("files__write_file", writing))
+			id := h.waits().ID
+			test.change(h, s)
+			h.answer(id, approval.Answer{Allow: true})
+			if d := denied(t, ended(t, c).err); !strings.Contains(d.Error(), test.want) {
+				t.Errorf("%v, want %s", d, test.want)
+			}
+			if len(h.back.seen()) != 0 {
+				t.Error("it ran")
+			}
+			if last := h.last(audit.Decided); last["effect"] != "deny" {
+				t.Errorf("%v", last)
+			}
+		})
+	}
+}
+
+func TestSessionEndsWhileACallWaits(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	s, _, err := h.Mint(t.Context(), Spec{Role: "developer", TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	id := h.waits().ID
+	if err := h.End(t.Context(), s.ID); err != nil {
+		t.Fatal(err)
+	}
+	if e := ended(t, c); !errors.Is(e.err, ErrNoSession) {
+		t.Errorf("%v", e.err)
+	}
+	var late *approval.LateError
+	if _, err := h.queue.Settle(t.Context(), id, approval.Answer{Allow: true, By: "kimu"}); !errors.As(err, &late) {
+		t.Errorf("answered for a session that is over: %v", err)
+	}
+	if len(h.back.seen()) != 0 {
+		t.Error("it ran")
+	}
+}
+
+func TestCallerGoesAway(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	c := h.call(ctx, h.enter("developer"), request("files__write_file", writing))
+	r := h.waits()
+	cancel()
+	if d := denied(t, ended(t, c).err); !strings.Contains(d.Error(), "withdrawn") {
+		t.Errorf("%v", d)
+	}
+	if r, err := h.queue.Show(t.Context(), r.ID); err != nil || r.State != approval.Expired {
+		t.Errorf("%+v %v", r, err)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "caller" || last["id"] != r.Call {
+		t.Errorf("%v", last)
+	}
+}
+
+// Nobody is asked about a call that a limit refuses, and one that waits holds up no other.
+func TestRatesBeforeAndSlotsAfterTheQuestion(t *testing.T) {
+	p := writesAsk()
+	p.limits = map[string]policy.Limit{"developer": {Rates: policy.Rates{PerMinute: 2, Concurrent: 1}}}
+	h := buildAsking(t, p, approval.Options{})
+	s := h.enter("developer")
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	id := h.waits().ID
+	if _, err := h.Call(t.Context(), s, request("files__read_file", `{"path":"x"}`)); err != nil {
+		t.Fatalf("a waiting call takes the slot: %v", err)
+	}
+	other := request("files__write_file", `{"path":"b"}`)
+	if _, err := h.Call(t.Context(), s, other); denied(t, err).RetryAfter == 0 {
+		t.Errorf("asked before the limit: %v", err)
+	}
+	if list, _ := h.queue.List(t.Context()); len(list) != 1 {
+		t.Errorf("%d questions", len(list))
+	}
+	h.answer(id, approval.Answer{Allow: true})
+	if e := ended(t, c); e.err != nil {
+		t.Error(e.err)
+	}
+}
+
+func TestFullQueueRefuses(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	s := h.enter("developer")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var waiting []<-chan called
+	for i := range 16 {
+		waiting = append(waiting, h.call(ctx, s, request("files__write_file", `{"path":"`+strings.Repeat("x", i+1)+`"}`)))
+	}
+	for n := 0; n < 16; {
+		list, err := h.queue.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = len(list)
+	}
+	_, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"one more"}`))
+	if d := denied(t, err); !strings.Contains(d.Error(), "Too many calls wait") {
+		t.Errorf("%v", d)
+	}
+	_, err = h.Call(t.Context(), h.enter("developer"), request("files__write_file", `{"path":"`+strings.Repeat("x", 300<<10)+`"}`))
+	if d := denied(t, err); !strings.Contains(d.Error(), "too large") {
+		t.Errorf("%v", d)
+	}
+	cancel()
+	for _, c := range waiting {
+		denied(t, ended(t, c).err)
+	}
+	if len(h.back.seen()) != 0 {
+		t.Error("one ran")
+	}
+}
+
+// A question that cannot be recorded or kept is not asked; an answer that cannot be recorded lets nothing run.
+func TestApprovalsFailClosed(t *testing.T) {
+	t.Run("log", func(t *testing.T) {
+		h := buildAsking(t, writesAsk(), approval.Options{})
+		s := h.enter("developer")
+		c := h.call(t.Context(), s, request("files__write_file", writing))
+		id := h.waits().ID
+		if err := h.log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.answer(id, approval.Answer{Allow: true})
+		if d := denied(t, ended(t, c).err); d.Decision.Rule != "audit" {
+			t.Errorf("%v", d)
+		}
+		_, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"b"}`))
+		if d := denied(t, err); d.Decision.Rule != "audit" {
+			t.Errorf("%v", d)
+		}
+		if list, _ := h.queue.List(t.Context()); len(list) != 0 || len(h.back.seen()) != 0 {
+			t.Errorf("asked %v, ran %v", list, h.back.seen())
+		}
+	})
+	t.Run("database", func(t *testing.T) {
+		h := buildAsking(t, writesAsk(), approval.Options{})
+		s := h.enter("developer")
+		if err := h.db.Tx(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.Exec(`CREATE TRIGGER full BEFORE INSERT ON approvals BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.Call(t.Context(), s, request("files__write_file", writing))
+		if d := denied(t, err); !strings.Contains(d.Error(), "nobody could be asked") {
+			t.Errorf("%v", d)
+		}
+		if len(h.back.seen()) != 0 {
+			t.Error("it ran")
+		}
+	})
+}
+
+// What goes on with a call that was approved is not asked about again (decision 9).
+func TestContinuationKeepsItsApproval(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	s := h.enter("developer")
+	h.back.answer = func(context.Context, policy.Scope, string, string, []byte) ([]byte, []byte, error) {
+		return []byte(`{"resultType":"input_required","inputRequests":{}}`), nil, nil
+	}
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	h.answer(h.waits().ID, approval.Answer{Allow: true})
+	first := ended(t, c)
+	if first.err != nil || first.reply.Open == "" {
+		t.Fatalf("%+v", first)
+	}
+	h.back.answer = nil
+	again := request("files__write_file", writing)
+	again.Continues = first.reply.Open
+	if _, err := h.Call(t.Context(), s, again); err != nil {
+		t.Fatal(err)
+	}
+	if last := h.last(audit.Decided); last["note"] != "continuation" || last["effect"] != "allow" {
+		t.Errorf("%v", last)
+	}
+	// It is over: the next call is a new one.
+	c = h.call(t.Context(), s, request("files__write_file", writing))
+	h.answer(h.waits().ID, approval.Answer{})
+	denied(t, ended(t, c).err)
+	if s.open.wasApproved(first.reply.Open) {
+		t.Error("the approval is still noted")
+	}
+}
+
+// An old client that wants progress hears every ten seconds that its call waits.
+func TestProgressWhileACallWaits(t *testing.T) {
+	if got := string(waitingProgress([]byte(`"t"`), 3)); got != `{"progressToken":"t","progress":0.000003,"message":"Waiting for an approval"}` {
+		t.Error(got)
+	}
+	for params, want := range map[string]string{`{"_meta":{"progressToken":7}}`: "7", `{"_meta":{}}`: "", `{}`: "", `[]`: "", "": "", `{"_meta":{"progressToken":"x"}}`: `"x"`} {
+		if got := progressToken([]byte(params)); string(got) != want {
+			t.Errorf("%s: %s", params, got)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		g := &Gate{}
+		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &Session{done: make(chan struct{})}}
+		a.Peer = listener(func(method string, params []byte) {
+			if heard++; method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
+				t.Errorf("%s %s", method, params)
+			}
+		})
+		settled, over := make(chan struct{}), make(chan struct{})
+		go func() {
+			g.keepTelling(a, settled, func(error) {})
+			close(over)
+		}()
+		time.Sleep(35 * time.Second)
+		if heard != 3 {
+			t.Errorf("heard %d times in 35 s", heard)
+		}
+		close(settled)
+		<-over
+		time.Sleep(time.Minute)
+		if heard != 3 {
+			t.Error("told after the answer")
+		}
+	})
+}
