@@ -115,6 +115,9 @@ func (g *Gate) welcome(ctx context.Context, c *Bearer) (*Session, error) {
 // predecessor reads what the database knows of a holder: whether his session is alive, and since when (in microseconds) tokens
 // are void.
 func (g *Gate) predecessor(ctx context.Context, hash [sha256.Size]byte) (refused int64, alive bool, err error) {
+	if g.db == nil {
+		return 0, false, errNoDB
+	}
 	var ended sql.NullInt64
 	var expires int64
 	row := g.db.QueryRowContext(ctx, `SELECT ended_at, expires_at, refused_before FROM sessions WHERE token_hash = ?`, hash[:])

@@ -24,7 +24,13 @@ type Spec struct {
 	Roles     []string      // roles that it may take besides
 	Skills    []string      // active skills; nil: the start set of the role
 	TTL       time.Duration // 0: 12 h for a minted one, the life of the process for an opened one
+
+	ID    string // of an opened one that several processes open one after the other; empty: a new one
+	Known bool   // the beginning of the session ID is on record, or shall not be
 }
+
+// errNoDB refuses what needs a database where there is none.
+var errNoDB = errors.New("there is no database here: only the daemon keeps sessions")
 
 // DefaultTTL is the life of a minted session that names none.
 const DefaultTTL = 12 * time.Hour
@@ -38,6 +44,9 @@ const (
 // Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role
 // file names is an error, and so is a skill that none of the session's roles may use.
 func (g *Gate) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
+	if g.db == nil {
+		return nil, "", fmt.Errorf("create session: %w", errNoDB)
+	}
 	if err := g.check(spec); err != nil {
 		return nil, "", fmt.Errorf("create session: %w", err)
 	}
@@ -74,8 +83,10 @@ func (g *Gate) Open(ctx context.Context, spec Spec) (*Session, error) {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
 	s := g.newSession(spec)
-	if err := g.recordStart(ctx, s, "opened"); err != nil {
-		return nil, fmt.Errorf("open session: %w", err)
+	if !spec.Known {
+		if err := g.recordStart(ctx, s, "opened"); err != nil {
+			return nil, fmt.Errorf("open session: %w", err)
+		}
 	}
 	g.live.put(s)
 	g.watch(s)
@@ -117,7 +128,7 @@ func orNone(names []string) string {
 
 // newSession makes a session in memory.
 func (g *Gate) newSession(spec Spec) *Session {
-	s := &Session{ID: audit.NewID(), gate: g, name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), gate: g, name: spec.Name, start: spec.Role, done: make(chan struct{})}
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.created = g.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {

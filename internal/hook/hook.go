@@ -27,7 +27,7 @@ type Event struct {
 	Agent       string         `json:"agent"` // claude, codex, gemini or crush
 	Kind        Kind           `json:"kind"`
 	Name        string         `json:"name,omitempty"`    // the event as the agent calls it
-	Fault       string         `json:"fault,omitempty"`   // why it cannot be read: it is denied and recorded, whatever else it says
+	Fault       string         `json:"fault,omitempty"`   // why its tool call cannot be read: it is denied and recorded, whatever else it says
 	Session     string         `json:"session,omitempty"` // the agent's own session id: a selector, never an authority
 	Dir         string         `json:"dir,omitempty"`     // working directory
 	Transcript  string         `json:"transcript,omitempty"`
@@ -54,7 +54,13 @@ type Event struct {
 }
 
 // Precedes reports whether a tool runs after an event of this kind unless we object. Of one that is not known we assume it.
-func (k Kind) Precedes() bool { return k == PreTool || k == Permission || k == "" }
+func (k Kind) Precedes() bool {
+	switch k {
+	case PostTool, Prompt, Stop, SubagentStart, SubagentStop, SessionStart, SessionEnd, Notification:
+		return false
+	}
+	return true
+}
 
 // Verdict is what a hook answers to an event that precedes a tool.
 type Verdict string

@@ -26,6 +26,7 @@ type HostOptions struct {
 	Bell   func(s approval.AgentSession, on bool)
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
+	Alone  bool             // there is no daemon: this process answers one event, and another answered the one before
 }
 
 // Host is the daemon's side of the hooks: it knows the runs of agents, and answers their events. It is safe for concurrent use.

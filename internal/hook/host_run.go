@@ -3,6 +3,8 @@ package hook
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -86,6 +88,7 @@ func (h *Host) run(ctx context.Context, s *gate.Session, e Event) (*run, error) 
 	if own {
 		spec := h.Spec()
 		spec.Name = strings.TrimSpace(e.Agent + " " + bounded(e.Session, maxName))
+		spec.ID, spec.Known = sessionID(spec.Principal, e), h.Alone && e.Kind != SessionStart
 		var err error
 		if s, err = h.Gate.Open(ctx, spec); err != nil {
 			return nil, err
@@ -113,6 +116,13 @@ func (h *Host) known(key runKey, e Event) *run {
 	}
 	r.note(e, h.Now())
 	return r
+}
+
+// sessionID is the id of the session that a run of an agent has where its hook brings no token: the same in every process that opens it,
+// with a daemon and without, so that records and what was written in the session are found by the next. It tells nobody anything.
+func sessionID(principal string, e Event) string {
+	sum := sha256.Sum256([]byte("run\x00" + principal + "\x00" + e.Agent + "\x00" + e.Session))
+	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 }
 
 // makeRoom forgets the run that was silent for longest, where there are too many. The lock is held.

@@ -23,7 +23,7 @@ type Command struct {
 
 	// Decide asks whoever decides: the daemon, or the files. It must heed its context, and is given up on when it does not.
 	Decide func(ctx context.Context, e Event) (Answer, error)
-	// Note records a denial that Decide did not come to record; nil: there is no record.
+	// Note records a denial that nobody decided; nil: there is no record. It is given up on after a few seconds.
 	Note func(ctx context.Context, e Event, why string)
 }
 
@@ -93,7 +93,7 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 	o.event = Event{Agent: c.Agent, Name: c.Event, Kind: KindOf(c.Agent, c.Event)}
 	defer func() {
 		if p := recover(); p != nil {
-			o.fault, o.noted = fmt.Sprintf("the hook failed: %v", p), false
+			o.fault = fmt.Sprintf("the hook failed: %v", p)
 		}
 	}()
 	began := time.Now()
@@ -102,24 +102,35 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 		o.fault = "the event cannot be read: " + err.Error()
 		return o
 	}
+	if len(raw) > MaxInput { // who writes must not find the pipe closed: agents take that for a hook that failed, and go on
+		_, _ = io.Copy(io.Discard, c.In)
+	}
 	o.event, err = Read(c.Agent, c.Event, raw)
 	c.surroundings(&o.event)
 	// The daemon answers a little before we would give up on it, so that its record and our answer agree.
 	o.event.Deadline = max((deadline-time.Since(began))*9/10, deadline-time.Since(began)-margin).Milliseconds()
-	if err != nil {
-		o.event.Fault = err.Error()
-	}
 	known <- o.event
-	answer, derr := c.Decide(ctx, o.event)
-	switch {
-	case err != nil:
-		o.fault, o.noted = err.Error(), derr == nil
-	case derr != nil:
-		o.fault = derr.Error()
-	default:
-		o.answer = answer
+	if err != nil {
+		o.fault = err.Error()
+		if o.event.Kind.Precedes() && o.event.Session != "" && o.event.Tool != "" { // as much is known as a record in its session needs
+			_, derr := c.Decide(ctx, o.event.faulted(o.fault))
+			o.noted = derr == nil
+		}
+		return o
+	}
+	if o.answer, err = c.Decide(ctx, o.event); err != nil {
+		o.fault = err.Error()
 	}
 	return o
+}
+
+// faulted is an event whose call cannot be decided, as it is sent to be recorded.
+func (e Event) faulted(why string) Event {
+	e.Fault = why
+	if e.Input.Kind() != '{' {
+		e.Input = nil
+	}
+	return e
 }
 
 // surroundings are what the environment tells of the agent.
