@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 )
 
 // maxPaths bounds the paths that one call may name: each costs a look at the file system. A call that names more is refused.
@@ -18,7 +19,7 @@ const maxPaths = 1000
 // of the built-in files server. home is the user's home folder; "" leaves ~ alone. It is an error, for the caller, to name
 // more paths than can be looked at.
 func Facts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) (policy.Facts, error) {
-	f := policy.ArgFacts(it, notes, args, dir)
+	f := commandFacts(it, notes, args, dir, home)
 	r := resolver{dir, home}
 	n := 0
 	for i := range f.Parts {
@@ -28,6 +29,80 @@ func Facts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 	}
 	return f, nil
+}
+
+// commandFacts are the facts before links are resolved: of a command what the shell would do, of any other call what its arguments
+// show. An MCP tool that runs commands is a second shell (W2): it gets both.
+func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) policy.Facts {
+	if it == bashTool {
+		if command, ok := args["command"].(string); ok {
+			return shell.Facts(command, shell.Options{Dir: dir, Home: home})
+		}
+		return policy.ArgFacts(it, notes, args, dir)
+	}
+	f := policy.ArgFacts(it, notes, args, dir)
+	if it.Kind != policy.Tool || it.Server == policy.AgentServer || !runsCommands(it.Name) {
+		return f
+	}
+	for key, v := range args {
+		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
+		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
+			f.Parts = append(f.Parts, shell.Facts(commandLine(v, args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
+		}
+	}
+	return f
+}
+
+var bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+
+// runsCommands reports whether the name of a tool says that it runs commands: exec, run_command, bash, openTerminal.
+func runsCommands(name string) bool {
+	start := 0
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && (name[i] >= 'a' && name[i] <= 'z' || i == start) {
+			continue
+		}
+		switch strings.ToLower(strings.Trim(name[start:i], "_-.0123456789")) {
+		case "exec", "execute", "run", "shell", "bash", "sh", "zsh", "terminal", "command", "commands", "cmd", "console", "spawn", "ssh":
+			return true
+		}
+		start = i
+	}
+	return false
+}
+
+// commandLine is the command of an argument: a text, or a list of words, with the words of a second argument behind it. What is
+// neither is a command that nobody can read.
+func commandLine(v, more any) string {
+	var b strings.Builder
+	switch v := v.(type) {
+	case string:
+		b.WriteString(v)
+	case []any:
+		for _, w := range v {
+			quoteInto(&b, w)
+		}
+	default:
+		return "'"
+	}
+	if list, ok := more.([]any); ok {
+		for _, w := range list {
+			quoteInto(&b, w)
+		}
+	}
+	return b.String()
+}
+
+// quoteInto adds a word so that a shell takes it as it is.
+func quoteInto(b *strings.Builder, w any) {
+	s, ok := w.(string)
+	if !ok {
+		s = fmt.Sprint(w)
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
 }
 
 // resolver follows links, from the two folders that it knows.

@@ -1,0 +1,525 @@
+package shell
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+)
+
+// awk may run commands and write files from its program.
+func awk(c *call) {
+	var program text
+	if v, ok := c.value("e"); ok {
+		program = v
+	} else if !c.has("f") && !c.has("E") && len(c.operands) > 0 {
+		program = c.operands[0]
+	}
+	switch {
+	case program.unknown:
+		c.does |= doesInlineCode
+		c.unclear("the program of awk is not known")
+	case strings.Contains(program.s, "system") || strings.Contains(program.s, "getline") || strings.Contains(program.s, "@") ||
+		strings.Contains(strings.ReplaceAll(program.s, "||", ""), "|"):
+		c.does |= doesInlineCode
+	case awkWrites(program.s):
+		c.does |= doesWrite | doesInlineCode
+	}
+}
+
+// awkWrites reports whether a print of an awk program may go to a file.
+func awkWrites(s string) bool {
+	for {
+		i := strings.Index(s, "print")
+		if i < 0 {
+			return false
+		}
+		s = s[i+len("print"):]
+		end := strings.IndexAny(s, ";}\n")
+		if end < 0 {
+			end = len(s)
+		}
+		if strings.Contains(s[:end], ">") {
+			return true
+		}
+	}
+}
+
+// sed edits in place with -i, and its scripts may write, read and execute.
+func sed(c *call) {
+	files := c.operands
+	if !c.has("e") && !c.has("f") && len(files) > 0 {
+		c.sedScript(files[0])
+		files = files[1:]
+	}
+	for _, o := range c.found {
+		if o.name == "e" {
+			c.sedScript(o.val)
+		}
+	}
+	if c.has("i") || c.has("I") {
+		for _, f := range files {
+			c.file(policy.Write, f)
+		}
+	}
+}
+
+func (c *call) sedScript(t text) {
+	if t.unknown {
+		c.does |= doesInlineCode
+		c.unclear("the script of sed is not known")
+		return
+	}
+	s := sedReader{s: t.s}
+	for s.next() {
+		switch s.command {
+		case 'r', 'R':
+			c.file(policy.Read, known(s.file))
+		case 'w', 'W':
+			c.file(policy.Write, known(s.file))
+		case 'e':
+			c.does |= doesInlineCode
+		}
+	}
+	if s.lost {
+		c.unclear("the script of sed was not understood")
+	}
+}
+
+// sedReader finds the commands of a sed script that touch files or run programs.
+type sedReader struct {
+	s       string
+	i       int
+	command byte
+	file    string
+	lost    bool
+}
+
+// next goes to the next command that matters.
+func (r *sedReader) next() bool {
+	for r.i < len(r.s) && !r.lost {
+		r.skip(" \t\n;{}!")
+		if r.i >= len(r.s) {
+			return false
+		}
+		if r.address() {
+			continue
+		}
+		c := r.s[r.i]
+		r.i++
+		switch {
+		case c == 's':
+			if r.substitution() {
+				return true
+			}
+		case c == 'y':
+			r.delimited(2)
+		case strings.IndexByte("rRwW", c) >= 0:
+			r.command, r.file = c, strings.TrimSpace(r.line())
+			return true
+		case c == 'e':
+			r.line()
+			r.command = 'e'
+			return true
+		case strings.IndexByte("aci#:btTv", c) >= 0:
+			if c == 'b' || c == 't' || c == 'T' || c == ':' {
+				r.until(";}\n")
+			} else {
+				r.text()
+			}
+		case strings.IndexByte("=dDgGhHlnNpPqQxzF", c) >= 0:
+			r.skip("0123456789")
+		default:
+			r.lost = true
+		}
+	}
+	return false
+}
+
+func (r *sedReader) skip(set string) {
+	for r.i < len(r.s) && strings.IndexByte(set, r.s[r.i]) >= 0 {
+		r.i++
+	}
+}
+
+func (r *sedReader) until(set string) string {
+	from := r.i
+	for r.i < len(r.s) && strings.IndexByte(set, r.s[r.i]) < 0 {
+		r.i++
+	}
+	return r.s[from:r.i]
+}
+
+func (r *sedReader) line() string { return r.until("\n") }
+
+// text is the text of a, c and i: it goes on after a backslash at the end of a line.
+func (r *sedReader) text() {
+	for {
+		l := r.line()
+		if !strings.HasSuffix(l, "\\") || r.i >= len(r.s) {
+			return
+		}
+		r.i++
+	}
+}
+
+// address skips one address, and reports whether there was one.
+func (r *sedReader) address() bool {
+	switch c := r.s[r.i]; {
+	case c >= '0' && c <= '9' || c == '$' || c == ',' || c == '~' || c == '+':
+		r.i++
+		return true
+	case c == '/':
+		r.i++
+		r.pattern('/')
+	case c == '\\' && r.i+1 < len(r.s):
+		r.i += 2
+		r.pattern(r.s[r.i-1])
+	default:
+		return false
+	}
+	r.skip("IM")
+	return true
+}
+
+// pattern skips to behind the next delimiter that has no backslash and stands in no brackets.
+func (r *sedReader) pattern(delimiter byte) {
+	for r.i < len(r.s) {
+		switch r.s[r.i] {
+		case '\\':
+			r.i++
+		case delimiter:
+			r.i++
+			return
+		}
+		r.i++
+	}
+	r.lost = true
+}
+
+func (r *sedReader) delimited(n int) {
+	if r.i >= len(r.s) {
+		r.lost = true
+		return
+	}
+	d := r.s[r.i]
+	r.i++
+	for range n {
+		r.pattern(d)
+	}
+}
+
+// substitution is s/…/…/ with its flags; true: it writes a file or runs what it made.
+func (r *sedReader) substitution() bool {
+	r.delimited(2)
+	for !r.lost && r.i < len(r.s) {
+		c := r.s[r.i]
+		switch {
+		case strings.IndexByte("gpiImM0123456789", c) >= 0:
+			r.i++
+		case c == 'w':
+			r.i++
+			r.command, r.file = 'w', strings.TrimSpace(r.line())
+			return true
+		case c == 'e':
+			r.i++
+			r.command = 'e'
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// tar packs and unpacks. Its first operand may be a bundle of options without a hyphen.
+func tar(c *call) {
+	mode := byte(0)
+	for _, m := range [...]string{"c", "x", "t", "r", "u", "A", "delete"} {
+		if c.has(m) {
+			mode = m[0]
+			break
+		}
+	}
+	files := c.operands
+	if mode == 0 && len(files) > 0 && strings.Trim(files[0].s, "cxtruAzjJvfpkmhaOwWCTPn") == "" {
+		old := files[0].s
+		files = files[1:]
+		if i := strings.IndexAny(old, "cxtruA"); i >= 0 {
+			mode = old[i]
+		}
+		if strings.Contains(old, "f") && len(files) > 0 {
+			c.archive(files[0], mode)
+			files = files[1:]
+		}
+	} else if v, ok := c.value("f"); ok {
+		c.part.Paths = nil // which access it is only the mode tells
+		c.archive(v, mode)
+	}
+	for i := 0; i+1 < len(files); i++ { // tar xzf a.tgz -C dir, where -C follows the old bundle
+		if files[i].s == "-C" {
+			c.enter(files[i+1])
+		}
+	}
+	switch mode {
+	case 'x':
+		if !c.has("O") && !c.has("to-command") {
+			c.file(policy.Write, known("."))
+		}
+		if c.has("P") {
+			c.unclear("absolute names are unpacked where they lead")
+		}
+	case 't':
+	case 'c', 'r', 'u', 'A':
+		for _, f := range files {
+			c.file(policy.Read, f)
+			if c.has("remove-files") {
+				c.file(policy.Delete, f)
+			}
+		}
+	default:
+		c.guess(files)
+	}
+	if v, ok := c.value("checkpoint-action"); ok {
+		if cmd, is := strings.CutPrefix(v.s, "exec="); is || v.unknown {
+			c.nested(text{s: cmd, unknown: v.unknown})
+		}
+	}
+}
+
+// archive is the file that tar works on; host:file is on another machine.
+func (c *call) archive(t text, mode byte) {
+	if i := strings.IndexByte(t.s, ':'); i > 0 && !strings.Contains(t.s[:i], "/") {
+		c.host(t)
+		return
+	}
+	switch mode {
+	case 'x', 't':
+		c.role('r', t)
+	case 'c':
+		c.role('w', t)
+	default:
+		if t.s != "-" {
+			c.role('b', t)
+		}
+	}
+}
+
+// rsync and scp: host:path is on another machine.
+func rsync(c *call) {
+	n := len(c.operands)
+	for i, t := range c.operands {
+		at := strings.IndexByte(t.s, ':')
+		switch {
+		case at > 0 && !strings.Contains(t.s[:at], "/"):
+			c.host(t)
+			if i == n-1 && n > 1 {
+				c.does |= doesUpload
+			}
+		case c.address(t):
+			if i == n-1 && n > 1 {
+				c.does |= doesUpload
+			}
+		case i == n-1 && n > 1:
+			c.file(policy.Write, t)
+			if c.has("delete") || c.has("del") {
+				c.file(policy.Delete, t)
+			}
+		default:
+			c.file(policy.Read, t)
+			if c.has("remove-source-files") {
+				c.file(policy.Delete, t)
+			}
+		}
+	}
+	for _, o := range c.found {
+		if o.name == "o" {
+			c.sshOption(o.val)
+		}
+	}
+}
+
+// dd has operands of its own form.
+func dd(c *call) {
+	for _, t := range c.operands {
+		switch {
+		case strings.HasPrefix(t.s, "if="):
+			c.role('r', t.from(3))
+		case strings.HasPrefix(t.s, "of="):
+			to := t.from(3)
+			c.role('w', to)
+			if strings.HasPrefix(to.s, "/dev/") && !device(to.s) || to.unknown {
+				c.does |= doesDestructive
+			}
+		case t.unknown:
+			c.unclear("an argument of dd is not known")
+		}
+	}
+}
+
+// chmod: setuid and setgid bits, and rights for everybody.
+func chmod(c *call) {
+	mode := text{}
+	if v, ok := c.value("m"); ok {
+		mode = v
+	} else if c.program.name == "chmod" && len(c.operands) > 0 && !c.has("reference") {
+		mode = c.operands[0]
+	}
+	switch s := mode.s; {
+	case mode.unknown:
+		c.unclear("which rights are given is not known")
+	case s != "" && s[0] >= '0' && s[0] <= '7':
+		octal := strings.TrimLeft(s, "0")
+		if len(octal) > 3 || strings.HasSuffix(octal, "777") || strings.HasSuffix(octal, "666") {
+			c.does |= doesPrivilege
+		}
+	default:
+		for part := range strings.SplitSeq(s, ",") {
+			who, what, _ := strings.Cut(strings.NewReplacer("=", "+").Replace(part), "+")
+			if strings.Contains(what, "s") || strings.Contains(what, "w") && (strings.Contains(who, "o") || strings.Contains(who, "a")) {
+				c.does |= doesPrivilege
+			}
+		}
+	}
+}
+
+// chown to root gives a file to somebody else; to anybody else it takes root's rights too.
+func chown(c *call) {
+	if len(c.operands) == 0 || c.has("reference") {
+		return
+	}
+	if owner := c.operands[0]; owner.unknown || strings.HasPrefix(owner.s, "root") || strings.HasPrefix(owner.s, "0") || strings.HasSuffix(owner.s, ":root") {
+		c.does |= doesPrivilege
+	}
+}
+
+// copied is cp, whose links and devices are what they were, and mv: a folder that is moved away is gone.
+func copied(*call) {}
+
+// editor is an editor that a person would use: what happens in it is not known.
+func editor(c *call) {
+	if c.program.name == "grep" {
+		if c.has("O") {
+			c.does |= doesInlineCode
+		}
+		c.outside()
+		return
+	}
+	for _, t := range c.operands {
+		if strings.HasPrefix(t.s, "+") && len(t.s) > 1 && (t.s[1] < '0' || t.s[1] > '9') {
+			c.does |= doesInlineCode
+		}
+	}
+}
+
+// outside reads the operands that lead out of the working directory.
+func (c *call) outside() {
+	for _, t := range c.operands {
+		if t.unknown && t.s == "" {
+			c.unclear("an argument is not known")
+		}
+		if strings.HasPrefix(t.s, "/") || strings.HasPrefix(t.s, "..") && !strings.HasPrefix(t.s, "...") || strings.Contains(t.s, "/../") {
+			c.role('r', t)
+		}
+	}
+}
+
+// patterns are programs that look into the working directory where no folder is named, and git's that read any file.
+func patterns(c *call) {
+	switch c.program.name {
+	case "grep":
+		if (c.has("r") || c.has("R")) && len(c.part.Paths) == 0 {
+			c.role('r', known("."))
+		}
+	case "rg", "fd":
+		if v, ok := c.value("x"); ok && c.program.name == "fd" {
+			rest := append([]text{v}, c.after("-x", "--exec", "-X", "--exec-batch")...)
+			c.runFound(rest)
+		}
+	default:
+		if c.has("i") {
+			for _, t := range c.operands {
+				c.role('r', t)
+			}
+		}
+		c.outside()
+		if c.has("o") || c.program.name == "format-patch" {
+			c.does |= doesWrite
+		}
+	}
+}
+
+// after are the words behind the value of an option, as fd -x takes them.
+func (c *call) after(names ...string) []text {
+	for i, w := range c.words {
+		for _, n := range names {
+			if w.s == n && i+2 <= len(c.words) {
+				return c.words[i+2:]
+			}
+		}
+	}
+	return nil
+}
+
+// runFound runs a command with what fd found.
+func (c *call) runFound(words []text) {
+	found := []text{{s: "./*", glob: true}}
+	inner := call{r: c.r, st: c.st, words: filled(words, "{}", found, true), env: c.env}
+	inner.run()
+}
+
+// signal is kill, and the tools that only change something with an operand of a kind.
+func signal(c *call) {
+	switch c.program.name {
+	case "kill":
+		if c.has("l") || c.has("s") && zero(c, "s") || c.has("n") && zero(c, "n") || len(c.words) > 1 && c.words[1].s == "-0" {
+			return
+		}
+		for _, t := range c.operands {
+			if !strings.HasPrefix(t.s, "%") && t.raw != "$!" && t.raw != `"$!"` {
+				c.does |= doesProcess
+			}
+		}
+	case "sysctl":
+		for _, t := range c.operands {
+			if strings.Contains(t.s, "=") || t.unknown {
+				c.does |= doesPrivilege
+			}
+		}
+		if c.has("w") || c.has("p") {
+			c.does |= doesPrivilege
+		}
+	case "fuser":
+		if c.has("k") {
+			c.does |= doesProcess
+		}
+	}
+}
+
+func zero(c *call, name string) bool {
+	v, _ := c.value(name)
+	return v.s == "0"
+}
+
+// makefile is make: the file that says what it runs, and whether it only shows it.
+func makefile(c *call) {
+	if c.has("n") {
+		c.does |= doesRead
+	}
+	if _, ok := c.value("f"); !ok {
+		for _, name := range [...]string{"Makefile", "makefile", "GNUmakefile"} {
+			c.file(policy.Execute, known(name))
+		}
+	}
+	c.file(policy.Read, known("."))
+	c.file(policy.Write, known("."))
+	for _, t := range c.operands {
+		name, val, ok := strings.Cut(t.s, "=")
+		if ok && (name == "SHELL" || name == ".SHELLFLAGS" || name == "CC" || name == "CXX" || name == "MAKE") {
+			c.nested(text{s: val, unknown: t.unknown})
+		} else if t.unknown {
+			c.unclear("an argument of make is not known")
+		} else if ok {
+			c.maybePath(t.from(len(name) + 1))
+		}
+	}
+}

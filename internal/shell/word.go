@@ -1,0 +1,313 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxFields bounds the words that one word of a command may become.
+const maxFields = 100
+
+// fields is what the words become when the shell expands them.
+func (r *reader) fields(words []*syntax.Word, st state) []text {
+	list := make([]text, 0, len(words))
+	for _, w := range words {
+		if s, ok := plain(w); ok {
+			list = append(list, text{s: s, raw: s})
+			continue
+		}
+		list = r.expand(list, w, st)
+	}
+	return list
+}
+
+// plain is the value of a word that is one literal with nothing special in it: nearly all are.
+func plain(w *syntax.Word) (string, bool) {
+	if len(w.Parts) != 1 {
+		return "", false
+	}
+	lit, ok := w.Parts[0].(*syntax.Lit)
+	if !ok || lit.Value == "" || lit.Value[0] == '~' || strings.ContainsAny(lit.Value, "\\*?[{") {
+		return "", false
+	}
+	return lit.Value, true
+}
+
+// one is the value of a word where it is not split: of an assignment, a redirection, a here-document.
+func (r *reader) one(w *syntax.Word, st state) text {
+	if w == nil {
+		return text{}
+	}
+	b := builder{r: r, st: st, whole: true}
+	b.parts(w.Parts, false)
+	b.cur.raw = r.source(w)
+	return b.cur
+}
+
+// expand adds what one word becomes.
+func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
+	raw := r.source(w)
+	words := []*syntax.Word{w}
+	if hasBrace(w) && syntax.SplitBraces(w) {
+		words = r.braces(w)
+	}
+	for _, w := range words {
+		b := builder{r: r, st: st, list: list, raw: raw}
+		b.parts(w.Parts, false)
+		b.end()
+		list = b.list
+		if len(list) > maxFields*10 {
+			r.tooMuch()
+			break
+		}
+	}
+	return list
+}
+
+func hasBrace(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if strings.IndexByte(p.Value, '{') >= 0 {
+				return true
+			}
+		case *syntax.BraceExp:
+			return true
+		}
+	}
+	return false
+}
+
+// braces are the words that a word with braces stands for. Of a sequence, the shortest way to say it is a pattern.
+func (r *reader) braces(w *syntax.Word) []*syntax.Word {
+	ways := []*syntax.Word{{}}
+	for _, p := range w.Parts {
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			for _, way := range ways {
+				way.Parts = append(way.Parts, p)
+			}
+			continue
+		}
+		var elems []*syntax.Word
+		if b.Sequence {
+			elems = []*syntax.Word{{Parts: []syntax.WordPart{&syntax.Lit{Value: sequence(b)}}}}
+		} else {
+			for _, e := range b.Elems {
+				elems = append(elems, r.braces(e)...)
+			}
+		}
+		if len(ways)*len(elems) > maxFields {
+			r.tooMuch()
+			return ways
+		}
+		var next []*syntax.Word
+		for _, way := range ways {
+			for _, e := range elems {
+				parts := append(way.Parts[:len(way.Parts):len(way.Parts)], e.Parts...)
+				next = append(next, &syntax.Word{Parts: parts})
+			}
+		}
+		ways = next
+	}
+	return ways
+}
+
+// sequence is a pattern for {1..5} and {a..e}; for characters that are neither, one that is its own end.
+func sequence(b *syntax.BraceExp) string {
+	for _, e := range b.Elems {
+		s := e.Lit()
+		for i := range len(s) {
+			c := s[i] | 0x20
+			if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
+				return "$" // not a path that anybody means: judged as unknown by the builder
+			}
+		}
+	}
+	return "*"
+}
+
+// builder makes words from the parts of one.
+type builder struct {
+	r     *reader
+	st    state
+	list  []text
+	cur   text
+	raw   string
+	some  bool // the word exists, even if empty
+	whole bool // it is not split
+}
+
+func (b *builder) end() {
+	if b.some || b.cur.s != "" || b.cur.unknown {
+		b.cur.raw = b.raw
+		b.list = append(b.list, b.cur)
+	}
+	b.cur, b.some = text{}, false
+}
+
+// add puts a known piece at the end. After something unknown nothing is known any more.
+func (b *builder) add(s string) {
+	if !b.cur.unknown {
+		b.cur.s += s
+	}
+}
+
+func (b *builder) unknown(quoted bool) {
+	b.cur.unknown = true
+	if !quoted {
+		b.cur.bare = true
+	}
+}
+
+func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.lit(p.Value, i == 0 && !quoted && b.cur.s == "" && !b.cur.unknown, quoted)
+		case *syntax.SglQuoted:
+			b.some = true
+			if p.Dollar {
+				b.add(ansi(p.Value))
+			} else {
+				b.add(p.Value)
+			}
+		case *syntax.DblQuoted:
+			b.some = b.some || len(p.Parts) == 0 || !listOf(p.Parts)
+			b.parts(p.Parts, true)
+		case *syntax.ParamExp:
+			b.param(p, quoted)
+		case *syntax.CmdSubst:
+			b.subst(p, quoted)
+		case *syntax.ArithmExp:
+			b.r.arithm(p.X, b.st)
+			b.add("0") // a number: it cannot lead anywhere
+		case *syntax.ProcSubst:
+			b.cur.by |= b.r.inner(p.Stmts, b.st)
+			b.cur.stream = true
+			b.add("/dev/fd/63")
+		case *syntax.ExtGlob:
+			b.add("*")
+			b.cur.glob = true
+		case *syntax.BraceExp: // of a word that is not expanded there
+			for _, e := range p.Elems {
+				b.parts(e.Parts, quoted)
+			}
+			b.unknown(quoted)
+		default:
+			b.unknown(quoted)
+		}
+	}
+}
+
+// listOf reports whether a quoted text is "$@" or the like, which may become no word at all.
+func listOf(parts []syntax.WordPart) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	return ok && p.Param != nil && (p.Param.Value == "@" || p.Index != nil && isAll(p.Index))
+}
+
+func isAll(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
+}
+
+// lit adds literal text: without its backslashes, with its patterns and the home folder seen.
+func (b *builder) lit(s string, first, quoted bool) {
+	if first && s != "" && s[0] == '~' {
+		s = b.tilde(s)
+	}
+	if quoted {
+		if strings.IndexByte(s, '\\') >= 0 {
+			s = unescape(s, "$`\"\\\n")
+		}
+		b.add(s)
+		return
+	}
+	if s == "$" && first { // see sequence
+		b.unknown(true)
+		return
+	}
+	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
+		b.cur.glob = true
+	}
+	if strings.IndexByte(s, '\\') >= 0 {
+		s = unescape(s, "")
+	}
+	b.add(s)
+}
+
+// activeGlob reports whether a pattern character stands without a backslash.
+func activeGlob(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			return true
+		}
+	}
+	return false
+}
+
+// unescape removes backslashes: all, or those before one of the given characters.
+func unescape(s, only string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) || only != "" && strings.IndexByte(only, s[i+1]) < 0 {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i++; s[i] != '\n' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// tilde puts the home folder in the place of ~ and ~user; what cannot be known is left unknown. It returns the rest.
+func (b *builder) tilde(s string) string {
+	name, rest := s[1:], ""
+	if i := strings.IndexByte(name, '/'); i >= 0 {
+		name, rest = name[:i], name[i:]
+	}
+	switch {
+	case name == "" && b.home() != "":
+		b.add(b.home())
+	case name == "root":
+		b.add("/root")
+	case name == "+" && len(b.st.dirs) == 1 && !b.st.lost:
+		b.add(b.st.dirs[0])
+	case name != "" && strings.IndexFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' && c != '-' && (c < '0' || c > '9') }) < 0 && name != "-":
+		b.add("/home/" + name)
+	default:
+		b.unknown(true)
+	}
+	return rest
+}
+
+func (b *builder) home() string {
+	if vals, ok := b.st.lookup("HOME"); ok {
+		if len(vals) == 1 && !vals[0].unknown {
+			return vals[0].s
+		}
+		return ""
+	}
+	return b.r.o.Home
+}
+
+// subst adds what a command writes, if that is known.
+func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
+	b.cur.by |= b.r.inner(p.Stmts, b.st)
+	if len(p.Stmts) == 1 {
+		if t, ok := b.r.output(p.Stmts[0], b.st); ok {
+			t.s = strings.TrimRight(t.s, "\n")
+			b.values([]text{t}, quoted)
+			return
+		}
+	}
+	b.unknown(quoted)
+}
