@@ -107,7 +107,7 @@ func (n *Notify) Run(ctx context.Context) error {
 		parts.Go(func() { n.o.Board.Watch(ctx, nil, func(x Notice) { n.tell(noticeWords(x)) }) })
 	}
 	waiting := map[string]bool{} // requests that were told of
-	n.o.Queue.Watch(ctx, func(r Request) {
+	n.o.Queue.Overhear(ctx, func(r Request) {
 		first := r.State == Pending && !waiting[r.ID]
 		if first {
 			waiting[r.ID] = true

@@ -102,3 +102,19 @@ func placeIn(root, name string) (string, bool) {
 	st, err := os.Stat(dir)
 	return dir, err == nil && st.IsDir()
 }
+
+// CheckPlace looks again at a folder that Places gave: it must still be itself, and lie below a search path.
+func CheckPlace(search []string, dir string) error {
+	now, err := filepath.EvalSymlinks(dir)
+	if err != nil || now != dir {
+		return fmt.Errorf("the folder %s is not what it was", short(dir, 200))
+	}
+	for _, s := range search {
+		if root, err := filepath.EvalSymlinks(s); err == nil {
+			if rel, err := filepath.Rel(root, dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the folder %s does not lie in spawn.searchPaths", short(dir, 200))
+}

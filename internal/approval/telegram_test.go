@@ -236,8 +236,8 @@ func TestTelegramStrangers(t *testing.T) {
 	id := strings.TrimPrefix(m.Buttons[0][0].Data, "a:")
 	var taps []string
 	taps = append(taps,
-		w.api.Press(mallet, chatID, m.ID, "a:"+id),  // a stranger in a group that is ours
-		w.api.Press(alice, -100, m.ID, "a:"+id),     // one of us, elsewhere
+		w.api.Press(mallet, chatID, m.ID, "a:"+id), // a stranger in a group that is ours
+		w.api.Press(alice, -100, m.ID, "a:"+id),    // one of us, elsewhere
 		w.api.Press(mallet, mallet, m.ID, "a:"+id)) // a stranger in a chat of his own
 	for _, text := range []string{"/start", "/status", "yes", "/abort api", "/mode local"} {
 		w.api.Say(mallet, mallet, text, 0)

@@ -11,6 +11,7 @@ import (
 type watcher struct {
 	mu     sync.Mutex
 	queued []Request
+	quiet  bool          // people do not answer where this one tells them; never changed
 	wake   chan struct{} // one value: something is queued
 }
 
@@ -38,7 +39,15 @@ func (w *watcher) take() []Request {
 // until ctx ends. What the judge decides by itself is told when it is settled; what it passes on, when it has. A slow f hears the last
 // word of each request. f must not call Watch; everything else of the queue it may.
 func (q *Queue) Watch(ctx context.Context, f func(Request)) {
-	w := &watcher{wake: make(chan struct{}, 1)}
+	q.watch(ctx, &watcher{wake: make(chan struct{}, 1)}, f)
+}
+
+// Overhear is Watch for who passes the word on to people that cannot answer there: nobody is at the queue because of it.
+func (q *Queue) Overhear(ctx context.Context, f func(Request)) {
+	q.watch(ctx, &watcher{wake: make(chan struct{}, 1), quiet: true}, f)
+}
+
+func (q *Queue) watch(ctx context.Context, w *watcher, f func(Request)) {
 	pending, _ := q.List(ctx)
 	q.mu.Lock()
 	for _, r := range pending {
@@ -77,7 +86,12 @@ func (q *Queue) Watch(ctx context.Context, f func(Request)) {
 func (q *Queue) Watched() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.watchers) > 0
+	for w := range q.watchers {
+		if !w.quiet {
+			return true
+		}
+	}
+	return false
 }
 
 // tell passes a request on to whoever watches, unless a judge still thinks about it. The lock is held.

@@ -59,6 +59,9 @@ func (l *layer) checkDocument() {
 	if a := l.doc.Approval; a != nil {
 		a.Check(bad)
 	}
+	if w := l.doc.Spawn; w != nil {
+		w.check(bad)
+	}
 	if t := l.doc.Telemetry; t != nil {
 		t.check(bad)
 	}

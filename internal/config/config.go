@@ -57,6 +57,7 @@ type File struct {
 	Telemetry  Telemetry                 `yaml:"telemetry" json:"telemetry,omitzero"`
 	Log        Log                       `yaml:"log" json:"log,omitzero"`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
+	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 }
 

@@ -68,6 +68,7 @@ type document struct {
 	Telemetry  *Telemetry              `yaml:"telemetry"`
 	Log        *Log                    `yaml:"log"`
 	Approval   *approval.Config        `yaml:"approval"`
+	Spawn      *Spawn                  `yaml:"spawn"`
 }
 
 // clientDocument is config.json or .mcp.json as it is written.

@@ -197,6 +197,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeSecrets(project, value(user.doc.Secrets), value(project.doc.Secrets), user.docFile)
 	p.mergeTelemetry(user, project)
 	p.mergeApproval(user, project)
+	p.mergeSpawn(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.said("env", user.doc.Env != nil, user.docFile)
 	p.said("env", project.doc.Env != nil, project.docFile)

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/config"
+	"mycelium/internal/hook"
+	"mycelium/internal/swarm/tmux"
+)
+
+// chats is what a node has to do with people who are elsewhere.
+type chats struct {
+	board   approval.Board // notices; whoever has one posts it
+	renewed chan struct{}  // holds one: configuration or variables may have changed
+	mu      sync.Mutex
+	mode    approval.Mode // set from a chat; empty: what the files say
+}
+
+// runChats runs the bot and the notices that the files name, and begins anew when what they name changes: a token is rotated by changing it.
+func (n *node) runChats(ctx context.Context) error {
+	if !n.app.daemon {
+		return nil
+	}
+	for ctx.Err() == nil {
+		conf, err := n.chatConfig()
+		if err != nil {
+			n.logger.Warn("nobody is asked in a chat, and nobody is told elsewhere", "error", err)
+			conf = chatConfig{}
+		}
+		part, cancel := context.WithCancel(ctx)
+		var parts sync.WaitGroup
+		parts.Go(func() { n.runNotify(part, conf.notify) })
+		if conf.telegram != nil {
+			parts.Go(func() { n.runTelegram(part, *conf.telegram) })
+		}
+		n.sameChats(ctx, conf)
+		cancel()
+		parts.Wait()
+	}
+	return nil
+}
+
+// sameChats waits until the configuration is another one, or ctx ends.
+func (n *node) sameChats(ctx context.Context, have chatConfig) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.chats.renewed:
+		}
+		if now, err := n.chatConfig(); err != nil || !reflect.DeepEqual(now, have) {
+			return
+		}
+	}
+}
+
+// renewChats tells that configuration or variables may have changed.
+func (n *node) renewChats() {
+	select {
+	case n.chats.renewed <- struct{}{}:
+	default:
+	}
+}
+
+// chatConfig is the configuration with its secrets put in.
+type chatConfig struct {
+	telegram *approval.TelegramConfig
+	notify   approval.NotifyConfig
+}
+
+func (n *node) chatConfig() (c chatConfig, err error) {
+	conf := n.current().project.File.Approval
+	fill := func(key string, s *string) {
+		text, e := n.pool.Expand(*s)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", key, e))
+		}
+		*s = text
+	}
+	c.notify = conf.Notify
+	for key, w := range map[string]**approval.WebhookConfig{"approval.notify.ntfy": &c.notify.Ntfy, "approval.notify.slack": &c.notify.Slack} {
+		if *w != nil {
+			filled := **w
+			fill(key+".url", &filled.URL)
+			fill(key+".token", &filled.Token)
+			*w = &filled
+		}
+	}
+	if conf.Telegram != nil {
+		t := *conf.Telegram
+		fill("approval.telegram.token", &t.Token)
+		fill("approval.telegram.pin", &t.PIN)
+		c.telegram = &t
+	}
+	return c, err
+}
+
+func (n *node) runNotify(ctx context.Context, conf approval.NotifyConfig) {
+	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: &n.chats.board, Bell: n.ringBell, Logger: n.logger})
+	if err != nil {
+		n.logger.Warn("nobody is told of what waits", "error", err)
+		return
+	}
+	_ = out.Run(ctx)
+}
+
+// againAfter is how often a bot that another daemon polls is tried for again.
+const againAfter = 30 * time.Second
+
+// runTelegram runs the bot as soon as no other daemon of this user does: Telegram gives every message to one poller only.
+func (n *node) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
+	lock, err := lockBot(ctx, conf.Token, func(err error) {
+		n.logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give each project a bot of its own", "error", err)
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			n.logger.Warn("nobody is asked on Telegram", "error", err)
+		}
+		return
+	}
+	defer func() { _ = lock.Unlock() }()
+	bot, err := approval.NewTelegram(approval.TelegramOptions{
+		Config: conf, Queue: n.asks, DB: n.db, Board: &n.chats.board, Desk: n.desk(), Read: n.readReply, Adopt: n.adoptReply, Logger: n.logger,
+	})
+	if err == nil {
+		err = bot.Run(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		n.logger.Warn("nobody is asked on Telegram", "error", err)
+	}
+}
+
+// lockBot takes the lock of a bot, which is the user's and not a project's. busy is called once if somebody has it.
+func lockBot(ctx context.Context, token string, busy func(error)) (*atomicfile.Lock, error) {
+	state, err := config.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(state, "telegram")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the bots' locks: %w", err)
+	}
+	path := filepath.Join(dir, approval.TelegramKey(token)+".lock")
+	for first := true; ; first = false {
+		lock, err := atomicfile.TryLock(path)
+		if !errors.Is(err, atomicfile.ErrLocked) {
+			return lock, err
+		}
+		if first {
+			busy(err)
+		}
+		if !wait(ctx, againAfter) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// ringBell marks the tmux window of an agent that waits.
+func (n *node) ringBell(ctx context.Context, r approval.Request, on bool) error {
+	if r.Pane == "" {
+		return nil
+	}
+	for _, s := range n.hooks.Sessions() {
+		if s.Pane == r.Pane && s.ID == r.Session {
+			if on {
+				return tmux.At(s.Tmux).Mark(ctx, s.Pane)
+			}
+			return tmux.At(s.Tmux).Clear(ctx, s.Pane)
+		}
+	}
+	return nil
+}
+
+// askMode is who is asked now: what was set in a chat, else what the files say.
+func (n *node) askMode() approval.Mode {
+	n.chats.mu.Lock()
+	defer n.chats.mu.Unlock()
+	if n.chats.mode != "" {
+		return n.chats.mode
+	}
+	if m := n.current().project.File.Approval.Mode; m != "" {
+		return m
+	}
+	return approval.Auto
+}
+
+func (n *node) hookMode() hook.Mode { return hook.Mode(n.askMode()) }
