@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/hook"
 	"mycelium/internal/swarm/tmux"
 )
 
@@ -24,34 +23,22 @@ func (n *node) desk() approval.Desk {
 	if len(n.current().project.File.Spawn.SearchPaths) > 0 {
 		d.Places = n.spawnPlaces
 		d.Spawn = n.spawnAgent
+		d.Past = func(context.Context) ([]approval.AgentSession, error) { return n.hooks.Past(), nil }
 	}
 	return d
 }
 
 // agentSessions are the runs that our hooks know, and agents that were only seen in tmux.
 func (n *node) agentSessions(ctx context.Context) ([]approval.AgentSession, error) {
-	var known []approval.AgentSession
+	known := n.hooks.Sessions()
 	servers := map[string]tmux.Server{"": {}}
-	for _, s := range n.hooks.Sessions() {
-		known = append(known, approval.AgentSession{
-			ID: s.ID, Run: s.Run, Agent: s.Agent, Label: s.Label, Dir: s.Dir, Role: s.Role, Pane: s.Pane, Tmux: s.Tmux, State: agentState(s.State), Since: s.Started, Seen: s.Seen, Last: s.Tool,
-		})
+	for _, s := range known {
 		if s.Tmux != "" {
 			at := tmux.At(s.Tmux)
 			servers[at.Socket] = at
 		}
 	}
 	return approval.MergeSessions(known, n.seenInTmux(ctx, servers)), nil
-}
-
-func agentState(s hook.State) approval.SessionState {
-	switch s {
-	case hook.Active:
-		return approval.Active
-	case hook.Pending:
-		return approval.PermissionPending
-	}
-	return approval.Idle
 }
 
 // seenInTmux are the panes in which an agent works on this project, or on one that may be started from a chat.
@@ -151,11 +138,14 @@ func checkTyped(text string) error {
 	return nil
 }
 
-// agentSummary is what the agent's terminal shows, the end of it.
+// agentSummary is what the agent did lately, by its transcript, else what its terminal shows, the end of it.
 func (n *node) agentSummary(ctx context.Context, s approval.AgentSession) (string, error) {
 	about := fmt.Sprintf("%s in %s, role %s", cmp.Or(s.Agent, "agent"), s.Dir, cmp.Or(s.Role, "none"))
 	if s.Last != "" {
-		about += "\nlast tool: " + s.Last
+		about += "\nlast: " + s.Last
+	}
+	if text, err := n.hooks.Summary(s.ID); err == nil && text != "" {
+		return about + "\n\n" + text, nil
 	}
 	at, p, err := n.paneOf(ctx, s)
 	if err != nil {
@@ -169,11 +159,11 @@ func (n *node) agentSummary(ctx context.Context, s approval.AgentSession) (strin
 	return about + "\n\n" + strings.Join(lines[max(0, len(lines)-25):], "\n"), nil
 }
 
-func (n *node) abortAgent(ctx context.Context, s approval.AgentSession) error {
+func (n *node) abortAgent(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
 		return errors.New("no hook of ours governs it: end it at its own terminal")
 	}
-	return n.gate.End(ctx, s.ID)
+	return n.hooks.Abort(s.ID, "a person ended this session from a chat")
 }
 
 func (n *node) setAskMode(_ context.Context, m approval.Mode) error {

@@ -42,6 +42,7 @@ type node struct {
 	gateway *gateway.Server
 	asks    *approval.Queue
 	hooks   *hook.Host
+	chats   chats
 	logger  *slog.Logger
 	measuring
 	since  time.Time
@@ -68,7 +69,7 @@ func (a *app) openNode(ctx context.Context) (_ *node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{app: a, dir: dir, paths: paths, logger: a.logger(), since: time.Now()}
+	n := &node{app: a, dir: dir, paths: paths, logger: a.logger(), since: time.Now(), chats: newChats()}
 	defer func() {
 		if err != nil {
 			n.close()

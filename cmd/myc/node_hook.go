@@ -7,7 +7,10 @@ import (
 
 // openHooks makes the host of the agents' hooks.
 func (n *node) openHooks() {
-	n.hooks = hook.NewHost(hook.HostOptions{Gate: n.gate, Spec: n.hookSpec, Logger: n.logger})
+	n.hooks = hook.NewHost(hook.HostOptions{
+		Gate: n.gate, Spec: n.hookSpec, Logger: n.logger, Ask: n.asks.Ask, Mode: n.askMode, Chat: n.hasChat, Bell: n.ring,
+		Reachable: func() bool { return n.asks.Watched() || n.hasChat() },
+	})
 }
 
 // hookSpec is the session of an agent whose hook brings no token: the default principal's, as that of a bare stdio client.

@@ -13,14 +13,14 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
-	"mycelium/internal/hook"
 	"mycelium/internal/swarm/tmux"
 )
 
 // chats is what a node has to do with people who are elsewhere.
 type chats struct {
 	board   approval.Board // notices; whoever has one posts it
-	renewed chan struct{}  // holds one: configuration or variables may have changed
+	bells   chan bellRing
+	renewed chan struct{} // holds one: configuration or variables may have changed
 	mu      sync.Mutex
 	mode    approval.Mode // set from a chat; empty: what the files say
 }
@@ -105,7 +105,7 @@ func (n *node) chatConfig() (c chatConfig, err error) {
 }
 
 func (n *node) runNotify(ctx context.Context, conf approval.NotifyConfig) {
-	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: &n.chats.board, Bell: n.ringBell, Logger: n.logger})
+	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: &n.chats.board, Logger: n.logger})
 	if err != nil {
 		n.logger.Warn("nobody is told of what waits", "error", err)
 		return
@@ -164,20 +164,40 @@ func lockBot(ctx context.Context, token string, busy func(error)) (*atomicfile.L
 	}
 }
 
-// ringBell marks the tmux window of an agent that waits.
-func (n *node) ringBell(ctx context.Context, r approval.Request, on bool) error {
-	if r.Pane == "" {
-		return nil
+// bellRing is a bell to be set or cleared.
+type bellRing struct {
+	session approval.AgentSession
+	on      bool
+}
+
+// ring hands a bell on; the agent's hook does not wait for tmux.
+func (n *node) ring(s approval.AgentSession, on bool) {
+	if off := n.current().project.File.Approval.Notify.Bell; s.Pane == "" || off != nil && !*off {
+		return
 	}
-	for _, s := range n.hooks.Sessions() {
-		if s.Pane == r.Pane && s.ID == r.Session {
-			if on {
-				return tmux.At(s.Tmux).Mark(ctx, s.Pane)
-			}
-			return tmux.At(s.Tmux).Clear(ctx, s.Pane)
+	select {
+	case n.chats.bells <- bellRing{s, on}:
+	default: // tmux hangs: an agent that waits shows in the lists all the same
+	}
+}
+
+// ringBells marks the tmux windows of agents that wait, and clears the marks.
+func (n *node) ringBells(ctx context.Context) error {
+	for {
+		var b bellRing
+		select {
+		case <-ctx.Done():
+			return nil
+		case b = <-n.chats.bells:
+		}
+		at, act := tmux.At(b.session.Tmux), tmux.Server.Clear
+		if b.on {
+			act = tmux.Server.Mark
+		}
+		if err := act(at, ctx, b.session.Pane); err != nil && ctx.Err() == nil {
+			n.logger.Debug("the window of an agent could not be marked", "pane", b.session.Pane, "error", err)
 		}
 	}
-	return nil
 }
 
 // askMode is who is asked now: what was set in a chat, else what the files say.
@@ -193,4 +213,5 @@ func (n *node) askMode() approval.Mode {
 	return approval.Auto
 }
 
-func (n *node) hookMode() hook.Mode { return hook.Mode(n.askMode()) }
+// hasChat reports whether people can be asked in a chat.
+func (n *node) hasChat() bool { return n.current().project.File.Approval.Telegram != nil }

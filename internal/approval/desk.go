@@ -20,8 +20,7 @@ const (
 
 // AgentSession is one run of a coding agent, as people see it.
 type AgentSession struct {
-	ID    string       `json:"id"`            // of its session with us; "pane:%3" for an agent that was only seen in tmux
-	Run   string       `json:"run,omitempty"` // the agent's own session id
+	ID    string       `json:"id"` // the agent's own session id; "pane:%3" for an agent that was only seen in tmux
 	Agent string       `json:"agent"`
 	Label string       `json:"label"` // its tmux window, else its folder's name
 	Dir   string       `json:"dir,omitempty"`

@@ -24,14 +24,12 @@ import (
 type NotifyOptions struct {
 	Config NotifyConfig // with its secrets put in
 	Queue  *Queue
-	Board  *Board // nil: only requests are told
-	// Bell marks the window of a request's agent, and clears the mark. nil: there is none.
-	Bell   func(ctx context.Context, r Request, on bool) error
+	Board  *Board                                         // nil: only requests are told
 	Run    func(ctx context.Context, argv []string) error // runs a program; nil: os/exec
 	Logger *slog.Logger
 }
 
-// Notify tells people that something waits for them, at places where they cannot answer: ntfy, Slack, the screen, the window of the agent.
+// Notify tells people that something waits for them, at places where they cannot answer: ntfy, Slack, the screen.
 // What goes to others names the session, the tool and the risk, and never arguments.
 type Notify struct {
 	o      NotifyOptions
@@ -108,37 +106,15 @@ func (n *Notify) Run(ctx context.Context) error {
 	}
 	waiting := map[string]bool{} // requests that were told of
 	n.o.Queue.Overhear(ctx, func(r Request) {
-		first := r.State == Pending && !waiting[r.ID]
-		if first {
+		switch {
+		case r.State != Pending:
+			delete(waiting, r.ID)
+		case !waiting[r.ID]:
 			waiting[r.ID] = true
 			n.tell(requestWords(r))
-		} else if r.State != Pending {
-			delete(waiting, r.ID)
 		}
-		n.bell(ctx, r, first)
 	})
 	return nil
-}
-
-// bell marks the window of the agent that waits, and clears the mark when nothing of it waits any more.
-func (n *Notify) bell(ctx context.Context, r Request, first bool) {
-	if n.o.Bell == nil || n.o.Config.Bell != nil && !*n.o.Config.Bell || r.State == Pending && !first {
-		return
-	}
-	if r.State != Pending {
-		all, err := n.o.Queue.List(ctx)
-		if err != nil {
-			return
-		}
-		for _, other := range all {
-			if other.Session == r.Session {
-				return
-			}
-		}
-	}
-	if err := n.o.Bell(ctx, r, r.State == Pending); err != nil && ctx.Err() == nil {
-		n.o.Logger.Debug("the window of an agent could not be marked", "session", r.Session, "error", err)
-	}
 }
 
 // tell hands a notice to every outlet. What an outlet cannot take any more is dropped: the request itself is not.

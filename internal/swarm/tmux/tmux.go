@@ -52,6 +52,7 @@ type Pane struct {
 	Dead    bool   // it ended, and the pane shows what it left
 	Status  int    // of one that ended: its exit status
 	Marked  bool   // with our bell
+	Socket  string // of the server
 }
 
 // Options of a window that we marked: what it was called, and whether tmux named it by itself.
@@ -65,7 +66,7 @@ const (
 func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	sep := rand.Text() // names and folders may hold any character
 	fields := []string{"#{pane_id}", "#{session_name}", "#{window_id}", "#{?#{" + nameOption + "},#{" + nameOption + "},#{window_name}}",
-		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}", "#{?#{" + nameOption + "},1,0}"}
+		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
 	out, err := s.run(ctx, "", "list-panes", "-a", "-F", sep+strings.Join(fields, sep)+sep)
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
@@ -74,7 +75,7 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	cells := strings.Split(out, sep)
 	for i := 1; i+len(fields) <= len(cells); i += len(fields) + 1 {
 		f := cells[i : i+len(fields)]
-		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Marked: f[9] == "1"}
+		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Marked: f[9] == "1", Socket: f[10]}
 		p.PID, _ = strconv.Atoi(f[6])
 		p.Status, _ = strconv.Atoi(f[8])
 		all = append(all, p)

@@ -75,7 +75,7 @@ func TestWindows(t *testing.T) {
 		if err != nil || len(panes) != i+1 {
 			t.Fatalf("%v, %v", panes, err)
 		}
-		if got := panes[i]; got.ID != p.ID || got.Window != p.Window || got.Name != name || got.Dir != dir || got.Session != "agents" || got.PID < 2 || got.Dead || got.Marked {
+		if got := panes[i]; got.ID != p.ID || got.Window != p.Window || got.Name != name || got.Dir != dir || got.Session != "agents" || got.PID < 2 || got.Dead || got.Marked || got.Socket != s.Socket {
 			t.Errorf("%+v", got)
 		}
 	}
