@@ -192,6 +192,7 @@ func (n *node) environSet(_ context.Context, c daemon.Caller, params []byte) (an
 		n.handed = append(n.handed, e)
 	}
 	n.pool.SetEnviron(slices.Concat(n.app.environ, n.handed)) // the last one counts
+	n.renewChats()
 	return struct{}{}, nil
 }
 

@@ -167,9 +167,7 @@ func (n *node) abortAgent(_ context.Context, s approval.AgentSession) error {
 }
 
 func (n *node) setAskMode(_ context.Context, m approval.Mode) error {
-	n.chats.mu.Lock()
-	defer n.chats.mu.Unlock()
-	n.chats.mode = m
+	n.chats.mode.Store(m)
 	n.logger.Info("who is asked was changed from a chat", "mode", string(m))
 	return nil
 }

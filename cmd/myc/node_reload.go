@@ -104,6 +104,7 @@ func (n *node) swap(next *view) {
 	n.mu.Unlock()
 	n.keepProblems(next)
 	n.gate.Swap(next.world())
+	n.renewChats()
 }
 
 // current is the view in force.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/approval"
@@ -18,11 +19,14 @@ import (
 
 // chats is what a node has to do with people who are elsewhere.
 type chats struct {
-	board   approval.Board // notices; whoever has one posts it
+	board   *approval.Board // notices; whoever has one posts it
 	bells   chan bellRing
 	renewed chan struct{} // holds one: configuration or variables may have changed
-	mu      sync.Mutex
-	mode    approval.Mode // set from a chat; empty: what the files say
+	mode    *atomic.Value // approval.Mode: set from a chat; empty: what the files say
+}
+
+func newChats() chats {
+	return chats{board: &approval.Board{}, bells: make(chan bellRing, 64), renewed: make(chan struct{}, 1), mode: &atomic.Value{}}
 }
 
 // runChats runs the bot and the notices that the files name, and begins anew when what they name changes: a token is rotated by changing it.
@@ -105,7 +109,7 @@ func (n *node) chatConfig() (c chatConfig, err error) {
 }
 
 func (n *node) runNotify(ctx context.Context, conf approval.NotifyConfig) {
-	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: &n.chats.board, Logger: n.logger})
+	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: n.chats.board, Logger: n.logger})
 	if err != nil {
 		n.logger.Warn("nobody is told of what waits", "error", err)
 		return
@@ -129,7 +133,7 @@ func (n *node) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 	}
 	defer func() { _ = lock.Unlock() }()
 	bot, err := approval.NewTelegram(approval.TelegramOptions{
-		Config: conf, Queue: n.asks, DB: n.db, Board: &n.chats.board, Desk: n.desk(), Read: n.readReply, Adopt: n.adoptReply, Logger: n.logger,
+		Config: conf, Queue: n.asks, DB: n.db, Board: n.chats.board, Desk: n.desk(), Read: n.readReply, Adopt: n.adoptReply, Logger: n.logger,
 	})
 	if err == nil {
 		err = bot.Run(ctx)
@@ -202,10 +206,8 @@ func (n *node) ringBells(ctx context.Context) error {
 
 // askMode is who is asked now: what was set in a chat, else what the files say.
 func (n *node) askMode() approval.Mode {
-	n.chats.mu.Lock()
-	defer n.chats.mu.Unlock()
-	if n.chats.mode != "" {
-		return n.chats.mode
+	if m, ok := n.chats.mode.Load().(approval.Mode); ok {
+		return m
 	}
 	if m := n.current().project.File.Approval.Mode; m != "" {
 		return m
@@ -215,3 +217,13 @@ func (n *node) askMode() approval.Mode {
 
 // hasChat reports whether people can be asked in a chat.
 func (n *node) hasChat() bool { return n.current().project.File.Approval.Telegram != nil }
+
+// readReply understands what a person wrote about a request.
+func (n *node) readReply(ctx context.Context, r approval.Request, text string) (approval.Reply, error) {
+	return approval.NewEvaluator(approval.EvaluatorOptions{Logger: n.logger}).Evaluate(ctx, r, text)
+}
+
+// adoptReply writes a policy or a rule that a person gave.
+func (n *node) adoptReply(context.Context, approval.Request, approval.Reply, string) (string, error) {
+	return "", errors.New("policies are not written from a chat yet; write them into policies.yaml")
+}
