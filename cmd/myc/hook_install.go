@@ -49,7 +49,15 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way", Example: "  myc hook status --json", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hookStatus(c.Context()) },
 	}
-	return []*cobra.Command{install, uninstall, status}
+	check := &cobra.Command{
+		Use: "check " + agents, Short: "Prove with the installed agent that a denied call does not run",
+		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our hook\n" +
+			"and a model that follows a script: a denied command must not run, an allowed one must. Your own configuration, your\n" +
+			"credentials and the network are not used.",
+		Example: "  myc hook check claude", Args: argRange(1, 1, "an agent: "+agents),
+		RunE: func(c *cobra.Command, args []string) error { return a.hookCheck(c.Context(), args[0]) },
+	}
+	return []*cobra.Command{install, uninstall, status, check}
 }
 
 // setup is an installation in the configuration of an agent.

@@ -40,12 +40,7 @@ type message struct {
 
 func newAnswer(req Request, step Step) (answer, error) {
 	a := answer{id: fmt.Sprintf("msg_test_%d", req.Step), model: req.Model, stop: step.Stop, usage: step.Usage}
-	if a.usage.Input == 0 {
-		a.usage.Input = 10
-	}
-	if a.usage.Output == 0 {
-		a.usage.Output = 5
-	}
+	a.usage.Input, a.usage.Output = a.usage.tokens()
 	if step.Thinking != "" {
 		signature := "c2lnbmF0dXJl"
 		a.blocks = append(a.blocks, block{Type: "thinking", Thinking: &step.Thinking, Signature: &signature})
@@ -91,19 +86,7 @@ func (a answer) message(content []block, stop string) message {
 
 // stream writes the answer as server-sent events, each text in several pieces.
 func (a answer) stream(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
-	send := func(event string, v map[string]any) {
-		v["type"] = event
-		raw, err := json.Marshal(v, json.Deterministic(true))
-		if err != nil {
-			raw = []byte(`{"type":"error","error":{"type":"api_error","message":"modeltest cannot write its answer"}}`)
-		}
-		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, raw) // the client may be gone
-		_ = flush.Flush()
-	}
+	send := stream(w)
 	send("message_start", map[string]any{"message": a.message(nil, "")})
 	send("ping", map[string]any{})
 	for i, b := range a.blocks {
@@ -116,6 +99,37 @@ func (a answer) stream(w http.ResponseWriter) {
 	}
 	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": a.stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": a.usage.Output}})
 	send("message_stop", map[string]any{})
+}
+
+// stream begins a stream of server-sent events, and returns what sends one: with its name and, as its type, in it; "" for one without.
+func stream(w http.ResponseWriter) func(event string, v map[string]any) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	return func(event string, v map[string]any) {
+		name := ""
+		if event != "" {
+			v["type"], name = event, "event: "+event+"\n"
+		}
+		raw, err := json.Marshal(v, json.Deterministic(true))
+		if err != nil {
+			raw = []byte(`{"type":"error","error":{"type":"api_error","message":"modeltest cannot write its answer"}}`)
+		}
+		_, _ = fmt.Fprintf(w, "%sdata: %s\n\n", name, raw) // the client may be gone
+		_ = flush.Flush()
+	}
+}
+
+// tokens are those of the prompt and of the answer.
+func (u Usage) tokens() (in, out int) {
+	if in, out = u.Input, u.Output; in == 0 {
+		in = 10
+	}
+	if out == 0 {
+		out = 5
+	}
+	return in, out
 }
 
 // pieces takes a block apart: the empty block that begins it, and its deltas.

@@ -22,20 +22,7 @@ type Claude struct {
 
 // FindClaude returns the program to test with: the one that MYCELIUM_TEST_CLAUDE names, else the one that `make test` installs in the
 // repository.
-func FindClaude(repository string) (string, error) {
-	path := os.Getenv("MYCELIUM_TEST_CLAUDE")
-	if path == "" {
-		path = filepath.Join(repository, ".cache", "npm", "node_modules", ".bin", "claude")
-	}
-	path, err := filepath.Abs(path)
-	if err == nil {
-		_, err = os.Stat(path) //nolint:gosec // the variable is there to name a program
-	}
-	if err != nil {
-		return "", fmt.Errorf("find Claude Code: %w; scripts/setup-test installs it, or set MYCELIUM_TEST_CLAUDE", err)
-	}
-	return path, nil
-}
+func FindClaude(repository string) (string, error) { return Find(repository, "claude") }
 
 // Environ makes the home and returns a whole environment in which Claude Code talks to the fake, reads nobody's configuration and
 // sends nothing elsewhere. Only a network namespace (see NoNetwork) guarantees the last; the variables keep it from trying.

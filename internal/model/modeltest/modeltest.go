@@ -1,4 +1,5 @@
-// Package modeltest is a scripted fake of the Anthropic Messages API, so that real agents can be tested without a model.
+// Package modeltest is a scripted fake of the model APIs that agents speak, so that real agents can be tested without a model:
+// Anthropic's Messages, OpenAI's Responses and Google's generateContent, at one address, with one script.
 //
 // A script is a row of steps. The step that answers a request is the number of assistant messages in it, so a conversation may be
 // repeated, resumed or run several times beside itself. Requests that carry no tools are not the conversation but an agent's side
@@ -74,6 +75,9 @@ func New(steps ...Step) *Server {
 	return s
 }
 
+// Play replaces the script. It is for scripts that have to know the address, and comes before the first request.
+func (s *Server) Play(steps ...Step) { s.steps = slices.Clone(steps) }
+
 // URL is the address of the fake: what ANTHROPIC_BASE_URL wants.
 func (s *Server) URL() string { return s.url }
 
@@ -95,7 +99,8 @@ func (s *Server) Turns() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Side })
 }
 
-// ServeHTTP answers HEAD /, POST /v1/messages and POST /v1/messages/count_tokens.
+// ServeHTTP answers HEAD /, POST /v1/messages and POST /v1/messages/count_tokens; POST /v1/responses; and POST
+// /v1beta/models/MODEL:streamGenerateContent, generateContent and countTokens.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodHead || (r.Method == http.MethodGet && r.URL.Path == "/"):
@@ -106,6 +111,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if req, ok := read(w, r); ok {
 			writeJSON(w, http.StatusOK, map[string]int{"input_tokens": len(req.Raw)/4 + 1})
 		}
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/responses":
+		s.responses(w, r)
+	case r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, geminiPrefix):
+		s.generate(w, r)
 	default:
 		fail(w, http.StatusNotFound, "not_found_error", "modeltest does not know "+r.Method+" "+r.URL.Path)
 	}
@@ -116,20 +125,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	main := s.Main
-	if main == nil {
-		main = func(r Request) bool { return len(r.Tools) > 0 }
-	}
-	req.Side = !main(req)
-	for _, m := range req.Messages {
-		if m.Role == "assistant" {
-			req.Step++
-		}
-	}
-	s.mu.Lock()
-	s.requests = append(s.requests, req)
-	s.mu.Unlock()
-	step := s.step(req)
+	req, step := s.turn(req)
 	if step.Status != 0 {
 		fail(w, step.Status, "api_error", step.Text)
 		return
@@ -144,6 +140,24 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusOK, a.message(a.blocks, a.stop))
+}
+
+// turn notes a request, and finds what answers it.
+func (s *Server) turn(req Request) (Request, Step) {
+	main := s.Main
+	if main == nil {
+		main = func(r Request) bool { return len(r.Tools) > 0 }
+	}
+	req.Side = !main(req)
+	for _, m := range req.Messages {
+		if m.Role == "assistant" {
+			req.Step++
+		}
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, req)
+	s.mu.Unlock()
+	return req, s.step(req)
 }
 
 // step is what answers a request.
@@ -174,11 +188,7 @@ func read(w http.ResponseWriter, r *http.Request) (Request, bool) {
 		Stream    bool   `json:"stream"`
 		MaxTokens int    `json:"max_tokens"`
 	}
-	var raw jsontext.Value
-	err := json.UnmarshalRead(http.MaxBytesReader(w, r.Body, maxBody), &raw)
-	if err == nil {
-		err = json.Unmarshal(raw, &body)
-	}
+	raw, err := readJSON(w, r, &body)
 	req := Request{Model: body.Model, Tools: body.Tools, Stream: body.Stream, MaxTokens: body.MaxTokens, Header: r.Header.Clone(), Raw: raw}
 	if err == nil {
 		req.System, err = flatten(body.System)
@@ -195,6 +205,14 @@ func read(w http.ResponseWriter, r *http.Request) (Request, bool) {
 		return Request{}, false
 	}
 	return req, true
+}
+
+// readJSON reads the body of a request, and keeps it as it came.
+func readJSON(w http.ResponseWriter, r *http.Request, into any) (raw jsontext.Value, err error) {
+	if err = json.UnmarshalRead(http.MaxBytesReader(w, r.Body, maxBody), &raw); err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	return raw, err
 }
 
 func fail(w http.ResponseWriter, status int, kind, message string) {

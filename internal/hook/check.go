@@ -1,0 +1,123 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mycelium/internal/harness"
+	"mycelium/internal/model/modeltest"
+)
+
+// Check proves with a real agent that the hook stops it. The agent runs in a home and a folder that are thrown away, with a model that
+// follows a script; nothing of the person's is read, and nothing leaves the machine.
+type Check struct {
+	Agent   harness.Agent
+	Program string // the agent's
+	Myc     string // our program
+	// Prepare makes a folder a project in which CheckDenied is denied and CheckAllowed is allowed; end undoes what is not a file.
+	Prepare func(ctx context.Context, dir string, environ []string) (end func(), err error)
+}
+
+// The commands of a check, as the agent's shell gets them.
+const (
+	CheckDenied  = "touch this-was-denied"
+	CheckAllowed = "touch this-was-allowed"
+)
+
+// Proof is what a check found.
+type Proof struct {
+	Version string `json:"version"` // of the agent
+	Blocked bool   `json:"blocked"` // the denied command did not run
+	Ran     bool   `json:"ran"`     // the allowed one did
+	Told    string `json:"told"`    // what the agent's model was told of the denied one
+	Output  string `json:"output"`  // of the agent, where it is not as it should be
+}
+
+// checkWithin bounds a check; on an idle machine one takes a few seconds.
+const checkWithin = 3 * time.Minute
+
+// Run runs the agent once. An error means that nothing was proved.
+func (c *Check) Run(ctx context.Context) (Proof, error) {
+	var p Proof
+	home, err := os.MkdirTemp("", "myc-check-") // short: a socket has to fit below it
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil {
+		return p, fmt.Errorf("make a folder for the check: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	dir := filepath.Join(home, "project")
+	for _, d := range []string{dir, filepath.Join(home, "run")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return p, fmt.Errorf("make a folder for the check: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	model := modeltest.New()
+	defer model.Close()
+	agent := modeltest.Agent{Name: c.Agent.Name, Path: c.Program, Home: home, URL: model.URL()}
+	model.Play(
+		modeltest.Step{ToolUses: []modeltest.ToolUse{agent.Shell(CheckDenied)}},
+		modeltest.Step{ToolUses: []modeltest.ToolUse{agent.Shell(CheckAllowed)}},
+		modeltest.Step{Text: "done"},
+	)
+	environ, err := agent.Environ()
+	if err != nil {
+		return p, err
+	}
+	// What goes elsewhere than to the script ends at a port where nobody listens.
+	environ = append(environ, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
+	if p.Version, err = c.Agent.Version(ctx, c.Program, environ); err != nil {
+		return p, err
+	}
+	end, err := c.Prepare(ctx, dir, environ)
+	if err != nil {
+		return p, err
+	}
+	defer end()
+	s := Setup{Agent: c.Agent.Name, User: true, Dir: dir, Environ: environ, Myc: c.Myc, State: filepath.Join(home, "notes")}
+	if _, err := s.Install(); err != nil {
+		return p, err
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.Program, agent.Headless("Do what the script says.")...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, environ, &out, &out, 5*time.Second
+	runErr := cmd.Run()
+	return p, c.judge(ctx, &p, dir, model, out.Bytes(), runErr)
+}
+
+// judge looks at what is there after the run.
+func (c *Check) judge(ctx context.Context, p *Proof, dir string, model *modeltest.Server, out []byte, runErr error) error {
+	there := func(command string) bool {
+		_, err := os.Lstat(filepath.Join(dir, strings.TrimPrefix(command, "touch ")))
+		return err == nil
+	}
+	p.Blocked, p.Ran = !there(CheckDenied), there(CheckAllowed)
+	turns := model.Turns()
+	if len(turns) > 1 {
+		for _, b := range turns[1].ToolResults() {
+			p.Told += b.Text
+		}
+	}
+	if p.Blocked && p.Ran && runErr == nil {
+		return nil
+	}
+	p.Output = strings.ToValidUTF8(string(out[max(0, len(out)-4000):]), "?")
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s did not end within %s", c.Agent.Title, checkWithin)
+	case len(turns) == 0:
+		return errors.Join(fmt.Errorf("%s did not ask the scripted model anything", c.Agent.Title), runErr)
+	}
+	return nil
+}
