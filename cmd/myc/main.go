@@ -127,7 +127,7 @@ func (a *app) root() *cobra.Command {
 		return &failure{code: exitUsage, err: fmt.Errorf("%s%w", commandName(c), err), hint: "see " + c.CommandPath() + " --help"}
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.demoCmd(), a.initCmd(), a.trustCmd(), a.serveCmd(), a.statusCmd(), a.stopCmd(), a.mcpCmd(), a.toolsCmd(),
+	root.AddCommand(a.demoCmd(), a.initCmd(), a.trustCmd(), a.serveCmd(), a.statusCmd(), a.stopCmd(), a.mcpCmd(), a.claudeCmd(), a.toolsCmd(),
 		a.callCmd(), a.hookCmd(), a.rolesCmd(), a.skillCmd(), a.watchCmd(), a.policyCmd(), a.sessionCmd(), a.approvalsCmd(), a.auditCmd(),
 		a.configCmd(), a.doctorCmd(), a.versionCmd(), a.completionCmd(), a.keeperCmd())
 	strictNames(root)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/policy"
@@ -223,12 +224,8 @@ func (a *app) keeperCmd() *cobra.Command {
 	}
 }
 
-// stdinIsTerminal reports whether a person types.
+// stdinIsTerminal reports whether a person types. A character device alone is none: /dev/null is one.
 func stdinIsTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }

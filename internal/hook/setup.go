@@ -320,3 +320,14 @@ func (e *edit) write() (did string, err error) {
 	}
 	return "changed", nil
 }
+
+// Settings is what Install would write, as a settings file of Claude Code of its own for one run. Such a file stands above those of the
+// user and of the project, so it also says that hooks are on.
+func (s *Setup) Settings() ([]byte, error) {
+	var n note
+	text, err := s.install("", []byte("{\n  \"disableAllHooks\": false\n}\n"), &n)
+	if err != nil {
+		return nil, fmt.Errorf("write settings: %w", err)
+	}
+	return text, nil
+}

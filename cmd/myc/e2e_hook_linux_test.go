@@ -1,0 +1,219 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/gate"
+	"mycelium/internal/hook"
+	"mycelium/internal/model/modeltest"
+)
+
+// realAgent finds a real agent, or skips.
+func realAgent(t *testing.T, name string) string {
+	t.Helper()
+	path, err := modeltest.Find("../..", name)
+	needed(t, err, name)
+	return path
+}
+
+// agentEnv is the environment of a person who has an agent on the PATH that talks to a fake.
+func (p *project) agentEnv(name string, s *modeltest.Server) []string {
+	p.t.Helper()
+	path := realAgent(p.t, name)
+	environ, err := modeltest.Agent{Name: name, Path: path, Home: p.home, URL: s.URL()}.Environ()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return slices.Concat(environ, []string{"PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE"), "NO_COLOR=1"})
+}
+
+// as runs a command of myc in another environment.
+func (p *project) as(environ []string, args ...string) (stdout, stderr string, code int) {
+	p.t.Helper()
+	var o, e strings.Builder
+	cmd := p.command(args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &o, &e
+	if err := cmd.Run(); err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			p.t.Fatal(err)
+		}
+		code = exit.ExitCode()
+	}
+	return o.String(), e.String(), code
+}
+
+// TestHookCheck proves with every real agent that can run here that our hook blocks, by the command that people have for it.
+func TestHookCheck(t *testing.T) {
+	for _, name := range []string{"claude", "codex", "gemini"} {
+		realAgent(t, name)
+	}
+	if !withoutNetwork(t) {
+		return
+	}
+	for _, name := range []string{"claude", "codex", "gemini"} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, nil)
+			environ := append(slices.Clone(p.env), "PATH="+filepath.Dir(realAgent(t, name))+":"+os.Getenv("PATH"))
+			stdout, stderr, code := p.as(environ, "hook", "check", name)
+			t.Logf("%s", stdout)
+			if code != 0 || !strings.Contains(stdout, "✓ the denied one did not run; the agent was told: ") || !strings.Contains(stdout, "the check denies this command") ||
+				!strings.Contains(stdout, "✓ the allowed one ran") {
+				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+			}
+			var proof hook.Proof
+			stdout, stderr, code = p.as(environ, "hook", "check", name, "--json")
+			if err := json.Unmarshal([]byte(stdout), &proof); err != nil || code != 0 || !proof.Blocked || !proof.Ran || proof.Version == "" {
+				t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+			}
+		})
+	}
+}
+
+// governedWorld is a project in which a developer's Bash and Write are decided by rules.
+func governedWorld() map[string]string {
+	return world(map[string]string{
+		"mycelium.yaml":           "session: {defaultRole: developer, roles: [guest, developer]}\nmcpServers: {files: {builtin: files}}\n",
+		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, agent__Write, agent__Read]\n",
+		"rules.yaml": "version: 1\nrules:\n" +
+			"  - {name: no-denied, action: deny, tool: Bash, args: {command: [{regex: \".*denied.*\"}]}, reason: not that}\n" +
+			"  - {name: write-here, action: allow, tool: Write, match: {path: [{glob: \"DIR/**\"}]}}\n",
+	})
+}
+
+// TestMycClaude starts the real Claude Code by `myc claude`: its own tools pass the hook, its only MCP server is the gateway, both are
+// one session, and what the person's and the project's settings say switches none of it off.
+func TestMycClaude(t *testing.T) {
+	realAgent(t, "claude")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := newProject(t, governedWorld())
+	// Settings that would switch our hook off, and a server that is not ours.
+	off := `{"disableAllHooks": true, "enableAllProjectMcpServers": true, "permissions": {"allow": ["Bash", "Write"]}}`
+	p.write(".claude/settings.json", off)
+	p.write(".claude/settings.local.json", off)
+	p.write("../.claude/settings.json", off)
+	p.write(".mcp.json", `{"mcpServers": {"stranger": {"command": "sh", "args": ["-c", "touch started; cat"]}}}`)
+	var during []gate.Summary
+	script := []modeltest.Step{
+		{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": "touch denied.txt", "description": "x"}}}},
+		{ToolUses: []modeltest.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(p.dir, "own.txt"), "content": "own"}}}},
+		use("files__write_file", agentFile),
+		{Func: func(modeltest.Request) modeltest.Step {
+			p.decode(&during, "session", "list")
+			return modeltest.Step{Text: "done"}
+		}},
+	}
+	s := modeltest.New(script...)
+	defer s.Close()
+	stdout, stderr, code := p.as(p.agentEnv("claude", s), "claude", "--role", "developer", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium", "--", "Do what the script says.")
+	var run agentRun
+	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	turns := s.Turns()
+	if len(turns) != len(script) {
+		t.Fatalf("%d turns", len(turns))
+	}
+	if got := results(turns[1]); !strings.HasPrefix(got, "[error=true]") || !strings.Contains(got, "no-denied") || p.read("denied.txt") != "" {
+		t.Errorf("the denied command: the model reads %q", got)
+	}
+	if got := p.read("own.txt"); got != "own" {
+		t.Errorf("the allowed file: %q; the model reads %q", got, results(turns[2]))
+	}
+	if got := p.read("by-claude.txt"); got != agentFile["content"] {
+		t.Errorf("the gateway's tool: %q; the model reads %q", got, results(turns[3]))
+	}
+	for _, name := range turns[0].ToolNames() {
+		if strings.HasPrefix(name, "mcp__") && !strings.HasPrefix(name, prefix) {
+			t.Errorf("it is offered %s of another server", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "started")); err == nil {
+		t.Error("the other server was started")
+	}
+	// One session for both, named and of that role, and gone with the agent.
+	if len(during) != 1 || during[0].Name != "claude" || during[0].Role != "developer" {
+		t.Errorf("sessions during the run: %+v", during)
+	}
+	var after []gate.Summary
+	p.decode(&after, "session", "list")
+	if len(after) != 0 {
+		t.Errorf("sessions after the run: %+v", after)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "run", "*")); len(left) != 0 {
+		t.Errorf("files of the run are left: %v", left)
+	}
+	sessions := map[string]bool{}
+	var entries []struct {
+		Session string `json:"session"`
+		Tool    string `json:"tool"`
+	}
+	p.decode(&entries, "audit", "query")
+	for _, e := range entries {
+		if e.Tool != "" {
+			sessions[e.Session] = true
+		}
+	}
+	if len(during) == 1 && (len(sessions) != 1 || !sessions[during[0].ID]) {
+		t.Errorf("the record names the sessions %v, want %s only: %+v", sessions, during[0].ID, entries)
+	}
+}
+
+// TestMycClaudeRefuses: what would lead around the hook, where there is nothing to govern, and who is an agent already.
+func TestMycClaudeRefuses(t *testing.T) {
+	p := newProject(t, governedWorld())
+	bin := filepath.Join(p.home, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho \"$@\" > "+p.home+"/ran\nkill -TERM $$\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	environ := append(slices.Clone(p.env), "PATH="+bin+":"+os.Getenv("PATH"))
+	for _, c := range []struct {
+		args []string
+		more string
+		code int
+		want string
+	}{
+		{[]string{"claude", "--bare"}, "", 2, "--bare would lead around"},
+		{[]string{"claude", "-p", "--settings", "{}"}, "", 2, "--settings would lead around"},
+		{[]string{"claude", "--setting-sources=user"}, "", 2, "--setting-sources would lead around"},
+		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would lead around"},
+		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" starts no session`},
+		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
+		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
+		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
+		{[]string{"claude"}, tokenVar + "=x", 3, "start an agent: only a person may do this"},
+		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
+		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
+	} {
+		stdout, stderr, code := p.as(append(slices.Clone(environ), c.more), c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "hint: ") && c.code != 2 && !strings.Contains(c.want, "nobody") {
+			t.Errorf("%v %s: exit %d, want %d with %q\n%s%s", c.args, c.more, code, c.code, c.want, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.home, "ran")); err == nil {
+		t.Error("one of them started it")
+	}
+	// The exit code is the agent's, and behind -- everything is its own.
+	if _, stderr, code := p.as(environ, "claude", "--", "--help"); code != 128+15 {
+		t.Errorf("exit %d of an agent that was terminated\n%s", code, stderr)
+	}
+	ran, err := os.ReadFile(filepath.Join(p.home, "ran"))
+	if err != nil || !strings.HasSuffix(string(ran), "mcp.json --help\n") {
+		t.Errorf("it was started with %q %v", ran, err)
+	}
+	if stdout, _, code := p.as(environ, "claude", "--help"); code != 0 || !strings.Contains(stdout, "only MCP server") {
+		t.Errorf("exit %d\n%s", code, stdout)
+	}
+}
