@@ -74,6 +74,8 @@ func (n *node) approvalsWatch(_ context.Context, c daemon.Caller, _ []byte) (any
 			_, _ = conn.Read(make([]byte, 1))
 		}()
 		defer conn.Close()
+		n.lookers.Add(1)
+		defer n.lookers.Add(-1)
 		n.asks.Watch(ctx, func(r approval.Request) {
 			var b bytes.Buffer
 			if json.MarshalWrite(&b, r, json.Deterministic(true)) != nil {

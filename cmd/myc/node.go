@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/approval"
@@ -43,6 +44,7 @@ type node struct {
 	asks    *approval.Queue
 	hooks   *hook.Host
 	chats   chats
+	lookers atomic.Int64 // terminals that show the queue
 	logger  *slog.Logger
 	measuring
 	since  time.Time

@@ -8,8 +8,7 @@ import (
 // openHooks makes the host of the agents' hooks.
 func (n *node) openHooks() {
 	n.hooks = hook.NewHost(hook.HostOptions{
-		Gate: n.gate, Spec: n.hookSpec, Logger: n.logger, Ask: n.asks.Ask, Mode: n.askMode, Chat: n.hasChat, Bell: n.ring,
-		Reachable: func() bool { return n.asks.Watched() || n.hasChat() },
+		Gate: n.gate, Spec: n.hookSpec, Logger: n.logger, Ask: n.asks.Ask, Mode: n.askMode, Chat: n.hasChat, Bell: n.ring, Reachable: n.reachable,
 	})
 }
 
@@ -18,3 +17,7 @@ func (n *node) hookSpec() gate.Spec {
 	conf := n.current().project.File.Session
 	return gate.Spec{Principal: localPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
 }
+
+// reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. Whoever is
+// merely told that something waits does not count.
+func (n *node) reachable() bool { return n.lookers.Load() > 0 || n.hasChat() }

@@ -110,6 +110,9 @@ func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (appr
 		defer close(told)
 		g.keepTelling(a, settled, cancel)
 	}()
+	if a.Waits != nil {
+		defer a.Waits()()
+	}
 	answer, err := g.asks.Ask(ctx, r)
 	close(settled)
 	<-told

@@ -32,6 +32,8 @@ type Request struct {
 	Label  string // what people call the session: its folder, its tmux window; of a request for approval
 	Pane   string // tmux pane of the agent; empty: none
 	NoWait bool   // what the policy marks ask is refused, with that effect, and not waited for: somebody else asks
+	// Waits is called when the call begins to wait for an approval, and what it returns when that is over; nil: nobody wants to know.
+	Waits func() (over func())
 
 	ID        string          // of the call, from NewID; empty: the gate makes one
 	Continues string          // the call that this request goes on with: Reply.Open, or one that runs and waits (Continue); empty: a new call

@@ -22,7 +22,8 @@ type HostOptions struct {
 	Mode      func() approval.Mode // who is asked; nil: Auto
 	Reachable func() bool          // somebody looks at the queue, or a chat is configured; nil: nobody
 	Chat      func() bool          // a chat is configured: stops are told there in remote mode; nil: no
-	// Bell is told when a run begins to wait for a person, and when that is over. It must not wait. Nil: nobody is told.
+	// Bell is told when a run's own terminal asks its person, and when that is over. It must not wait. Nil: nobody is told. What waits
+	// in the queue is told by the queue.
 	Bell   func(s approval.AgentSession, on bool)
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
@@ -86,6 +87,9 @@ func (h *Host) Event(ctx context.Context, s *gate.Session, e Event) (a Answer) {
 		return faulty(e, err)
 	}
 	defer h.endLeft(ctx)
+	if e.Kind != Notification && e.Kind != Permission {
+		h.quiet(r)
+	}
 	if e.Kind.Precedes() {
 		return h.before(ctx, r, e)
 	}

@@ -33,7 +33,8 @@ type run struct {
 	transcript string
 	pane, tmux string
 	state      approval.SessionState
-	asked      int // calls that wait for a person
+	asked      int  // calls that wait in the queue
+	rings      bool // its own terminal asks its person
 	since      time.Time
 	seen       time.Time
 	tool       string // the last one
@@ -160,7 +161,7 @@ func (r *run) note(e Event, now time.Time) {
 	case Stop:
 		r.state = approval.Idle
 	case Notification: // it waits for its person: for an answer, or for what is next
-		if r.state != approval.PermissionPending {
+		if !r.rings {
 			r.state = approval.Idle
 		}
 	case PreTool, Permission:
@@ -204,21 +205,35 @@ func (h *Host) Past() []approval.AgentSession {
 	return slices.Clone(h.past)
 }
 
-// waits notes that a call of a run waits for a person, until the function that it returns is called.
+// waits notes that a call of a run waits in the queue, until the function that it returns is called.
 func (h *Host) waits(r *run) (over func()) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	r.asked++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		r.asked--
+	}
+}
+
+// ring notes that a run's own terminal asks its person. Whatever the run tells next ends that.
+func (h *Host) ring(r *run) {
+	h.mu.Lock()
+	r.state, r.rings = approval.PermissionPending, true
 	s := r.view()
 	h.mu.Unlock()
 	h.Bell(s, true)
-	return func() {
-		h.mu.Lock()
-		r.asked--
-		s, still := r.view(), r.asked > 0
-		h.mu.Unlock()
-		if !still {
-			h.Bell(s, false)
-		}
+}
+
+// quiet ends what ring began.
+func (h *Host) quiet(r *run) {
+	h.mu.Lock()
+	rang, s := r.rings, r.view()
+	r.rings = false
+	h.mu.Unlock()
+	if rang {
+		h.Bell(s, false)
 	}
 }
 

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,6 +94,7 @@ func (h *Host) decide(ctx context.Context, r *run, e Event, c *gate.Child) Answe
 	}
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking, Invalid: e.Fault,
+		Agent: e.Agent, Label: h.labelOf(r), Pane: e.Pane, NoWait: h.mayNotWait(e), Waits: func() func() { return h.waits(r) },
 	}
 	a, err := h.Gate.Admit(ctx, session, req)
 	if err != nil {
@@ -169,31 +171,42 @@ func (h *Host) refused(r *run, e Event, err error) Answer {
 		return faulty(e, err)
 	}
 	d := denied.Decision
-	if d.Effect == policy.Ask && h.here(e) {
-		h.mu.Lock()
-		r.state = approval.PermissionPending
-		s := r.view()
-		h.mu.Unlock()
-		h.Bell(s, true)
-		return Answer{Verdict: Ask, Reason: d.Reason}
+	if d.Effect == policy.Ask && e.Interactive && h.mayNotWait(e) {
+		h.ring(r)
+		return Answer{Verdict: Ask, Reason: because(d)}
 	}
-	reason := d.Reason
-	if d.Rule != "" {
-		reason += " (rule: " + d.Rule + ")"
+	reason := because(d)
+	if d.Effect == policy.Ask && h.mayNotWait(e) {
+		reason += " (it asks, and nobody sits at this agent's terminal; approval.mode in mycelium.yaml says who else is asked)"
 	}
 	return Answer{Verdict: Deny, Reason: reason}
 }
 
-// here reports whether the agent's own terminal asks.
-func (h *Host) here(e Event) bool {
+// because is why the policy decided so, for the agent and its person.
+func because(d policy.Decision) string {
+	reason := cmp.Or(d.Reason, "This call needs an approval")
+	if d.Rule != "" {
+		reason += " (rule: " + d.Rule + ")"
+	}
+	return reason
+}
+
+// mayNotWait reports whether a question of the policy does not go to the queue.
+func (h *Host) mayNotWait(e Event) bool {
 	switch h.Mode() {
 	case approval.Local:
-		return e.Interactive
+		return true
 	case approval.Remote:
 		return false
 	default:
 		return e.Interactive && !h.Reachable()
 	}
+}
+
+func (h *Host) labelOf(r *run) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return r.label
 }
 
 // keep remembers a call that runs until its outcome comes.
@@ -215,16 +228,12 @@ func (h *Host) keep(r *run, id string, a *gate.Admission) {
 // after records how a call ended that was admitted before it.
 func (h *Host) after(ctx context.Context, r *run, e Event) {
 	h.mu.Lock()
-	a, awaited, rang := r.calls[e.ToolUse], r.awaited[e.ToolUse], r.asked == 0
+	a, awaited := r.calls[e.ToolUse], r.awaited[e.ToolUse]
 	delete(r.calls, e.ToolUse)
 	delete(r.awaited, e.ToolUse)
-	s := r.view()
 	h.mu.Unlock()
 	if awaited != nil {
 		h.Gate.Forget(awaited, e.ToolUse)
-	}
-	if rang {
-		h.Bell(s, false)
 	}
 	if a == nil {
 		return
