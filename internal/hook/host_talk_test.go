@@ -380,7 +380,7 @@ func TestFailsClosed(t *testing.T) {
 	if a := h.send(Event{Kind: "", Fault: "no such event"}); a.Verdict != Deny {
 		t.Errorf("an unknown event: %+v", a)
 	}
-	if a := h.send(Event{Kind: "Odd"}); a.Verdict != Pass || a.Message == "" {
+	if a := h.send(Event{Kind: "Odd"}); a.Verdict != Deny {
 		t.Errorf("a kind that nobody knows: %+v", a)
 	}
 	p.opts.Mode = func() approval.Mode { panic("at the disco") }
