@@ -40,6 +40,7 @@ func (n *node) methods() map[string]method {
 		"environ/set":      n.environSet,
 		"approvals/list":   n.operator("look at approvals", n.approvalsList),
 		"approvals/show":   n.operator("look at approvals", n.approvalsShow),
+		"approvals/token":  n.operator("make the operator's token", n.approvalsToken),
 		"approvals/answer": n.operator("answer an approval", n.approvalsAnswer),
 		"session/new":      n.operator("mint a session", n.sessionNew),
 		"session/list":     n.operator("list sessions", n.sessionList),

@@ -30,7 +30,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 			RunE: func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) }},
 		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9", Args: argRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
-		a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
+		a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
 	return c
 }
 

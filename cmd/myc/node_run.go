@@ -77,6 +77,7 @@ func (n *node) serveHTTP(ctx context.Context) {
 	mux.Handle("/.well-known/oauth-protected-resource", n.gateway.Metadata())
 	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
 	n.watchHandlers(mux)
+	n.approvalsHandlers(ctx, mux)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelWarn)}
 	done := make(chan struct{})
 	go func() {

@@ -18,6 +18,17 @@ var (
 	ErrTooLarge = errors.New("the arguments are too large to be shown to a person")
 )
 
+// badAnswer is an answer that makes no sense.
+type badAnswer string
+
+func (e badAnswer) Error() string { return string(e) }
+
+// IsBadAnswer reports whether [Queue.Settle] refused an answer for what it says, whatever it answers.
+func IsBadAnswer(err error) bool {
+	var b badAnswer
+	return errors.As(err, &b)
+}
+
 // LateError refuses an answer to a request that is settled, and says how.
 type LateError struct{ Request Request }
 

@@ -323,7 +323,7 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	}
 	if a.For == Rule {
 		if q.o.WriteRule == nil {
-			return r, errors.New("no rule can be written here; approve it once or for the session")
+			return r, badAnswer("no rule can be written here; approve it once or for the session")
 		}
 		rule, err := q.o.WriteRule(ctx, r, a)
 		if err != nil {
@@ -351,13 +351,13 @@ func (a *Answer) check() error {
 	}
 	switch {
 	case !slices.Contains([]For{Once, Session, Rule, Never}, a.For):
-		return fmt.Errorf("an answer is for once, session, rule or never, not for %q", a.For)
+		return badAnswer(fmt.Sprintf("an answer is for once, session, rule or never, not for %q", a.For))
 	case a.Allow && a.For == Never:
-		return errors.New("never is an answer that denies")
+		return badAnswer("never is an answer that denies")
 	case !a.Allow && a.For == Rule:
-		return errors.New("a denial is for once or for the session; a deny rule is written by hand")
+		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
 	case a.By == "":
-		return errors.New("an answer says who gives it")
+		return badAnswer("an answer says who gives it")
 	}
 	return nil
 }
