@@ -14,6 +14,7 @@ type Config struct {
 	Mode     Mode            `yaml:"mode" json:"mode,omitempty"`         // who answers for an agent's own tools: auto (default), local or remote
 	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`     // client: an MCP client that can be asked is asked in place; queue (default)
 	AskVia2  string          `yaml:"ask_via" json:"-"`                   // the same, as the issue spells it
+	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero"`        // a model that is asked before people are
 	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero"`  // a bot that asks people
 	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero"`      // where people hear that something waits
 }
@@ -60,6 +61,7 @@ func (c *Config) Check(bad func(key, message, hint string)) {
 	under := func(section string) func(key, message, hint string) {
 		return func(key, message, hint string) { bad(section+"."+key, section+": "+message, hint) }
 	}
+	c.Judge.Check(under("approval.judge"))
 	if c.Telegram != nil {
 		c.Telegram.Check(under("approval.telegram"))
 	}

@@ -43,7 +43,7 @@ type JudgeOptions struct {
 	Confidence float64       // a verdict that claims less is passed on; 0: DefaultConfidence
 	MayDeny    bool          // a confident no refuses the call; else it is passed on too
 	Timeout    time.Duration // of one judgement; 0: DefaultThinking. Never more than half of what the request has left
-	Policies   func() []Policy
+	Policies   func() ([]Policy, error) // an error: there are some and they cannot be read, so nothing is judged
 	Rules      func() []policy.Rule
 	// Past are the last decisions of a session, newest first, at most n.
 	Past   func(ctx context.Context, session string, n int) ([]Past, error)

@@ -151,6 +151,10 @@ func TestSomeRequestsAreNotForAModel(t *testing.T) {
 	if v, err := j.Judge(t.Context(), aCall()); err == nil || v != (Verdict{}) {
 		t.Errorf("without its history: %+v %v", v, err)
 	}
+	j = NewJudge(JudgeOptions{Model: client, Policies: func() ([]Policy, error) { return nil, errors.New("broken") }})
+	if v, err := j.Judge(t.Context(), aCall()); err == nil || v != (Verdict{}) {
+		t.Errorf("without its policies: %+v %v", v, err)
+	}
 	if n := len(s.Requests()); n != 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -189,8 +193,8 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	glob := "**/.env*"
 	j := NewJudge(JudgeOptions{
 		Model: client, Ledger: ledger,
-		Policies: func() []Policy {
-			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"}, {ID: "pol_2", Description: "only for files", Tool: "files__*"}, {ID: "pol_3", Description: "Bash is fine", Tool: "Bash"}}
+		Policies: func() ([]Policy, error) {
+			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"}, {ID: "pol_2", Description: "only for files", Tool: "files__*"}, {ID: "pol_3", Description: "Bash is fine", Tool: "Bash"}}, nil
 		},
 		Rules: func() []policy.Rule {
 			return []policy.Rule{

@@ -24,7 +24,7 @@ const maxPolicy = 2000
 type Policy struct {
 	ID          string    `yaml:"id" json:"id"` // pol_N
 	Description string    `yaml:"description" json:"description"`
-	Tool        string    `yaml:"tool" json:"tool,omitempty"` // a pattern; empty: every tool
+	Tool        string    `yaml:"tool" json:"tool,omitempty"` // a pattern, where a bare name is the agent's own tool; empty: every tool
 	CreatedAt   time.Time `yaml:"createdAt" json:"createdAt,omitzero"`
 }
 
@@ -38,7 +38,7 @@ func (p Policy) Check() error {
 		return err
 	}
 	if p.Tool != "" {
-		if _, err := policy.ParsePattern(p.Tool); err != nil {
+		if _, err := policy.ParsePattern(bareTool(p.Tool)); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,11 @@ func (j *ModelJudge) question(ctx context.Context, r Request) (model.Question, e
 		return model.Question{}, fmt.Errorf("the call: %w", err)
 	}
 	if j.o.Policies != nil {
-		for _, p := range j.o.Policies() {
+		policies, err := j.o.Policies()
+		if err != nil {
+			return model.Question{}, fmt.Errorf("the policies in words: %w", err)
+		}
+		for _, p := range policies {
 			if p.concerns(it) {
 				b.Policies = append(b.Policies, p.Description)
 			}

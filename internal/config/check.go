@@ -62,6 +62,9 @@ func (l *layer) checkDocument() {
 	if w := l.doc.Spawn; w != nil {
 		w.check(bad)
 	}
+	if a := l.doc.Agents; a != nil {
+		a.check(bad)
+	}
 	if t := l.doc.Telemetry; t != nil {
 		t.check(bad)
 	}

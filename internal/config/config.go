@@ -58,6 +58,7 @@ type File struct {
 	Log        Log                       `yaml:"log" json:"log,omitzero"`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
+	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
 	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 }
 
@@ -152,6 +153,8 @@ type Project struct {
 	Rules              []policy.Rule
 	Problems           []policy.Problem
 	Broken             policy.Broken
+	Policies           []approval.Policy // in words; the user's first
+	Unjudged           string            // why no model may judge; empty: nothing is in its way
 	Trusted            bool              // whether the project's own files took effect
 	Untrusted          []string          // the files that would take effect with trust
 	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that said it; "default"

@@ -34,6 +34,8 @@ type layer struct {
 	skills      []skill.Skill
 	roles       []policy.Role
 	rules       []policy.Rule
+	policies    []approval.Policy
+	unjudged    string          // why no model may judge; empty: nothing is in its way
 	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
 	problems    []policy.Problem
 	leftOut     []policy.Problem
@@ -69,6 +71,7 @@ type document struct {
 	Log        *Log                    `yaml:"log"`
 	Approval   *approval.Config        `yaml:"approval"`
 	Spawn      *Spawn                  `yaml:"spawn"`
+	Agents     *Agents                 `yaml:"agents"`
 }
 
 // clientDocument is config.json or .mcp.json as it is written.
@@ -89,6 +92,7 @@ func (p *Project) readLayer(origin, dir, main string) *layer {
 	l.readSkills()
 	l.readRoles()
 	l.readRules()
+	l.readPolicies()
 	return l
 }
 

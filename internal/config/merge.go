@@ -40,6 +40,10 @@ func (p *Project) merge(user, project *layer) {
 		p.Skills = append(p.Skills, l.skills...)
 		p.Roles = append(p.Roles, l.roles...)
 		p.Rules = append(p.Rules, l.rules...)
+		p.Policies = append(p.Policies, l.policies...)
+		if p.Unjudged == "" {
+			p.Unjudged = l.unjudged
+		}
 		p.watched = append(p.watched, l.watched...)
 		for id, at := range l.places {
 			p.places[id] = append(p.places[id], at...)
@@ -198,6 +202,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeTelemetry(user, project)
 	p.mergeApproval(user, project)
 	p.mergeSpawn(user, project)
+	p.mergeAgents(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.said("env", user.doc.Env != nil, user.docFile)
 	p.said("env", project.doc.Env != nil, project.docFile)

@@ -63,7 +63,7 @@ var baseConstraints = []constraint{
 	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials", "~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
 
 	{"mycelium-config", []string{"./mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
-	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
+	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
 	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
