@@ -97,7 +97,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 func whoAsks(r approval.Request) string {
 	who := r.Label
 	if who == "" {
-		who = r.Session
+		who = r.Principal
 	}
 	if r.Agent != "" {
 		who = r.Agent + " " + who

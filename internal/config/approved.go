@@ -1,0 +1,170 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// maxRuleArgs bounds the arguments that a written rule names, in bytes: people shall be able to read it.
+const maxRuleArgs = 4 << 10
+
+// ApprovedRule is the rule that an answer for [approval.Rule] stands for: it allows this very call and nothing else. The tool, the role
+// and all arguments must be the same; of Bash the command, with any description and time limit; of an agent's own tool also the
+// working directory. An error says why there is no such rule, and what to do instead.
+func ApprovedRule(r approval.Request) (policy.Rule, error) {
+	var none policy.Rule
+	once := "; approve it once, or for the session"
+	switch {
+	case r.Kind != approval.Call:
+		return none, errors.New("a rule is about a call, and this is none")
+	case r.Rule != "":
+		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule, once)
+	case len(r.Args) > maxRuleArgs:
+		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
+	case bytes.Contains(r.Args, []byte("[REDACTED]")):
+		return none, fmt.Errorf("the arguments hold a secret, which does not belong into a file%s", once)
+	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
+		return none, fmt.Errorf("it executes a file that was written in this session, and may say something else tomorrow%s", once)
+	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
+		return none, fmt.Errorf("not all of it was understood, and a rule allows only what is%s", once)
+	}
+	args := r.Args
+	if len(args) == 0 {
+		args = jsontext.Value("{}")
+	}
+	when, err := sameArgs(r.Tool, args)
+	if err != nil {
+		return none, fmt.Errorf("%w%s", err, once)
+	}
+	if strings.HasPrefix(r.Tool, policy.AgentServer+"__") {
+		when += ` && dir == ` + quote(r.Dir) + ` && !(` + quote(policy.EffectWrittenHere) + ` in effects)`
+	}
+	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when}
+	if r.Role != "" {
+		rule.Role = policy.Names{r.Role}
+	}
+	return rule, nil
+}
+
+// sameArgs is a condition that holds for these arguments. JSON is CEL, but for the escaped slash, which canonical JSON does not have.
+func sameArgs(tool string, args jsontext.Value) (string, error) {
+	v := args.Clone()
+	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
+		return "", fmt.Errorf("the arguments cannot be written as a condition: %w", err)
+	}
+	parsed, err := policy.ParseArgs(v)
+	if err != nil {
+		return "", fmt.Errorf("the arguments cannot be written as a condition: %w", err)
+	}
+	if command, ok := parsed["command"].(string); ok && tool == policy.AgentServer+"__Bash" {
+		known := []string{"command", "description", "timeout"}
+		for key := range parsed {
+			if !slices.Contains(known, key) {
+				return "", fmt.Errorf("the argument %s makes it another call", quoted(key))
+			}
+		}
+		return `args.command == ` + quote(command) + ` && args.all(k, k in ["command", "description", "timeout"])`, nil
+	}
+	return "args == " + string(v), nil
+}
+
+// quote is a text as JSON and CEL write it.
+func quote(s string) string {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // then it equals nothing that comes
+	}
+	return string(b)
+}
+
+// AppendRule writes a rule behind those of a rules file, with a comment above it, and makes sure by reading the result that the file
+// still says what it said. Everything that stands in the file stays as it is. A file that is not there is made.
+func AppendRule(path, comment, reason string, r policy.Rule) error {
+	old, err := os.ReadFile(filepath.Clean(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write rule: %w", err)
+	}
+	name := filepath.Base(path)
+	var before, after rulesDocument
+	if faulty(yamlfile.Decode(name, old, &before)) {
+		return hinted{fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it"}
+	}
+	indent := "  "
+	text := ensureNewline(slices.Clone(old))
+	switch {
+	case len(bytes.TrimSpace(old)) == 0:
+		text = []byte("version: 1\nrules:\n")
+	case len(before.Rules) == 0:
+		if yamlfile.Line(old, "$.rules") == 0 {
+			text = append(text, "rules:\n"...)
+		}
+	default:
+		indent = indentOf(old, yamlfile.Line(old, "$.rules[0]"))
+	}
+	item := ruleText(indent, comment, reason, r)
+	text = append(text, item...)
+	problems := yamlfile.Decode(name, text, &after)
+	n := len(before.Rules)
+	if faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) || !sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
+		return hinted{fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n" + item}
+	}
+	if err := atomicfile.Write(path, text, 0o644); err != nil {
+		return fmt.Errorf("write rule: %w", err)
+	}
+	return nil
+}
+
+func withReason(r policy.Rule, reason string) policy.Rule {
+	r.Reason = reason
+	return r
+}
+
+// indentOf is what stands before the dash of the item in a line (from 1).
+func indentOf(text []byte, line int) string {
+	lines := bytes.Split(text, []byte("\n"))
+	if line < 1 || line > len(lines) {
+		return "  "
+	}
+	l := lines[line-1]
+	return string(l[:len(l)-len(bytes.TrimLeft(l, " "))])
+}
+
+// ruleText is a rule as an item of a list.
+func ruleText(indent, comment, reason string, r policy.Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s# %s\n%s- name: %s\n%s  action: %s\n%s  tool: %s\n", indent, comment, indent, quote(r.Name), indent, r.Action, indent, quote(r.Tool[0]))
+	if len(r.Role) > 0 {
+		fmt.Fprintf(&b, "%s  role: %s\n", indent, quote(r.Role[0]))
+	}
+	fmt.Fprintf(&b, "%s  when: %s\n%s  reason: %s\n", indent, quote(r.When), indent, quote(reason))
+	return b.String()
+}
+
+func sameRules(a, b []policy.Rule) bool {
+	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
+}
+
+// ApprovedComment is the comment over a written rule: who approved it, when, and how to undo it.
+func ApprovedComment(r approval.Request, a approval.Answer) (comment, reason string) {
+	by := approval.OneLine(a.By)
+	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via, a.Time.Format(time.DateOnly), r.ID)
+	if a.Reason != "" {
+		comment += " Why: " + approval.OneLine(a.Reason)
+	}
+	return comment, "Approved by " + by + "."
+}
