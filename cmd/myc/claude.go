@@ -249,8 +249,9 @@ func (a *app) runAgent(program string, argv []string, token string) error {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains([]string{tokenVar, "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}, name)
 	})
+	env = append(env, tokenVar+"="+token)
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = append(env, tokenVar+"="+token), a.in, a.out, a.err
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, a.in, a.out, a.err
 	cmd.Dir = a.dir
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)

@@ -38,7 +38,8 @@ func (p *project) agentEnv(name string, s *modeltest.Server) []string {
 func (p *project) as(environ []string, args ...string) (stdout, stderr string, code int) {
 	p.t.Helper()
 	var o, e strings.Builder
-	cmd := p.command(args...)
+	cmd := exec.CommandContext(p.ctx, p.myc, args...) // without -C: as people type it
+	cmd.Dir = p.dir
 	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &o, &e
 	if err := cmd.Run(); err != nil {
 		exit, ok := err.(*exec.ExitError)
@@ -114,7 +115,8 @@ func TestMycClaude(t *testing.T) {
 	}
 	s := modeltest.New(script...)
 	defer s.Close()
-	stdout, stderr, code := p.as(p.agentEnv("claude", s), "claude", "--role", "developer", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium", "--", "Do what the script says.")
+	environ := p.agentEnv("claude", s)
+	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium", "--", "Do what the script says.")
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
@@ -215,5 +217,88 @@ func TestMycClaudeRefuses(t *testing.T) {
 	}
 	if stdout, _, code := p.as(environ, "claude", "--help"); code != 0 || !strings.Contains(stdout, "only MCP server") {
 		t.Errorf("exit %d\n%s", code, stdout)
+	}
+}
+
+// TestMentionedFiles: a file that a person mentions with @ reaches the model without any hook (W10). The agent's own deny entries, which
+// the installer writes, keep it out.
+func TestMentionedFiles(t *testing.T) {
+	realAgent(t, "claude")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := newProject(t, governedWorld())
+	secrets := map[string]string{".mycelium/state.txt": "secret-of-the-state", "deep/down/.env.local": "secret-of-the-env", "deep/secrets.json": "secret-of-the-json", "../.ssh/config": "secret-of-ssh"}
+	prompt := "Look at @notes.md"
+	for name, text := range secrets {
+		p.write(name, text)
+		prompt += " and @" + filepath.Join(p.dir, name)
+	}
+	mention := func() string {
+		s := modeltest.New(modeltest.Step{Text: "done"})
+		defer s.Close()
+		cmd := exec.CommandContext(p.ctx, realAgent(t, "claude"), "-p", "--add-dir", p.home, "--", prompt)
+		cmd.Dir, cmd.Env = p.dir, p.agentEnv("claude", s)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("claude: %v\n%s", err, out)
+		}
+		return string(s.Turns()[0].Raw)
+	}
+	reads := func(text string) (seen []string) {
+		for name, secret := range secrets {
+			if strings.Contains(text, secret) {
+				seen = append(seen, name)
+			}
+		}
+		return seen
+	}
+	if seen := reads(mention()); len(seen) != len(secrets) {
+		t.Fatalf("without deny entries the model reads only %v: mentions work in another way now", seen)
+	}
+	p.must("hook", "install", "claude")
+	text := mention()
+	if seen := reads(text); len(seen) > 0 {
+		t.Errorf("the model reads %v", seen)
+	}
+	if !strings.Contains(text, "mushrooms") {
+		t.Error("the model does not read notes.md")
+	}
+	p.must("hook", "uninstall", "claude")
+	if seen := reads(mention()); len(seen) != len(secrets) {
+		t.Errorf("after uninstall the model reads only %v", seen)
+	}
+}
+
+// TestGuideGoverned runs the blocks of docs/guide.md that need Claude Code, with a scripted model behind it.
+func TestGuideGoverned(t *testing.T) {
+	realAgent(t, "claude")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := newProject(t, nil)
+	bin := filepath.Join(p.home, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, p.myc, filepath.Join(bin, "myc"))
+	s := modeltest.New(
+		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.home, "fresh", "notes.md")}}}},
+		modeltest.Step{Text: "It sells mushrooms."},
+	)
+	defer s.Close()
+	var script strings.Builder
+	script.WriteString("set -ex\n")
+	for _, b := range shellBlocks(t, "../../docs/guide.md") {
+		if b.with == "claude" {
+			script.WriteString(b.text)
+		}
+	}
+	environ := p.agentEnv("claude", s)
+	cmd := exec.CommandContext(p.ctx, "bash", "-c", script.String())
+	cmd.Dir, cmd.Env = p.dir, append(environ, "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil || !strings.Contains(string(out), "It sells mushrooms.") || !strings.Contains(string(out), `"agent__Read"`) || !strings.Contains(string(out), "The hook blocks.") {
+		t.Error(err)
 	}
 }

@@ -70,6 +70,9 @@ func programOf(proc string) string {
 	if name := strings.TrimSpace(string(comm)); slices.Contains(agentPrograms, name) {
 		return name
 	}
+	if isSelf(proc) {
+		return "" // `myc claude` is a person's command, and no script of that name
+	}
 	cmdline, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 	args := strings.Split(string(cmdline), "\x00")
 	for _, arg := range args[:min(len(args), 2)] { // the program, and the script of `node script`
@@ -78,6 +81,16 @@ func programOf(proc string) string {
 		}
 	}
 	return ""
+}
+
+// isSelf reports whether a process runs this very program, whatever it calls itself.
+func isSelf(proc string) bool {
+	theirs, err := os.Stat(filepath.Join(proc, "exe"))
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat("/proc/self/exe")
+	return err == nil && os.SameFile(theirs, ours)
 }
 
 // parentOf reads the parent's pid from /proc/PID/stat, whose second field may hold spaces and brackets; 0 ends the walk.

@@ -87,7 +87,7 @@ func shellWord(w string) string {
 // shellWords splits a line as shellWord wrote it; ok is false for one that a shell would do more with.
 func shellWords(line string) (words []string, ok bool) {
 	var w strings.Builder
-	in, any := false, false
+	in, word := false, false
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
@@ -96,25 +96,25 @@ func shellWords(line string) (words []string, ok bool) {
 		case in:
 			w.WriteByte(c)
 		case c == '\'':
-			in, any = true, true
+			in, word = true, true
 		case c == '\\' && i+1 < len(line):
 			i++
 			w.WriteByte(line[i])
-			any = true
+			word = true
 		case c == ' ':
-			if any {
+			if word {
 				words = append(words, w.String())
 			}
-			any = false
+			word = false
 			w.Reset()
 		case strings.IndexByte("\"$`;&|<>(){}*?[]#~\n\t", c) >= 0:
 			return nil, false
 		default:
 			w.WriteByte(c)
-			any = true
+			word = true
 		}
 	}
-	if any {
+	if word {
 		words = append(words, w.String())
 	}
 	return words, !in
