@@ -38,7 +38,7 @@ gateway              : policy skill approval gate rpc telemetry
 hook                 : policy approval gate daemon atomicfile harness model/modeltest
 agent                : policy skill approval gate model harness hook transcript
 swarm                : policy skill gate hook agent model harness sandbox protocol workflow store setup swarm/tmux swarm/worktree
-config               : policy skill audit approval backend sandbox protocol workflow secret atomicfile yamlfile
+config               : policy shell skill audit approval backend sandbox protocol workflow secret atomicfile yamlfile
 web                  : policy skill audit approval backend gate hook swarm protocol workflow config transcript memory setup telemetry
 `
 

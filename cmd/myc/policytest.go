@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"mycelium/internal/config"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -76,7 +77,7 @@ func (v *view) testRules(file string) (n int, wrong []string, err error) {
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		_, problems = policy.New(policy.Source{Catalog: v.catalog.Definitions, Grants: v.skills.Grants(), Roles: v.project.Roles, Rules: doc.Rules, Dir: v.project.Dir, Home: v.project.Home})
+		_, problems = policy.New(policy.Source{Catalog: v.catalog.Definitions, Grants: v.skills.Grants(), Roles: v.project.Roles, Rules: doc.Rules, Dir: v.project.Dir, Home: v.project.Home, Commands: config.ReadCommand})
 	}
 	return n, faults(problems), nil
 }
@@ -100,7 +101,7 @@ func (v *view) testCorpus(file string) (n int, wrong []string, err error) {
 	archive := txtar.Parse(data)
 	pol := v.policy
 	var cases []policy.Case
-	src := policy.Source{Dir: "/p", Home: "/home/dev"}
+	src := policy.Source{Dir: "/p", Home: "/home/dev", Commands: config.ReadCommand}
 	own := false
 	for _, f := range archive.Files {
 		if f.Name == "cases" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
 )
@@ -62,8 +63,13 @@ func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) pol
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
+		Dir: p.Dir, Home: p.Home, Broken: p.Broken, Commands: ReadCommand,
 	}
+}
+
+// ReadCommand reads the commands in the examples of rules.
+func ReadCommand(command, dir, home string) policy.Facts {
+	return shell.Facts(command, shell.Options{Dir: dir, Home: home})
 }
 
 // Compile validates the skills against a catalog and compiles the policy. The problems are those that Load could not know; it

@@ -27,8 +27,8 @@ func (c *compiler) checkExample(r *rule, x *Example, where string, want bool) {
 		c.ruleProblem(r.src, r.name, where+": "+err.Error(), "write the name of one tool", false)
 		return
 	}
-	if it == (Item{Server: AgentServer, Name: "Bash"}) && r.needsFacts() {
-		c.ruleProblem(r.src, r.name, where+": not checked, because commands are not read yet", "", true)
+	if it == shellTool && c.src.Commands == nil && r.needsFacts() {
+		c.ruleProblem(r.src, r.name, where+": not checked, because nothing reads commands here", "", true)
 		return
 	}
 	got := c.tryExample(r, x, it)
@@ -41,6 +41,9 @@ func (c *compiler) checkExample(r *rule, x *Example, where string, want bool) {
 		c.ruleProblem(r.src, r.name, where+": the rule matches it", "mend the rule or the example", false)
 	}
 }
+
+// shellTool is the tool whose argument is a shell command.
+var shellTool = Item{Server: AgentServer, Name: "Bash"}
 
 func exampleItem(s string) (Item, error) {
 	p, err := parseRuleTool(s)
@@ -83,9 +86,7 @@ func (c *compiler) tryExample(r *rule, x *Example, it Item) verdict {
 	} else {
 		notes = r.src.Annotations
 	}
-	dir := orElse(x.Cwd, p.dir)
-	call.Facts = lexical(ArgFacts(it, notes, call.Args, dir))
-	part := &call.Facts.Parts[0]
+	call.Facts = c.exampleFacts(it, notes, call.Args, orElse(x.Cwd, p.dir))
 	var v view
 	v.look(p, &call.Scope, &call.Scope.Principal)
 	for _, name := range call.Scope.Skills {
@@ -100,7 +101,32 @@ func (c *compiler) tryExample(r *rule, x *Example, it Item) verdict {
 	if !concerned || !r.admitsNotes(notes) || !r.admitsRole(p, v.role) && call.Scope.Principal.Role != first(r.src.Role) {
 		return misses
 	}
-	return r.admits(p, &v, &call, part)
+	return r.admitsAll(p, &v, &call)
+}
+
+// admitsAll asks the rule about every part of a call: one that allows is for it only if it is for each.
+func (r *rule) admitsAll(p *Policy, v *view, c *Call) verdict {
+	best := misses
+	for i := range c.Facts.Parts {
+		switch got := r.admits(p, v, c, &c.Facts.Parts[i]); {
+		case got == fails:
+			return fails
+		case got == matches:
+			best = matches
+		case r.effect == Allow:
+			return misses
+		}
+	}
+	return best
+}
+
+// exampleFacts are the facts of an example: those of the text, as if no link stood in the way.
+func (c *compiler) exampleFacts(it Item, notes Annotations, args Args, dir string) Facts {
+	if it == shellTool && c.src.Commands != nil {
+		command, _ := args["command"].(string)
+		return lexical(c.src.Commands(command, dir, c.p.home))
+	}
+	return lexical(ArgFacts(it, notes, args, dir))
 }
 
 func first(n Names) string {

@@ -40,7 +40,7 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s has no triggers in English or none in Japanese", s.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"admin-access", "code-modifier", "code-reviewer", "common", "developer-tools", "doc-updater", "editor", "guest-access", "reader", "skill-admin"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"admin-access", "build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor", "git-workflow", "guest-access", "reader", "skill-admin", "test-runner"}, names); diff != "" {
 		t.Error(diff)
 	}
 
@@ -54,10 +54,10 @@ func TestShipped(t *testing.T) {
 	}
 	want := map[string][]string{
 		"guest":       {"common", "guest-access", "reader"},
-		"developer":   {"code-modifier", "code-reviewer", "common", "developer-tools", "doc-updater", "editor", "reader"},
+		"developer":   {"build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor", "git-workflow", "reader", "test-runner"},
 		"admin":       slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "guest-access" || n == "developer-tools" }),
 		"researcher":  {"common", "reader"},
-		"implementer": {"code-modifier", "common", "editor", "reader"},
+		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
 		"reviewer":    {"code-reviewer", "common", "reader"},
 		"controller":  {"common", "reader"},
 	}
@@ -77,10 +77,12 @@ func TestShipped(t *testing.T) {
 func TestShippedSuggestions(t *testing.T) {
 	skills, _ := Load(Shipped(), "shipped", "shipped")
 	lib := Validate(skills, builtin())
-	all := []string{"common", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin"}
+	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin", "test-runner", "build-check", "git-workflow"}
 	for text, want := range map[string]string{
 		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer", "ドキュメントを更新して": "doc-updater", "スキルを追加したい": "skill-admin",
 		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier", "review my change": "code-reviewer", "update the docs": "doc-updater",
+		"run the tests": "test-runner", "テストを実行して": "test-runner", "does it still compile?": "build-check", "ビルドしてみて": "build-check",
+		"make a commit of this": "git-workflow", "変更をコミットして": "git-workflow", "use the terminal": "coding-agent", "シェルで動かして": "coding-agent",
 	} {
 		got := lib.Suggest(text, all)
 		if !slices.ContainsFunc(got, func(s Suggestion) bool { return s.Skill == want }) {
