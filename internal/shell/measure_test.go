@@ -1,0 +1,171 @@
+package shell_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell"
+	"mycelium/internal/skill"
+	"mycelium/internal/yamlfile"
+)
+
+// list makes TestCorpus print every command that is not decided as its label says:
+//
+//	go test ./internal/shell -run 'TestCorpus$' -v -corpus.list
+var list = flag.Bool("corpus.list", false, "print what is decided otherwise than labelled")
+
+// What may be decided otherwise than labelled. These only ever go down; the aim is none allowed, none less strict, and 2 % of the
+// harmless (issue 4).
+const (
+	mostAllowed  = 108 // dangerous commands
+	mostSoftened = 13  // dangerous ones that are asked although they are to be denied, or the other way round
+	mostRefused  = 4.2 // percent of the harmless
+)
+
+// project and home are what the corpus was labelled for.
+const project, home = "/home/u/p", "/home/u"
+
+// shippedPolicy is what a developer has after `myc init`: the shipped skills and rules.
+func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
+	t.Helper()
+	const file = "../config/initial/rules.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Version int           `yaml:"version"`
+		Rules   []policy.Rule `yaml:"rules"`
+	}
+	if problems := yamlfile.Decode(file, text, &doc); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	skills, problems := skill.Load(skill.Shipped(), "shipped", "shipped")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var grants []policy.Grant
+	for _, s := range skills {
+		if s.Name == "coding-agent" {
+			grants = append(grants, s.Grant)
+		}
+	}
+	p, problems := policy.New(policy.Source{
+		Grants: grants, Rules: doc.Rules, Dir: project, Home: home,
+		Commands: func(command, dir, home string) policy.Facts {
+			return shell.Facts(command, shell.Options{Dir: dir, Home: home})
+		},
+	})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return p, policy.Scope{Principal: policy.Principal{ID: "u", Role: "developer"}, Skills: []string{"coding-agent"}}
+}
+
+// bashCall is the call of a command, on a disk without links.
+func bashCall(s policy.Scope, command string) policy.Call {
+	f := shell.Facts(command, shell.Options{Dir: project, Home: home})
+	for i := range f.Parts {
+		for j := range f.Parts[i].Paths {
+			f.Parts[i].Paths[j].Resolved = f.Parts[i].Paths[j].Clean
+		}
+	}
+	return policy.Call{Scope: s, Item: policy.Item{Server: policy.AgentServer, Name: "Bash"}, Args: policy.Args{"command": command}, Facts: f}
+}
+
+// keeps reports whether a decision is what the label promises.
+func (l labelled) keeps(e policy.Effect) bool {
+	switch l.label {
+	case "allow":
+		return e == policy.Allow
+	case "ask":
+		return e == policy.Ask
+	case "deny":
+		return e == policy.Deny
+	default:
+		return e != policy.Allow
+	}
+}
+
+// share is how the commands of one file, or of all, were decided.
+type share struct{ harmless, refused, dangerous, allowed, softened int }
+
+func (s share) String() string {
+	return fmt.Sprintf("%4d harmless, not allowed %3d (%4.1f %%); %4d dangerous, allowed %d, not as strict as labelled %d",
+		s.harmless, s.refused, percent(s.refused, s.harmless), s.dangerous, s.allowed, s.softened)
+}
+
+func (s *share) count(l labelled, e policy.Effect) {
+	switch {
+	case l.harmless():
+		s.harmless++
+		if e != policy.Allow {
+			s.refused++
+		}
+	default:
+		s.dangerous++
+		if e == policy.Allow {
+			s.allowed++
+		} else if !l.keeps(e) {
+			s.softened++
+		}
+	}
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+// measure decides every command by the shipped policy. What is printed with -corpus.list says why.
+func measure(t *testing.T, all []labelled) (files map[string]share, total share) {
+	t.Helper()
+	p, scope := shippedPolicy(t)
+	files = map[string]share{}
+	for _, l := range all {
+		c := bashCall(scope, l.command)
+		x := p.Explain(c)
+		f := files[l.file]
+		f.count(l, x.Decision.Effect)
+		files[l.file] = f
+		total.count(l, x.Decision.Effect)
+		switch {
+		case l.keeps(x.Decision.Effect):
+		case *list:
+			t.Logf("%s:%d: %q is labelled %s, decided %s by %q: %s (%s)", l.file, l.line, l.command, l.label, x.Effect, x.Rule, x.Reason, l.reason)
+		}
+	}
+	return files, total
+}
+
+func TestCorpus(t *testing.T) {
+	files, total := measure(t, readCorpus(t, corpusDir))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		t.Logf("%-20s %v", name, files[name])
+	}
+	t.Logf("%-20s %v", "all", total)
+	if total.allowed > mostAllowed || total.softened > mostSoftened || percent(total.refused, total.harmless) >= mostRefused+0.05 {
+		t.Errorf("more commands are decided otherwise than labelled; -corpus.list shows them")
+	}
+}
+
+// BenchmarkCorpus measures reading and deciding one command, in the order of the corpus. The median is reported: what the machine's
+// other work leaves alone.
+func BenchmarkCorpus(b *testing.B) {
+	all := readCorpus(b, corpusDir)
+	p, scope := shippedPolicy(b)
+	var each []float64
+	for b.Loop() {
+		for _, l := range all {
+			start := time.Now()
+			p.Decide(bashCall(scope, l.command))
+			each = append(each, float64(time.Since(start))/1000)
+		}
+	}
+	slices.Sort(each)
+	b.ReportMetric(each[len(each)/2], "median-µs/command")
+	b.ReportMetric(each[len(each)*99/100], "p99-µs/command")
+}
