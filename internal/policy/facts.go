@@ -80,7 +80,7 @@ func usesOf(it Item, notes Annotations) uses {
 		case "Bash":
 			return uses{effects: []string{"execute"}, command: true}
 		case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode",
-			"BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch": // what an agent does within itself: its children and shells are decided themselves
+			"BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool": // what an agent does within itself: its children and shells are decided themselves
 			return uses{path: read, source: read, destination: read}
 		}
 	}

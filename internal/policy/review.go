@@ -242,10 +242,15 @@ func (p *Policy) reviewPatterns(r *rule, key string, vs Values, note remark) {
 		switch {
 		case v.Regex != nil && (openEnd(*v.Regex) || key != "host" && openStart(*v.Regex)):
 			note(Wide, "say what stands at both ends; for paths a glob is clearer", "the regular expression %q of %s is open at its end: it also matches what somebody adds there", *v.Regex, key)
-		case v.Glob != nil && (key == "path" || isPathName(key)) && !r.readsOnly() && p.leaves(*v.Glob):
-			note(Wide, "begin it with a folder of the project; a relative glob starts there", "the glob %q leaves the project", *v.Glob)
+		case v.Glob != nil && changesPath(key) && !r.readsOnly() && p.leaves(*v.Glob):
+			note(Wide, "begin it with a folder of the project; a relative glob starts there, and read: is for what is only read", "the glob %q leaves the project", *v.Glob)
 		}
 	}
+}
+
+// changesPath reports whether a field is over paths that may be changed.
+func changesPath(key string) bool {
+	return key == "path" || key == string(Write) || key == string(Delete) || key == string(Execute) || isPathName(key)
 }
 
 func openStart(re string) bool {
@@ -262,7 +267,7 @@ func (r *rule) readsOnly() bool {
 
 // leaves reports whether a glob over paths matches outside of the project. The folders for temporary files are everybody's.
 func (p *Policy) leaves(glob string) bool {
-	for _, free := range []string{"/tmp/", "/var/tmp/", "/dev/null"} {
+	for _, free := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/null"} {
 		if strings.HasPrefix(glob, free) {
 			return false
 		}
