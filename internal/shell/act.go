@@ -1,5 +1,7 @@
 package shell
 
+import "mycelium/internal/policy"
+
 // act is what the code, and not the table alone, knows of a program.
 type act uint8
 
@@ -29,6 +31,8 @@ const (
 	asOurs
 	asAgent
 	asProject
+	asTest
+	asCloud
 )
 
 // The acts that add to what the table says.
@@ -71,6 +75,12 @@ const (
 	withCopy
 	withPatterns
 	withRequest
+	withSecrets
+	withEverything
+	withLink
+	withPatch
+	withGoRun
+	withDryRun
 )
 
 // perform does the acts that end the call.
@@ -109,7 +119,7 @@ func (c *call) perform(a act, args []text) {
 	case asInterpreter:
 		interpreter(c, args)
 	case asFind:
-		find1(c, args)
+		searchFiles(c, args)
 	case asContainer:
 		container(c, args)
 	case asRunner:
@@ -124,6 +134,10 @@ func (c *call) perform(a act, args []text) {
 		agent(c, args)
 	case asProject:
 		projectCode(c, args)
+	case asTest:
+		tests(c, args)
+	case asCloud:
+		cloudVerb(c)
 	}
 }
 
@@ -195,6 +209,18 @@ func (c *call) considerFiles(a act) {
 		request(c)
 	case withPatterns:
 		patterns(c)
+	case withSecrets:
+		showsSecrets(c)
+	case withEverything:
+		c.file(policy.Read, known("/"))
+	case withLink:
+		linked(c)
+	case withPatch:
+		patched(c)
+	case withGoRun:
+		goRun(c)
+	case withDryRun:
+		dryRun(c)
 	default:
 		c.considerGit(a)
 	}

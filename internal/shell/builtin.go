@@ -40,6 +40,10 @@ func changeDir(c *call) {
 			to = vals[0]
 		}
 	}
+	if len(c.operands) > 0 && c.operands[0].s == "-" && to.unknown {
+		c.ok = c.st.at(nil, true)
+		return
+	}
 	before := c.st
 	old := text{unknown: true}
 	if len(before.dirs) == 1 && !before.lost {
@@ -52,7 +56,9 @@ func changeDir(c *call) {
 		c.unclear("the folder that it goes to is not known")
 		c.ok = before.at(nil, true).with("OLDPWD", old)
 	} else if to.s != "" {
-		c.file(policy.Read, to)
+		if len(c.operands) > 0 {
+			c.file(policy.Read, to)
+		}
 		c.enter(to)
 		c.ok = c.st.with("OLDPWD", old)
 		if c.has("P") {
@@ -74,6 +80,9 @@ func leave(c *call) { c.ok.dead, c.fail.dead = true, true }
 
 // setOptions is set: -e matters, and arguments become $1 …
 func setOptions(c *call, args []text) {
+	if len(args) == 0 {
+		c.does |= doesSecrets // it shows every variable
+	}
 	for i, a := range args {
 		if a.unknown {
 			c.unclear("an option of set is not known")
@@ -138,6 +147,10 @@ func assignNames(c *call) {
 	for _, o := range c.operands {
 		if o.unknown {
 			c.unclear("which variable is meant is not known")
+		}
+		if c.program.name == "read" && len(c.in.roots) == 1 && len(c.operands) == 1 {
+			st = c.r.set(st, o.s, c.in.roots[0])
+			continue
 		}
 		if meaningOf(o.s) == ourVariable {
 			c.does |= doesOperator
@@ -237,6 +250,9 @@ func (c *call) runFile(t text) {
 	default:
 		c.does |= doesProjectCode
 		c.file(policy.Execute, t)
+		if t.glob {
+			c.unclear("which script runs is not known")
+		}
 	}
 }
 

@@ -103,8 +103,9 @@ func (c *call) run() {
 	c.does |= doesExecute
 	if strings.IndexByte(t.s, '/') >= 0 && !systemFolder(path.Dir(t.s)) {
 		c.file(policy.Execute, t)
-		if !toolFolder(path.Dir(t.s)) {
+		if p := find(c.part.Program); !toolFolder(path.Dir(t.s)) && (p == nil || p.raw != asOurs && p.raw != asAgent) {
 			c.does |= doesProjectCode
+			c.targets(c.words[1:])
 			c.guess(c.words[1:])
 			c.finish()
 			return
@@ -226,8 +227,19 @@ func (c *call) finish() {
 	for _, p := range c.part.Paths {
 		c.does |= ofAccess(p.Access)
 	}
+	c.secrets()
 	c.r.add(c.part, c.does)
 	c.part, c.does = policy.Part{}, 0
+}
+
+// secrets reports a variable that looks like a secret among the words: what gets it may show it or send it.
+func (c *call) secrets() {
+	if c.part.Program == "test" || c.part.Program == "[" {
+		return
+	}
+	for i := range c.words {
+		c.does |= c.words[i].by & doesSecrets
+	}
 }
 
 // again runs the words that a wrapper was given, in its place.
@@ -251,6 +263,9 @@ func (c *call) again(words []text) {
 func (c *call) line(t text, args []text) {
 	if t.unknown {
 		c.does |= doesInlineCode
+		if t.by&doesNetwork != 0 {
+			c.does |= doesRemoteCode
+		}
 		c.unclear("the text that is run as a command is not known")
 		return
 	}

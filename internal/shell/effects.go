@@ -32,6 +32,7 @@ const (
 	doesDestructive
 	doesAgent
 	doesOperator
+	doesWrittenHere
 	doesUnclear
 	effectsEnd
 )
@@ -42,7 +43,7 @@ var effectNames = [...]string{
 	policy.EffectNetwork, policy.EffectUpload, policy.EffectListen, policy.EffectSecrets, policy.EffectPrivilege, policy.EffectPush,
 	policy.EffectForcePush, policy.EffectHistory, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
 	policy.EffectRemoteCode, policy.EffectProcess, policy.EffectContainer, policy.EffectCloud, policy.EffectDatabase,
-	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectUnclear,
+	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnclear,
 }
 
 // words are the names of the effects of a set; execute comes first, because nearly everything has it.

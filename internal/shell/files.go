@@ -263,7 +263,8 @@ func tar(c *call) {
 	switch mode {
 	case 'x':
 		if !c.has("O") && !c.has("to-command") {
-			c.file(policy.Write, known("."))
+			c.works("w")
+			c.unpacks()
 		}
 		if c.has("P") {
 			c.unclear("absolute names are unpacked where they lead")
@@ -365,7 +366,7 @@ func chmod(c *call) {
 		mode = c.operands[0]
 	}
 	switch s := mode.s; {
-	case mode.unknown:
+	case mode.unknown || c.has("reference") && c.program.name == "chmod":
 		c.unclear("which rights are given is not known")
 	case s != "" && s[0] >= '0' && s[0] <= '7':
 		octal := strings.TrimLeft(s, "0")
@@ -392,9 +393,6 @@ func chown(c *call) {
 	}
 }
 
-// copied is cp, whose links and devices are what they were, and mv: a folder that is moved away is gone.
-func copied(*call) {}
-
 // editor is an editor that a person would use: what happens in it is not known.
 func editor(c *call) {
 	if c.program.name == "grep" {
@@ -403,6 +401,9 @@ func editor(c *call) {
 		}
 		c.outside()
 		return
+	}
+	if c.has("e") || c.has("E") {
+		c.does |= doesInlineCode
 	}
 	for _, t := range c.operands {
 		if strings.HasPrefix(t.s, "+") && len(t.s) > 1 && (t.s[1] < '0' || t.s[1] > '9') {
@@ -431,11 +432,23 @@ func patterns(c *call) {
 			c.role('r', known("."))
 		}
 	case "rg", "fd":
-		if v, ok := c.value("x"); ok && c.program.name == "fd" {
+		v, ok := c.value("x")
+		if !ok {
+			v, ok = c.value("X")
+		}
+		if ok && c.program.name == "fd" {
 			rest := append([]text{v}, c.after("-x", "--exec", "-X", "--exec-batch")...)
 			c.runFound(rest)
 		}
 	default:
+		if c.has("ext-diff") || c.has("textconv") {
+			c.unclear("a program of the settings shows the difference")
+		}
+		for _, t := range c.operands {
+			if _, file, ok := strings.Cut(t.s, ":"); ok && file != "" && !strings.HasPrefix(t.s, ":") {
+				c.role('r', text{s: file, unknown: t.unknown})
+			}
+		}
 		if c.has("i") {
 			for _, t := range c.operands {
 				c.role('r', t)
@@ -474,6 +487,11 @@ func signal(c *call) {
 		if c.has("l") || c.has("s") && zero(c, "s") || c.has("n") && zero(c, "n") || len(c.words) > 1 && c.words[1].s == "-0" {
 			return
 		}
+		for _, w := range c.words[min(2, len(c.words)):] {
+			if strings.HasPrefix(w.s, "-") && len(w.s) > 1 && w.s != "--" {
+				c.does |= doesProcess
+			}
+		}
 		for _, t := range c.operands {
 			if !strings.HasPrefix(t.s, "%") && t.raw != "$!" && t.raw != `"$!"` {
 				c.does |= doesProcess
@@ -487,6 +505,34 @@ func signal(c *call) {
 		}
 		if c.has("w") || c.has("p") {
 			c.does |= doesPrivilege
+		}
+	case "date":
+		if c.has("s") {
+			c.does |= doesPrivilege
+		}
+	case "hostname":
+		if len(c.operands) > 0 {
+			c.does |= doesPrivilege
+		}
+	case "mount":
+		if len(c.words) == 1 || c.has("l") {
+			c.does &^= doesPrivilege
+		}
+	case "printenv":
+		for _, t := range c.operands {
+			if secretName(t.s) || t.unknown {
+				c.does |= doesSecrets
+			}
+		}
+		if len(c.operands) == 0 {
+			c.does |= doesSecrets
+		}
+	case "addr|a|address|link|l|route|r|neigh|n|-4|-6":
+		for _, t := range c.operands {
+			switch t.s {
+			case "set", "add", "del", "delete", "flush", "change", "replace", "append":
+				c.does |= doesPrivilege
+			}
 		}
 	case "fuser":
 		if c.has("k") {
@@ -510,8 +556,13 @@ func makefile(c *call) {
 			c.file(policy.Execute, known(name))
 		}
 	}
-	c.file(policy.Read, known("."))
-	c.file(policy.Write, known("."))
+	c.works("rw")
+	if !c.has("n") {
+		c.targets(c.operands)
+	}
+	if v, ok := c.value("f"); ok && v.s == "-" {
+		c.fromInput()
+	}
 	for _, t := range c.operands {
 		name, val, ok := strings.Cut(t.s, "=")
 		if ok && (name == "SHELL" || name == ".SHELLFLAGS" || name == "CC" || name == "CXX" || name == "MAKE") {

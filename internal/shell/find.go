@@ -6,8 +6,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// find1 is find: starting points, tests, and what is done with what is found.
-func find1(c *call, args []text) {
+// searchFiles is find: starting points, tests, and what is done with what is found.
+func searchFiles(c *call, args []text) {
 	roots, i := c.roots(args)
 	if len(roots) == 0 {
 		roots = []text{known(".")}
@@ -115,6 +115,11 @@ func (r *reader) listed(from int) []text {
 		if p.Program == "git" && (len(p.Argv) < 2 || p.Argv[1] != "ls-files" && p.Argv[1] != "diff" && p.Argv[1] != "grep") {
 			return nil
 		}
+	case "go":
+		if len(p.Argv) > 1 && p.Argv[1] == "list" {
+			return []text{known("./...")}
+		}
+		return nil
 	default:
 		return nil
 	}

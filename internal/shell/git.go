@@ -8,6 +8,12 @@ import (
 
 // git looks at the options before the subcommand: -c sets what git runs.
 func git(c *call) {
+	if c.program.name == "cargo" {
+		if c.has("config") {
+			c.unclear("settings of cargo change what runs")
+		}
+		return
+	}
 	for _, o := range c.found {
 		switch o.name {
 		case "c", "config-env":
@@ -21,13 +27,9 @@ func git(c *call) {
 			if o.has {
 				c.unclear("git runs programs of another folder")
 			}
-		case "p":
-			c.nestedPager()
 		}
 	}
 }
-
-func (c *call) nestedPager() {}
 
 // gitSetting judges a setting: some are command lines, some name code or other addresses.
 func (c *call) gitSetting(key string, val text) {
@@ -232,7 +234,7 @@ func gitRemote(c *call) {
 func gitClean(c *call) {
 	if !c.has("n") {
 		c.does |= doesHistory
-		c.file(policy.Write, known("."))
+		c.works("w")
 	}
 }
 
@@ -245,6 +247,15 @@ func gitCommit(c *call) {
 
 func gitTag(c *call) {
 	switch {
+	case c.program.name == "gc":
+		if c.has("prune") {
+			c.does |= doesHistory
+		}
+		c.does |= doesWrite
+	case c.program.name == "symbolic-ref":
+		if len(c.operands) > 1 || c.has("d") {
+			c.does |= doesHistory
+		}
 	case c.has("d"), c.has("f"):
 		c.does |= doesHistory
 	case len(c.operands) > 0 && !c.has("l"):
@@ -270,7 +281,7 @@ func gitClone(c *call) {
 			c.gitSetting(key, text{s: val, unknown: o.val.unknown})
 		}
 	}
-	if c.program.name == "pull" && c.has("f") {
+	if c.program.name == "pull" && (c.has("f") || c.has("r")) {
 		c.does |= doesHistory
 	}
 }

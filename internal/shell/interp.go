@@ -2,11 +2,13 @@ package shell
 
 import (
 	"strings"
+
+	"mycelium/internal/policy"
 )
 
 // shellProgram is sh, bash and their like: a script, a text after -c, or what comes to standard input.
 func shellProgram(c *call, args []text) {
-	line, stdin := false, false
+	line, stdin, asks, checks := false, false, false, false
 	i := 0
 	for ; i < len(args); i++ {
 		t := args[i]
@@ -32,22 +34,33 @@ func shellProgram(c *call, args []text) {
 		}
 		line = line || t.s[0] == '-' && strings.Contains(t.s, "c")
 		stdin = stdin || strings.Contains(t.s, "s")
+		asks = asks || strings.Contains(t.s, "i")
+		checks = checks || t.s == "-n"
 		if strings.HasSuffix(t.s, "o") || strings.HasSuffix(t.s, "O") {
 			i++
 		}
 	}
 	rest := args[min(i, len(args)):]
+	if asks && !line {
+		c.does |= doesInlineCode
+	}
 	switch {
 	case line && len(rest) > 0:
 		c.pass()
 		outer := c.r.funcs
 		ok, fail := c.ok, c.fail
+		if len(rest) > 1 {
+			c.st = c.st.with("0", rest[1])
+		}
 		c.line(rest[0], append([]text{}, rest[min(2, len(rest)):]...))
 		c.ok, c.fail = ok, fail // it was a shell of its own
 		if len(c.r.funcs) == len(outer) {
 			c.r.funcs = outer
 		}
 		c.close()
+	case len(rest) > 0 && checks:
+		c.file(policy.Read, rest[0])
+		c.finish()
 	case len(rest) > 0 && !stdin && !line:
 		c.runFile(rest[0])
 		c.guess(rest[1:])
@@ -95,6 +108,10 @@ func (c *call) fromInput() {
 		c.streamed(c.in.does)
 	case c.in.file != nil:
 		c.role('x', *c.in.file)
+		c.does |= doesInlineCode
+	default:
+		c.does |= doesInlineCode
+		c.unclear("it asks for what it runs")
 	}
 }
 
@@ -107,8 +124,11 @@ func interpreter(c *call, args []text) {
 		c.guess(c.operands)
 	case len(c.operands) > 0:
 		c.runFile(c.operands[0])
+		c.targets(c.operands[1:])
 		c.guess(c.operands[1:])
-	case c.has("version") || c.has("help"):
+	case c.has("jar") || c.has("test"):
+		c.does |= doesProjectCode
+	case c.has("v") || c.has("version") || c.has("h") || c.has("l"):
 	default:
 		c.fromInput()
 	}
@@ -133,6 +153,7 @@ func python(c *call, args []text) {
 			} else {
 				c.runFile(args[i])
 			}
+			c.targets(args[i+1:])
 			c.guess(args[i+1:])
 			c.finish()
 			return
@@ -151,6 +172,8 @@ func python(c *call, args []text) {
 			}
 			c.module(rest)
 			return
+		case s == "-i":
+			c.does |= doesInlineCode
 		case s == "-W" || s == "-X" || s == "-Q":
 			i++
 		}
@@ -186,7 +209,9 @@ func (c *call) module(words []text) {
 
 // projectCode is a program that is built from the project, or whose arguments are the project's own: they may be paths.
 func projectCode(c *call, args []text) {
-	c.does |= doesProjectCode
+	c.does |= doesProjectCode | doesWrite
+	c.targets(args)
+	c.works("rw")
 	c.guess(args)
 	c.finish()
 }

@@ -12,6 +12,7 @@ import (
 //
 //	v  nothing: it is a text
 //	r  read    w  written    d  deleted    x  executed    b  read and written    m  read and deleted (moved away)
+//	f  formatted: read and written, where the whole working directory is meant file by file
 //	h  a host or an address     c  a command line for a shell     k  a folder where the program works
 //	u  a path or an address, read     g  it may be a path, read and written
 //	?  an option whose value, a text, can only be attached to it
@@ -59,7 +60,7 @@ func (c *call) scan(p *program, args []text) {
 			if t.bare || t.unknown && t.s == "" {
 				c.options = true
 			}
-			if p.style == first || p.subs != nil {
+			if p.style == first || p.subs != nil || p.raw == asWrapper {
 				c.operands = append(c.operands, args[i:]...)
 				return
 			}
@@ -210,13 +211,33 @@ func (c *call) spread(p *program) {
 		}
 	}
 	if p.here != "" && len(c.part.Paths)+len(c.part.Hosts) == before {
-		for i := range p.here {
-			c.role(p.here[i], known("."))
-		}
+		c.works(p.here)
 	}
 	if c.options && p.does&doesUnclear == 0 && !isHarmless(p.name) {
 		c.unclear("an argument is not known")
 	}
+}
+
+// works says that the program works on the working directory. What it writes there, below it, has no name: only where that is not
+// the project, or a folder of it, the folder itself stands for it.
+func (c *call) works(roles string) {
+	for i := range roles {
+		if roles[i] == 'w' && c.inProject() {
+			c.does |= doesWrite
+			continue
+		}
+		c.role(roles[i], known("."))
+	}
+}
+
+// inProject reports whether the working directory is known to be the project or below it.
+func (c *call) inProject() bool {
+	for _, d := range c.st.dirs {
+		if d != c.r.o.Dir && !strings.HasPrefix(d, c.r.o.Dir+"/") {
+			return false
+		}
+	}
+	return !c.st.lost
 }
 
 // role does with a word what its role says.
@@ -241,6 +262,12 @@ func (c *call) role(role byte, t text) {
 	case 'm':
 		c.file(policy.Read, t)
 		c.file(policy.Delete, t)
+	case 'f':
+		c.file(policy.Read, t)
+		if t.s != "." || !c.inProject() {
+			c.file(policy.Write, t)
+		}
+		c.does |= doesWrite
 	case 'i':
 		c.does |= doesInlineCode
 	case 's':

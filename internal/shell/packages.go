@@ -17,14 +17,11 @@ func packageScript(c *call) {
 		case "create", "init", "innit":
 			if i+1 < len(words) && !strings.HasPrefix(words[i+1].s, "-") {
 				c.does |= doesInstall | doesNetwork
-			} else {
-				c.file(policy.Write, known("."))
 			}
 		}
 	}
 	c.does |= doesProjectCode
-	c.file(policy.Read, known("."))
-	c.file(policy.Write, known("."))
+	c.works("rw")
 	args := words[1:]
 	for i, w := range args {
 		if w.s == "--" {
@@ -76,7 +73,8 @@ func runner(c *call, args []text) {
 		c.does |= doesAgent
 	}
 	p := find(name)
-	if p != nil && !named && !strings.Contains(rest[0].s, "@") && p.raw != asAgent && p.raw != asOurs && projectTool(name) {
+	fetches := c.part.Program == "uvx" || c.part.Program == "pipx" || c.part.Program == "pnpx" || c.part.Program == "uv" || contains(c.argv(), "dlx")
+	if p != nil && !fetches && !named && !strings.Contains(rest[0].s, "@") && p.raw != asAgent && p.raw != asOurs && projectTool(name) {
 		c.does |= doesProjectCode
 		c.known(p, rest[1:]) // a tool of the project
 		return
@@ -145,6 +143,9 @@ func installs(c *call) {
 	if v, ok := c.value("e"); ok && (v.s == "." || strings.HasPrefix(v.s, "./") || strings.HasPrefix(v.s, ".[")) {
 		new = c.has("g") || len(c.operands) > 0
 	}
+	if c.has("u") || c.has("i") || c.has("extra-index-url") || c.has("f") {
+		new = true
+	}
 	if new {
 		c.does |= doesInstall
 	} else {
@@ -161,6 +162,28 @@ func cutAt(s string, b byte) string {
 
 // manifest are settings of a package manager: reading them is nothing, changing them is.
 func manifest(c *call) {
+	switch {
+	case c.program.name == "clean":
+		if c.has("modcache") {
+			c.file(policy.Delete, c.home("go/pkg/mod"))
+		}
+		if c.has("cache") || c.has("fuzzcache") {
+			c.file(policy.Delete, c.home(".cache/go-build"))
+		}
+		return
+	case c.program.name == "audit":
+		if len(c.operands) > 0 || c.has("fix") {
+			c.does |= doesDeps | doesProjectCode
+		}
+		if c.has("force") {
+			c.does |= doesInstall
+		}
+		return
+	}
+	sets := c.has("w") || c.has("u")
+	for _, t := range c.operands {
+		sets = sets || t.s == "set" || strings.Contains(t.s, "=") || t.unknown
+	}
 	for _, t := range c.operands {
 		switch {
 		case t.s == "set" || t.s == "delete" || t.s == "rm" || t.s == "edit" || t.s == "clean" || t.s == "purge" || t.s == "unset" || strings.Contains(t.s, "=") && c.program.name != "config|c|set|pkg|cache":
@@ -168,7 +191,10 @@ func manifest(c *call) {
 		case t.unknown:
 			c.unclear("a setting is not known")
 		}
-		if strings.Contains(t.s, "script-shell") || strings.Contains(t.s, "registry") || strings.Contains(t.s, "TOOLEXEC") || strings.Contains(t.s, "GOFLAGS") || strings.Contains(t.s, "PROXY") || strings.Contains(t.s, "index-url") {
+		if !sets {
+			continue
+		}
+		if strings.Contains(t.s, "scripts") || strings.Contains(t.s, "script-shell") || strings.Contains(t.s, "registry") || strings.Contains(t.s, "TOOLEXEC") || strings.Contains(t.s, "GOFLAGS") || strings.Contains(t.s, "PROXY") || strings.Contains(t.s, "index-url") {
 			c.unclear("the setting changes which code runs")
 		}
 	}
@@ -255,6 +281,10 @@ func (c *call) sql(t text) {
 // statement is a client of a database: what it runs may come from its input.
 func statement(c *call) {
 	if c.program.name == "redis-cli" {
+		if len(c.operands) > 0 && redisReads(c.operands[0].s) {
+			c.does = c.does&^doesDatabase | doesRead
+			return
+		}
 		for _, t := range c.operands {
 			c.sql(t)
 		}
@@ -272,4 +302,22 @@ func statement(c *call) {
 	case c.in.file != nil:
 		c.role('x', *c.in.file)
 	}
+}
+
+// redisReads reports whether a command of redis changes nothing.
+func redisReads(s string) bool {
+	switch strings.ToLower(s) {
+	case "ping", "info", "get", "mget", "keys", "scan", "ttl", "type", "exists", "dbsize", "llen", "hget", "hgetall", "lrange", "smembers":
+		return true
+	}
+	return false
+}
+
+// argv are the words as they are known.
+func (c *call) argv() []string {
+	list := make([]string, len(c.words))
+	for i, w := range c.words {
+		list[i] = w.s
+	}
+	return list
 }

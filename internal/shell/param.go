@@ -18,6 +18,9 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	vals, ok := b.value(p.Param.Value)
+	if !ok && secretName(p.Param.Value) {
+		b.cur.by |= doesSecrets
+	}
 	switch {
 	case p.Excl || p.Names != 0 || p.Slice != nil || p.Repl != nil || len(p.Modifiers) > 0:
 		b.unknown(quoted)
@@ -54,6 +57,9 @@ func (b *builder) values(vals []text, quoted bool) {
 			b.add(v.s)
 			b.cur.glob = b.cur.glob || v.glob && !quoted || !quoted && strings.ContainsAny(v.s, "*?[")
 			if v.unknown {
+				if v.maybe != "" && b.cur.maybe == "" {
+					b.cur.maybe = b.cur.s + v.maybe
+				}
 				b.unknown(quoted)
 			}
 			continue
@@ -87,7 +93,7 @@ func (b *builder) value(name string) ([]text, bool) {
 	switch name {
 	case "?", "#", "!", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
 		return []text{{s: "0"}}, true
-	case "-", "0", "_":
+	case "-", "_":
 		return nil, false
 	case "PWD":
 		if len(b.st.dirs) == 1 && !b.st.lost {
@@ -103,6 +109,17 @@ func (b *builder) value(name string) ([]text, bool) {
 		return unknownVals, true // how values are split is not what it usually is
 	}
 	return vals, ok
+}
+
+// secretName reports whether a variable is named like a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, part := range [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
 }
 
 func allPlain(vals []text) bool {
@@ -129,7 +146,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []text, ok bool) []text {
 		case ok && len(vals) > 0 && !vals[0].unknown: // set to nothing
 			return []text{arg}
 		}
-		return unknownVals
+		return []text{{unknown: true, maybe: arg.s}}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if ok {
 			return vals

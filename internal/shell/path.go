@@ -38,17 +38,24 @@ func (r *reader) place(a policy.Access, t text, st state) (paths []policy.Path, 
 		return nil, 0, ""
 	}
 	if t.unknown {
-		return nil, does, "which path is meant is not known"
+		if t.maybe != "" {
+			paths, _, _ = r.place(a, text{s: t.maybe}, st)
+		}
+		return paths, does, "which path is meant is not known"
 	}
 	if device(t.s) {
 		return nil, 0, ""
 	}
 	s := t.s
 	if t.glob {
+		for _, name := range protectedBy(s) {
+			more, _, _ := r.place(a, text{s: name}, st)
+			paths = append(paths, more...)
+		}
 		s = globbed(a, s)
 	}
 	if strings.HasPrefix(s, "/") {
-		return []policy.Path{{Access: a, Raw: s, Clean: path.Clean(s)}}, does, ""
+		return append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)}), does, ""
 	}
 	if st.lost {
 		why = "the working directory is not known"
@@ -80,6 +87,32 @@ func globbed(a policy.Access, s string) string {
 		return "."
 	}
 	return dir
+}
+
+// protected are names that rules and base constraints speak of, as far as a pattern that begins with a character of its own may be
+// meant for one of them.
+var protected = [...]string{".env", ".env.local", ".env.production", ".netrc", ".npmrc", ".git-credentials", "id_rsa", "id_ed25519", "credentials.json", "credentials.yaml",
+	"secrets.json", "secrets.yaml", "mycelium.yaml", "rules.yaml", "config.json", ".mcp.json", "crush.json", ".crush.json", "skills", "roles", "protocols", "workflows",
+	".mycelium", ".claude", ".codex", ".gemini", ".crush", "settings.json", "settings.local.json", ".ssh", ".aws", ".gnupg", ".kube", "passwd", "shadow"}
+
+// protectedBy are the paths with a protected name that a pattern matches. What the others match only the file system tells, which
+// the gate asks.
+func protectedBy(pattern string) []string {
+	last := strings.TrimRight(pattern, "/")
+	dir := ""
+	if i := strings.LastIndexByte(last, '/'); i >= 0 {
+		dir, last = last[:i+1], last[i+1:]
+	}
+	if last == "" || last[0] == '*' || broad(last) || !strings.ContainsAny(last, "*?[") {
+		return nil
+	}
+	var list []string
+	for _, name := range protected {
+		if matchGlob(last, name, false) {
+			list = append(list, dir+name)
+		}
+	}
+	return list
 }
 
 // broad reports whether a pattern has no letter or digit of its own.

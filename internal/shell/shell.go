@@ -47,6 +47,7 @@ func Facts(command string, o Options) policy.Facts {
 	r.parts = make([]policy.Part, 0, 2)
 	r.script(command, st, input{})
 	r.rest(st)
+	r.writtenHere()
 	if r.over {
 		r.parts = append(r.parts, unread("it does too much to be read whole"))
 	}
@@ -79,6 +80,7 @@ type reader struct {
 	path     bool // PATH was changed: which program a name means is not known
 	funcs    []function
 	hits     []text // what the last find finds
+	trees    []tree
 }
 
 // function is a function that the command declares.

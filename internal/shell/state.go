@@ -4,6 +4,7 @@ package shell
 type text struct {
 	s       string  // the value; of an unknown word the known beginning
 	raw     string  // as written
+	maybe   string  // of an unknown word: what it is if nobody says otherwise, ${X:-maybe}
 	unknown bool    // s is not all of it
 	glob    bool    // it has a pattern that the shell expands
 	bare    bool    // something unknown stands unquoted: it may be several words, or none

@@ -6,10 +6,11 @@ const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|
 
 // dockerCommands are the subcommands of docker and podman.
 var dockerCommands = []program{
-	{name: "ps|images|logs|inspect|version|info|stats|top|port|history|diff|search|events|context|df", does: doesRead, opts: "f|filter=v n|tail=v format=v since=v until=v"},
+	{name: "ps|images|logs|inspect|version|info|stats|top|port|history|diff|search|events|df", does: doesRead, opts: "f|filter=v n|tail=v format=v since=v until=v"},
 	{name: "run|create", opts: dockerRun, style: first, raw: asContainer},
 	{name: "exec", opts: dockerRun, style: first, raw: asContainer},
-	{name: "build|buildx|bake", opts: "f|file=x t|tag=v build-arg=v target=v o|output=g secret=v ssh=v platform=v push cache-from=v cache-to=v iidfile=w network=v progress=v builder=v", operands: "r*", does: doesContainer | doesProjectCode | doesNetwork},
+	{name: "buildx", subs: []program{{name: "ls|inspect|version|du"}, {name: "build|b|bake", opts: "f|file=r t|tag=v build-arg=v target=v o|output=g secret=v platform=v push load builder=v", operands: "r*", does: doesProjectCode | doesNetwork, do: withDryRun}}, rest: doesContainer},
+	{name: "build|bake", opts: "f|file=r t|tag=v build-arg=v target=v o|output=g secret=v ssh=v platform=v push cache-from=v cache-to=v iidfile=w network=v progress=v builder=v", operands: "r*", does: doesProjectCode | doesNetwork, do: withDryRun},
 	{name: "compose", opts: "f|file=x p|project-name=v env-file=r profile=v project-directory=k", subs: composeCommands},
 	{name: "pull|login|logout", does: doesContainer | doesNetwork},
 	{name: "push", does: doesPublish | doesNetwork | doesContainer},
@@ -17,7 +18,7 @@ var dockerCommands = []program{
 	{name: "cp", operands: "b*", does: doesContainer},
 	{name: "save|export", opts: "o|output=w", does: doesContainer},
 	{name: "load|import", opts: "i|input=r", operands: "r*", does: doesContainer},
-	{name: "system|volume|network|image|container|builder", subs: []program{
+	{name: "system|volume|network|image|container|builder|context", subs: []program{
 		{name: "ls|list|inspect|df|info|history|logs|top|stats|port", does: doesRead},
 		{name: "prune|rm|remove", does: doesContainer | doesDestructive},
 		{name: "run|exec|create", opts: dockerRun, style: first, raw: asContainer},
@@ -30,7 +31,8 @@ var composeCommands = []program{
 	{name: "exec|run", opts: dockerRun, style: first, raw: asContainer},
 	{name: "down", opts: "v|volumes rmi=v remove-orphans t=v", does: doesContainer},
 	{name: "push|publish", does: doesPublish | doesNetwork | doesContainer},
-	{name: "up|build|pull|start|stop|restart|rm|kill|create|pause|unpause|cp|watch|scale|wait|attach", does: doesContainer},
+	{name: "build", opts: "build-arg=v progress=v", here: "r", does: doesProjectCode | doesNetwork},
+	{name: "up|pull|start|stop|restart|rm|kill|create|pause|unpause|cp|watch|scale|wait|attach", does: doesContainer},
 }
 
 // cloudTools change what is elsewhere: containers, clusters, clouds, databases.
@@ -38,8 +40,8 @@ var cloudTools = []program{
 	{name: "ansible", opts: "i|inventory=r m|module-name=v a|args=v", does: doesCloud | doesNetwork | doesInlineCode},
 	{name: "ansible-playbook", opts: "i|inventory=r e|extra-vars=v check syntax-check", operands: "x*", shows: "syntax-check", does: doesCloud | doesNetwork},
 	{name: "argocd", subs: []program{{name: "version|context"}}, rest: doesCloud | doesNetwork},
-	{name: "aws", opts: "profile=v region=v output=v query=v endpoint-url=h", subs: []program{{name: "configure", does: doesSecrets | doesCloud}, {name: "help"}}, rest: doesCloud | doesNetwork},
-	{name: "az", rest: doesCloud | doesNetwork, subs: []program{{name: "version|help"}}},
+	{name: "aws", opts: "profile=v region=v output=v query=v endpoint-url=h", subs: []program{{name: "configure", does: doesSecrets | doesCloud}, {name: "help"}}, other: asCloud},
+	{name: "az", opts: "subscription=v o|output=v query=v g|resource-group=v n|name=v", subs: []program{{name: "version|help"}}, other: asCloud},
 	{name: "bq", does: doesCloud | doesNetwork | doesDatabase},
 	{name: "cdk", subs: []program{{name: "ls|list|diff|doctor|version", does: doesProjectCode}, {name: "synth", here: "rw", does: doesProjectCode}}, rest: doesCloud | doesNetwork},
 	{name: "createdb", does: doesDatabase},
@@ -51,7 +53,7 @@ var cloudTools = []program{
 	{name: "firebase", subs: []program{{name: "help|--version|projects:list"}}, rest: doesCloud | doesNetwork},
 	{name: "fly", same: "flyctl"},
 	{name: "flyctl", does: doesCloud | doesNetwork},
-	{name: "gcloud", subs: []program{{name: "version|help|info"}, {name: "auth", does: doesSecrets | doesCloud | doesNetwork}}, rest: doesCloud | doesNetwork},
+	{name: "gcloud", opts: "project=v region=v zone=v format=v filter=v", subs: []program{{name: "version|help|info"}, {name: "auth", does: doesSecrets | doesCloud | doesNetwork}}, other: asCloud},
 	{name: "gh", opts: "R|repo=v", subs: ghCommands},
 	{name: "glab", subs: ghCommands},
 	{name: "gsutil", does: doesCloud | doesNetwork},
@@ -62,6 +64,7 @@ var cloudTools = []program{
 	{name: "kubectl", opts: "n|namespace=v context=v kubeconfig=r l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h token=v as=v", subs: kubeCommands},
 	{name: "kubectx", does: doesContainer},
 	{name: "kustomize", operands: "g*", does: doesRead},
+	{name: "mariadb", same: "mysql"},
 	{name: "minikube", does: doesContainer},
 	{name: "mongo", same: "mongosh"},
 	{name: "mongodump", opts: "o|out=w uri=h h|host=h", does: doesDatabase | doesNetwork},
@@ -76,6 +79,7 @@ var cloudTools = []program{
 	{name: "packer", subs: []program{{name: "validate|fmt|inspect|version", operands: "g*", here: "r"}}, rest: doesCloud | doesNetwork},
 	{name: "pg_dump", opts: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", does: doesDatabase},
 	{name: "pg_dumpall", same: "pg_dump"},
+	{name: "pg_isready"},
 	{name: "pg_restore", opts: "d|dbname=v h|host=h c|clean", operands: "r*", does: doesDatabase | doesDestructive},
 	{name: "podman", opts: "url=h", subs: dockerCommands},
 	{name: "psql", opts: "c|command=s f|file=x h|host=h U|username=v d|dbname=v p|port=v o|output=w L|log-file=w v|set=v l|list t A q X", does: doesDatabase, shows: "l", do: withStatement},
@@ -88,7 +92,8 @@ var cloudTools = []program{
 	{name: "sqlite3", opts: "cmd=s init=x separator=v nullvalue=v", style: single, operands: "bs*", does: doesDatabase, do: withStatement},
 	{name: "supabase", does: doesCloud | doesDatabase | doesNetwork},
 	{name: "terraform", opts: "chdir=k", style: single, subs: []program{
-		{name: "plan|validate|show|output|providers|graph|version|state-list|console|get|test|metadata", style: single, opts: "out=w var=v var-file=r target=v", operands: "g*", here: "r", does: doesNetwork},
+		{name: "output", style: single, opts: "json raw state=r", here: "r", does: doesRead | doesNetwork, do: withSecrets},
+		{name: "plan|validate|show|providers|graph|version|state-list|console|get|test|metadata", style: single, opts: "out=w var=v var-file=r target=v", operands: "g*", here: "r", does: doesNetwork},
 		{name: "fmt", style: single, operands: "b*", here: "rw"},
 		{name: "init", style: single, opts: "backend-config=g", here: "rw", does: doesDeps | doesNetwork},
 		{name: "destroy", style: single, does: doesCloud | doesDestructive | doesNetwork},
@@ -101,8 +106,8 @@ var cloudTools = []program{
 }
 
 var kubeCommands = []program{
-	{name: "get|describe|logs|top|version|explain|api-resources|api-versions|cluster-info|diff|wait|events", opts: "f|filename=r k=r tail=v since=v c|container=v sort-by=v", does: doesRead | doesNetwork},
-	{name: "config", subs: []program{{name: "view|get-contexts|current-context|get-clusters", does: doesRead}}, rest: doesContainer | doesCloud},
+	{name: "get|describe|logs|top|version|explain|api-resources|api-versions|cluster-info|diff|wait|events", opts: "f|filename=r k=r tail=v since=v c|container=v sort-by=v", does: doesRead | doesNetwork, do: withSecrets},
+	{name: "config", subs: []program{{name: "view|get-contexts|current-context|get-clusters", opts: "raw flatten", does: doesRead, do: withSecrets}}, rest: doesContainer | doesCloud},
 	{name: "exec|cp|attach|debug|run|port-forward|proxy", opts: "c|container=v i|stdin t|tty image=v", does: doesContainer | doesCloud | doesNetwork},
 	{name: "delete|drain|cordon", opts: "f|filename=r k=r all force grace-period=v", does: doesContainer | doesCloud | doesDestructive | doesNetwork},
 	{name: "apply|create|replace|patch", opts: "f|filename=u k|kustomize=r dry-run=? p=v type=v", does: doesContainer | doesCloud | doesNetwork},

@@ -2,8 +2,10 @@ package shell
 
 // gitCommands are the subcommands of git.
 var gitCommands = []program{
-	{name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|symbolic-ref|merge-tree|patch-id|get-tar-commit-id|check-ref-format|rev", opts: "output=w contents=r ignore-revs-file=r S=v format=v", here: "r"},
-	{name: "log|show|diff|reflog|format-patch", opts: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", here: "r", do: withPatterns},
+	{name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|check-ref-format|rev", opts: "output=w contents=r ignore-revs-file=r S=v format=v", here: "r"},
+	{name: "reflog", subs: []program{{name: "expire|delete|drop", here: "r", does: doesHistory}, {name: "show|list|exists", here: "r"}}, rest: doesRead, here: "r"},
+	{name: "log|show|diff|format-patch", opts: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", here: "r", do: withPatterns},
+	{name: "symbolic-ref", opts: "d|delete m=v q short", here: "r", do: withTag},
 	{name: "grep", opts: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index max-depth=v m=v", here: "r", do: withEditor},
 	{name: "add|stage", opts: "f|force A|all u p chmod=v pathspec-from-file=r", operands: "r*", here: "rw"},
 	{name: "commit", opts: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=r", operands: "r*", here: "rw", do: withCommit},
@@ -16,7 +18,8 @@ var gitCommands = []program{
 	{name: "stash", subs: []program{
 		{name: "list|show", here: "r"},
 		{name: "drop|clear", here: "r", does: doesHistory},
-		{name: "push|save|pop|apply|branch|create|store", opts: "m|message=v u a k p S pathspec-from-file=r", operands: "v*", here: "rw", does: doesWrite},
+		{name: "push", opts: "m|message=v u a k p S pathspec-from-file=r", operands: "w*", here: "rw", does: doesWrite},
+		{name: "save|pop|apply|branch|create|store", opts: "m|message=v u a k p S q index", operands: "v*", here: "rw", does: doesWrite},
 	}, alone: doesRead | doesWrite, rest: doesWrite, here: "rw"},
 	{name: "push", opts: "f|force force-with-lease=? force-if-includes mirror d|delete prune all tags follow-tags u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin", do: withPush},
 	{name: "pull", opts: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", here: "rw", does: doesNetwork | doesWrite, do: withClone},
@@ -33,8 +36,8 @@ var gitCommands = []program{
 	{name: "cherry-pick|revert", opts: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", here: "rw", does: doesWrite},
 	{name: "rebase", opts: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", here: "rw", does: doesHistory | doesWrite, shows: "abort quit"},
 	{name: "tag", opts: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v format=v a s merged=? no-merged=?", here: "r", do: withTag},
-	{name: "apply", opts: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths R|reverse 3way index cached", operands: "r*", here: "rw", does: doesWrite},
-	{name: "am", opts: "abort continue skip directory=v p=v", operands: "r*", here: "rw", does: doesWrite},
+	{name: "apply", opts: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths R|reverse 3way index cached", operands: "r*", here: "rw", shows: "check stat numstat summary", does: doesWrite, do: withPatch},
+	{name: "am", opts: "abort continue skip directory=v p=v", operands: "r*", here: "rw", does: doesWrite, do: withPatch},
 	{name: "mv", operands: "m*w", opts: "f|force"},
 	{name: "rm", opts: "r f|force cached pathspec-from-file=r", operands: "d*", instead: "cached v*"},
 	{name: "init", opts: "template=x separate-git-dir=w b|initial-branch=v shared=?", operands: "w", here: "w"},
@@ -43,6 +46,10 @@ var gitCommands = []program{
 	{name: "bundle", subs: []program{{name: "create", operands: "wv*"}, {name: "verify|list-heads|unbundle", operands: "rv*"}}},
 	{name: "notes", subs: []program{{name: "list|show", here: "r"}, {name: "add|append|copy|edit|merge", opts: "m=v F=r C=v", here: "rw"}}, rest: doesHistory, here: "r"},
 	{name: "bisect", subs: []program{{name: "run", raw: asWrapper}, {name: "start|good|bad|new|old|skip|reset|log|view|visualize|replay|terms|next|help", here: "rw"}}},
-	{name: "sparse-checkout|read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|submodule|lfs|gui|citool|stripspace|interpret-trailers|column|fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", other: asGitOther, raw: asGitOther},
-	{name: "gc|prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", here: "rw", does: doesHistory},
+	{name: "sparse-checkout", subs: []program{{name: "list", here: "r"}, {name: "init|set|add|reapply|disable", here: "rw"}}},
+	{name: "submodule", opts: "q", subs: []program{{name: "status|summary", here: "r"}, {name: "init|update|sync|deinit|absorbgitdirs", opts: "init recursive remote depth=v j=v reference=r f", here: "rw", does: doesNetwork | doesWrite}, {name: "foreach", opts: "recursive", operands: "c*", here: "rw"}, {name: "add", here: "rw", opts: "b=v name=v", does: doesNetwork | doesInstall}}, here: "r"},
+	{name: "lfs", subs: []program{{name: "ls-files|status|version|env|logs|track", here: "r"}, {name: "pull|fetch|checkout", here: "rw", does: doesNetwork}, {name: "push", does: doesPush | doesNetwork}}},
+	{name: "read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|gui|citool|stripspace|interpret-trailers|column|fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", other: asGitOther, raw: asGitOther},
+	{name: "gc", opts: "prune=v aggressive auto", here: "rw", do: withTag},
+	{name: "prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", here: "rw", does: doesHistory},
 }

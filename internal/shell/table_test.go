@@ -30,7 +30,7 @@ func TestTablesAreSorted(t *testing.T) {
 
 // TestRolesAreKnown: a letter that role does not know would do nothing.
 func TestRolesAreKnown(t *testing.T) {
-	const letters = "vrwdxbmhckugis23?"
+	const letters = "vrwdxbmfhckugis23?"
 	var check func(string, *program)
 	check = func(at string, p *program) {
 		at += " " + p.name

@@ -93,6 +93,13 @@ func (r *reader) notice(name string, val text, st state) {
 
 // declaration is export, declare, local, readonly and typeset.
 func (r *reader) declaration(d *syntax.DeclClause, st state) state {
+	shows := true // every variable
+	for _, a := range d.Args {
+		shows = shows && a.Name == nil
+	}
+	if shows {
+		r.add(policy.Part{Program: d.Variant.Value, Argv: []string{d.Variant.Value}}, doesExecute|doesSecrets)
+	}
 	for _, a := range d.Args {
 		if a.Name != nil && a.Naked && d.Variant.Value == "export" && meaningOf(a.Name.Value) != plainVariable {
 			if vals, ok := st.lookup(a.Name.Value); ok && len(vals) == 1 {
@@ -128,7 +135,7 @@ func meaningOf(name string) meaning {
 		"GIT_PROXY_COMMAND", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "RUSTC_WRAPPER", "RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS", "PROMPT_COMMAND", "MAKE_SHELL":
 		return commandVar
 	case "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PERL5OPT", "RUBYOPT", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS",
-		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "PATH", "SHELL", "HOME", "XDG_CONFIG_HOME", "MAKEFLAGS", "GOFLAGS", "npm_config_script_shell":
+		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "PATH", "SHELL", "HOME", "XDG_CONFIG_HOME", "MAKEFLAGS", "GOFLAGS", "npm_config_script_shell", "IFS":
 		return loadVariable
 	case "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH":
 		return searchVariable
@@ -163,6 +170,9 @@ func (c *call) variable(name string, val text) {
 			c.nested(val)
 		}
 	case loadVariable:
+		if name == "IFS" && strings.Trim(val.s, " \t\n,:;|=") == "" && !val.unknown {
+			return
+		}
 		if (name == "NODE_OPTIONS" || name == "JAVA_TOOL_OPTIONS" || name == "MAKEFLAGS" || name == "GOFLAGS") && plainOptions(val) || val.s == "" && !val.unknown {
 			return
 		}

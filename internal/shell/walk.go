@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mycelium/internal/policy"
 )
 
 // input is what a command reads from its standard input.
@@ -100,6 +102,7 @@ func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) 
 		r.stmt(c.Stmt, st, input{})
 	case *syntax.TestClause:
 		r.inside(c, st)
+		r.fileTests(c.X, st)
 	case *syntax.ArithmCmd:
 		r.arithm(c.X, st)
 	case *syntax.LetClause:
@@ -354,4 +357,20 @@ func firstOf(list []string) string {
 		return ""
 	}
 	return list[0]
+}
+
+// fileTests makes a part of the files that [[ looks at.
+func (r *reader) fileTests(x syntax.TestExpr, st state) {
+	f := &files{}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if u, ok := n.(*syntax.UnaryTest); ok && u.Op < syntax.TsEmpStr && u.Op != syntax.TsNot {
+			if w, ok := u.X.(*syntax.Word); ok {
+				if t, known := r.quiet(func(q *reader) text { return q.one(w, st) }); known {
+					r.open(f, policy.Read, t, st)
+				}
+			}
+		}
+		return true
+	})
+	r.addFiles(f)
 }

@@ -28,7 +28,7 @@ func plain(w *syntax.Word) (string, bool) {
 		return "", false
 	}
 	lit, ok := w.Parts[0].(*syntax.Lit)
-	if !ok || lit.Value == "" || lit.Value[0] == '~' || strings.ContainsAny(lit.Value, "\\*?[{") {
+	if !ok || lit.Value == "" || lit.Value[0] == '~' || strings.ContainsAny(lit.Value, "\\*?[{") || strings.Contains(lit.Value, "=~") {
 		return "", false
 	}
 	return lit.Value, true
@@ -152,6 +152,9 @@ func (b *builder) add(s string) {
 	if !b.cur.unknown {
 		b.cur.s += s
 	}
+	if b.cur.maybe != "" {
+		b.cur.maybe += s
+	}
 }
 
 func (b *builder) unknown(quoted bool) {
@@ -231,6 +234,12 @@ func (b *builder) lit(s string, first, quoted bool) {
 		b.unknown(true)
 		return
 	}
+	if first && !b.whole {
+		if i := strings.Index(s, "=~"); i > 0 && syntax.ValidName(s[:i]) { // as bash does
+			b.add(s[:i+1])
+			s = b.tilde(s[i+1:])
+		}
+	}
 	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
 		b.cur.glob = true
 	}
@@ -246,8 +255,12 @@ func activeGlob(s string) bool {
 		switch s[i] {
 		case '\\':
 			i++
-		case '*', '?', '[':
+		case '*', '?':
 			return true
+		case '[':
+			if strings.IndexByte(s[i:], ']') > 1 {
+				return true
+			}
 		}
 	}
 	return false
@@ -301,7 +314,13 @@ func (b *builder) home() string {
 
 // subst adds what a command writes, if that is known.
 func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
+	first := len(b.r.parts)
 	b.cur.by |= b.r.inner(p.Stmts, b.st)
+	if names := b.r.listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
+		b.values(names, true)
+		b.cur.glob = names[len(names)-1].glob
+		return
+	}
 	if len(p.Stmts) == 1 {
 		if t, ok := b.r.output(p.Stmts[0], b.st); ok {
 			t.s = strings.TrimRight(t.s, "\n")

@@ -8,6 +8,11 @@ import (
 func inPlace(c *call, args []text) {
 	c.scan(c.program, args)
 	rest := c.operands
+	if c.program.name == "ionice" && (c.has("p") || c.has("P") || c.has("u")) {
+		c.does |= doesProcess
+		c.finish()
+		return
+	}
 	switch c.program.name {
 	case "timeout":
 		rest = rest[min(1, len(rest)):]
@@ -57,7 +62,7 @@ func environment(c *call, args []text) {
 	}
 	rest := c.operands
 	if v, ok := c.value("S"); ok {
-		words, known := splitWords(v)
+		words, known := splitWords(v, c.r.o.Home)
 		if !known {
 			c.unclear("what env -S is given is not known")
 		}
@@ -85,12 +90,15 @@ func environment(c *call, args []text) {
 }
 
 // splitWords splits the value of env -S, roughly as a shell would.
-func splitWords(t text) ([]text, bool) {
+func splitWords(t text, home string) ([]text, bool) {
 	if t.unknown || strings.ContainsAny(t.s, "\\$#'\"") {
 		return []text{{unknown: true}}, false
 	}
 	var words []text
 	for w := range strings.FieldsSeq(t.s) {
+		if strings.HasPrefix(w, "~/") || w == "~" {
+			w = home + w[1:] // it stays as it is there, but whoever writes it means the folder
+		}
 		words = append(words, known(w))
 	}
 	return words, true
@@ -251,6 +259,10 @@ func (c *call) piped() (text, bool) {
 // remote is ssh: what it runs runs on another machine.
 func remote(c *call, args []text) {
 	c.scan(c.program, args)
+	if c.has("V") {
+		c.finish()
+		return
+	}
 	c.does |= doesNetwork
 	rest := c.operands
 	if len(rest) > 0 {
