@@ -40,6 +40,7 @@ type Host struct {
 	runs map[runKey]*run
 	past []approval.AgentSession // that ended, the newest first
 	left []*gate.Session         // of our own, that no run has any more
+	gone []*run                  // that are over, and have calls whose end is not on record yet
 }
 
 // NewHost makes a host. Its runs are looked after by Run.
@@ -86,7 +87,8 @@ func (h *Host) Event(ctx context.Context, s *gate.Session, e Event) (a Answer) {
 		h.Logger.Error("an event of an agent's hook has no session", "agent", e.Agent, "event", e.Kind, "error", err)
 		return faulty(e, err)
 	}
-	defer h.endLeft(ctx)
+	defer h.endLeft(context.WithoutCancel(ctx))
+	h.settle(ctx, r)
 	if e.Kind != Notification && e.Kind != Permission {
 		h.quiet(r)
 	}
@@ -132,10 +134,11 @@ const (
 	idleEnd = 4 * time.Hour
 )
 
-// Run ends runs from which nothing was heard for long, until ctx is done.
+// Run ends runs from which nothing was heard for long, until ctx is done; then it records what is not on record yet.
 func (h *Host) Run(ctx context.Context) error {
 	tick := time.NewTicker(lively)
 	defer tick.Stop()
+	defer h.settleAll(context.WithoutCancel(ctx))
 	for {
 		select {
 		case <-ctx.Done():
@@ -160,6 +163,20 @@ func (h *Host) idle() []*run {
 		}
 	}
 	return out
+}
+
+// settleAll records what every run kept for its next event.
+func (h *Host) settleAll(ctx context.Context) {
+	h.mu.Lock()
+	var all []*run
+	for _, r := range h.runs {
+		all = append(all, r)
+	}
+	h.mu.Unlock()
+	for _, r := range all {
+		h.settle(ctx, r)
+	}
+	h.endLeft(ctx)
 }
 
 // Busy reports whether an agent is at work, so that the daemon must not end for want of clients.

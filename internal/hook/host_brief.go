@@ -15,6 +15,9 @@ const maxTeaching = 8000
 // changed or the agent forgot its conversation. Before that, the triggers of skills in a prompt may activate them (B14, B18).
 func (h *Host) brief(ctx context.Context, r *run, e Event) Answer {
 	a := Answer{Verdict: Pass}
+	if h.Alone && e.Kind == Prompt {
+		return a // it was told at its start, and nobody remembers what
+	}
 	s := h.sessionOf(r)
 	var notes []string
 	if e.Kind == Prompt {

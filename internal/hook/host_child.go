@@ -1,10 +1,12 @@
 package hook
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
 )
@@ -39,13 +41,7 @@ func (h *Host) startsChild(r *run, e Event, by *gate.Child) {
 	if !slices.Contains(childTools[:], e.Tool) || e.ToolUse == "" {
 		return
 	}
-	var in struct {
-		Prompt string `json:"prompt"`
-		Kind   string `json:"subagent_type"`
-	}
-	if json.Unmarshal(e.Input, &in) != nil {
-		return
-	}
+	in := taskOf(e.Input)
 	s := starting{kind: in.Kind, roles: h.rolesIn(in.Prompt), seen: h.Now()}
 	if by != nil {
 		s.roles = append(s.roles, by.Roles...)
@@ -62,6 +58,18 @@ func (h *Host) startsChild(r *run, e Event, by *gate.Child) {
 		delete(r.starting, oldest)
 	}
 	r.starting[e.ToolUse] = s
+}
+
+// taskArgs are the arguments of a call that starts a subagent.
+type taskArgs struct {
+	Prompt string `json:"prompt"`
+	Kind   string `json:"subagent_type"`
+}
+
+// taskOf reads them; what is not there stays empty.
+func taskOf(input jsontext.Value) (in taskArgs) {
+	_ = json.Unmarshal(input, &in) // an argument of another kind starts nothing that we know
+	return in
 }
 
 // rolesIn are the roles that a prompt names.
@@ -94,7 +102,8 @@ func (h *Host) childOf(r *run, e Event) *gate.Child {
 // meet works out what a subagent may be, and keeps it: also when it has stopped, since an agent may go on with it.
 func (h *Host) meet(r *run, e Event) *child {
 	c := &child{Child: gate.Child{ID: e.AgentID, Type: e.AgentType}, seen: h.Now()}
-	by, prompt := startedBy(e.ofChild(".meta.json")), firstPrompt(e.ofChild(".jsonl"))
+	by := startedBy(e.ofChild(".meta.json"))
+	prompt := cmp.Or(promptOf(e.transcript(), by), firstPrompt(e.ofChild(".jsonl")))
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s, ok := r.starting[by]; ok {
@@ -127,8 +136,12 @@ func (h *Host) meet(r *run, e Event) *child {
 // childStarts tells a subagent what it is.
 func (h *Host) childStarts(r *run, e Event) Answer {
 	c := h.childOf(r, e)
-	if c == nil {
-		return Answer{Verdict: Pass}
+	h.mu.Lock()
+	known := r.children[e.AgentID]
+	sure := known != nil && known.sure
+	h.mu.Unlock()
+	if c == nil || !sure {
+		return Answer{Verdict: Pass} // its role is not known yet
 	}
 	return Answer{Verdict: Pass, Context: h.Gate.Brief(h.sessionOf(r), c, 0).Header}
 }

@@ -100,7 +100,7 @@ func TestChildren(t *testing.T) {
 			t.Errorf("the log does not say %q:\n%s", want, got)
 		}
 	}
-	if a := h.send(Event{Kind: SubagentStart, AgentID: "a2", AgentType: "general-purpose"}); !strings.Contains(a.Context, "role guest") {
+	if a := h.send(Event{Kind: SubagentStart, AgentID: "a2", AgentType: "general-purpose", Transcript: path}); !strings.Contains(a.Context, "role guest") {
 		t.Errorf("the child is told %+v", a)
 	}
 }

@@ -41,9 +41,10 @@ type run struct {
 	count      int    // of calls
 	halted     string // why it shall end; empty: it goes on
 
-	calls    map[string]*gate.Admission // that run now, by tool_use_id
-	awaited  map[string]*gate.Session   // calls of our own gateway that were announced to the gate, and in whose name, by tool_use_id
-	given    map[string]Verdict         // what was answered before a tool ran, by tool and arguments; for a PermissionRequest after it
+	calls    map[string]underway      // that run now, by tool_use_id
+	late     []ended                  // whose end is not on record yet
+	awaited  map[string]*gate.Session // calls of our own gateway that were announced to the gate, and in whose name, by tool_use_id
+	given    map[string]Verdict       // what was answered before a tool ran, by tool and arguments; for a PermissionRequest after it
 	children map[string]*child
 	starting map[string]starting // calls that start a subagent, by tool_use_id
 
@@ -64,7 +65,7 @@ const (
 
 func newRun(key runKey, now time.Time) *run {
 	return &run{
-		key: key, since: now, calls: map[string]*gate.Admission{}, awaited: map[string]*gate.Session{}, given: map[string]Verdict{},
+		key: key, since: now, calls: map[string]underway{}, awaited: map[string]*gate.Session{}, given: map[string]Verdict{},
 		children: map[string]*child{}, starting: map[string]starting{},
 	}
 }
@@ -273,6 +274,9 @@ func (h *Host) forget(r *run) {
 	for id, s := range r.awaited {
 		h.Gate.Forget(s, id)
 	}
+	if len(r.late) > 0 {
+		h.gone = append(h.gone, r)
+	}
 	h.past = slices.Insert(h.past, 0, r.view())
 	h.past = h.past[:min(len(h.past), maxPast)]
 	if r.own {
@@ -280,12 +284,15 @@ func (h *Host) forget(r *run) {
 	}
 }
 
-// endLeft ends sessions that no run has any more.
+// endLeft ends sessions that no run has any more, and records what runs that are over left.
 func (h *Host) endLeft(ctx context.Context) {
 	h.mu.Lock()
-	left := h.left
-	h.left = nil
+	left, gone := h.left, h.gone
+	h.left, h.gone = nil, nil
 	h.mu.Unlock()
+	for _, r := range gone {
+		h.settle(ctx, r)
+	}
 	for _, s := range left {
 		if err := h.Gate.End(ctx, s.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
 			h.Logger.Warn("the session of an agent's run could not be ended", "session", s.ID, "error", err)

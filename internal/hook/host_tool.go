@@ -88,7 +88,7 @@ func (h *Host) again(e Event, v Verdict) Answer {
 func (h *Host) decide(ctx context.Context, r *run, e Event, c *gate.Child) Answer {
 	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
 	session := h.sessionOf(r)
-	thinking := reasoning(e.transcript(), e.ToolUse)
+	thinking := reasoning(e.ownTranscript(), e.ToolUse)
 	if e.Ours && e.Fault == "" {
 		return h.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
 	}
@@ -129,7 +129,10 @@ func (h *Host) announce(r *run, s *gate.Session, e Event, it policy.Item, x gate
 	if !h.Gate.Shows(s, x.Child, it) {
 		return Answer{Verdict: Deny, Reason: "Unknown tool: " + e.Tool}
 	}
-	if e.Kind == Permission || e.ToolUse == "" {
+	if e.Kind == Permission || e.ToolUse == "" || h.Alone {
+		if h.Alone && x.Child != nil {
+			return Answer{Verdict: Deny, Reason: "A subagent's call of the gateway needs the daemon, which was not there; try again."}
+		}
 		if x.Child != nil {
 			return Answer{Verdict: Deny, Reason: "A subagent's call without an id cannot be told from its parent's, so it is denied."}
 		}
@@ -209,11 +212,17 @@ func (h *Host) labelOf(r *run) string {
 	return r.label
 }
 
+// underway is a call of an agent that runs.
+type underway struct {
+	*gate.Admission
+	began time.Time
+}
+
 // keep remembers a call that runs until its outcome comes.
 func (h *Host) keep(r *run, id string, a *gate.Admission) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if old := r.calls[id]; old != nil {
+	if old, again := r.calls[id]; again {
 		old.Release() // the agent asks again for the same call
 	} else if len(r.calls) >= maxCalls {
 		for id, old := range r.calls { // any: whose outcome is this late comes no more
@@ -222,28 +231,69 @@ func (h *Host) keep(r *run, id string, a *gate.Admission) {
 			break
 		}
 	}
-	r.calls[id] = a
+	r.calls[id] = underway{a, h.Now()}
 }
 
-// after records how a call ended that was admitted before it.
+// ended is a call of an agent that has ended.
+type ended struct {
+	*gate.Admission
+	gate.Ending
+	transcript, toolUse string
+}
+
+// after records how a call ended that was admitted before it. An agent writes its transcript a little after the fact: where the reasoning
+// is not there yet, the record waits for the run's next event.
 func (h *Host) after(ctx context.Context, r *run, e Event) {
 	h.mu.Lock()
-	a, awaited := r.calls[e.ToolUse], r.awaited[e.ToolUse]
+	call, ok := r.calls[e.ToolUse]
+	awaited := r.awaited[e.ToolUse]
 	delete(r.calls, e.ToolUse)
 	delete(r.awaited, e.ToolUse)
 	h.mu.Unlock()
 	if awaited != nil {
 		h.Gate.Forget(awaited, e.ToolUse)
 	}
-	if a == nil {
+	if !ok {
 		return
 	}
-	end := gate.Ending{Took: time.Duration(e.DurationMs) * time.Millisecond, Thinking: reasoning(e.transcript(), e.ToolUse)}
+	end := ended{Admission: call.Admission, transcript: e.ownTranscript(), toolUse: e.ToolUse}
+	if end.Took = time.Duration(e.DurationMs) * time.Millisecond; end.Took <= 0 {
+		end.Took = h.Now().Sub(call.began)
+	}
 	if e.Failed {
 		end.Failed = "the tool reported an error"
 		if said := text(e.Response); said != "" {
 			end.Failed = bounded(said, maxName)
 		}
 	}
-	a.Ended(ctx, end)
+	call.Release() // it is not at work any more
+	if end.transcript != "" && call.Thinking == nil {
+		if end.Ending.Thinking = reasoning(end.transcript, end.toolUse); end.Ending.Thinking == nil && h.later(r, end) {
+			return
+		}
+	}
+	end.Ended(ctx, end.Ending)
+}
+
+// later keeps the end of a call until the run's next event. False: too many are kept.
+func (h *Host) later(r *run, end ended) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(r.late) >= maxGiven {
+		return false
+	}
+	r.late = append(r.late, end)
+	return true
+}
+
+// settle records the ends that were kept for a run's next event.
+func (h *Host) settle(ctx context.Context, r *run) {
+	h.mu.Lock()
+	late := r.late
+	r.late = nil
+	h.mu.Unlock()
+	for _, end := range late {
+		end.Ending.Thinking = reasoning(end.transcript, end.toolUse)
+		end.Ended(ctx, end.Ending)
+	}
 }

@@ -24,16 +24,21 @@ import (
 // maxTail bounds what is read of the end of a transcript, in bytes: the last messages stand there.
 const maxTail = 1 << 20
 
-// transcript is the file of a run, or of a subagent of it; "": there is none that we read.
+// transcript is the file of a run; "": there is none that we read.
 func (e *Event) transcript() string {
 	path := e.Transcript
 	if e.Agent != "claude" || !filepath.IsAbs(path) || !strings.HasSuffix(path, ".jsonl") {
 		return ""
 	}
+	return path
+}
+
+// ownTranscript is the file of the subagent that an event comes from, else that of the run.
+func (e *Event) ownTranscript() string {
 	if e.AgentID != "" {
 		return e.ofChild(".jsonl")
 	}
-	return path
+	return e.transcript()
 }
 
 // ofChild is a file that Claude Code keeps of a subagent.
@@ -106,11 +111,12 @@ type entry struct {
 
 // part is one block of a message.
 type part struct {
-	Type     string `json:"type"`
-	Text     string `json:"text"`
-	Thinking string `json:"thinking"`
-	ID       string `json:"id"`
-	Name     string `json:"name"`
+	Type     string         `json:"type"`
+	Text     string         `json:"text"`
+	Thinking string         `json:"thinking"`
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Input    jsontext.Value `json:"input"`
 }
 
 // entries are the lines of a piece of a transcript; what is none is left out: it is not ours, and is told to nobody.
@@ -192,6 +198,25 @@ func reasoning(path, toolUse string) *gate.Thinking {
 		return nil
 	}
 	return out
+}
+
+// promptOf is what a call that starts a subagent tells it; "" where the transcript does not have the call.
+func promptOf(path, toolUse string) string {
+	if path == "" || toolUse == "" {
+		return ""
+	}
+	raw, err := tail(path, maxTail)
+	if err != nil || !bytes.Contains(raw, []byte(toolUse)) {
+		return ""
+	}
+	for _, e := range entries(raw) {
+		for _, p := range e.parts() {
+			if p.Type == "tool_use" && p.ID == toolUse {
+				return taskOf(p.Input).Prompt
+			}
+		}
+	}
+	return ""
 }
 
 // firstPrompt is what a subagent was told at its start; "" while its transcript is not there.
