@@ -18,7 +18,7 @@ import (
 // desk is what people can do from a chat besides answering.
 func (n *node) desk() approval.Desk {
 	d := approval.Desk{
-		Sessions: n.agentSessions, Send: n.sendToAgent, Summary: n.agentSummary, Abort: n.abortAgent, Mode: n.askMode, SetMode: n.setAskMode,
+		Sessions: n.agentSessions, Send: n.sendToAgent, Summary: n.agentSummary, Abort: n.abortAgent, Mode: n.askMode, SetMode: n.setAskMode, Costs: n.costs,
 	}
 	if len(n.current().project.File.Spawn.SearchPaths) > 0 {
 		d.Places = n.spawnPlaces

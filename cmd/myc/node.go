@@ -47,6 +47,7 @@ type node struct {
 	lookers atomic.Int64 // terminals that show the queue
 	logger  *slog.Logger
 	measuring
+	judging
 	since  time.Time
 	cancel context.CancelFunc // ends run
 	auto   bool               // started by an attaching client: ends when idle

@@ -14,7 +14,7 @@ import (
 // openApprovals opens the queue of what waits for an answer. It is always there: with nobody to answer, the deadline denies.
 func (n *node) openApprovals(ctx context.Context) (err error) {
 	conf := n.view.project.File.Approval
-	n.asks, err = approval.New(ctx, approval.Options{DB: n.db, Deadline: conf.Wait(), Logger: n.logger, WriteRule: n.writeRule})
+	n.asks, err = approval.New(ctx, approval.Options{DB: n.db, Deadline: conf.Wait(), Judge: n.openJudge(), Logger: n.logger, WriteRule: n.writeRule})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 
 // openHooks makes the host of the agents' hooks.
 func (n *node) openHooks() {
+	n.openLimits()
 	n.hooks = hook.NewHost(hook.HostOptions{
 		Gate: n.gate, Spec: n.hookSpec, Logger: n.logger, Ask: n.asks.Ask, Mode: n.askMode, Chat: n.hasChat, Bell: n.ring, Reachable: n.reachable,
+		Bounds: hook.Bounds{Budget: n.budget, Denials: n.denials, Tell: n.chats.board.Post},
 	})
 }
 

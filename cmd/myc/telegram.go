@@ -217,13 +217,3 @@ func (n *node) askMode() approval.Mode {
 
 // hasChat reports whether people can be asked in a chat.
 func (n *node) hasChat() bool { return n.current().project.File.Approval.Telegram != nil }
-
-// readReply understands what a person wrote about a request.
-func (n *node) readReply(ctx context.Context, r approval.Request, text string) (approval.Reply, error) {
-	return approval.NewEvaluator(approval.EvaluatorOptions{Logger: n.logger}).Evaluate(ctx, r, text)
-}
-
-// adoptReply writes a policy or a rule that a person gave.
-func (n *node) adoptReply(context.Context, approval.Request, approval.Reply, string) (string, error) {
-	return "", errors.New("policies are not written from a chat yet; write them into policies.yaml")
-}

@@ -1,11 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -65,44 +63,41 @@ func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval
 // AddPolicy writes a new policy at the end of a project's policies.local.yaml, or of policies.yaml with shared, and returns it. What
 // people wrote in there stays as it is. It is an error, and nothing is written, where either file does not hold or the new text would not
 // read back as the old one and the policy.
-func AddPolicy(dir, description, tool string, shared bool, now time.Time) (approval.Policy, error) {
-	if err := os.MkdirAll(filepath.Join(dir, ".mycelium"), 0o700); err != nil {
-		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
-	}
-	lock, err := atomicfile.LockWait(filepath.Join(dir, ".mycelium", "policies.lock"), 5*time.Second)
-	if err != nil {
-		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
-	}
-	defer func() { _ = lock.Unlock() }() // the end of the process gives it back too
+func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p approval.Policy, err error) {
 	target := approval.LocalPoliciesFile
 	if shared {
 		target = approval.PoliciesFile
 	}
-	var all, own []approval.Policy
-	var text []byte
-	for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
-		data, err := readFile(filepath.Join(dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return approval.Policy{}, fmt.Errorf("add policy: %s: %s", name, plain(err))
+	err = underLock(dir, func() error {
+		var all, own []approval.Policy
+		var text []byte
+		for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
+			data, err := readFile(filepath.Join(dir, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: %s", name, plain(err))
+			}
+			list, problems := parsePolicies(name, data, nil)
+			if faulty(problems) {
+				return hinted{fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first"}
+			}
+			all = append(all, list...)
+			if name == target {
+				own, text = list, data
+			}
 		}
-		list, problems := parsePolicies(name, data, nil)
-		if faulty(problems) {
-			return approval.Policy{}, hinted{fmt.Errorf("add policy: %s does not hold", name), "myc config validate says why; mend it first"}
+		if p, err = approval.NextPolicy(all, description, tool, now); err != nil {
+			return err
 		}
-		all = append(all, list...)
-		if name == target {
-			own, text = list, data
+		text = appendItem(text, policiesHead, policyLines(p), func(b []byte) bool {
+			again, problems := parsePolicies(target, b, nil)
+			return !faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
+		})
+		if text == nil {
+			return hinted{fmt.Errorf("it cannot be written at the end of %s", target), "write policies: as a list, one key a line, and as the last key of the file"}
 		}
-	}
-	p, err := approval.NextPolicy(all, description, tool, now)
+		return atomicfile.Write(filepath.Join(dir, target), text, 0o644)
+	})
 	if err != nil {
-		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
-	}
-	text = append(text, policyText(text, p)...)
-	if again, problems := parsePolicies(target, text, nil); faulty(problems) || !slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy) {
-		return approval.Policy{}, hinted{fmt.Errorf("add policy: it cannot be written at the end of %s", target), "write policies: as a list with one policy a line group, two spaces deep, and as the last key of the file"}
-	}
-	if err := atomicfile.Write(filepath.Join(dir, target), text, 0o644); err != nil {
 		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
 	}
 	return p, nil
@@ -113,19 +108,14 @@ func samePolicy(a, b approval.Policy) bool {
 	return a.ID == b.ID && a.Description == b.Description && a.Tool == b.Tool && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// policyText is a policy as it is added to the end of a file.
-func policyText(before []byte, p approval.Policy) []byte {
-	var b bytes.Buffer
-	if len(before) > 0 && before[len(before)-1] != '\n' {
-		b.WriteByte('\n')
-	}
-	if len(bytes.TrimSpace(before)) == 0 {
-		b.WriteString("# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and after it.\npolicies:\n")
-	}
-	fmt.Fprintf(&b, "  - id: %s\n    description: %s\n", p.ID, yamlText(p.Description))
+// policiesHead is how a file of policies begins.
+const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and after it.\npolicies:\n"
+
+// policyLines is a policy as it is written.
+func policyLines(p approval.Policy) []string {
+	lines := []string{"- id: " + p.ID, "  description: " + yamlText(p.Description)}
 	if p.Tool != "" {
-		fmt.Fprintf(&b, "    tool: %s\n", yamlText(p.Tool))
+		lines = append(lines, "  tool: "+yamlText(p.Tool))
 	}
-	fmt.Fprintf(&b, "    createdAt: %s\n", p.CreatedAt.Format(time.RFC3339))
-	return b.Bytes()
+	return append(lines, "  createdAt: "+p.CreatedAt.Format(time.RFC3339))
 }

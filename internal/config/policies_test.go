@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 )
 
 func TestPoliciesInWords(t *testing.T) {
@@ -86,7 +87,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 		t.Errorf("%+v %q", p.Policies, lines(p.Problems))
 	}
 	// What cannot be continued at its end is left alone.
-	for _, text := range []string{"policies: [{id: pol_1, description: x}]\n", "policies:\n- id: pol_1\n  description: |\n    x\n"} {
+	for _, text := range []string{"policies: [{id: pol_1, description: x}]\n", "policies: {}\n"} {
 		path := w.write("policies.yaml", text)
 		if _, err := AddPolicy(w.dir, "x", "", true, now); err == nil {
 			t.Errorf("%q: %v", text, err)
@@ -99,6 +100,51 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 		if p, err := AddPolicy(w.dir, words, "", false, now); err == nil {
 			t.Errorf("%+v", p)
 		}
+	}
+}
+
+func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, mine := range []string{"", "# ours\n", "version: 1\nrules:\n  # why\n  - name: said-1\n    action: ask\n    tool: Bash", "rules:\n- {name: a, action: deny, tool: x__y}\n"} {
+		w := newWorld(t)
+		w.write("mycelium.yaml", "{}\n")
+		path := w.write("rules.yaml", mine)
+		rule, err := approval.ParseRule(`deny Bash(git push *) because "we" push: by hand # 金曜日`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := AddRule(w.dir, rule, "花子\n  - name: evil", now)
+		if err != nil {
+			t.Fatalf("%q: %v", mine, err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(got), mine) || !strings.Contains(string(got), "# added 2026-11-22 12:00 by 花子   - name: evil\n") {
+			t.Errorf("%s %v", got, err)
+		}
+		w.trust()
+		p := w.load()
+		last := p.Rules[len(p.Rules)-1]
+		if faulty(p.Problems) || p.Broken.All != "" || last.Name != name || last.Reason != `"we" push: by hand # 金曜日` || *last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
+			t.Errorf("%+v %q", last, lines(p.Problems))
+		}
+		if second, err := AddRule(w.dir, rule, "x", now); err != nil || second == name {
+			t.Errorf("%q %v", second, err)
+		}
+	}
+	w := newWorld(t)
+	for _, text := range []string{"rules: [\n", "rules: []\nversion: 1\n", "rules: [{name: a, action: deny, tool: x__y}]\n"} {
+		path := w.write("rules.yaml", text)
+		if name, err := AddRule(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"x__y"}}, "x", now); err == nil {
+			t.Errorf("%q: %s", text, name)
+		}
+		if got, _ := os.ReadFile(path); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	bad := "docs/[a"
+	w.write("rules.yaml", "")
+	if name, err := AddRule(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"agent__Edit"}, Match: map[string]policy.Values{"path": {{Glob: &bad}}}}, "x", now); err == nil {
+		t.Errorf("a rule that does not compile: %s", name)
 	}
 }
 

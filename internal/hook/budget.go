@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +44,7 @@ type Budget struct {
 
 	mu       sync.Mutex
 	sessions map[string]*spending
-	counted  map[string]bool // messages of all sessions that have an id of their request
+	counted  map[string]*spending // the session that a message with the id of its request was counted for
 	day      string
 	floor    map[string]float64 // of the day, by session: what was kept by the process before
 	total    float64            // of the day
@@ -78,7 +79,7 @@ func NewBudget(o BudgetOptions) *Budget {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Budget{o: o, sessions: map[string]*spending{}, counted: map[string]bool{}}
+	return &Budget{o: o, sessions: map[string]*spending{}, counted: map[string]*spending{}}
 }
 
 // Check reads what is new in the transcript of a session and its subagents, and compares it with the budgets. An agent that keeps no
@@ -148,6 +149,7 @@ func (b *Budget) Forget(session string) {
 	defer b.mu.Unlock()
 	b.turn()
 	b.sum()
+	maps.DeleteFunc(b.counted, func(_ string, s *spending) bool { return s == b.sessions[session] })
 	delete(b.sessions, session)
 }
 
@@ -205,13 +207,13 @@ func (b *Budget) count(s *spending, path string, l spentLine) {
 		key = l.message
 	}
 	before, had := s.messages[key]
-	if l.unique && !had && b.counted[key] {
-		return // a session that was taken up again holds a copy
+	if other := b.counted[key]; l.unique && other != nil && other != s {
+		return // a session that was taken up again under another id holds a copy
 	}
 	usd, known := b.o.Price(l.usage)
 	s.guessed = s.guessed || !known
 	if l.unique {
-		b.counted[key] = true
+		b.counted[key] = s
 	}
 	if had && usd <= before {
 		return

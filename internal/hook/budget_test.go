@@ -188,6 +188,8 @@ func TestCopiesAreCountedOnce(t *testing.T) {
 	w.want("a", 3, 3, "", "")
 	w.add("b", spent("m1", 300, "request=r1"), spent("m2", 50, "request=r2"), spent("m2", 70, "request=r2"))
 	w.want("b", 0.7, 3.7, "", "") // the later line of m2 says more
+	w.Forget("b")
+	w.want("b", 0.7, 3.7, "", "") // taken up again under its own id
 }
 
 func TestAModelWithoutAPriceIsSaid(t *testing.T) {

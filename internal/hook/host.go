@@ -24,7 +24,8 @@ type HostOptions struct {
 	Chat      func() bool          // a chat is configured: stops are told there in remote mode; nil: no
 	// Bell is told when a run's own terminal asks its person, and when that is over. It must not wait. Nil: nobody is told. What waits
 	// in the queue is told by the queue.
-	Bell   func(s approval.AgentSession, on bool)
+	Bell func(s approval.AgentSession, on bool)
+	Bounds
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 	Alone  bool             // there is no daemon: this process answers one event, and another answered the one before
@@ -104,10 +105,12 @@ func (h *Host) Event(ctx context.Context, s *gate.Session, e Event) (a Answer) {
 	case SubagentStart:
 		return h.childStarts(r, e)
 	case SessionStart, Prompt:
+		h.spoken(r)
 		return h.brief(ctx, r, e)
 	case Stop:
 		return h.stops(ctx, r, e)
 	case SessionEnd:
+		h.over(r)
 		h.end(ctx, r)
 	case SubagentStop, Notification:
 	default:

@@ -40,6 +40,8 @@ type run struct {
 	tool       string // the last one
 	count      int    // of calls
 	halted     string // why it shall end; empty: it goes on
+	cost       float64
+	broke      bool // its budget is used up, and people know
 
 	calls    map[string]underway      // that run now, by tool_use_id
 	late     []ended                  // whose end is not on record yet
@@ -179,7 +181,7 @@ func (r *run) note(e Event, now time.Time) {
 func (r *run) view() approval.AgentSession {
 	s := approval.AgentSession{
 		ID: r.key.id, Agent: r.key.agent, Label: r.label, Dir: r.dir, Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
-		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Last: r.tool,
+		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Cost: r.cost, Last: r.tool,
 	}
 	if r.asked > 0 {
 		s.State = approval.PermissionPending

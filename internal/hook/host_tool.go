@@ -35,9 +35,16 @@ func (h *Host) before(ctx context.Context, r *run, e Event) Answer {
 		}
 	}
 	c := h.childOf(r, e)
+	stop, message := h.spend(r, e)
+	if stop != "" && e.Fault == "" {
+		e.Fault = stop // the gate refuses it with this reason, and records it
+	}
 	a, done := h.asksItsPerson(ctx, r, e)
 	if !done {
-		a = h.decide(ctx, r, e, c)
+		a = h.counted(r, e, h.decide(ctx, r, e, c))
+	}
+	if message != "" && a.Message == "" {
+		a.Message = message
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
