@@ -170,6 +170,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 			return nil, g.tooMany(ctx, a, refused)
 		}
 	}
+	g.wrote(a)
 	return a, nil
 }
 
@@ -213,6 +214,9 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 		}
 	}
 	facts, err := Facts(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
+	if err == nil {
+		g.markWritten(c.session, &facts)
+	}
 	return args, facts, err
 }
 

@@ -3,7 +3,9 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,6 +25,9 @@ func Facts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home
 	r := resolver{dir, home}
 	n := 0
 	for i := range f.Parts {
+		if it == bashTool {
+			r.expand(&f.Parts[i])
+		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
@@ -135,6 +140,49 @@ func (r resolver) paths(paths []policy.Path) []policy.Path {
 		}
 	}
 	return paths
+}
+
+// Bounds of what a pattern of a shell is compared with.
+const (
+	maxEntries = 2000 // names in a folder
+	maxMatches = 200  // paths that one pattern becomes
+)
+
+// expand adds the files that the patterns of a shell command match now. The pattern itself stays: what matches may be another file by
+// then. A pattern in a folder's name is not followed.
+func (r resolver) expand(part *policy.Part) {
+	for _, p := range part.Paths { // those that are there now
+		i := strings.LastIndexByte(p.Clean, '/')
+		if i < 0 || !strings.ContainsAny(p.Clean[i:], "*?[") {
+			continue
+		}
+		dir, pattern := p.Clean[:i+1], strings.Replace(p.Clean[i+1:], "[!", "[^", 1)
+		names, more := entries(dir)
+		n := 0
+		for _, name := range names {
+			if ok, err := filepath.Match(pattern, name); err != nil || !ok || name[0] == '.' && pattern[0] != '.' {
+				continue
+			}
+			if n++; n <= maxMatches {
+				part.Paths = append(part.Paths, policy.Path{Access: p.Access, Raw: dir + name, Clean: dir + name})
+			}
+		}
+		if more || n > maxMatches {
+			part.Unclear = append(part.Unclear, "a pattern matches more files than can be looked at")
+		}
+	}
+}
+
+// entries are the names in a folder, up to a bound.
+func entries(dir string) (names []string, more bool) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	names, err = f.Readdirnames(maxEntries)
+	slices.Sort(names)
+	return names, err == nil && len(names) == maxEntries
 }
 
 // Bounds of Linux on a path: PATH_MAX bytes, MAXSYMLINKS links (linux/limits.h, linux/namei.h).

@@ -39,6 +39,7 @@ type Session struct {
 	ended   atomic.Bool
 	open    opens
 	history diary
+	written written
 
 	counters map[string]*counter // of its own limits, by the name of the bound; guarded by the gate's limits
 
