@@ -70,7 +70,7 @@ type entry struct {
 	done      chan struct{} // closed when it is settled
 	timer     *time.Timer   // of its deadline, or of the time to rejoin; nil: none
 	stop      context.CancelFunc
-	announced bool // watchers know of it
+	announced chan struct{} // closed when people are told of it: at once, or when the judge has passed it on
 	withdrawn bool // whoever waited has given up, and it is about to expire
 
 	settling sync.Mutex // one answer at a time is on its way; taken before the queue's lock
@@ -155,7 +155,11 @@ func (e *entry) halt() {
 //
 // The caller gives what the request shows; id, state, creation and, where it is zero, the deadline are the queue's. A deadline that
 // is given is kept where it is the earlier one.
-func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) {
+func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) { return q.AskTelling(ctx, r, nil) }
+
+// AskTelling is Ask, and calls told once with the request as it waits, when people are told of it; nil: nobody is called. told must not
+// wait.
+func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, context.Cause(ctx)
 	}
@@ -163,14 +167,25 @@ func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) {
 	if e == nil {
 		return a, err
 	}
-	select {
-	case <-e.done:
-		return *e.r.Answer, nil // nobody changes it any more
-	case <-q.closing:
-		return Answer{}, ErrClosed
-	case <-ctx.Done():
-		q.leave(e)
-		return Answer{}, context.Cause(ctx)
+	announced := e.announced
+	if told == nil {
+		announced = nil
+	}
+	for {
+		select {
+		case <-e.done:
+			return *e.r.Answer, nil // nobody changes it any more
+		case <-q.closing:
+			return Answer{}, ErrClosed
+		case <-ctx.Done():
+			q.leave(e)
+			return Answer{}, context.Cause(ctx)
+		case <-announced:
+			announced = nil
+			if r, err := q.Show(ctx, e.r.ID); err == nil && r.State == Pending {
+				told(r)
+			}
+		}
 	}
 }
 
@@ -208,7 +223,7 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 			r.Deadline = d
 		}
 	}
-	e := &entry{r: r, bound: bound, done: make(chan struct{})}
+	e := &entry{r: r, bound: bound, done: make(chan struct{}), announced: make(chan struct{})}
 	if err := q.insert(ctx, e); err != nil {
 		return nil, Answer{}, fmt.Errorf("keep the request: %w", err)
 	}

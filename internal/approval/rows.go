@@ -122,7 +122,8 @@ func (q *Queue) load(ctx context.Context) error {
 		if err := rows.Scan(&bound, &state, &raw); err != nil {
 			return err
 		}
-		e := &entry{done: make(chan struct{}), announced: true}
+		e := &entry{done: make(chan struct{}), announced: make(chan struct{})}
+		close(e.announced)
 		if err := decode(raw, &e.r); err != nil || len(bound) != len(e.bound) {
 			q.o.Logger.Error("a request in the database cannot be read, and is left alone", "error", err)
 			continue

@@ -51,12 +51,12 @@ func (q *Queue) watch(ctx context.Context, w *watcher, f func(Request)) {
 	pending, _ := q.List(ctx)
 	q.mu.Lock()
 	for _, r := range pending {
-		if e := q.open[r.ID]; e != nil && e.announced {
+		if e := q.open[r.ID]; e != nil && e.known() {
 			w.add(e.r)
 		}
 	}
 	for id, e := range q.open { // those that came between
-		if e.announced && !slices.ContainsFunc(pending, func(r Request) bool { return r.ID == id }) {
+		if e.known() && !slices.ContainsFunc(pending, func(r Request) bool { return r.ID == id }) {
 			w.add(e.r)
 		}
 	}
@@ -94,9 +94,19 @@ func (q *Queue) Watched() bool {
 	return false
 }
 
+// known reports whether people are told of a request.
+func (e *entry) known() bool {
+	select {
+	case <-e.announced:
+		return true
+	default:
+		return false
+	}
+}
+
 // tell passes a request on to whoever watches, unless a judge still thinks about it. The lock is held.
 func (q *Queue) tell(e *entry) {
-	if !e.announced && e.r.State == Pending {
+	if !e.known() && e.r.State == Pending {
 		return
 	}
 	for w := range q.watchers {
@@ -107,7 +117,7 @@ func (q *Queue) tell(e *entry) {
 // judge asks the model, and announces a request that it does not settle. The lock is held.
 func (q *Queue) judge(e *entry) {
 	if q.o.Judge == nil || e.r.Kind != Call {
-		e.announced = true
+		close(e.announced)
 		q.tell(e)
 		return
 	}
@@ -128,11 +138,12 @@ func (q *Queue) judge(e *entry) {
 		if e.r.State != Pending {
 			return
 		}
-		e.announced, e.r.Opinion = true, bounded(cmp.Or(v.Opinion, v.Reason))
+		e.r.Opinion = bounded(cmp.Or(v.Opinion, v.Reason))
 		if err != nil {
 			q.o.Logger.Warn("the model was asked about a call and did not decide", "id", r.ID, "error", err)
 			e.r.Opinion = "the model did not decide: " + bounded(err.Error())
 		}
+		close(e.announced)
 		q.tell(e)
 	})
 }

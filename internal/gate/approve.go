@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -36,10 +37,11 @@ func (g *Gate) canAsk(a *Admission) bool {
 	return g.asks != nil && !a.NoWait || a.hasAnswer()
 }
 
-// hasAnswer reports whether a request goes on with a call that was approved: its continuation (decision 9), or what is asked of the
-// task that it became, whose id we sealed when the call was admitted.
+// hasAnswer reports whether a request goes on with a call that somebody was asked about: its continuation (decision 9), which may bring
+// the client's own answer, or what is asked of the task that it became, whose id we sealed when the call was admitted.
 func (a *Admission) hasAnswer() bool {
-	return a.asksOfTask() || a.Continues != "" && a.session.open.wasApproved(a.id)
+	_, asked := a.session.open.question(a.id)
+	return a.asksOfTask() || a.Continues != "" && asked
 }
 
 // forget drops what was answered for a session that is over, and denies what waits in it.
@@ -53,12 +55,15 @@ func (g *Gate) forget(ctx context.Context, s *Session) {
 }
 
 // approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
-func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (policy.Decision, error) {
+func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	if a.hasAnswer() {
+		if approved, open := a.session.open.question(a.id); open && !approved {
+			asked.Reason = "goes on with a call that waits for its answer"
+			return asked, nil
+		}
 		return allowed(asked, "continues a call that was approved"), nil
 	}
-	err := g.settle(ctx)
-	if err == nil {
+	if err = g.settle(ctx); err == nil {
 		err = g.recordDecision(ctx, a, asked)
 	}
 	if err != nil {
@@ -66,6 +71,12 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	}
 	a.asked = true
 	r := g.question(a, asked)
+	a.session.open.note(a.id, false)
+	defer func() {
+		if d.Effect != policy.Allow || err != nil {
+			a.session.open.over(a.id)
+		}
+	}()
 	answer, err := g.wait(ctx, a, r)
 	a.scoped = a.session.scopedFor(a.Child)
 	if err == nil && answer.By == approval.BySession || a.session.over(g.now()) {
@@ -78,7 +89,7 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	if !answer.Allow {
 		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
-	d := g.decide(a) // with the scope of now: what became forbidden meanwhile stays forbidden
+	d = g.decide(a) // with the scope of now: what became forbidden meanwhile stays forbidden
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
 		return d, g.refuse(ctx, a, d)
@@ -87,7 +98,7 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 		a.decidedBy = ""
 		return d, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: "What this call would do has changed while it waited for an approval; call again"})
 	}
-	a.session.open.approve(a.id)
+	a.session.open.note(a.id, true)
 	if now := g.now(); a.since.Equal(a.began) {
 		a.since = now // the time that people take is not the call's
 	}
@@ -113,9 +124,16 @@ func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (appr
 	if a.Waits != nil {
 		defer a.Waits()()
 	}
-	answer, err := g.asks.Ask(ctx, r)
+	var client sync.WaitGroup
+	answer, err := g.asks.AskTelling(ctx, r, func(r approval.Request) {
+		if a.scoped.world.AskClient && canBeElicited(a.Peer) {
+			client.Go(func() { g.askClient(ctx, a.Peer, r) })
+		}
+	})
 	close(settled)
+	cancel(nil)
 	<-told
+	client.Wait()
 	return answer, err
 }
 

@@ -184,7 +184,9 @@ func TestModelDecides(t *testing.T) {
 
 type judgeFunc func(approval.Request) approval.Verdict
 
-func (f judgeFunc) Judge(_ context.Context, r approval.Request) (approval.Verdict, error) { return f(r), nil }
+func (f judgeFunc) Judge(_ context.Context, r approval.Request) (approval.Verdict, error) {
+	return f(r), nil
+}
 
 func TestNoWait(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{})
@@ -412,7 +414,7 @@ func TestContinuationKeepsItsApproval(t *testing.T) {
 	c = h.call(t.Context(), s, request("files__write_file", writing))
 	h.answer(h.waits().ID, approval.Answer{})
 	denied(t, ended(t, c).err)
-	if s.open.wasApproved(first.reply.Open) {
+	if openQuestion(s, first.reply.Open) {
 		t.Error("the approval is still noted")
 	}
 }
@@ -452,4 +454,101 @@ func TestProgressWhileACallWaits(t *testing.T) {
 			t.Error("told after the answer")
 		}
 	})
+}
+
+func openQuestion(s *Session, id string) bool {
+	_, asked := s.open.question(id)
+	return asked
+}
+
+// client is a client that can be asked.
+type client struct {
+	capabilities string
+	answer       func(ctx context.Context, params string) (string, error)
+}
+
+func (c client) Capabilities() []byte      { return []byte(c.capabilities) }
+func (c client) Notify(_ string, _ []byte) {}
+func (c client) Ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error) {
+	if method != "elicitation/create" {
+		return nil, nil, errors.New("asked for " + method)
+	}
+	text, err := c.answer(ctx, string(params))
+	return []byte(text), nil, err
+}
+
+func TestClientIsAskedInPlace(t *testing.T) {
+	const forms = `{"elicitation":{}}`
+	accept := func(text string) func(context.Context, string) (string, error) {
+		return func(_ context.Context, params string) (string, error) {
+			if !strings.Contains(params, `files__write_file`) || !strings.Contains(params, `\\u202e`) || strings.Contains(params, "geheim") {
+				t.Errorf("the client is shown %s", params)
+			}
+			return `{"action":"accept","content":{"answer":"` + text + `"}}`, nil
+		}
+	}
+	nobody := func(context.Context, string) (string, error) {
+		t.Error("asked")
+		return "", errors.New("asked")
+	}
+	for name, test := range map[string]struct {
+		capabilities string
+		off          bool
+		answer       func(context.Context, string) (string, error)
+		want         string // of the refusal; empty: it runs
+		again        string // of the same call again; "-": asked again
+	}{
+		"once":      {forms, false, accept(sayOnce), "", "-"},
+		"session":   {forms, false, accept(saySession), "", ""},
+		"no":        {forms, false, accept(sayNo), "Not approved by the client of", "-"},
+		"never":     {forms, false, accept(sayNever), "for the rest of this session", "for the rest of this session"},
+		"declined":  {forms, false, func(context.Context, string) (string, error) { return `{"action":"decline"}`, nil }, "Not approved by the client of", "-"},
+		"dismissed": {forms, false, func(context.Context, string) (string, error) { return `{"action":"cancel"}`, nil }, "nobody answered in time", "-"},
+		"odd":       {forms, false, accept("yes"), "nobody answered in time", "-"},
+		"empty":     {forms, false, func(context.Context, string) (string, error) { return `{"action":"accept"}`, nil }, "nobody answered in time", "-"},
+		"no object": {forms, false, func(context.Context, string) (string, error) { return `7`, nil }, "nobody answered in time", "-"},
+		"fails":     {forms, false, func(context.Context, string) (string, error) { return "", errors.New("gone") }, "nobody answered in time", "-"},
+		"too late": {forms, false, func(ctx context.Context, _ string) (string, error) {
+			<-ctx.Done()
+			return `{"action":"accept","content":{"answer":"allow once"}}`, nil
+		}, "nobody answered in time", "-"},
+		"not forms":      {`{"elicitation":{"url":{}}}`, false, nobody, "nobody answered in time", "-"},
+		"not declared":   {`{"sampling":{}}`, false, nobody, "nobody answered in time", "-"},
+		"not configured": {forms, true, nobody, "nobody answered in time", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deadline := time.Minute
+			if strings.Contains(test.want, "in time") {
+				deadline = 50 * time.Millisecond
+			}
+			h := buildAsking(t, writesAsk(), approval.Options{Deadline: deadline})
+			w := h.World()
+			w.AskClient = !test.off
+			h.Swap(w)
+			s := h.enter("developer")
+			r := request("files__write_file", `{"path":"a.txt","content":"`+"\u202e"+`x","token":"geheim"}`)
+			asked := 0
+			r.Peer = client{test.capabilities, func(ctx context.Context, params string) (string, error) {
+				asked++
+				return test.answer(ctx, params)
+			}}
+			for i, want := range []string{test.want, test.again} {
+				if want == "-" {
+					want = test.want
+				}
+				_, err := h.Call(t.Context(), s, r)
+				if want == "" && err != nil {
+					t.Errorf("call %d: %v", i, err)
+				} else if want != "" && !strings.Contains(denied(t, err).Error(), want) {
+					t.Errorf("call %d: %v, want %s", i, err, want)
+				}
+			}
+			if test.capabilities == forms && !test.off && (asked == 2) != (test.again == "-") {
+				t.Errorf("asked %d times", asked)
+			}
+			if ran := len(h.back.seen()); (ran > 0) != (test.want == "") {
+				t.Errorf("it ran %d times", ran)
+			}
+		})
+	}
 }

@@ -153,6 +153,9 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 		if d, err = g.approve(ctx, a, d); err != nil {
 			return nil, err
 		}
+		if runs && d.Effect != policy.Allow {
+			return nil, g.refuse(ctx, a, d)
+		}
 	}
 	a.guard = d.Guard
 	if r.asksOfTask() { // with which arguments the task began is not known any more

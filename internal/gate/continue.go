@@ -40,32 +40,32 @@ type opened struct {
 type opens struct {
 	mu       sync.Mutex
 	calls    map[string]opened
-	approved map[string]struct{} // calls that were approved and are not over: what continues them is not asked about again
+	asked    map[string]bool // calls that somebody was asked about and that are not over; true: approved. What continues them asks nobody
 }
 
-// approve notes that a call was approved.
-func (o *opens) approve(id string) {
+// note notes that somebody is asked about a call, or has approved it.
+func (o *opens) note(id string, approved bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.approved == nil {
-		o.approved = map[string]struct{}{}
+	if o.asked == nil {
+		o.asked = map[string]bool{}
 	}
-	o.approved[id] = struct{}{}
+	o.asked[id] = approved
 }
 
-// wasApproved reports whether a call was approved and is not over.
-func (o *opens) wasApproved(id string) bool {
+// question reports whether somebody was asked about a call that is not over, and whether it was approved.
+func (o *opens) question(id string) (approved, asked bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, ok := o.approved[id]
-	return ok
+	approved, asked = o.asked[id]
+	return approved, asked
 }
 
-// over forgets that a call was approved.
+// over forgets that somebody was asked about a call.
 func (o *opens) over(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.approved, id)
+	delete(o.asked, id)
 }
 
 // errTooManyOpen is told to the caller of a call that cannot be kept open.
@@ -77,7 +77,7 @@ func (o *opens) keep(id string, c opened, now time.Time) error {
 	for id, c := range o.calls {
 		if now.After(c.until) {
 			delete(o.calls, id)
-			delete(o.approved, id)
+			delete(o.asked, id)
 		}
 	}
 	if len(o.calls) >= maxOpen {

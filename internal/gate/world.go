@@ -21,6 +21,7 @@ type World struct {
 	Promotion   string              // who may activate skills: auto (the policy decides; the default), confirm or manual
 	Roots       map[string]string   // folder from which a server reads relative paths, absolute; default: the project folder
 	Servers     map[string]Server   // what the servers said of themselves, by name
+	AskClient   bool                // a client that can be asked is asked in place about the calls that wait for an approval
 	Bare        string              // the one server whose names and URIs clients see without a prefix; empty: none
 }
 

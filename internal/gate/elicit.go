@@ -1,0 +1,117 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/approval"
+)
+
+// A client that can be asked (elicitation) is asked in place about a call of its own, where the configuration says so: in the old era by a
+// request on its stream, in the new one by input_required and a retry, which the gateway makes of [Peer] Ask. Its answer is one among
+// those of the other surfaces: the first one counts. Who sits there we cannot see: an agent that answers for its person approves itself.
+
+// canBeElicited reports whether a client declared that it shows forms to a person.
+func canBeElicited(p Peer) bool {
+	if p == nil {
+		return false
+	}
+	var c struct {
+		Elicitation *struct {
+			Form *jsontext.Value `json:"form"`
+			URL  *jsontext.Value `json:"url"`
+		} `json:"elicitation"`
+	}
+	if json.Unmarshal(p.Capabilities(), &c) != nil || c.Elicitation == nil {
+		return false
+	}
+	return c.Elicitation.Form != nil || c.Elicitation.URL == nil // {} means forms, as it did before there were modes
+}
+
+// The answers that a client's form offers.
+const (
+	sayOnce    = "allow once"
+	saySession = "allow for this session"
+	sayNo      = "deny"
+	sayNever   = "deny for this session"
+)
+
+// askClient asks the client and settles the request with what it answers. A form that is dismissed answers nothing: the call waits on.
+func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
+	params, err := json.Marshal(map[string]any{
+		"message": clientText(r),
+		"requestedSchema": map[string]any{
+			"type":       "object",
+			"properties": map[string]any{"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}}},
+			"required":   []string{"answer"},
+		},
+	}, encoding)
+	if err != nil {
+		return
+	}
+	result, rpcErr, err := p.Ask(ctx, "elicitation/create", params)
+	if err != nil || rpcErr != nil {
+		if ctx.Err() == nil {
+			g.logger.Info("a client was asked about its call and did not answer", "id", r.ID, "error", err, "answer", string(rpcErr))
+		}
+		return
+	}
+	a, ok := clientAnswer(result)
+	if !ok {
+		return
+	}
+	a.By, a.Via, a.Digest = "the client of "+r.Principal, "client", r.Digest
+	if _, err := g.asks.Settle(context.WithoutCancel(ctx), r.ID, a); err != nil {
+		g.logger.Info("a client's answer came to nothing", "id", r.ID, "error", err)
+	}
+}
+
+// clientAnswer reads what a form brought; false: nothing.
+func clientAnswer(result []byte) (a approval.Answer, ok bool) {
+	var form struct {
+		Action  string `json:"action"`
+		Content struct {
+			Answer string `json:"answer"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(result, &form) != nil {
+		return a, false
+	}
+	switch {
+	case form.Action == "decline":
+		return approval.Answer{For: approval.Once}, true
+	case form.Action != "accept":
+		return a, false
+	}
+	switch form.Content.Answer {
+	case sayOnce:
+		return approval.Answer{Allow: true, For: approval.Once}, true
+	case saySession:
+		return approval.Answer{Allow: true, For: approval.Session}, true
+	case sayNever:
+		return approval.Answer{For: approval.Never}, true
+	case sayNo:
+		return approval.Answer{For: approval.Once}, true
+	}
+	return a, false
+}
+
+// clientText is what the form says: the call with its real arguments, every character visible.
+func clientText(r approval.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "May %s run?", approval.OneLine(r.Tool))
+	if r.Risk != "" {
+		fmt.Fprintf(&b, " Risk: %s.", r.Risk)
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(&b, " %s", approval.OneLine(r.Reason))
+	}
+	if len(r.Args) > 0 {
+		fmt.Fprintf(&b, "\n%s", approval.Visible(string(r.Args)))
+	}
+	return b.String()
+}
