@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/rpc"
 )
 
 // asking is a project whose policy asks about lists of folders.
@@ -292,5 +294,62 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 	p.must("approvals", "deny", r.ID)
 	if err := <-b.ended; err == nil {
 		t.Error("it ran")
+	}
+}
+
+// A client that can be asked is asked in place: by a request on its stream with a handshake, by input_required without one. Whoever
+// answers first counts; what else was asked for is taken back.
+func TestClientsAreAskedInPlace(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, asking(map[string]string{"mycelium.yaml": "session: {defaultRole: guest, roles: [guest]}\napproval: {askVia: client}\n"}))
+	p.serve()
+	old := startWire(t, p.command("mcp"))
+	old.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"wire","version":"1"}}`)
+	old.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	const list = `"name":"files__list_directory","arguments":{"path":"."}`
+	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
+		id := old.request("tools/call", `{`+list+`}`)
+		question := old.until("elicitation/create")
+		if text, _ := rpc.Text(rpc.Path(question, "params", "message")); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
+			t.Errorf("the form says %q", text)
+		}
+		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rpc.Member(question, "id"), answer))
+		if got := old.await(id); !strings.Contains(string(got), says) {
+			t.Errorf("%s: %s", answer, got)
+		}
+	}
+	// Somebody else answers first.
+	id := old.request("tools/call", `{`+list+`}`)
+	old.until("elicitation/create")
+	p.must("approvals", "approve", p.waiting(1, 1)[0].ID)
+	if got := old.await(id); !strings.Contains(string(got), "notes.md") {
+		t.Errorf("approved in the terminal: %s", got)
+	}
+
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
+	modern := startWire(t, p.command("mcp"))
+	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
+		first := modern.await(modern.request("tools/call", `{`+list+`,`+meta+`}`))
+		state, asked := rpc.Path(first, "result", "requestState"), rpc.Path(first, "result", "inputRequests")
+		var requests map[string]jsontext.Value
+		if err := json.Unmarshal(asked, &requests); err != nil || len(requests) != 1 || state == nil {
+			t.Fatalf("%s: %v", first, err)
+		}
+		for key := range requests {
+			retry := fmt.Sprintf(`{%s,%s,"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}}}`, list, meta, state, key, answer)
+			if got := modern.await(modern.request("tools/call", retry)); !strings.Contains(string(got), says) {
+				t.Errorf("%s: %s", answer, got)
+			}
+		}
+	}
+	// One that cannot be asked waits for people elsewhere.
+	bare := startWire(t, p.command("mcp")).hello("2025-11-25")
+	id = bare.request("tools/call", `{`+list+`}`)
+	p.must("approvals", "deny", p.waiting(1, 1)[0].ID, "--reason", "no")
+	if got := bare.await(id); !strings.Contains(string(got), "Not approved by ") {
+		t.Errorf("%s", got)
+	}
+	if calls := p.must("audit", "query", "--json", "--effect", "allow"); !strings.Contains(calls, "approved by the client of local via client") {
+		t.Errorf("the log does not say who approved: %s", calls)
 	}
 }

@@ -117,8 +117,8 @@ func (v *view) compile() {
 func (v *view) world() gate.World {
 	cat := v.pool.Catalog()
 	w := gate.World{Policy: v.policy, Skills: v.skills, Definitions: v.catalog.Definitions, Templates: cat.Templates, Held: v.catalog.Held, Broken: v.project.Broken.All,
-		Promotion: v.project.File.Session.Promotion,
-		Roots:     map[string]string{"files": v.root}, Servers: map[string]gate.Server{}}
+		Promotion: v.project.File.Session.Promotion, AskClient: v.project.File.Approval.AsksClient(),
+		Roots: map[string]string{"files": v.root}, Servers: map[string]gate.Server{}}
 	for _, s := range v.project.Servers {
 		w.Servers[s.Name] = gate.Server{}
 	}
