@@ -52,6 +52,7 @@ const (
 	withDd
 	withChmod
 	withChown
+	withUmask
 	withCurl
 	withWget
 	withListener
@@ -187,6 +188,8 @@ func (c *call) considerFiles(a act) {
 		chmod(c)
 	case withChown:
 		chown(c)
+	case withUmask:
+		umask(c)
 	case withCurl:
 		curl(c)
 	case withWget:

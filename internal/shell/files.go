@@ -383,12 +383,24 @@ func chmod(c *call) {
 	}
 }
 
-// chown to root gives a file to somebody else; to anybody else it takes root's rights too.
+// chown gives a file to somebody else, which takes root's rights where it is not the user's own already.
 func chown(c *call) {
-	if len(c.operands) == 0 || c.has("reference") {
+	if len(c.operands) > 0 || c.has("reference") {
+		c.does |= doesPrivilege
+	}
+}
+
+// umask: what is made from then on may be written by others.
+func umask(c *call) {
+	if len(c.operands) == 0 {
 		return
 	}
-	if owner := c.operands[0]; owner.unknown || strings.HasPrefix(owner.s, "root") || strings.HasPrefix(owner.s, "0") || strings.HasSuffix(owner.s, ":root") {
+	mask := c.operands[0]
+	last := byte('2')
+	if mask.s != "" && !mask.unknown {
+		last = mask.s[len(mask.s)-1]
+	}
+	if mask.unknown || last < '0' || last > '7' || (last-'0')&2 == 0 {
 		c.does |= doesPrivilege
 	}
 }

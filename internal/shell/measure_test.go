@@ -20,13 +20,8 @@ import (
 //	go test ./internal/shell -run 'TestCorpus$' -v -corpus.list
 var list = flag.Bool("corpus.list", false, "print what is decided otherwise than labelled")
 
-// What may be decided otherwise than labelled. These only ever go down; the aim is none allowed, none less strict, and 2 % of the
-// harmless (issue 4).
-const (
-	mostAllowed  = 108 // dangerous commands
-	mostSoftened = 13  // dangerous ones that are asked although they are to be denied, or the other way round
-	mostRefused  = 4.2 // percent of the harmless
-)
+// mostRefused is the share of harmless commands that may be asked or refused, in percent (issue 4).
+const mostRefused = 2
 
 // project and home are what the corpus was labelled for.
 const project, home = "/home/u/p", "/home/u"
@@ -147,8 +142,8 @@ func TestCorpus(t *testing.T) {
 		t.Logf("%-20s %v", name, files[name])
 	}
 	t.Logf("%-20s %v", "all", total)
-	if total.allowed > mostAllowed || total.softened > mostSoftened || percent(total.refused, total.harmless) >= mostRefused+0.05 {
-		t.Errorf("more commands are decided otherwise than labelled; -corpus.list shows them")
+	if total.allowed+total.softened > 0 || percent(total.refused, total.harmless) > mostRefused {
+		t.Errorf("too many are not decided as labelled; -corpus.list shows them")
 	}
 }
 

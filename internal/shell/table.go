@@ -271,7 +271,7 @@ var shellTools = []program{
 	{name: "type"},
 	{name: "typeset", do: withExport},
 	{name: "ulimit"},
-	{name: "umask"},
+	{name: "umask", do: withUmask},
 	{name: "unalias"},
 	{name: "unbuffer", raw: asWrapper, style: first},
 	{name: "unset", do: withNames},
