@@ -312,11 +312,11 @@ func tells(p policy.Part) bool {
 	return p.Program != "" || len(p.Argv)+len(p.Paths)+len(p.Hosts)+len(p.Effects)+len(p.Unclear) > 0
 }
 
-// Thinking and CacheUse are the log's, for surfaces that do not know it.
-type (
-	Thinking = audit.Thinking
-	CacheUse = audit.CacheUse
-)
+// Thinking is the log's, for surfaces that do not know it.
+type Thinking = audit.Thinking
+
+// CacheUse is the log's likewise.
+type CacheUse = audit.CacheUse
 
 // Ending is how a call ended that others ran, as far as they say.
 type Ending struct {

@@ -20,9 +20,6 @@ import (
 // mode is what approval.mode says.
 func mode(m approval.Mode) func() approval.Mode { return func() approval.Mode { return m } }
 
-// yes and no are what a person's presence is.
-func yes() bool { return true }
-
 // answering settles every request of the house's queue by a function, and keeps what it saw.
 func (h *house) answering(f func(approval.Request) approval.Answer) (seen func() []approval.Request) {
 	h.t.Helper()

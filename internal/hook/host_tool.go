@@ -275,7 +275,7 @@ func (h *Host) after(ctx context.Context, r *run, e Event) {
 	}
 	call.Release() // it is not at work any more
 	if end.transcript != "" && call.Thinking == nil {
-		if end.Ending.Thinking = reasoning(end.transcript, end.toolUse); end.Ending.Thinking == nil && h.later(r, end) {
+		if end.Thinking = reasoning(end.transcript, end.toolUse); end.Thinking == nil && h.later(r, end) {
 			return
 		}
 	}
@@ -300,7 +300,7 @@ func (h *Host) settle(ctx context.Context, r *run) {
 	r.late = nil
 	h.mu.Unlock()
 	for _, end := range late {
-		end.Ending.Thinking = reasoning(end.transcript, end.toolUse)
+		end.Thinking = reasoning(end.transcript, end.toolUse)
 		end.Ended(ctx, end.Ending)
 	}
 }

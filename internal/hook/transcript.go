@@ -72,14 +72,14 @@ func openPlain(path string) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// tail is the end of a file, whole lines, at most n bytes.
-func tail(path string, n int64) ([]byte, error) {
+// tail is the end of a file, whole lines, at most maxTail bytes.
+func tail(path string) ([]byte, error) {
 	f, size, err := openPlain(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	from := max(0, size-n)
+	from := max(0, size-maxTail)
 	raw := make([]byte, size-from)
 	read, err := f.ReadAt(raw, from)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -150,8 +150,15 @@ func reasoning(path, toolUse string) *gate.Thinking {
 	if path == "" || toolUse == "" {
 		return nil
 	}
-	raw, err := tail(path, maxTail)
-	if err != nil || !bytes.Contains(raw, []byte(toolUse)) {
+	raw, err := tail(path)
+	if err != nil {
+		return nil
+	}
+	return reasoningIn(raw, toolUse)
+}
+
+func reasoningIn(raw []byte, toolUse string) *gate.Thinking {
+	if !bytes.Contains(raw, []byte(toolUse)) {
 		return nil
 	}
 	all := entries(raw)
@@ -205,7 +212,7 @@ func promptOf(path, toolUse string) string {
 	if path == "" || toolUse == "" {
 		return ""
 	}
-	raw, err := tail(path, maxTail)
+	raw, err := tail(path)
 	if err != nil || !bytes.Contains(raw, []byte(toolUse)) {
 		return ""
 	}
@@ -252,7 +259,7 @@ func startedBy(path string) string {
 	if path == "" {
 		return ""
 	}
-	raw, err := tail(path, maxTail)
+	raw, err := tail(path)
 	if err != nil {
 		return ""
 	}
@@ -274,14 +281,17 @@ type lately struct {
 
 // recent reads the last n messages of a transcript.
 func recent(path string, n int) lately {
-	var out lately
 	if path == "" {
-		return out
+		return lately{}
 	}
-	raw, err := tail(path, maxTail)
+	raw, err := tail(path)
 	if err != nil {
-		return out
+		return lately{}
 	}
+	return recentIn(raw, n)
+}
+
+func recentIn(raw []byte, n int) (out lately) {
 	for _, e := range entries(raw) {
 		if e.Type != "assistant" && e.Type != "user" || e.Meta {
 			continue

@@ -1,0 +1,126 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// claudeTranscript is a piece of a transcript as Claude Code 2.1.197 writes it: a line for each block.
+const claudeTranscript = `{"type":"queue-operation","operation":"enqueue","content":"Go."}
+{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Look at the shop."},"timestamp":"2026-11-22T02:09:32.797Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"thinking","thinking":"I must look first.","signature":"x"}],"usage":{"cache_read_input_tokens":30,"cache_creation_input_tokens":20}},"timestamp":"2026-11-22T02:09:33Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"I look."}]},"timestamp":"2026-11-22T02:09:33.5Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"a"}}]},"timestamp":"2026-11-22T02:09:34Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_2","name":"Task","input":{"prompt":"role: guest","subagent_type":"x"}}]},"timestamp":"2026-11-22T02:09:34Z"}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"toolu_9 きのこ"}]}}
+not JSON {{{
+{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"Now I write."},{"type":"tool_use","id":"toolu_3","name":"Write"}]}}
+{"type":"assistant","message":{"id":"m3","role":"assistant","content":[{"type":"tool_use","id":"toolu_4","name":"Bash"}]}}
+{"type":"user","isMeta":true,"message":{"role":"user","content":"[a caveat]"}}
+`
+
+func writeFile(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReasoning(t *testing.T) {
+	path := writeFile(t, "r.jsonl", claudeTranscript)
+	for _, id := range []string{"toolu_1", "toolu_2"} {
+		got := reasoning(path, id)
+		if got == nil || got.Thinking != "I must look first." || got.Summary != "I look." || got.Type != "extended_thinking" || got.ModelID != "claude-opus-4-8" ||
+			!got.Claimed || got.Cache == nil || got.Cache.ReadTokens != 30 || got.Cache.CreationTokens != 20 {
+			t.Errorf("%s: %+v", id, got)
+		}
+	}
+	if got := reasoning(path, "toolu_3"); got == nil || got.Thinking != "Now I write." || got.Type != "reasoning" || got.Summary != "" {
+		t.Errorf("words only: %+v", got)
+	}
+	for _, id := range []string{"toolu_4", "toolu_9", "", "toolu_"} {
+		if got := reasoning(path, id); got != nil {
+			t.Errorf("%q: %+v", id, got)
+		}
+	}
+	if got := promptOf(path, "toolu_2"); got != "role: guest" {
+		t.Errorf("the prompt of a task: %q", got)
+	}
+	if got := firstPrompt(path); got != "Look at the shop." {
+		t.Errorf("the first prompt: %q", got)
+	}
+	seen := recent(path, 3)
+	if strings.Join(seen.messages, "|") != "assistant: Now I write.|assistant used Write|assistant used Bash" || seen.last != "Now I write." || strings.Join(seen.tools, " ") != "Task Write Bash" {
+		t.Errorf("lately: %+v", seen)
+	}
+}
+
+// TestLongTranscript: of a long one the end is read, and the line that the cut goes through is left out.
+func TestLongTranscript(t *testing.T) {
+	early := strings.ReplaceAll(claudeTranscript, "toolu_1", "toolu_early")
+	path := writeFile(t, "r.jsonl", early+`{"type":"user","message":{"role":"user","content":"`+strings.Repeat("x", 2*maxTail)+"\"}}\n"+claudeTranscript)
+	if reasoning(path, "toolu_1") == nil || reasoning(path, "toolu_early") != nil {
+		t.Error("not the end is read")
+	}
+}
+
+// TestTranscriptsThatAreNone: a path that an agent names may be anything. Nothing blocks, nothing is believed.
+func TestTranscriptsThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe.jsonl")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, dir, filepath.Join(dir, "absent.jsonl"), "/dev/zero", ""} {
+		if reasoning(path, "t") != nil || firstPrompt(path) != "" || startedBy(path) != "" || promptOf(path, "t") != "" || len(recent(path, 3).messages) > 0 {
+			t.Errorf("%s says something", path)
+		}
+	}
+	for _, e := range []Event{
+		{Agent: "codex", Transcript: "/a/r.jsonl"}, {Agent: "claude", Transcript: "r.jsonl"}, {Agent: "claude", Transcript: "/etc/passwd"}, {Agent: "claude"},
+	} {
+		if got := e.transcript(); got != "" {
+			t.Errorf("%+v: %s", e, got)
+		}
+	}
+	for _, e := range []Event{
+		{Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "../../x"}, {Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "x/y"}, {Agent: "claude", Transcript: "/a/r.jsonl"},
+		{Agent: "claude", Transcript: "a/r.jsonl", AgentID: "x"}, {Agent: "gemini", Transcript: "/a/r.jsonl", AgentID: "x"},
+	} {
+		if got := e.ofChild(".jsonl"); got != "" {
+			t.Errorf("%+v: %s", e, got)
+		}
+	}
+	e := Event{Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "a5b-_Z"}
+	if got := e.ownTranscript(); got != "/a/r/subagents/agent-a5b-_Z.jsonl" {
+		t.Error(got)
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add(claudeTranscript, "toolu_1")
+	f.Add(`{"type":"assistant","message":{"id":"","content":[{"type":"tool_use","id":"t"}]}}`, "t")
+	f.Add(`{"type":"assistant","message":{"content":{"a":1}}}`+"\n[]\n\"x\"\n{}", "t")
+	f.Add(`{"toolUseId":"t1"}`, "t1")
+	f.Fuzz(func(t *testing.T, text, id string) {
+		if id == "" {
+			return
+		}
+		if got := reasoningIn([]byte(text), id); got != nil && (got.Thinking == "" || !got.Claimed || !strings.Contains(text, id)) {
+			t.Errorf("%q: %+v", id, got)
+		}
+		if n := len(recentIn([]byte(text), 5).messages); n > 5 {
+			t.Errorf("%d messages", n)
+		}
+		if got := taskOf(jsontext.Value(text)); len(got.Prompt) > len(text) {
+			t.Errorf("a prompt of %d bytes out of %d", len(got.Prompt), len(text))
+		}
+	})
+}
