@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
@@ -61,10 +62,9 @@ func onlyComments(text []byte) bool {
 	return true
 }
 
-// AddRule writes a rule at the end of a project's rules.yaml, with a comment that says who gave it and when, and returns its name: said-N,
-// the next that is free. The rule has its action, tool, and at most one pattern each in match and args (approval.ParseRule). It is an error,
-// and nothing is written, where the file does not hold, the rule does not compile, or the new text would not read as the old one and
-// the rule.
+// AddRule writes a rule that a person gave in words of one line (approval.ParseRule) at the end of the project's rules.yaml, with a comment
+// that says who gave it and when, and returns its name: said-N, the next that is free. It is an error, and nothing is written, where the
+// file does not hold or the rule does not compile.
 func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
 	err = underLock(dir, func() error {
 		path := filepath.Join(dir, RulesFile)
@@ -72,24 +72,20 @@ func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, 
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %s", RulesFile, plain(err))
 		}
-		have, ok := rulesIn(text)
-		if !ok {
-			return hinted{fmt.Errorf("%s does not hold", RulesFile), "myc config validate says why; mend it first"}
-		}
-		for n := 1; r.Name == "" || slices.ContainsFunc(have, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
+		var doc rulesDocument
+		_ = yamlfile.Decode(RulesFile, text, &doc) // AppendRule reports what does not hold
+		for n := 1; r.Name == "" || slices.ContainsFunc(doc.Rules, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
 			r.Name = fmt.Sprintf("said-%d", n)
 		}
 		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); faulty(problems) {
 			return fmt.Errorf("the rule does not compile: %s", problems[0].Message)
 		}
-		text = appendItem(text, "version: 1\nrules:\n", ruleLines(r, by, now), func(b []byte) bool {
-			again, ok := rulesIn(b)
-			return ok && len(again) == len(have)+1 && again[len(have)].Name == r.Name && again[len(have)].Action == r.Action && slices.Equal(again[len(have)].Tool, r.Tool)
-		})
-		if text == nil {
-			return hinted{fmt.Errorf("it cannot be written at the end of %s", RulesFile), "write rules: as a list, one key a line, and as the last key of the file"}
+		by = approval.OneLine(by)
+		reason := r.Reason
+		if reason == "" {
+			reason = "Said by " + by + "."
 		}
-		return atomicfile.Write(path, text, 0o644)
+		return AppendRule(path, fmt.Sprintf("Added by %s on %s.", by, now.Format(time.DateOnly)), reason, r)
 	})
 	if err != nil {
 		return "", fmt.Errorf("add rule: %w", err)
@@ -97,46 +93,29 @@ func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, 
 	return r.Name, nil
 }
 
-// rulesIn reads the rules of a file; false: it does not hold.
-func rulesIn(text []byte) ([]policy.Rule, bool) {
-	var doc rulesDocument
-	return doc.Rules, !faulty(yamlfile.Decode(RulesFile, text, &doc))
-}
-
-// ruleLines is a rule as it is written.
-func ruleLines(r policy.Rule, by string, now time.Time) []string {
-	by = strings.Join(strings.FieldsFunc(by, func(c rune) bool {
-		return c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029 || c == 0xfeff
-	}), " ")
-	lines := []string{
-		"# " + strings.TrimSpace(fmt.Sprintf("added %s by %s", now.Format("2006-01-02 15:04"), by)),
-		"- name: " + yamlText(r.Name), "  action: " + r.Action, "  tool: " + yamlText(strings.Join(r.Tool, "|")),
-	}
+// fieldLines are match and args of a rule as they are written.
+func fieldLines(r policy.Rule) (lines []string) {
 	for _, part := range []struct {
 		key    string
 		fields map[string]policy.Values
 	}{{"match", r.Match}, {"args", r.Args}} {
-		if len(part.fields) == 0 {
-			continue
+		if len(part.fields) > 0 {
+			lines = append(lines, part.key+":")
 		}
-		lines = append(lines, "  "+part.key+":")
 		for _, field := range slices.Sorted(maps.Keys(part.fields)) {
 			var values []string
 			for _, v := range part.fields[field] {
 				switch {
 				case v.Literal != nil:
-					values = append(values, "{literal: "+yamlText(*v.Literal)+"}")
+					values = append(values, "{literal: "+quote(*v.Literal)+"}")
 				case v.Glob != nil:
-					values = append(values, "{glob: "+yamlText(*v.Glob)+"}")
+					values = append(values, "{glob: "+quote(*v.Glob)+"}")
 				case v.Regex != nil:
-					values = append(values, "{regex: "+yamlText(*v.Regex)+"}")
+					values = append(values, "{regex: "+quote(*v.Regex)+"}")
 				}
 			}
-			lines = append(lines, "    "+yamlText(field)+": ["+strings.Join(values, ", ")+"]")
+			lines = append(lines, "  "+quote(field)+": ["+strings.Join(values, ", ")+"]")
 		}
-	}
-	if r.Reason != "" {
-		lines = append(lines, "  reason: "+yamlText(r.Reason))
 	}
 	return lines
 }

@@ -151,7 +151,13 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 	if len(r.Role) > 0 {
 		fmt.Fprintf(&b, "%s  role: %s\n", indent, quote(r.Role[0]))
 	}
-	fmt.Fprintf(&b, "%s  when: %s\n%s  reason: %s\n", indent, quote(r.When), indent, quote(reason))
+	for _, line := range fieldLines(r) {
+		b.WriteString(indent + "  " + line + "\n")
+	}
+	if r.When != "" {
+		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))
+	}
+	fmt.Fprintf(&b, "%s  reason: %s\n", indent, quote(reason))
 	return b.String()
 }
 

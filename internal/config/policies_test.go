@@ -118,7 +118,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 			t.Fatalf("%q: %v", mine, err)
 		}
 		got, err := os.ReadFile(path)
-		if err != nil || !strings.HasPrefix(string(got), mine) || !strings.Contains(string(got), "# added 2026-11-22 12:00 by 花子   - name: evil\n") {
+		if err != nil || !strings.HasPrefix(string(got), mine) || !strings.Contains(string(got), `# Added by 花子\n  - name: evil on 2026-11-22.`) {
 			t.Errorf("%s %v", got, err)
 		}
 		w.trust()
