@@ -488,7 +488,7 @@ func (c *call) after(names ...string) []text {
 // runFound runs a command with what fd found.
 func (c *call) runFound(words []text) {
 	found := []text{{s: "./*", glob: true}}
-	inner := call{r: c.r, st: c.st, words: filled(words, "{}", found, true), env: c.env}
+	inner := call{r: c.r, st: c.st, words: filled(words, "{}", found, true, true), env: c.env}
 	inner.run()
 }
 

@@ -82,7 +82,7 @@ func (c *call) actions(args, found []text) {
 			for end < len(args) && args[end].s != ";" && !(args[end].s == "+" && args[end-1].s == "{}") {
 				end++
 			}
-			runs = append(runs, filled(args[i+1:min(end, len(args))], "{}", found, true))
+			runs = append(runs, filled(args[i+1:min(end, len(args))], "{}", found, true, false))
 			i = end
 		}
 	}

@@ -185,7 +185,8 @@ func manyTimes(c *call, args []text) {
 	if v, ok := c.value("I"); ok && v.s != "" {
 		hole = v.s
 	}
-	words := filled(rest, hole, more, c.program.name == "parallel" || c.has("I") || c.has("i"))
+	replaces := c.has("I") || c.has("i")
+	words := filled(rest, hole, more, replaces || c.program.name == "parallel", !replaces)
 	if c.program.name == "parallel" && len(rest) == 1 {
 		c.whole(words)
 		return
@@ -193,8 +194,8 @@ func manyTimes(c *call, args []text) {
 	c.again(words)
 }
 
-// filled puts the arguments where the hole is, else at the end.
-func filled(rest []text, hole string, more []text, holes bool) []text {
+// filled puts the arguments where the hole is; where there is none, at the end if they are to be appended.
+func filled(rest []text, hole string, more []text, holes, appends bool) []text {
 	words := make([]text, 0, len(rest)+len(more))
 	some := false
 	for _, t := range rest {
@@ -214,7 +215,7 @@ func filled(rest []text, hole string, more []text, holes bool) []text {
 			words = append(words, filled)
 		}
 	}
-	if !some {
+	if !some && appends {
 		words = append(words, more...)
 	}
 	return words
