@@ -552,3 +552,53 @@ func TestClientIsAskedInPlace(t *testing.T) {
 		})
 	}
 }
+
+// promotion: confirm asks people whether an agent may activate a skill, with the answers of every other question (decision 8).
+func TestPromotionIsConfirmed(t *testing.T) {
+	p := three()
+	p.start, p.promote = []string{"reader"}, "confirm"
+	h := buildAsking(t, p, approval.Options{})
+	s := h.enter("admin")
+	change := func(args string) <-chan called {
+		return h.call(t.Context(), s, request("mycelium-router__set_active_skills", args))
+	}
+	says := func(c <-chan called, want string) {
+		t.Helper()
+		if e := ended(t, c); e.err != nil || !strings.Contains(string(e.reply.Result), want) {
+			t.Errorf("%s %v, want %s", e.reply.Result, e.err, want)
+		}
+	}
+	c := change(`{"add":["editor"]}`)
+	r := h.waits()
+	if string(r.Args) != `{"skills":["editor"]}` || r.Reason != "The agent wants to activate: editor" || r.Tool != "mycelium-router__set_active_skills" {
+		t.Errorf("people see %+v %s", r, r.Args)
+	}
+	h.answer(r.ID, approval.Answer{Reason: "later"})
+	says(c, "Not approved by kimu: later")
+	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "person" || last["rule"] != confirmRule {
+		t.Errorf("%v", last)
+	}
+	if got := s.Scope().Skills; !slices.Equal(got, []string{"reader"}) {
+		t.Errorf("active %v", got)
+	}
+	c = change(`{"skills":["editor","reader"]}`)
+	h.answer(h.waits().ID, approval.Answer{Allow: true})
+	says(c, `"activated":["editor"]`)
+	if last := h.last(audit.Decided); last["effect"] != "allow" || last["decidedBy"] != "person" {
+		t.Errorf("%v", last)
+	}
+	// Never is for the rest of the session; what is active, hidden, or the operator's alone is no question.
+	c = change(`{"add":["keeper"]}`)
+	h.answer(h.waits().ID, approval.Answer{For: approval.Never})
+	says(c, "for the rest of this session")
+	says(change(`{"add":["keeper"]}`), "for the rest of this session")
+	says(change(`{"add":["editor"]}`), `"activated":[]`)
+	says(change(`{"add":["nothing"]}`), "Unknown skill: nothing")
+	if err := h.SetSkills(t.Context(), s, nil, []string{"reader"}, ByOperator); err != nil {
+		t.Fatal(err)
+	}
+	says(change(`{"add":["reader"]}`), "was deactivated by your operator")
+	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -66,7 +66,7 @@ func (g *Gate) Promote(ctx context.Context, s *Session, text string) (added, wan
 	for _, hit := range sc.world.Skills.Suggest(text, sc.open) {
 		switch {
 		case slices.Contains(sc.scope.Skills, hit.Skill):
-		case sc.mayAdd(hit.Skill, ByAgent) == nil:
+		case sc.mayAdd(hit.Skill, ByAgent, nil) == nil:
 			added = append(added, hit.Skill)
 		case sc.world.promotion() == promoteConfirm:
 			wanted = append(wanted, hit.Skill)

@@ -21,7 +21,7 @@ func (g *Gate) Instructions(s *Session) string {
 	if sc.sees(contextItem) {
 		intro += contextItem.String() + " shows your role and skills. "
 	}
-	intro += sc.howToGetMore()
+	intro += sc.howToGetMore(g.asks != nil)
 	if taught := sc.teaching(maxInstructions - len(intro) - 2); taught != "" {
 		intro += "\n\n" + taught
 	}

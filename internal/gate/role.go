@@ -179,12 +179,12 @@ func (st *state) equal(o *state) bool {
 // operator took away, and activates nothing where the mode of promotion leaves that to the operator. Either all of it happens
 // or nothing.
 func (g *Gate) SetSkills(ctx context.Context, s *Session, add, remove []string, by Actor) error {
-	_, _, err := g.setSkills(ctx, s, by, func(*scoped) ([]string, []string) { return add, remove })
+	_, _, err := g.setSkills(ctx, s, by, nil, func(*scoped) ([]string, []string) { return add, remove })
 	return err
 }
 
-// setSkills is SetSkills with the change computed from the scope of the moment.
-func (g *Gate) setSkills(ctx context.Context, s *Session, by Actor, want func(*scoped) (add, remove []string)) (before, after *scoped, err error) {
+// setSkills is SetSkills with the change computed from the scope of the moment. confirmed are skills that people let the agent activate.
+func (g *Gate) setSkills(ctx context.Context, s *Session, by Actor, confirmed []string, want func(*scoped) (add, remove []string)) (before, after *scoped, err error) {
 	return g.alter(ctx, s, func(now *scoped) (*state, change, error) {
 		add, remove := want(now)
 		next := asked{Only: now.state.asked.Only, Added: sortedSet(now.state.asked.Added), Removed: sortedSet(now.state.asked.Removed)}
@@ -198,7 +198,7 @@ func (g *Gate) setSkills(ctx context.Context, s *Session, by Actor, want func(*s
 			}
 		}
 		for _, name := range add {
-			if err := now.mayAdd(name, by); err != nil {
+			if err := now.mayAdd(name, by, confirmed); err != nil {
 				return nil, change{}, err
 			}
 			next.Removed = without(next.Removed, name)
@@ -227,7 +227,7 @@ func (sc *scoped) mayRemove(name string, by Actor) error {
 }
 
 // mayAdd refuses a promotion. What is already active may always be asked for (B12).
-func (sc *scoped) mayAdd(name string, by Actor) error {
+func (sc *scoped) mayAdd(name string, by Actor, confirmed []string) error {
 	switch {
 	case !slices.Contains(sc.open, name):
 		return unknownSkill(sc, name, by)
@@ -235,6 +235,8 @@ func (sc *scoped) mayAdd(name string, by Actor) error {
 		return nil
 	case slices.Contains(sc.state.asked.Removed, name):
 		return refusal("Skill " + name + " was deactivated by your operator; ask for it: " + sc.askFor(name))
+	case sc.world.promotion() == promoteConfirm && slices.Contains(confirmed, name):
+		return nil
 	case sc.world.promotion() != promoteAuto:
 		return refusal("Skill " + name + " is activated by your operator only; ask for it: " + sc.askFor(name))
 	}

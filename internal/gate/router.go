@@ -153,7 +153,7 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
 		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
 		Tools: len(sc.view().lists[policy.Tool]), Promotion: sc.world.promotion(), Started: s.created,
-		History: append([]Event{}, s.History()...), Limits: append([]LimitUse{}, g.rates.uses(s, sc, c.began, ByAgent)...), More: sc.howToGetMore(),
+		History: append([]Event{}, s.History()...), Limits: append([]LimitUse{}, g.rates.uses(s, sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
 	}
 	if sc.state.role != "" && !sc.known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."
@@ -165,9 +165,11 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
 
 // howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
-func (sc *scoped) howToGetMore() string {
+func (sc *scoped) howToGetMore(asks bool) string {
 	var ways []string
 	switch {
+	case sc.world.promotion() == promoteConfirm && asks && sc.sees(setSkillsItem):
+		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; your operator is asked whether it may be.")
 	case sc.world.promotion() != promoteAuto:
 		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.askFor("SKILL")+".")
 	case sc.sees(setSkillsItem) && sc.sees(suggestItem):
@@ -208,12 +210,13 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		return nil, refusal("Argument skills is required (the whole set), or add or remove")
 	}
 	var kept []string
-	before, after, err := g.setSkills(ctx, c.session, ByAgent, func(now *scoped) (add, remove []string) {
+	want := func(now *scoped) (add, remove []string) {
 		if !whole {
 			return a.list("add"), a.list("remove")
 		}
-		want := sortedSet(a.list("skills"))
-		add, remove = difference(now.scope.Skills, want)
+		kept = nil
+		all := sortedSet(a.list("skills"))
+		add, remove = difference(now.scope.Skills, all)
 		isFixed := func(name string) bool { return slices.Contains(now.fixed, name) }
 		for _, name := range remove {
 			if isFixed(name) {
@@ -221,7 +224,13 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 			}
 		}
 		return add, slices.DeleteFunc(remove, isFixed)
-	})
+	}
+	add, _ := want(c.session.now())
+	confirmed, err := g.confirm(ctx, c, add)
+	if err != nil {
+		return nil, err
+	}
+	before, after, err := g.setSkills(ctx, c.session, ByAgent, confirmed, want)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,70 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/policy"
+)
+
+// confirmRule is what the log names as the reason of the question whether skills may be activated.
+const confirmRule = "session.promotion"
+
+// confirm asks people whether an agent may activate skills, where the mode of promotion is confirm (decision 8), and returns those that
+// it may. What is active already, or not the agent's to activate at all, is no question. Its error is for the agent.
+func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]string, error) {
+	sc := c.session.now()
+	if g.asks == nil || sc.world.promotion() != promoteConfirm {
+		return nil, nil
+	}
+	var want []string
+	for _, name := range sortedSet(add) {
+		if slices.Contains(sc.open, name) && !slices.Contains(sc.scope.Skills, name) && !slices.Contains(sc.state.asked.Removed, name) {
+			want = append(want, name)
+		}
+	}
+	if len(want) == 0 {
+		return nil, nil
+	}
+	d := policy.Decision{Effect: policy.Ask, Rule: confirmRule, Reason: "The agent wants to activate: " + strings.Join(want, ", ")}
+	if err := g.recordDecision(ctx, c, d); err != nil {
+		return nil, g.unrecorded(c, err)
+	}
+	c.asked = true
+	r := g.question(c, d)
+	args, err := json.Marshal(map[string][]string{"skills": want}, encoding)
+	if err != nil {
+		return nil, err
+	}
+	r.Args, r.Digest = args, ""
+	r.Digest = r.Sum(args) // of the skills, whatever else the agent wrote
+	r.Facts = policy.Facts{}
+	answer, err := g.wait(ctx, c, r)
+	if err == nil && answer.By == approval.BySession || c.session.over(g.now()) {
+		err = errSessionOver
+	}
+	var denied *DeniedError
+	switch {
+	case err != nil:
+		if err = g.unanswered(ctx, c, d, err); errors.As(err, &denied) {
+			return nil, refusal(denied.Decision.Reason)
+		}
+		return nil, err
+	case !answer.Allow:
+		c.decidedBy = decidedBy(answer)
+		if err := g.recordDecision(ctx, c, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)}); err != nil {
+			g.logger.Error("a denial is not in the audit log", "call", c.id, "error", err)
+		}
+		return nil, refusal(denialText(d, answer))
+	}
+	c.decidedBy = decidedBy(answer)
+	if err := g.recordDecision(ctx, c, allowed(d, approvalText(answer))); err != nil {
+		return nil, g.unrecorded(c, err)
+	}
+	return want, nil
+}
