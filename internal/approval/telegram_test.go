@@ -125,6 +125,18 @@ func (w *chatWorld) ask(r Request) <-chan Answer {
 	return got
 }
 
+// got waits for the answer to a request.
+func (w *chatWorld) got(answer <-chan Answer) Answer {
+	w.t.Helper()
+	select {
+	case a := <-answer:
+		return a
+	case <-time.After(time.Minute):
+		w.t.Fatalf("nothing was answered\n%s\n%s", w.chat(), w.log)
+		return Answer{}
+	}
+}
+
 func bash(command string) Request {
 	return Request{
 		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: High, Category: ShellExec,
@@ -216,7 +228,7 @@ func TestTelegramApprove(t *testing.T) {
 			if got := w.tap(alice, m.ID, c.button); got.Alert || got.Text == "" {
 				t.Errorf("the tap was answered %+v", got)
 			}
-			a := <-answer
+			a := w.got(answer)
 			if a.Allow != c.allow || a.For != c.reach || a.Via != "telegram" || a.By != "user4200 (telegram 4200)" || a.Digest == "" {
 				t.Errorf("the answer: %+v", a)
 			}
@@ -248,7 +260,7 @@ func TestTelegramStrangers(t *testing.T) {
 	if got := w.tap(bob, m.ID, "❌ Deny"); got.Alert {
 		t.Errorf("%+v", got)
 	}
-	if a := <-answer; a.Allow || a.By != "user77 (telegram 77)" {
+	if a := w.got(answer); a.Allow || a.By != "user77 (telegram 77)" {
 		t.Errorf("%+v", a)
 	}
 	w.message("❌ Denied by user77")
@@ -276,7 +288,7 @@ func TestTelegramLate(t *testing.T) {
 	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"), Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
 		t.Fatal(err)
 	}
-	if a := <-answer; a.Allow {
+	if a := w.got(answer); a.Allow {
 		t.Errorf("%+v", a)
 	}
 	w.message("❌ Denied by carol (terminal) at")
@@ -302,7 +314,7 @@ func TestTelegramExpires(t *testing.T) {
 	w := newChat(t, 300*time.Millisecond, nil)
 	release := w.api.Hold("sendMessage") // the deadline passes before the bot knows that its message arrived
 	answer := w.ask(bash("make b"))
-	if a := <-answer; a.Allow || a.By != ByDeadline {
+	if a := w.got(answer); a.Allow || a.By != ByDeadline {
 		t.Errorf("%+v", a)
 	}
 	release()
@@ -334,7 +346,7 @@ func TestTelegramTapOvertakes(t *testing.T) {
 	if got := w.tap(alice, m.ID, "✅ Approve"); got.Alert {
 		t.Errorf("%+v", got)
 	}
-	if a := <-answer; !a.Allow {
+	if a := w.got(answer); !a.Allow {
 		t.Errorf("%+v", a)
 	}
 	release()
@@ -352,7 +364,7 @@ func TestTelegramRestart(t *testing.T) {
 	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"), Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
 		t.Fatal(err)
 	}
-	<-first
+	w.got(first)
 	pressed := w.api.Press(alice, chatID, two.ID, two.Buttons[0][0].Data) // while nobody listens
 	w.start()
 	if now := w.message("✅ Approved by carol (http)"); now.ID != one.ID {
@@ -361,7 +373,7 @@ func TestTelegramRestart(t *testing.T) {
 	if got := w.tapped(pressed); got.Alert {
 		t.Errorf("%+v", got)
 	}
-	if a := <-second; !a.Allow {
+	if a := w.got(second); !a.Allow {
 		t.Errorf("%+v", a)
 	}
 	if now := w.message("✅ Approved by user4200"); now.ID != two.ID {
@@ -386,7 +398,7 @@ func TestTelegramDaemonRestart(t *testing.T) {
 	if got := w.tap(alice, m.ID, "✅ Approve"); got.Alert {
 		t.Errorf("%+v", got)
 	}
-	if a := <-again; !a.Allow {
+	if a := w.got(again); !a.Allow {
 		t.Errorf("%+v", a)
 	}
 	if now := w.message("✅ Approved by user4200"); now.ID != m.ID || len(w.api.Messages()) != 1 {

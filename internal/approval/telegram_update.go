@@ -123,9 +123,26 @@ func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text 
 		t.work.Go(func() { t.aboutRequest(ctx, m, s.request, text) })
 	case ok && s.session != "":
 		t.forward(ctx, m, func(a AgentSession) bool { return a.ID == s.session }, text)
+	case requestUnder(m.ReplyToMessage) != "":
+		t.work.Go(func() { t.aboutRequest(ctx, m, requestUnder(m.ReplyToMessage), text) })
 	default:
 		t.refuse(ctx, m.From.ID, m.ID, "That message waits for nothing: nothing was done. Use /send to write to an agent.")
 	}
+}
+
+// requestUnder is the request that the buttons under a message name: a message of ours that we do not know (yet) tells by them.
+func requestUnder(m *models.Message) string {
+	if m == nil || m.ReplyMarkup == nil {
+		return ""
+	}
+	for _, row := range m.ReplyMarkup.InlineKeyboard {
+		for _, b := range row {
+			if p, ok := parseTap(b.CallbackData); ok && p.verb != tapPick {
+				return p.id
+			}
+		}
+	}
+	return ""
 }
 
 // aboutRequest understands a text about a request and does what it says.

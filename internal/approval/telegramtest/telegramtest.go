@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -148,7 +149,14 @@ func (b *Bot) Say(chat, user int64, text string, replyTo int) int {
 	b.messages[b.last] = &Message{ID: b.last, Chat: chat, From: user, Text: text, ReplyTo: replyTo}
 	reply := ""
 	if replyTo != 0 {
-		reply = fmt.Sprintf(`,"reply_to_message":{"message_id":%d,"date":1,"chat":%s}`, replyTo, chatJSON(chat))
+		buttons := ""
+		if m := b.messages[replyTo]; m != nil && len(m.Buttons) > 0 {
+			rows, err := json.Marshal(m.Buttons)
+			if err == nil {
+				buttons = `,"reply_markup":{"inline_keyboard":` + string(rows) + `}`
+			}
+		}
+		reply = fmt.Sprintf(`,"reply_to_message":{"message_id":%d,"date":1,"chat":%s%s}`, replyTo, chatJSON(chat), buttons)
 	}
 	b.update("message", fmt.Sprintf(`{"message_id":%d,"date":1,"chat":%s,"from":%s,"text":%s%s}`, b.last, chatJSON(chat), userJSON(user), quoted(text), reply))
 	return b.last
