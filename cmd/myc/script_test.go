@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		_ = os.Setenv("GORACE", "atexit_sleep_ms=100") // for the processes that we start
 	}
-	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(run()) }, "deffile": deffile})
+	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
 }
 
 // TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it
