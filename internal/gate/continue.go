@@ -38,9 +38,9 @@ type opened struct {
 
 // opens are those calls of one session, by id.
 type opens struct {
-	mu       sync.Mutex
-	calls    map[string]opened
-	asked    map[string]bool // calls that somebody was asked about and that are not over; true: approved. What continues them asks nobody
+	mu    sync.Mutex
+	calls map[string]opened
+	asked map[string]bool // calls that somebody was asked about and that are not over; true: approved. What continues them asks nobody
 }
 
 // note notes that somebody is asked about a call, or has approved it.
