@@ -11,6 +11,9 @@ import (
 // corpusDir is explained by its own README.
 const corpusDir = "testdata/corpus"
 
+// freshDir holds commands that nobody tuned anything on before they were measured.
+const freshDir = "testdata/fresh"
+
 // labelled is one line of the corpus.
 type labelled struct {
 	file    string
