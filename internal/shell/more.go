@@ -229,7 +229,7 @@ func (c *call) targets(args []text) {
 		}
 		head, _, _ := strings.Cut(word, "-")
 		switch {
-		case head == "deploy" || head == "publish" || head == "release" || head == "upload" || word == "nexus-publish" || strings.HasPrefix(word, "publishto"):
+		case head == "deploy" || head == "publish" || head == "release" && t.s != "Release" || head == "upload" || word == "nexus-publish" || strings.HasPrefix(word, "publishto"):
 			c.does |= doesPublish | doesNetwork
 		case word == "db:drop" || word == "db:reset" || word == "db:purge" || word == "db:schema:load" || word == "flush" || word == "sqlflush" || word == "reset_db" || word == "db:migrate:reset" || word == "dropdb":
 			c.does |= doesDatabase

@@ -89,7 +89,7 @@ var cloudTools = []program{
 	{name: "sls", same: "serverless"},
 	{name: "sqlcmd", opts: "Q=s q=s i=x S=h o=w", does: doesDatabase, do: withStatement},
 	{name: "sqlite", same: "sqlite3"},
-	{name: "sqlite3", opts: "cmd=s init=x separator=v nullvalue=v", style: single, operands: "bs*", does: doesDatabase, do: withStatement},
+	{name: "sqlite3", opts: "cmd=s init=x separator=v nullvalue=v version", style: single, operands: "bs*", does: doesDatabase, shows: "version", do: withStatement},
 	{name: "supabase", does: doesCloud | doesDatabase | doesNetwork},
 	{name: "terraform", opts: "chdir=k", style: single, subs: []program{
 		{name: "output", style: single, opts: "json raw state=r", here: "r", does: doesRead | doesNetwork, do: withSecrets},

@@ -53,7 +53,9 @@ func replace(c *call, args []text) {
 
 // environment is env: assignments, then a command.
 func environment(c *call, args []text) {
-	c.scan(c.program, args)
+	n := splitEnd(args)
+	c.scan(c.program, args[:n])
+	c.operands = append(c.operands[:len(c.operands):len(c.operands)], args[n:]...)
 	if v, ok := c.value("C"); ok {
 		c.enter(v)
 	}
@@ -87,6 +89,41 @@ func environment(c *call, args []text) {
 		return
 	}
 	c.again(rest)
+}
+
+// splitEnd is how many arguments of env are its own when there is -S: what follows its value belongs to the command in it. Without -S it
+// is all of them.
+func splitEnd(args []text) int {
+	for i := 0; i < len(args); i++ {
+		s := args[i].s
+		name, isLong := strings.CutPrefix(s, "--")
+		word, _, attached := strings.Cut(name, "=")
+		switch {
+		case len(s) < 2 || s[0] != '-' || s == "--":
+			return len(args)
+		case isLong && strings.HasPrefix("split-string", word):
+			if !attached {
+				i++
+			}
+			return min(i+1, len(args))
+		case isLong:
+			if !attached && (strings.HasPrefix("unset", word) || strings.HasPrefix("chdir", word)) {
+				i++
+			}
+		default:
+			at := strings.IndexAny(s, "SuCP")
+			if at < 0 {
+				continue
+			}
+			if at == len(s)-1 {
+				i++
+			}
+			if s[at] == 'S' {
+				return min(i+1, len(args))
+			}
+		}
+	}
+	return len(args)
 }
 
 // splitWords splits the value of env -S, roughly as a shell would.
