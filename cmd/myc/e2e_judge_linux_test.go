@@ -1,0 +1,98 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/hook"
+	"mycelium/internal/model"
+	"mycelium/internal/model/modeltest"
+)
+
+// TestJudgeAndBudgetOfARealRun starts the real Claude Code by `myc claude`, with one scripted model for it and another that judges its
+// calls: what that is sure of runs, what it is not sure of is denied when nobody answers, and past the budget nothing runs any more. What
+// we read from the transcript is what Claude Code says that the run cost.
+func TestJudgeAndBudgetOfARealRun(t *testing.T) {
+	realAgent(t, "claude")
+	if !withoutNetwork(t) {
+		return
+	}
+	judge := modeltest.New(modeltest.Step{Func: func(r modeltest.Request) modeltest.Step {
+		sure := "0.95"
+		if strings.Contains(r.Text("user"), "unsure.txt") {
+			sure = "0.3"
+		}
+		return modeltest.Step{Text: `{"allow":true,"confidence":` + sure + `,"reason":"It writes a note."}`, Usage: modeltest.Usage{Input: 1000, Output: 100}}
+	}})
+	judge.Main = func(modeltest.Request) bool { return true }
+	defer judge.Close()
+
+	files := governedWorld()
+	files["mycelium.yaml"] += "approval: {deadline: 2s, judge: {baseURL: \"" + judge.URL() + "\", key: \"${JUDGE_KEY}\"}}\nagents: {budget: {session: 0.5}}\n"
+	p := newProject(t, files)
+	bash := func(file string, used modeltest.Usage) modeltest.Step {
+		return modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": "echo note > " + file, "description": "x"}}}, Usage: used}
+	}
+	s := modeltest.New(
+		bash("judged.txt", modeltest.Usage{Input: 2000, Output: 100, CacheRead: 3000, CacheWrite: 400}),
+		bash("unsure.txt", modeltest.Usage{}),
+		// Whether what a message cost is in the transcript before its own call or after it is a race of Claude Code's: nothing is asked of it.
+		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}, Usage: modeltest.Usage{Output: 100_000}},
+		bash("judged.txt.again", modeltest.Usage{}),
+		modeltest.Step{Text: "done"},
+	)
+	defer s.Close()
+	environ := append(p.agentEnv("claude", s), "JUDGE_KEY=sk-judge")
+	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--model", "claude-sonnet-4-6", "--", "Do what the script says.")
+	var run struct {
+		Result  string  `json:"result"`
+		Session string  `json:"session_id"`
+		Cost    float64 `json:"total_cost_usd"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	turns := s.Turns()
+	if len(turns) != 5 {
+		t.Fatalf("%d turns", len(turns))
+	}
+	if p.read("judged.txt") != "note\n" {
+		t.Errorf("what the judge allowed did not run: the model reads %q", results(turns[1]))
+	}
+	if got := results(turns[2]); !strings.HasPrefix(got, "[error=true]") || p.read("unsure.txt") != "" {
+		t.Errorf("what the judge was not sure of: the model reads %q", got)
+	}
+	if got := results(turns[4]); !strings.HasPrefix(got, "[error=true]") || !strings.Contains(got, "The budget of this session is used up") || p.read("judged.txt.again") != "" {
+		t.Errorf("past the budget: the model reads %q", got)
+	}
+	asked := judge.Requests()
+	if len(asked) != 2 || asked[0].Header.Get("X-Api-Key") != "sk-judge" || asked[0].Model != "claude-haiku-4-5" || !strings.Contains(asked[1].Text("user"), `echo note > judged.txt`) {
+		t.Errorf("the judge was asked %d times", len(asked))
+	}
+	by := []string{}
+	for _, r := range p.logged() {
+		if r.Tool == "agent__Bash" && r.Effect != "" {
+			by = append(by, r.Effect+" "+r.DecidedBy)
+		}
+	}
+	if !slices.Contains(by, "allow model") {
+		t.Errorf("the log says %q", by)
+	}
+	spent, err := (&model.Ledger{Dir: filepath.Join(p.dir, ".mycelium", "costs")}).Spent()
+	if want := 2 * (1000*1 + 100*5) / 1e6; err != nil || math.Abs(spent.Today-want) > 1e-12 {
+		t.Errorf("the ledger says %+v, %v; want %v", spent, err, want)
+	}
+	transcripts, err := filepath.Glob(filepath.Join(p.home, ".claude", "projects", "*", run.Session+".jsonl"))
+	if err != nil || len(transcripts) != 1 {
+		t.Fatalf("%v %v", transcripts, err)
+	}
+	read := hook.NewBudget(hook.BudgetOptions{Limits: func() hook.Limits { return hook.Limits{} }, Price: priceOf}).Check("x", transcripts[0])
+	if math.Abs(read.USD-run.Cost) > 1e-9 || run.Cost < 1.5 || read.Guessed {
+		t.Errorf("the transcript says $%v, Claude Code $%v", read.USD, run.Cost)
+	}
+}
