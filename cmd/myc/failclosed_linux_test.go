@@ -374,3 +374,39 @@ func failModel(t *testing.T) {
 	w.mcp(t, failCall, "")
 	w.nothing("a person decides")
 }
+
+// TestHookFindsTheNextDaemon: a question outlives the daemon that asked it. The hook that waits finds the next one, and runs on its answer.
+func TestHookFindsTheNextDaemon(t *testing.T) {
+	w := newFailWorld(t, "rules.yaml", failAsking)
+	w.write("mycelium.yaml", strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1))
+	if o := w.run("", "trust"); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+	w.start()
+	answer := make(chan badOutput, 1)
+	go func() {
+		in := strings.ReplaceAll(agentWrites["claude"][1], "DIR", w.dir)
+		answer <- w.run(in, "hook", "claude", "-C", w.dir, "--event", "PreToolUse", "--limit", "100s")
+	}()
+	waiting := func() (id string) {
+		if !poll(t.Context(), badPatience, func() bool {
+			o := w.run("", "approvals", "list", "--json")
+			if strings.Contains(o.out, `"id": "`) && strings.Contains(o.out, `"pending"`) {
+				id = jsonField(t, o.out, "id")
+			}
+			return id != ""
+		}) {
+			t.Fatal("nothing waits")
+		}
+		return id
+	}
+	waiting()
+	if err := syscall.Kill(w.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	if o := w.run("", "approvals", "approve", waiting()); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+	saysYes(t, "claude", <-answer)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (a *app) hook(ctx context.Context, f hookFlags) int {
 	a.findProject(f.agent)
 	c := hook.Command{
 		Agent: f.agent, Event: f.event, Limit: f.limit, Within: f.deadline, Gateway: f.gateway, In: a.in, Out: a.out, Err: a.err, Getenv: a.getenv,
-		Decide: a.hookDecide, Note: a.hookNote,
+		Decide: a.hookDecide, Note: a.hookNote, Own: isOwnProgram,
 	}
 	return c.Run(ctx)
 }
@@ -193,4 +194,23 @@ func (a *app) findProject(agent string) {
 			return
 		}
 	}
+}
+
+// isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
+func isOwnProgram(program string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	if !filepath.IsAbs(program) {
+		if program, err = exec.LookPath(program); err != nil {
+			return false
+		}
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(program)
+	return err == nil && os.SameFile(a, b)
 }

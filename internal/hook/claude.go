@@ -71,6 +71,7 @@ func answerClaude(e Event, a Answer) reply {
 		}
 	case SessionEnd, Notification:
 		specific.Context = ""
+	case SubagentStart, SessionStart:
 	}
 	if specific != (claudeSpecific{Event: e.Name}) {
 		out.Specific = &specific

@@ -23,11 +23,13 @@ func answerCodex(e Event, a Answer) reply {
 			a.Verdict, a.Reason = Pass, ""
 		case Ask:
 			a = cannotAsk(a, "Codex")
+		default:
 		}
 	case Permission:
 		a.Halt = false
 	case SessionEnd:
 		return reply{stderr: a.Message}
+	default:
 	}
 	return answerClaude(e, a)
 }

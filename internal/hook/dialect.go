@@ -185,6 +185,7 @@ func (e *Event) fill(w *wire) error {
 		e.Reason = text(w.Source)
 	case SessionEnd:
 		e.Reason = text(w.Reason)
+	case SubagentStart:
 	}
 	return nil
 }

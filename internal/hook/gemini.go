@@ -55,6 +55,7 @@ func answerGemini(e Event, a Answer) reply {
 		if a.Context != "" {
 			out.Specific = &geminiSpecific{Event: e.Name, Context: a.Context}
 		}
+	default: // the others only carry a message
 	}
 	if out == (geminiOutput{}) {
 		return reply{}

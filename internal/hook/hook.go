@@ -58,8 +58,9 @@ func (k Kind) Precedes() bool {
 	switch k {
 	case PostTool, Prompt, Stop, SubagentStart, SubagentStop, SessionStart, SessionEnd, Notification:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // Verdict is what a hook answers to an event that precedes a tool.

@@ -12,10 +12,11 @@ import (
 // Command is one run of `myc hook AGENT`. All but Now are required, Note excepted.
 type Command struct {
 	Agent   string
-	Event   string        // the event that the agent's configuration pins; "": the event itself says it
-	Limit   time.Duration // how long the agent waits, as its configuration pins it; 0: the agent's own default
-	Within  time.Duration // how long the answer may take; 0, or more than the limit allows: as long as the limit allows
-	Gateway string        // the name of our own gateway in the agent's configuration; "": it has none
+	Event   string                    // the event that the agent's configuration pins; "": the event itself says it
+	Limit   time.Duration             // how long the agent waits, as its configuration pins it; 0: the agent's own default
+	Within  time.Duration             // how long the answer may take; 0, or more than the limit allows: as long as the limit allows
+	Gateway string                    // the name of our own gateway in the agent's configuration; "": it has none
+	Own     func(program string) bool // whether a program that an agent started as a server is this one; nil: not asked
 	In      io.Reader
 	Out     io.Writer
 	Err     io.Writer
@@ -137,7 +138,7 @@ func (e Event) faulted(why string) Event {
 func (c *Command) surroundings(e *Event) {
 	e.Pane, e.Tmux = c.Getenv("TMUX_PANE"), c.Getenv("TMUX")
 	e.Interactive = interactive(e.Agent, c.Getenv)
-	if c.Gateway != "" && e.Server == c.Gateway {
+	if c.Gateway != "" && e.Server == c.Gateway && (len(e.Command) == 0 || e.Command[0] == "" || c.Own == nil || c.Own(e.Command[0])) {
 		e.Ours = true
 		_, e.Tool, _ = strings.Cut(e.Tool, "__") // our gateway's tools have the names that it gave them
 	}
