@@ -19,7 +19,7 @@ func isBuiltin(name string) bool {
 // isHarmless reports whether no option of the program does anything.
 func isHarmless(name string) bool {
 	switch name {
-	case "echo", "printf", "test", "[", "true", "false", ":", "expr", "seq", "basename", "dirname", "sleep", "export", "kill", "exit", "return", "tr", "unset", "shift", "wait":
+	case "echo", "printf", "test", "[", "true", "false", ":", "expr", "seq", "basename", "dirname", "sleep", "export", "kill", "exit", "return", "tr", "cd", "pushd", "unset", "shift", "wait":
 		return true
 	}
 	return false

@@ -263,7 +263,6 @@ func tar(c *call) {
 	switch mode {
 	case 'x':
 		if !c.has("O") && !c.has("to-command") {
-			c.works("w")
 			c.unpacks()
 		}
 		if c.has("P") {
@@ -322,6 +321,7 @@ func rsync(c *call) {
 			}
 		case i == n-1 && n > 1:
 			c.file(policy.Write, t)
+			c.folder(t)
 			if c.has("delete") || c.has("del") {
 				c.file(policy.Delete, t)
 			}

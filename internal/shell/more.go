@@ -167,7 +167,6 @@ func patched(c *call) {
 				c.enter(to)
 			}
 			c.unpacks()
-			c.does |= doesWrite
 		}
 		return
 	}
@@ -269,6 +268,10 @@ type tree struct {
 
 // unpacks says that the call writes files into its working directory that nobody named.
 func (c *call) unpacks() {
+	c.file(policy.Write, known("."))
+	for _, d := range c.st.dirs {
+		c.folder(known(d))
+	}
 	for _, d := range c.st.dirs {
 		c.r.trees = append(c.r.trees, tree{d, len(c.r.parts)})
 	}

@@ -213,13 +213,13 @@ func (c *call) spread(p *program) {
 	if p.here != "" && len(c.part.Paths)+len(c.part.Hosts) == before {
 		c.works(p.here)
 	}
-	if c.options && p.does&doesUnclear == 0 && !isHarmless(p.name) {
+	if c.options && len(c.part.Unclear) == 0 && !isHarmless(p.name) {
 		c.unclear("an argument is not known")
 	}
 }
 
-// works says that the program works on the working directory. What it writes there, below it, has no name: only where that is not
-// the project, or a folder of it, the folder itself stands for it.
+// works says that the program works on the working directory. What it writes there, below it, has no name: the folder itself stands
+// for it, unless that is the project, whose every folder it is not.
 func (c *call) works(roles string) {
 	for i := range roles {
 		if roles[i] == 'w' && c.inProject() {
@@ -230,10 +230,10 @@ func (c *call) works(roles string) {
 	}
 }
 
-// inProject reports whether the working directory is known to be the project or below it.
+// inProject reports whether the working directory is known to be the project.
 func (c *call) inProject() bool {
 	for _, d := range c.st.dirs {
-		if d != c.r.o.Dir && !strings.HasPrefix(d, c.r.o.Dir+"/") {
+		if d != c.r.o.Dir {
 			return false
 		}
 	}

@@ -248,7 +248,9 @@ func (r *reader) open(f *files, a policy.Access, t text, st state) {
 // socket is a connection of bash: /dev/tcp/host/port.
 func (r *reader) socket(f *files, rest string) {
 	host, _, _ := strings.Cut(rest, "/")
-	f.hosts = append(f.hosts, strings.ToLower(host))
+	if host = strings.ToLower(host); !contains(f.hosts, host) {
+		f.hosts = append(f.hosts, host)
+	}
 	f.does |= doesNetwork | doesUpload
 }
 
