@@ -115,7 +115,7 @@ func (h *Host) known(key runKey, e Event) *run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.runs[key]
-	if r == nil || key.session == "" && isDone(r.session) {
+	if r == nil || key.session == "" && r.halted == "" && isDone(r.session) {
 		return nil
 	}
 	r.note(e, h.Now())

@@ -321,6 +321,15 @@ func TestAbort(t *testing.T) {
 	if a := h.send(read("t2", "a")); a.Verdict != Deny || !a.Halt || !strings.Contains(a.Reason, "enough") {
 		t.Errorf("after it was ended: %+v", a)
 	}
+	if infos, err := h.gate.Sessions(t.Context()); err != nil || len(infos) != 0 {
+		t.Errorf("its session lives: %+v, %v", infos, err)
+	}
+	if a := h.send(read("t3", "a")); a.Verdict != Deny || !a.Halt {
+		t.Errorf("once more: %+v", a)
+	}
+	if got := h.said(); !strings.HasSuffix(got, "local decision agent__Read deny by request\nlocal decision agent__Read deny by session") {
+		t.Errorf("the log says\n%s", got)
+	}
 	if a := h.send(Event{Kind: Stop, Text: "It failed."}); a.Block {
 		t.Errorf("it is kept going: %+v", a)
 	}

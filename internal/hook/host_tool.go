@@ -26,7 +26,10 @@ const (
 // before answers an event that precedes a tool.
 func (h *Host) before(ctx context.Context, r *run, e Event) Answer {
 	if why := h.haltedBy(r); why != "" {
-		return Answer{Verdict: Deny, Reason: "This session is over: " + why + ". Stop now.", Halt: true}
+		e.Fault = "This session is over: " + why + ". Stop now."
+		h.decide(ctx, r, e, h.childOf(r, e)) // which refuses and records it
+		h.close(r)
+		return Answer{Verdict: Deny, Reason: e.Fault, Halt: true}
 	}
 	key := givenKey(e)
 	if e.Kind == Permission && e.Fault == "" {
@@ -42,6 +45,9 @@ func (h *Host) before(ctx context.Context, r *run, e Event) Answer {
 	a, done := h.asksItsPerson(ctx, r, e)
 	if !done {
 		a = h.counted(r, e, h.decide(ctx, r, e, c))
+	}
+	if a.Halt {
+		h.close(r)
 	}
 	if message != "" && a.Message == "" {
 		a.Message = message
@@ -63,6 +69,15 @@ func givenKey(e Event) string {
 		sum.Write([]byte{0})
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// close ends the session of a run that shall end, for the gateway too.
+func (h *Host) close(r *run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !isDone(r.session) {
+		h.left = append(h.left, r.session)
+	}
 }
 
 func (h *Host) haltedBy(r *run) string {

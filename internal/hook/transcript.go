@@ -119,11 +119,15 @@ type part struct {
 	Input    jsontext.Value `json:"input"`
 }
 
-// entries are the lines of a piece of a transcript; what is none is left out: it is not ours, and is told to nobody.
-func entries(raw []byte) []entry {
+// entries are the lines of a piece of a transcript in which a text stands (a piece has thousands, and few concern one call); what is no
+// such line is left out: it is not ours, and is told to nobody.
+func entries(raw []byte, with string) []entry {
 	var out []entry
 	for line := range bytes.Lines(raw) {
 		var e entry
+		if !bytes.Contains(line, []byte(with)) {
+			continue
+		}
 		if json.Unmarshal(line, &e) == nil && e.Message != nil {
 			out = append(out, e)
 		}
@@ -158,24 +162,21 @@ func reasoning(path, toolUse string) *gate.Thinking {
 }
 
 func reasoningIn(raw []byte, toolUse string) *gate.Thinking {
-	if !bytes.Contains(raw, []byte(toolUse)) {
-		return nil
-	}
-	all := entries(raw)
 	message := ""
-	for i := len(all) - 1; i >= 0 && message == ""; i-- {
-		if all[i].Type != "assistant" {
+	for _, e := range entries(raw, toolUse) {
+		if e.Type != "assistant" {
 			continue
 		}
-		for _, p := range all[i].parts() {
+		for _, p := range e.parts() {
 			if p.Type == "tool_use" && p.ID == toolUse {
-				message = all[i].Message.ID
+				message = e.Message.ID
 			}
 		}
 	}
 	if message == "" {
 		return nil
 	}
+	all := entries(raw, message)
 	var thought, said []string
 	out := &gate.Thinking{Claimed: true}
 	for i := range all {
@@ -213,10 +214,10 @@ func promptOf(path, toolUse string) string {
 		return ""
 	}
 	raw, err := tail(path)
-	if err != nil || !bytes.Contains(raw, []byte(toolUse)) {
+	if err != nil {
 		return ""
 	}
-	for _, e := range entries(raw) {
+	for _, e := range entries(raw, toolUse) {
 		for _, p := range e.parts() {
 			if p.Type == "tool_use" && p.ID == toolUse {
 				return taskOf(p.Input).Prompt
@@ -241,7 +242,7 @@ func firstPrompt(path string) string {
 		return ""
 	}
 	for line := range bytes.Lines(raw) {
-		for _, e := range entries(line) {
+		for _, e := range entries(line, "") {
 			if e.Type == "user" && e.Message.Role == "user" {
 				var out []string
 				for _, p := range e.parts() {
@@ -292,7 +293,7 @@ func recent(path string, n int) lately {
 }
 
 func recentIn(raw []byte, n int) (out lately) {
-	for _, e := range entries(raw) {
+	for _, e := range entries(raw, "") {
 		if e.Type != "assistant" && e.Type != "user" || e.Meta {
 			continue
 		}

@@ -124,3 +124,14 @@ func FuzzTranscript(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkReasoning is what a hook spends on a long transcript: 1 MiB of it is read, and little of that decoded.
+func BenchmarkReasoning(b *testing.B) {
+	other := strings.NewReplacer("toolu_", "toolu_x", `"id":"m`, `"id":"x`).Replace(claudeTranscript)
+	path := writeFile(b, "r.jsonl", strings.Repeat(other, 2*maxTail/len(other))+claudeTranscript)
+	for b.Loop() {
+		if reasoning(path, "toolu_1") == nil {
+			b.Fatal("nothing was found")
+		}
+	}
+}
