@@ -39,10 +39,10 @@ const (
 // JudgeOptions of a [ModelJudge]. Model is required.
 type JudgeOptions struct {
 	Model      Asker
-	Name       string        // of the model; empty: DefaultJudge
-	Confidence float64       // a verdict that claims less is passed on; 0: DefaultConfidence
-	MayDeny    bool          // a confident no refuses the call; else it is passed on too
-	Timeout    time.Duration // of one judgement; 0: DefaultThinking. Never more than half of what the request has left
+	Name       string                   // of the model; empty: DefaultJudge
+	Confidence float64                  // a verdict that claims less is passed on; 0: DefaultConfidence
+	MayDeny    bool                     // a confident no refuses the call; else it is passed on too
+	Timeout    time.Duration            // of one judgement; 0: DefaultThinking. Never more than half of what the request has left
 	Policies   func() ([]Policy, error) // an error: there are some and they cannot be read, so nothing is judged
 	Rules      func() []policy.Rule
 	// Past are the last decisions of a session, newest first, at most n.
@@ -99,7 +99,9 @@ func (j *ModelJudge) Judge(ctx context.Context, r Request) (Verdict, error) {
 	switch {
 	case r.Kind != Call:
 		return Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
-	case !slices.Contains(ranks, r.Risk) || r.Risk == Critical && !j.o.MayDeny:
+	case r.Risk == Critical && !j.o.MayDeny:
+		return Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
+	case !slices.Contains(ranks, r.Risk):
 		return Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
 	case len(r.Args) > maxJudged:
 		return Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)

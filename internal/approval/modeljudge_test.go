@@ -132,8 +132,12 @@ func TestWhateverGoesWrongIsPassedOn(t *testing.T) {
 func TestSomeRequestsAreNotForAModel(t *testing.T) {
 	s, client := scripted(t, says(true, 1, "ok"))
 	j := NewJudge(JudgeOptions{Model: client})
+	r := aCall()
+	r.Risk = Critical
+	if v, err := j.Judge(t.Context(), r); err != nil || v != (Verdict{Opinion: "no model was asked: a critical call is for a person"}) {
+		t.Errorf("critical: %+v %v", v, err)
+	}
 	for name, change := range map[string]func(*Request){
-		"critical":         func(r *Request) { r.Risk = Critical },
 		"no risk":          func(r *Request) { r.Risk = "" },
 		"an unknown risk":  func(r *Request) { r.Risk = "tiny" },
 		"a stop":           func(r *Request) { r.Kind = Stop },
@@ -256,7 +260,7 @@ func TestInjectionAgainstAModelThatObeys(t *testing.T) {
 		r.Facts.Parts = []policy.Part{{Program: "rm", Effects: []string{"delete", "privilege"}}}
 		r.Risk, r.Category = Assess(item(t, r.Tool), nil, r.Facts)
 		v, err := NewJudge(JudgeOptions{Model: client, MayDeny: mayDeny}).Judge(t.Context(), r)
-		if v.Allow || v.Deny || mayDeny == (err != nil) {
+		if v.Allow || v.Deny || err != nil {
 			t.Errorf("mayDeny %v: %+v %v", mayDeny, v, err)
 		}
 		if mayDeny && !strings.Contains(v.Opinion, "a critical call is for a person") {
