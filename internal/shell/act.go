@@ -113,6 +113,14 @@ func (c *call) perform(a act, args []text) {
 		include(c, args)
 	case asSet:
 		setOptions(c, args)
+	default:
+		c.performMore(a, args)
+	}
+}
+
+// performMore are the acts of interpreters, runners and what is ours.
+func (c *call) performMore(a act, args []text) {
+	switch a {
 	case asShell:
 		shellProgram(c, args)
 	case asPython:
@@ -139,6 +147,7 @@ func (c *call) perform(a act, args []text) {
 		tests(c, args)
 	case asCloud:
 		cloudVerb(c)
+	default: // it adds something: see consider
 	}
 }
 
@@ -200,6 +209,14 @@ func (c *call) considerFiles(a act) {
 		editor(c)
 	case withCopy:
 		copied(c)
+	default:
+		c.considerProject(a)
+	}
+}
+
+// considerProject are the acts of builds, packages, databases and whatever has no better place.
+func (c *call) considerProject(a act) {
+	switch a {
 	case withInstall:
 		installs(c)
 	case withManifest:
@@ -254,5 +271,6 @@ func (c *call) considerGit(a act) {
 		gitTag(c)
 	case withClone:
 		gitClone(c)
+	default: // it ends the call: see perform
 	}
 }

@@ -79,7 +79,7 @@ func (c *call) actions(args, found []text) {
 			c.file(policy.Read, next)
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := i + 1
-			for end < len(args) && args[end].s != ";" && !(args[end].s == "+" && args[end-1].s == "{}") {
+			for end < len(args) && args[end].s != ";" && (args[end].s != "+" || args[end-1].s != "{}") {
 				end++
 			}
 			runs = append(runs, filled(args[i+1:min(end, len(args))], "{}", found, true, false))

@@ -178,7 +178,7 @@ func python(c *call, args []text) {
 			i++
 		}
 	}
-	if !(len(args) > 0 && (args[0].s == "--version" || args[0].s == "-V" || args[0].s == "--help" || args[0].s == "-h")) {
+	if len(args) == 0 || args[0].s != "--version" && args[0].s != "-V" && args[0].s != "--help" && args[0].s != "-h" {
 		c.fromInput()
 	}
 	c.finish()

@@ -125,14 +125,14 @@ func isAgentPackage(s string) bool {
 // installs are npm install, pip install, go get: with a name something new comes, without one what the project declares.
 func installs(c *call) {
 	c.does |= doesProjectCode
-	new := c.has("g") || c.has("e") && c.program.name != "install|i"
+	fresh := c.has("g") || c.has("e") && c.program.name != "install|i"
 	for _, t := range c.operands {
 		switch {
 		case t.s == ".", strings.HasPrefix(t.s, "./"), strings.HasPrefix(t.s, ".["):
 			c.file(policy.Read, text{s: strings.TrimSuffix(cutAt(t.s, '['), "/"), unknown: t.unknown})
 		case t.s == "sync", t.s == "compile":
 		default:
-			new = true
+			fresh = true
 			if strings.Contains(t.s, "://") {
 				c.address(text{s: strings.TrimPrefix(t.s, "git+"), unknown: t.unknown})
 			} else if strings.HasPrefix(t.s, "/") || strings.HasPrefix(t.s, "..") || strings.HasPrefix(t.s, "file:") {
@@ -141,12 +141,12 @@ func installs(c *call) {
 		}
 	}
 	if v, ok := c.value("e"); ok && (v.s == "." || strings.HasPrefix(v.s, "./") || strings.HasPrefix(v.s, ".[")) {
-		new = c.has("g") || len(c.operands) > 0
+		fresh = c.has("g") || len(c.operands) > 0
 	}
 	if c.has("u") || c.has("i") || c.has("extra-index-url") || c.has("f") {
-		new = true
+		fresh = true
 	}
-	if new {
+	if fresh {
 		c.does |= doesInstall
 	} else {
 		c.does |= doesDeps
@@ -162,8 +162,8 @@ func cutAt(s string, b byte) string {
 
 // manifest are settings of a package manager: reading them is nothing, changing them is.
 func manifest(c *call) {
-	switch {
-	case c.program.name == "clean":
+	switch c.program.name {
+	case "clean":
 		if c.has("modcache") {
 			c.file(policy.Delete, c.home("go/pkg/mod"))
 		}
@@ -171,7 +171,7 @@ func manifest(c *call) {
 			c.file(policy.Delete, c.home(".cache/go-build"))
 		}
 		return
-	case c.program.name == "audit":
+	case "audit":
 		if len(c.operands) > 0 || c.has("fix") {
 			c.does |= doesDeps | doesProjectCode
 		}
@@ -252,7 +252,7 @@ func (c *call) sql(t text) {
 		c.unclear("which statement runs is not known")
 		return
 	}
-	words := strings.FieldsFunc(strings.ToUpper(t.s), func(r rune) bool { return !(r >= 'A' && r <= 'Z') && !(r >= '0' && r <= '9') && r != '_' })
+	words := strings.FieldsFunc(strings.ToUpper(t.s), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
 	reads := len(words) > 0
 	for i, w := range words {
 		switch w {

@@ -161,6 +161,7 @@ func (c *call) variables() {
 // variable says what an assignment means for the command.
 func (c *call) variable(name string, val text) {
 	switch meaningOf(name) {
+	case plainVariable:
 	case ourVariable:
 		c.does |= doesOperator
 	case agentVariable:
@@ -179,7 +180,7 @@ func (c *call) variable(name string, val text) {
 		c.unclear(name + " changes which code runs")
 	case searchVariable:
 		for dir := range strings.SplitSeq(val.s, ":") {
-			if dir != "" && !(val.unknown && strings.HasSuffix(val.s, dir)) {
+			if dir != "" && (!val.unknown || !strings.HasSuffix(val.s, dir)) {
 				c.file(policy.Read, known(dir))
 			}
 		}

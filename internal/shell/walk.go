@@ -325,7 +325,7 @@ func written(name string, args []text, st state) text {
 	if name == "pwd" {
 		return text{s: firstOf(st.dirs), unknown: st.lost || len(st.dirs) != 1}
 	}
-	for len(args) > 0 && name == "echo" && len(args[0].s) == 2 && args[0].s[0] == '-' && strings.Contains("neE", args[0].s[1:]) {
+	for len(args) > 0 && name == "echo" && len(args[0].s) == 2 && args[0].s[0] == '-' && strings.IndexByte("neE", args[0].s[1]) >= 0 {
 		if args[0].s == "-e" {
 			name = "printf" // escapes have a meaning
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -105,7 +106,7 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 		var next []*syntax.Word
 		for _, way := range ways {
 			for _, e := range elems {
-				parts := append(way.Parts[:len(way.Parts):len(way.Parts)], e.Parts...)
+				parts := slices.Concat(way.Parts, e.Parts)
 				next = append(next, &syntax.Word{Parts: parts})
 			}
 		}
