@@ -21,7 +21,7 @@ func (n *node) run(ctx context.Context) error {
 	defer n.cancel()
 	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
 	var parts sync.WaitGroup
-	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.hooks.Run, n.export, n.runChats, n.ringBells, dropStart} {
+	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.hooks.Run, n.export, n.runChats, n.ringBells, n.ringForRequests, dropStart} {
 		parts.Go(func() {
 			if err := part(inner); err != nil && !errors.Is(err, context.Canceled) {
 				n.logger.Error("a part of the daemon failed", "err", err)
