@@ -38,12 +38,12 @@ func (e *LateError) Error() string {
 		return fmt.Sprintf("request %s is %s", r.ID, r.State)
 	}
 	at := r.Answer.Time.Local().Format(time.TimeOnly)
-	switch {
-	case r.Answer.By == ByDeadline:
+	switch r.Answer.By {
+	case ByDeadline:
 		return fmt.Sprintf("request %s expired at %s: nobody had answered by then, so it was denied; your answer changes nothing", r.ID, at)
-	case r.Answer.By == ByCaller:
+	case ByCaller:
 		return fmt.Sprintf("request %s expired at %s: whoever asked waits no more; your answer changes nothing", r.ID, at)
-	case r.Answer.By == BySession:
+	case BySession:
 		return fmt.Sprintf("request %s expired at %s: its session ended; your answer changes nothing", r.ID, at)
 	}
 	via := ""

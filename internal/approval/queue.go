@@ -71,7 +71,7 @@ type entry struct {
 	timer     *time.Timer   // of its deadline, or of the time to rejoin; nil: none
 	stop      context.CancelFunc
 	announced chan struct{} // closed when people are told of it: at once, or when the judge has passed it on
-	withdrawn bool // whoever waited has given up, and it is about to expire
+	withdrawn bool          // whoever waited has given up, and it is about to expire
 
 	settling sync.Mutex // one answer at a time is on its way; taken before the queue's lock
 }
