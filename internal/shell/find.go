@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -38,8 +39,29 @@ func searchFiles(c *call, args []text) {
 		r.s, r.glob = strings.TrimSuffix(r.s, "/")+"/"+name, strings.ContainsAny(name, "*?[")
 		found = append(found, r)
 	}
+	if name != "*" {
+		found = append(found, governed(roots, name)...)
+	}
 	c.r.hits = found
 	c.actions(args, found)
+}
+
+// governed are the protected files below a folder of the project that a name meets too: find looks into every folder.
+func governed(roots []text, name string) (found []text) {
+	for _, b := range policy.BasePaths() {
+		file, ok := strings.CutPrefix(b.Path, "./")
+		meets, err := path.Match(name, path.Base(file))
+		if !ok || !meets || err != nil || !strings.Contains(file, "/") {
+			continue
+		}
+		for _, r := range roots {
+			if !r.unknown {
+				r.s = strings.TrimSuffix(r.s, "/") + "/" + file
+				found = append(found, r)
+			}
+		}
+	}
+	return found
 }
 
 // roots are the starting points of find, and where its tests begin.

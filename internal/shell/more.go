@@ -155,6 +155,7 @@ func linked(c *call) {
 			t.s = strings.TrimSuffix(at, "/") + "/" + t.s
 		}
 		c.file(policy.Read, t)
+		c.file(policy.Write, t) // through the link: of a hard one no later call can tell where it leads
 	}
 	c.destination(to, targets)
 }
