@@ -245,7 +245,7 @@ func (c *call) runFile(t text) {
 	switch {
 	case t.stream || t.unknown && t.by&doesNetwork != 0:
 		c.streamed(t.by)
-	case t.s == "/dev/stdin" || t.s == "-":
+	case t.s == "/dev/stdin" || t.s == "/dev/fd/0" || t.s == "/proc/self/fd/0" || t.s == "-":
 		c.fromInput()
 	default:
 		c.does |= doesProjectCode

@@ -92,6 +92,9 @@ func tar(c *call) {
 	default:
 		c.guess(files)
 	}
+	if c.has("T") {
+		c.unclear("which files the list names is not known")
+	}
 	if v, ok := c.value("checkpoint-action"); ok {
 		if cmd, is := strings.CutPrefix(v.s, "exec="); is || v.unknown {
 			c.nested(text{s: cmd, unknown: v.unknown})

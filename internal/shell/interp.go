@@ -213,5 +213,29 @@ func projectCode(c *call, args []text) {
 	c.targets(args)
 	c.works("rw")
 	c.guess(args)
+	c.settings(args)
 	c.finish()
+}
+
+// settings takes the files that options name from which a build or a test takes code: --config x, --rootdir=x.
+func (c *call) settings(args []text) {
+	for i, t := range args {
+		name, val, attached := strings.Cut(t.s, "=")
+		if !named("-c|--config|--config-file|--rootdir|--confcutdir|--settings|--setupFiles|--globalSetup|--require|-r|--import|--script-shell|--init-script|-I|--settings-file", name) {
+			continue
+		}
+		v := t
+		switch {
+		case attached:
+			v = t.from(len(name) + 1)
+		case i+1 < len(args):
+			v, val = args[i+1], args[i+1].s
+		}
+		switch {
+		case strings.HasPrefix(val, "{"):
+			c.does |= doesInlineCode
+		case strings.HasPrefix(val, "/") || strings.HasPrefix(val, ".."):
+			c.file(policy.Execute, v)
+		}
+	}
 }

@@ -215,6 +215,12 @@ func dryRun(c *call) {
 	if c.has("dry-run") || c.has("n") {
 		c.does &^= doesPublish
 	}
+	if v, ok := c.value("secret"); ok {
+		c.does |= doesSecrets
+		if _, src, found := strings.Cut(v.s, "src="); found {
+			c.file(policy.Read, v.from(len(v.s)-len(src)))
+		}
+	}
 	if v, _ := c.value("o"); c.has("push") || strings.Contains(v.s, "push=true") || strings.Contains(v.s, "type=registry") {
 		c.does |= doesPublish
 	}

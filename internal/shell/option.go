@@ -160,6 +160,7 @@ func lookup(opts, name string, long bool) (canonical string, role byte) {
 	if name == "" {
 		return "", 0
 	}
+	short, shortRole := "", byte(0) // the first option that begins with the name; one that has it stands before
 	for opts != "" {
 		var entry string
 		entry, opts, _ = strings.Cut(opts, " ")
@@ -175,12 +176,15 @@ func lookup(opts, name string, long bool) (canonical string, role byte) {
 			if first == "" {
 				first = one
 			}
-			if one == name || long && len(name) > 2 && len(one) > len(name) && one[:len(name)] == name {
+			if one == name {
 				return first, role
+			}
+			if short == "" && long && len(name) > 2 && len(one) > len(name) && one[:len(name)] == name {
+				short, shortRole = first, role
 			}
 		}
 	}
-	return "", 0
+	return short, shortRole
 }
 
 // spread gives the operands their roles.

@@ -21,6 +21,7 @@ func packageScript(c *call) {
 		}
 	}
 	c.does |= doesProjectCode
+	c.settings(words)
 	c.works("rw")
 	args := words[1:]
 	for i, w := range args {

@@ -103,7 +103,7 @@ func protectedBy(pattern string) []string {
 	if i := strings.LastIndexByte(last, '/'); i >= 0 {
 		dir, last = last[:i+1], last[i+1:]
 	}
-	if last == "" || last[0] == '*' || broad(last) || !strings.ContainsAny(last, "*?[") {
+	if last == "" || last[0] == '*' || last[0] != '.' && broad(last) || !strings.ContainsAny(last, "*?[") {
 		return nil
 	}
 	var list []string

@@ -253,7 +253,7 @@ var shellTools = []program{
 	{name: "setsid", raw: asWrapper, style: first},
 	{name: "sh", raw: asShell},
 	{name: "shift", do: withShift},
-	{name: "shopt"},
+	{name: "shopt", does: doesUnclear}, // what patterns match may change
 	{name: "sleep"},
 	{name: "source", raw: asSource, style: first},
 	{name: "stdbuf", opts: "i|input=v o|output=v e|error=v", raw: asWrapper, style: first},

@@ -30,7 +30,7 @@ var buildTools = []program{
 	{name: "bun", opts: "cwd=k config=r e|eval=i p|print=i", subs: packageCommands, other: asPackageScript},
 	{name: "bundle", subs: []program{{name: "exec", raw: asWrapper}, {name: "install|update|lock", here: "rw", does: doesDeps | doesNetwork | doesProjectCode}, {name: "add", here: "rw", does: doesInstall | doesNetwork | doesProjectCode}, {name: "list|show|info|outdated|check|config|platform|version", here: "r"}}},
 	{name: "bunx", raw: asRunner},
-	{name: "cargo", opts: "C=k config=v Z=v color=v manifest-path=r q v", subs: cargoCommands, do: withGit},
+	{name: "cargo", opts: "C=k config=x Z=v color=v manifest-path=r q v", subs: cargoCommands, do: withGit},
 	{name: "clang-format", opts: "i style=v assume-filename=v", operands: "f*"},
 	{name: "clang-tidy", opts: "p=r config=v fix", operands: "f*"},
 	{name: "cmake", opts: "S=r B=w G=v D=v build=w C=x P=x E=v T=v A=v j|parallel=? t|target=v config=v install=r preset=v prefix=w", style: single, operands: "r*", here: "rw", does: doesProjectCode},
@@ -104,7 +104,7 @@ var buildTools = []program{
 	{name: "stylelint", opts: "config=x fix", operands: "f*", here: "r"},
 	{name: "swift", subs: []program{{name: "build|test|run|package", raw: asProject}}},
 	{name: "tox", here: "rw", raw: asProject},
-	{name: "tsc", opts: "p|project=r outDir=w outFile=w target=v module=v b|build declarationDir=w tsBuildInfoFile=w rootDir=r noEmit", operands: "g*", here: "rw"},
+	{name: "tsc", opts: "p|project=x outDir=w outFile=w target=v module=v b|build declarationDir=w tsBuildInfoFile=w rootDir=r noEmit", operands: "g*", here: "rw"},
 	{name: "turbo", here: "rw", raw: asProject},
 	{name: "twine", subs: []program{{name: "check", operands: "r*"}, {name: "upload|register", operands: "r*", does: doesPublish | doesNetwork}}},
 	{name: "uv", opts: "directory=k project=k python=v cache-dir=w", subs: []program{
@@ -136,9 +136,9 @@ var cargoCommands = []program{
 
 // goCommands are the subcommands of go.
 var goCommands = []program{
-	{name: "build|vet|list|doc|version|fix|tool|fmt", style: single, opts: "o=w C=k p=v tags=v ldflags=v gcflags=v asmflags=v mod=v modfile=r overlay=r pkgdir=w toolexec=c vettool=x f=v buildmode=v", operands: "r*", here: "rw", does: doesProjectCode | doesWrite, do: withGoRun},
+	{name: "build|vet|list|doc|version|fix|tool|fmt", style: single, opts: "o=w C=k p=v tags=v ldflags=v gcflags=v asmflags=v mod=v modfile=r overlay=x pkgdir=w toolexec=c vettool=x f=v buildmode=v", operands: "r*", here: "rw", does: doesProjectCode | doesWrite, do: withGoRun},
 	{name: "run", style: first, opts: "exec=c C=k mod=v tags=v ldflags=v toolexec=c race", do: withGoRun, does: doesProjectCode | doesWrite},
-	{name: "test", style: single, opts: "o=w C=k run=v bench=v count=v timeout=v coverprofile=w cpuprofile=w memprofile=w blockprofile=w mutexprofile=w trace=w outputdir=w exec=c toolexec=c tags=v ldflags=v p=v parallel=v fuzz=v fuzztime=v benchtime=v cpu=v skip=v list=v coverpkg=v covermode=v vet=v mod=v modfile=r overlay=r shuffle=v args", operands: "r*", here: "rw", does: doesProjectCode, do: withGoRun},
+	{name: "test", style: single, opts: "o=w C=k run=v bench=v count=v timeout=v coverprofile=w cpuprofile=w memprofile=w blockprofile=w mutexprofile=w trace=w outputdir=w exec=c toolexec=c tags=v ldflags=v p=v parallel=v fuzz=v fuzztime=v benchtime=v cpu=v skip=v list=v coverpkg=v covermode=v vet=v mod=v modfile=r overlay=x shuffle=v args", operands: "r*", here: "rw", does: doesProjectCode, do: withGoRun},
 	{name: "generate", style: single, operands: "r*", here: "rw", does: doesProjectCode},
 	{name: "env", style: single, opts: "w u", do: withManifest},
 	{name: "mod", subs: []program{{name: "tidy|download|vendor|verify|init", style: single, here: "rw", does: doesDeps | doesNetwork}, {name: "edit", style: single, here: "rw", does: doesInstall}, {name: "graph|why", style: single, here: "r"}}},
@@ -209,7 +209,7 @@ var languageTools = []program{
 
 // pythonModules are the modules that python -m runs and that are no programs of their own.
 var pythonModules = []program{
-	{name: "unittest|doctest|timeit|cProfile|profile|trace|pdb|asyncio|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
+	{name: "unittest|doctest|timeit|cProfile|profile|trace|asyncio|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
 	{name: "json.tool", operands: "rw"},
 	{name: "http.server|pyftpdlib|SimpleHTTPServer", opts: "d|directory=r b|bind=v", does: doesListen | doesNetwork},
 	{name: "venv|virtualenv", operands: "w*"},
