@@ -107,14 +107,14 @@ func TestBansHoldForEveryConfiguration(t *testing.T) {
 }
 
 func TestRulesByAccess(t *testing.T) {
-	inside, usr, any := "./**", "/usr/**", "**"
+	inside, usr, all := "./**", "/usr/**", "**"
 	p, probs := New(Source{
 		Dir: "/p", Home: "/home/dev", Fallback: Fallback{Agent: "ask"},
 		Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Bash"}}},
 		Rules: []Rule{
 			{Name: "git", Action: "deny", Tool: Names{"*"}, Match: map[string]Values{"write": {{Glob: ptr("**/.git/**")}}}},
 			{Name: "inside", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"read": {{Glob: &inside}, {Glob: &usr}}, "write": {{Glob: &inside}}}},
-			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &any}}, "program": {{Literal: ptr("x.sh")}}}},
+			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &all}}, "program": {{Literal: ptr("x.sh")}}}},
 		},
 	})
 	if len(probs) > 0 {

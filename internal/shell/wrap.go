@@ -101,13 +101,13 @@ func splitEnd(args []text) int {
 		switch {
 		case len(s) < 2 || s[0] != '-' || s == "--":
 			return len(args)
-		case isLong && strings.HasPrefix("split-string", word):
+		case isLong && shortens(word, "split-string"):
 			if !attached {
 				i++
 			}
 			return min(i+1, len(args))
 		case isLong:
-			if !attached && (strings.HasPrefix("unset", word) || strings.HasPrefix("chdir", word)) {
+			if !attached && (shortens(word, "unset") || shortens(word, "chdir")) {
 				i++
 			}
 		default:
@@ -125,6 +125,9 @@ func splitEnd(args []text) int {
 	}
 	return len(args)
 }
+
+// shortens reports whether a word is an option or the beginning of it.
+func shortens(word, option string) bool { return strings.HasPrefix(option, word) }
 
 // splitWords splits the value of env -S, roughly as a shell would.
 func splitWords(t text, home string) ([]text, bool) {
