@@ -106,10 +106,12 @@ func (h *Host) Event(ctx context.Context, s *gate.Session, e Event) (a Answer) {
 		return h.childStarts(r, e)
 	case SessionStart, Prompt:
 		h.spoken(r)
+		h.began(r, e)
 		return h.brief(ctx, r, e)
 	case Stop:
 		return h.stops(ctx, r, e)
 	case SessionEnd:
+		h.finished(r)
 		h.over(r)
 		h.end(ctx, r)
 	case SubagentStop, Notification:

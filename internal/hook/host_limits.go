@@ -35,9 +35,9 @@ func (h *Host) spend(r *run, e Event) (stop, message string) {
 	h.mu.Unlock()
 	switch {
 	case first:
-		h.tell(approval.BudgetAlert, view, s.Stop)
+		h.notice(approval.BudgetAlert, view, 0, s.Stop)
 	case s.Warn != "" && s.Stop == "":
-		h.tell(approval.BudgetAlert, view, s.Warn)
+		h.notice(approval.BudgetAlert, view, 0, s.Warn)
 	}
 	return s.Stop, s.Warn
 }
@@ -60,7 +60,7 @@ func (h *Host) counted(r *run, e Event, a Answer) Answer {
 	view := r.view()
 	h.mu.Unlock()
 	if s.Tell != "" {
-		h.tell(kind, view, s.Tell+"; the last one: "+e.Tool+": "+bounded(a.Reason, maxName))
+		h.notice(kind, view, 0, s.Tell+"; the last one: "+e.Tool+": "+bounded(a.Reason, maxName))
 	}
 	return a
 }
@@ -77,12 +77,5 @@ func (h *Host) over(r *run) {
 	h.spoken(r)
 	if h.Budget != nil {
 		h.Budget.Forget(r.boundKey())
-	}
-}
-
-// tell posts a notice about a run.
-func (h *Host) tell(kind approval.NoticeKind, s approval.AgentSession, text string) {
-	if h.Tell != nil {
-		h.Tell(approval.Notice{Kind: kind, Session: s.ID, Agent: s.Agent, Label: s.Label, Text: text, Cost: s.Cost, Time: h.Now()})
 	}
 }

@@ -40,6 +40,9 @@ type run struct {
 	tool       string // the last one
 	count      int    // of calls
 	halted     string // why it shall end; empty: it goes on
+	turns      int    // how often it stopped
+	said       string // its last word then
+	failed     bool   // which tells of an error
 	cost       float64
 	broke      bool // its budget is used up, and people know
 
@@ -227,6 +230,7 @@ func (h *Host) ring(r *run) {
 	s := r.view()
 	h.mu.Unlock()
 	h.Bell(s, true)
+	h.waitsThere(s, "it asks at its own terminal whether "+s.Last+" may run")
 }
 
 // quiet ends what ring began.
@@ -242,16 +246,20 @@ func (h *Host) quiet(r *run) {
 
 // Abort tells a run of an agent to end: its next call is refused, and says why. id is the agent's own session id.
 func (h *Host) Abort(id, why string) error {
+	why = cmp.Or(why, "a person ended this session")
+	var ended []approval.AgentSession
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	found := false
 	for _, r := range h.runs {
 		if r.key.id == id {
-			r.halted, found = cmp.Or(why, "a person ended this session"), true
+			r.halted, ended = why, append(ended, r.view())
 		}
 	}
-	if !found {
+	h.mu.Unlock()
+	if ended == nil {
 		return fmt.Errorf("no agent runs a session %q", id)
+	}
+	for _, s := range ended {
+		h.notice(approval.Aborted, s, 0, why)
 	}
 	return nil
 }

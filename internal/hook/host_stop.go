@@ -31,6 +31,7 @@ func (h *Host) stops(ctx context.Context, r *run, e Event) Answer {
 		seen = recent(path, stopMessages)
 		said = seen.last
 	}
+	h.saidLast(r, said)
 	h.mu.Lock()
 	halted, retries := r.halted, r.retries
 	another := halted == "" && stuck(said) && retries < maxRetries && (!e.Again || retries > 0) // else another hook made it go on: no loops
