@@ -110,7 +110,7 @@ func (h *Host) again(e Event, v Verdict) Answer {
 func (h *Host) decide(ctx context.Context, r *run, e Event, c *gate.Child) Answer {
 	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
 	session := h.sessionOf(r)
-	thinking := reasoning(e.ownTranscript(), e.ToolUse)
+	thinking := reasoning(e.ownTranscript(), e.ToolUse, true)
 	if e.Ours && e.Fault == "" {
 		return h.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
 	}
@@ -290,7 +290,7 @@ func (h *Host) after(ctx context.Context, r *run, e Event) {
 	}
 	call.Release() // it is not at work any more
 	if end.transcript != "" && call.Thinking == nil {
-		if end.Thinking = reasoning(end.transcript, end.toolUse); end.Thinking == nil && h.later(r, end) {
+		if end.Thinking = reasoning(end.transcript, end.toolUse, false); end.Thinking == nil && h.later(r, end) {
 			return
 		}
 	}
@@ -315,7 +315,7 @@ func (h *Host) settle(ctx context.Context, r *run) {
 	r.late = nil
 	h.mu.Unlock()
 	for _, end := range late {
-		end.Thinking = reasoning(end.transcript, end.toolUse)
+		end.Thinking = reasoning(end.transcript, end.toolUse, false)
 		end.Ended(ctx, end.Ending)
 	}
 }

@@ -21,8 +21,11 @@ import (
 // block came into being (about 100 ms in 2.1.197). Subagents have transcripts of their own in a folder beside it, and there a note of
 // which call started them. Other agents' transcripts have other shapes and are not read.
 
-// maxTail bounds what is read of the end of a transcript, in bytes: the last messages stand there.
-const maxTail = 1 << 20
+// The bounds on what is read of the end of a transcript, in bytes.
+const (
+	nearTail = 64 << 10 // a call that is about to run stands there, as a rule
+	maxTail  = 1 << 20  // the last messages stand there
+)
 
 // transcript is the file of a run; "": there is none that we read.
 func (e *Event) transcript() string {
@@ -79,7 +82,12 @@ func tail(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	from := max(0, size-maxTail)
+	return endOf(f, size, maxTail)
+}
+
+// endOf is the end of a file of that size, whole lines, at most so many bytes.
+func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
+	from := max(0, size-most)
 	raw := make([]byte, size-from)
 	read, err := f.ReadAt(raw, from)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -149,19 +157,40 @@ func (e *entry) parts() []part {
 }
 
 // reasoning is what the agent thought, and said, in the message in which it called a tool; nil where the transcript does not have the
-// call yet, or has no word beside it.
-func reasoning(path, toolUse string) *gate.Thinking {
+// call yet, or has no word beside it. coming: the call is about to run, so its message is the last one if it is there at all.
+func reasoning(path, toolUse string, coming bool) *gate.Thinking {
 	if path == "" || toolUse == "" {
 		return nil
 	}
-	raw, err := tail(path)
+	f, size, err := openPlain(path)
 	if err != nil {
 		return nil
 	}
-	return reasoningIn(raw, toolUse)
+	defer func() { _ = f.Close() }()
+	if size > nearTail {
+		raw, err := endOf(f, size, nearTail)
+		if err != nil {
+			return nil
+		}
+		t, whole := reasoningIn(raw, toolUse)
+		if whole || coming && !bytes.Contains(raw, []byte(toolUse)) && speaks(raw) {
+			return t
+		}
+	}
+	raw, err := endOf(f, size, maxTail)
+	if err != nil {
+		return nil
+	}
+	t, _ := reasoningIn(raw, toolUse)
+	return t
 }
 
-func reasoningIn(raw []byte, toolUse string) *gate.Thinking {
+// reasoningIn is reasoning in a piece of a transcript. whole: an earlier message stands before the one that was looked for, so no part
+// of it was cut off.
+func reasoningIn(raw []byte, toolUse string) (t *gate.Thinking, whole bool) {
+	if !bytes.Contains(raw, []byte(toolUse)) { // most of the time, before a call: it is written a moment later
+		return nil, false
+	}
 	message := ""
 	for _, e := range entries(raw, toolUse) {
 		if e.Type != "assistant" {
@@ -174,8 +203,9 @@ func reasoningIn(raw []byte, toolUse string) *gate.Thinking {
 		}
 	}
 	if message == "" {
-		return nil
+		return nil, false
 	}
+	whole = follows(raw, message)
 	all := entries(raw, message)
 	var thought, said []string
 	out := &gate.Thinking{Claimed: true}
@@ -203,9 +233,28 @@ func reasoningIn(raw []byte, toolUse string) *gate.Thinking {
 	case len(said) > 0:
 		out.Type, out.Thinking = "reasoning", strings.Join(said, "\n")
 	default:
-		return nil
+		return nil, whole
 	}
-	return out
+	return out, whole
+}
+
+// follows reports whether a message of the agent stands before the first line of this one. The lines of a message are not mixed with
+// those of another.
+func follows(raw []byte, message string) bool {
+	first := max(bytes.Index(raw, []byte(message)), 0)
+	return speaks(raw[:bytes.LastIndexByte(raw[:first], '\n')+1])
+}
+
+// speaks reports whether a line of a message of the agent stands in a piece of a transcript.
+func speaks(raw []byte) bool {
+	for len(raw) > 0 {
+		i := bytes.LastIndexByte(raw[:len(raw)-1], '\n') + 1
+		if e := entries(raw[i:], `"assistant"`); len(e) > 0 && e[0].Type == "assistant" && e[0].Message.ID != "" {
+			return true
+		}
+		raw = raw[:i]
+	}
+	return false
 }
 
 // promptOf is what a call that starts a subagent tells it; "" where the transcript does not have the call.

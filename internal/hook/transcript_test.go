@@ -36,17 +36,17 @@ func writeFile(t testing.TB, name, text string) string {
 func TestReasoning(t *testing.T) {
 	path := writeFile(t, "r.jsonl", claudeTranscript)
 	for _, id := range []string{"toolu_1", "toolu_2"} {
-		got := reasoning(path, id)
+		got := reasoning(path, id, false)
 		if got == nil || got.Thinking != "I must look first." || got.Summary != "I look." || got.Type != "extended_thinking" || got.ModelID != "claude-opus-4-8" ||
 			!got.Claimed || got.Cache == nil || got.Cache.ReadTokens != 30 || got.Cache.CreationTokens != 20 {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}
-	if got := reasoning(path, "toolu_3"); got == nil || got.Thinking != "Now I write." || got.Type != "reasoning" || got.Summary != "" {
+	if got := reasoning(path, "toolu_3", true); got == nil || got.Thinking != "Now I write." || got.Type != "reasoning" || got.Summary != "" {
 		t.Errorf("words only: %+v", got)
 	}
 	for _, id := range []string{"toolu_4", "toolu_9", "", "toolu_"} {
-		if got := reasoning(path, id); got != nil {
+		if got := reasoning(path, id, false); got != nil {
 			t.Errorf("%q: %+v", id, got)
 		}
 	}
@@ -66,7 +66,7 @@ func TestReasoning(t *testing.T) {
 func TestLongTranscript(t *testing.T) {
 	early := strings.ReplaceAll(claudeTranscript, "toolu_1", "toolu_early")
 	path := writeFile(t, "r.jsonl", early+`{"type":"user","message":{"role":"user","content":"`+strings.Repeat("x", 2*maxTail)+"\"}}\n"+claudeTranscript)
-	if reasoning(path, "toolu_1") == nil || reasoning(path, "toolu_early") != nil {
+	if reasoning(path, "toolu_1", false) == nil || reasoning(path, "toolu_early", false) != nil {
 		t.Error("not the end is read")
 	}
 }
@@ -79,7 +79,7 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, dir, filepath.Join(dir, "absent.jsonl"), "/dev/zero", ""} {
-		if reasoning(path, "t") != nil || firstPrompt(path) != "" || startedBy(path) != "" || promptOf(path, "t") != "" || len(recent(path, 3).messages) > 0 {
+		if reasoning(path, "t", false) != nil || firstPrompt(path) != "" || startedBy(path) != "" || promptOf(path, "t") != "" || len(recent(path, 3).messages) > 0 {
 			t.Errorf("%s says something", path)
 		}
 	}
@@ -113,7 +113,7 @@ func FuzzTranscript(f *testing.F) {
 		if id == "" {
 			return
 		}
-		if got := reasoningIn([]byte(text), id); got != nil && (got.Thinking == "" || !got.Claimed || !strings.Contains(text, id)) {
+		if got, _ := reasoningIn([]byte(text), id); got != nil && (got.Thinking == "" || !got.Claimed || !strings.Contains(text, id)) {
 			t.Errorf("%q: %+v", id, got)
 		}
 		if n := len(recentIn([]byte(text), 5).messages); n > 5 {
@@ -125,13 +125,48 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-// BenchmarkReasoning is what a hook spends on a long transcript: 1 MiB of it is read, and little of that decoded.
+// BenchmarkReasoning is what a hook spends on a long transcript: of a call that is written already, and of one that is not yet.
 func BenchmarkReasoning(b *testing.B) {
 	other := strings.NewReplacer("toolu_", "toolu_x", `"id":"m`, `"id":"x`).Replace(claudeTranscript)
 	path := writeFile(b, "r.jsonl", strings.Repeat(other, 2*maxTail/len(other))+claudeTranscript)
-	for b.Loop() {
-		if reasoning(path, "toolu_1") == nil {
-			b.Fatal("nothing was found")
+	for id, there := range map[string]bool{"toolu_1": true, "toolu_absent": false} {
+		b.Run(id, func(b *testing.B) {
+			for b.Loop() {
+				if (reasoning(path, id, true) != nil) != there {
+					b.Fatal("not what the transcript says")
+				}
+			}
+		})
+	}
+}
+
+// TestReasoningNearTheEnd: the short end is enough only where the whole message stands in it. What a cut takes away, the thinking of the
+// same message or the call itself, is found further up.
+func TestReasoningNearTheEnd(t *testing.T) {
+	filler := func(n int) string {
+		return `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", n) + "\"}}\n"
+	}
+	line := func(id, block string) string {
+		return `{"type":"assistant","message":{"id":"` + id + `","role":"assistant","content":[` + block + "]}}\n"
+	}
+	thought, call := line("m8", `{"type":"thinking","thinking":"Far up."}`), line("m8", `{"type":"tool_use","id":"toolu_8","name":"Read"}`)
+	other := line("m7", `{"type":"text","text":"Before."}`)
+	for name, text := range map[string]string{
+		"all of it at the end":          filler(2*nearTail) + other + thought + call,
+		"the thinking before the cut":   other + thought + filler(nearTail) + call,
+		"the call before the cut":       other + thought + call + filler(nearTail),
+		"nothing before the message":    filler(2*nearTail) + thought + call,
+		"a result between its lines":    other + thought + filler(nearTail-len(call)-100) + filler(10) + call,
+		"a message after, and the call": other + thought + call + filler(2*nearTail) + line("m9", `{"type":"text","text":"What now?"}`),
+	} {
+		path := writeFile(t, "r.jsonl", text)
+		for _, coming := range []bool{false, true} {
+			if name == "a message after, and the call" && coming { // it is not about to run any more
+				continue
+			}
+			if got := reasoning(path, "toolu_8", coming); got == nil || got.Thinking != "Far up." {
+				t.Errorf("%s: %+v", name, got)
+			}
 		}
 	}
 }
