@@ -1,6 +1,10 @@
 package approval
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"time"
+)
 
 // Judge is asked before any person is. What it cannot or may not settle it passes on; an error passes on too, so no failure of a
 // judge ever lets a call run or refuses one.
@@ -21,3 +25,9 @@ type Verdict struct {
 
 // Settled reports whether the verdict answers the request, and with what. One that says both passes on.
 func (v Verdict) Settled() (allow, settled bool) { return v.Allow, v.Allow != v.Deny }
+
+// answer is a verdict that settles a request.
+func (v Verdict) answer(r Request, at time.Time) Answer {
+	allow, _ := v.Settled()
+	return Answer{Allow: allow, For: Once, By: cmp.Or(v.By, "model"), Via: "model", Reason: v.Reason, Digest: r.Digest, Time: at}
+}

@@ -127,9 +127,8 @@ func (q *Queue) judge(e *entry) {
 	q.work.Go(func() {
 		defer cancel()
 		v, err := q.o.Judge.Judge(ctx, r)
-		if allow, settled := v.Settled(); err == nil && settled {
-			a := Answer{Allow: allow, For: Once, By: cmp.Or(v.By, "model"), Via: "model", Reason: v.Reason, Digest: r.Digest}
-			if _, err = q.Settle(ctx, r.ID, a); err == nil {
+		if _, settled := v.Settled(); err == nil && settled {
+			if _, err = q.Settle(ctx, r.ID, v.answer(r, q.o.Now())); err == nil {
 				return
 			}
 		}

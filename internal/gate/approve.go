@@ -32,9 +32,9 @@ const (
 
 var errSessionOver = errors.New("the session is over")
 
-// canAsk reports whether a call may wait for an answer, or has one.
+// canAsk reports whether a call may wait for an answer, may have one without waiting, or has one.
 func (g *Gate) canAsk(a *Admission) bool {
-	return g.asks != nil && !a.NoWait || a.hasAnswer()
+	return g.asks != nil || a.hasAnswer()
 }
 
 // hasAnswer reports whether a request goes on with a call that somebody was asked about: its continuation (decision 9), which may bring
@@ -63,6 +63,9 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 		}
 		return allowed(asked, "continues a call that was approved"), nil
 	}
+	if a.NoWait {
+		return g.consult(ctx, a, asked)
+	}
 	if err = g.settle(ctx); err == nil {
 		err = g.recordDecision(ctx, a, asked)
 	}
@@ -89,7 +92,12 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	if !answer.Allow {
 		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
-	d = g.decide(a) // with the scope of now: what became forbidden meanwhile stays forbidden
+	return g.approved(ctx, a, asked, r, answer)
+}
+
+// approved decides a call again that somebody approved: with the scope of now, so that what became forbidden meanwhile stays forbidden.
+func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision, r approval.Request, answer approval.Answer) (policy.Decision, error) {
+	d := g.decide(a)
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
 		return d, g.refuse(ctx, a, d)
@@ -103,6 +111,28 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 		a.since = now // the time that people take is not the call's
 	}
 	return allowed(d, approvalText(answer)), nil
+}
+
+// consult is approve for a call that somebody else asks a person about: the agent's own terminal. What is answered for its session already,
+// and what the model is sure of, it need not ask; everything else is refused as ask.
+func (g *Gate) consult(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
+	r := g.question(a, asked)
+	answer, settled := g.asks.Consult(ctx, r)
+	a.scoped = a.session.scopedFor(a.Child)
+	switch {
+	case a.session.over(g.now()):
+		return asked, g.unanswered(ctx, a, asked, errSessionOver)
+	case !settled:
+		if d = g.decide(a); d.Effect == policy.Deny { // while the model thought
+			return d, g.refuse(ctx, a, d)
+		}
+		return asked, g.refuse(ctx, a, asked)
+	}
+	a.decidedBy = decidedBy(answer)
+	if !answer.Allow {
+		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
+	}
+	return g.approved(ctx, a, asked, r, answer)
 }
 
 // allowed is the decision of a call that was approved.

@@ -204,6 +204,62 @@ func TestNoWait(t *testing.T) {
 	}
 }
 
+// TestModelDecidesWithoutWaiting: where the agent's own terminal asks, the model is asked before it, and what people said for the session
+// holds. The rest stays a question of the terminal, and nobody else hears of it.
+func TestModelDecidesWithoutWaiting(t *testing.T) {
+	var h *asking
+	h = buildAsking(t, writesAsk(), approval.Options{Judge: judgeFunc(func(r approval.Request) approval.Verdict {
+		if strings.Contains(string(r.Args), "frozen") { // what becomes forbidden while it thinks stays forbidden
+			p := writesAsk()
+			p.rules = append(p.rules, policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"}, Args: map[string]policy.Values{"path": {{Literal: new("frozen")}}}, Reason: "Frozen."})
+			h.Swap(p.world(t, h.dir))
+		}
+		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good") || strings.Contains(string(r.Args), "frozen"), Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
+	})})
+	s := h.enter("developer")
+	write := func(path string) error {
+		r := request("files__write_file", `{"path":"`+path+`"}`)
+		r.NoWait = true
+		_, err := h.Call(t.Context(), s, r)
+		return err
+	}
+	if err := write("good"); err != nil {
+		t.Fatal(err)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "allow" || last["decidedBy"] != "model" || !strings.Contains(last["reason"].(string), "small-1 via model") || last["args"] == nil {
+		t.Errorf("%v", last)
+	}
+	if d := denied(t, write("bad")); d.Decision.Effect != policy.Deny || !strings.Contains(d.Error(), "I read it") {
+		t.Errorf("%+v", d)
+	}
+	if d := denied(t, write("other")); d.Decision.Effect != policy.Ask || d.Error() != "Writes are reviewed." {
+		t.Errorf("%+v", d)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "ask" || last["decidedBy"] != "policy" {
+		t.Errorf("%v", last)
+	}
+	c := h.call(t.Context(), s, request("files__write_file", `{"path":"kept"}`))
+	h.answer(h.waits().ID, approval.Answer{Allow: true, For: approval.Session, By: "kimu", Via: "terminal"})
+	if got := ended(t, c); got.err != nil {
+		t.Fatal(got.err)
+	}
+	if err := write("kept"); err != nil {
+		t.Error(err)
+	}
+	if last := h.last(audit.Decided); last["decidedBy"] != "person" {
+		t.Errorf("%v", last)
+	}
+	if d := denied(t, write("frozen")); d.Decision.Effect != policy.Deny || d.Error() != "Frozen." {
+		t.Errorf("%+v", d)
+	}
+	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
+		t.Error("somebody was asked")
+	}
+	if len(h.back.seen()) != 3 {
+		t.Errorf("%v", h.back.seen())
+	}
+}
+
 // What becomes forbidden while a call waits stays forbidden, whatever people answer.
 func TestPolicyChangesWhileACallWaits(t *testing.T) {
 	deny := policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"}, Args: map[string]policy.Values{"path": {{Literal: new("a.txt")}}}, Reason: "Frozen."}

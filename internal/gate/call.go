@@ -31,7 +31,7 @@ type Request struct {
 	Agent  string // whose own tool it is: claude, codex …; empty: of an MCP client
 	Label  string // what people call the session: its folder, its tmux window; of a request for approval
 	Pane   string // tmux pane of the agent; empty: none
-	NoWait bool   // what the policy marks ask is refused, with that effect, and not waited for: somebody else asks
+	NoWait bool   // what the policy marks ask, and no answer for its session and no model settles, is refused with that effect: somebody else asks
 	// Waits is called when the call begins to wait for an approval, and what it returns when that is over; nil: nobody wants to know.
 	Waits func() (over func())
 
