@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/policy"
 )
 
 // A subagent is a child of the agent's principal: it may do what its session may do, or less, never more. Less, where the prompt that
@@ -32,13 +33,13 @@ type starting struct {
 	seen  time.Time
 }
 
-// childTools are the agents' tools that start a subagent.
-var childTools = [...]string{"agent__Task", "agent__Agent"}
+// childTool is the agents' tool that starts a subagent.
+const childTool = policy.AgentServer + "__Task"
 
 // startsChild notes the roles that a call gives to the subagent that it starts. by is the subagent that makes the call: what it may not
 // do, a child of its may not do either.
 func (h *Host) startsChild(r *run, e Event, by *gate.Child) {
-	if !slices.Contains(childTools[:], e.Tool) || e.ToolUse == "" {
+	if e.Tool != childTool || e.ToolUse == "" {
 		return
 	}
 	in := taskOf(e.Input)

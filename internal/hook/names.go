@@ -18,11 +18,8 @@ import (
 type naming struct{ agent, native, tool, args string }
 
 // names is the table. A tool that is not in it is agent__<its own name> with its own arguments, which no skill grants unless it names
-// it; of Claude Code only what differs stands here, since its names are ours.
+// it; Claude Code's names are ours, and its other names of the same tools stand in policy.AgentAliases.
 var names = [...]naming{
-	{"claude", "Agent", "Task", ""},
-	{"claude", "KillBash", "KillShell", ""},
-
 	// Codex 0.169.0: what its hooks call Bash is each of its shells, with the command as text; the other names are those of its tools.
 	{"codex", "Bash", "Bash", "command>@command workdir>@dir"},
 	{"codex", "shell", "Bash", "command>@command workdir>@dir"},
@@ -82,6 +79,9 @@ var names = [...]naming{
 // Names are the table for people: what each agent calls a tool, and what that is here. Rows of four: agent, native, tool, arguments.
 func Names() [][4]string {
 	rows := make([][4]string, 0, len(names))
+	for _, alias := range policy.AgentAliases() {
+		rows = append(rows, [4]string{"claude", alias[0], policy.AgentServer + "__" + alias[1], ""})
+	}
 	for _, n := range names {
 		rows = append(rows, [4]string{n.agent, n.native, policy.AgentServer + "__" + n.tool, n.args})
 	}
@@ -111,7 +111,8 @@ func (e *Event) canonical(w *wire) error {
 			return e.reshape(n.args)
 		}
 	}
-	e.Tool = policy.AgentServer + "__" + e.Native
+	own, _ := policy.AgentTool(e.Native)
+	e.Tool = policy.AgentServer + "__" + own
 	return nil
 }
 

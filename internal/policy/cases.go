@@ -127,7 +127,10 @@ func caseItem(s string) Item {
 	}
 	server, name, found := strings.Cut(s, separator)
 	if !found {
-		return Item{Kind: kind, Server: AgentServer, Name: s}
+		server, name = AgentServer, s
+	}
+	if server == AgentServer {
+		name, _ = AgentTool(name)
 	}
 	return Item{Kind: kind, Server: server, Name: name}
 }

@@ -201,13 +201,6 @@ func (p *Policy) entry(it Item) *entry {
 	return e
 }
 
-// agentTools are tools that agents commonly have of their own. Others exist too; those that are here or that somebody names
-// are worked out when the policy is compiled, so that a call of one needs no heap.
-var agentTools = [...]string{
-	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "Skill", "SlashCommand",
-	"Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
-}
-
 func (c *compiler) addAgentTools() {
 	for _, name := range agentTools {
 		c.addAgentTool(Item{Server: AgentServer, Name: name})

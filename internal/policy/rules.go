@@ -226,10 +226,14 @@ func (c *compiler) ruleScope(r *rule) (err error) {
 	return err
 }
 
-// parseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool.
+// parseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool, and each has one name.
 func parseRuleTool(s string) (Pattern, error) {
 	if s != "" && !strings.Contains(s, separator) && strings.Trim(s, "*") != "" && !strings.HasPrefix(s, "*") && !strings.HasSuffix(s, "*") {
 		s = AgentServer + separator + s
+	}
+	if name, ok := strings.CutPrefix(s, AgentServer+separator); ok {
+		name, _ = AgentTool(name)
+		s = AgentServer + separator + name
 	}
 	return parseText(s)
 }

@@ -8,15 +8,6 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// The tools that agents bring themselves, by the names of Claude Code; other agents' names are mapped to these where their calls
-// come in. Only these may be written bare (Read for agent__Read).
-var agentTools = []string{
-	"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
-	"KillBash", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read",
-	"ReadMcpResourceTool", "SendMessage", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
-	"TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
-}
-
 // ToolPattern returns the name pattern of an entry of allowedTools: without the "?" of an optional tool and the limit in
 // parentheses.
 func ToolPattern(entry string) string {
@@ -36,8 +27,8 @@ func normalTool(entry string) string {
 	name = strings.TrimSpace(name)
 	if inner, ok := strings.CutPrefix(name, "mcp__"); ok {
 		name = mcpTool(inner)
-	} else if slices.Contains(agentTools, name) {
-		name = policy.AgentServer + "__" + name
+	} else if own, known := policy.AgentTool(strings.TrimPrefix(name, policy.AgentServer+"__")); known { // Only these may be written bare.
+		name = policy.AgentServer + "__" + own
 	}
 	if limit == "(*)" || limit == "(:*)" { // "Bash(*)" limits nothing
 		limit = ""

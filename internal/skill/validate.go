@@ -134,9 +134,9 @@ func (c *check) tool(at position, entry string) {
 	server, _, _ := strings.Cut(pattern, "__")
 	switch {
 	case exact && it.Server == policy.AgentServer:
-		if !slices.Contains(agentTools, it.Name) {
+		if _, known := policy.AgentTool(it.Name); !known {
 			hint := "the names are those of Claude Code; those of other agents are mapped to them"
-			if near := yamlfile.Nearest(it.Name, agentTools); near != "" {
+			if near := yamlfile.Nearest(it.Name, policy.AgentTools()); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", policy.AgentServer+"__"+near)
 			}
 			c.warn(at, hint, "no agent that we know has a tool %q", it.Name)
@@ -417,8 +417,8 @@ func isControl(it policy.Item) bool {
 
 // ownTools are the agents' own tools in text form.
 func ownTools() []string {
-	out := make([]string, len(agentTools))
-	for i, t := range agentTools {
+	out := policy.AgentTools()
+	for i, t := range out {
 		out[i] = policy.AgentServer + "__" + t
 	}
 	return out
