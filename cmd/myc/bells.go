@@ -14,11 +14,12 @@ func (n *node) ringForRequests(ctx context.Context) error {
 			return
 		}
 		before := len(waiting[r.Pane])
-		if r.State != approval.Pending {
+		switch {
+		case r.State != approval.Pending:
 			delete(waiting[r.Pane], r.ID)
-		} else if waiting[r.Pane] == nil {
+		case waiting[r.Pane] == nil:
 			waiting[r.Pane] = map[string]bool{r.ID: true}
-		} else {
+		default:
 			waiting[r.Pane][r.ID] = true
 		}
 		if now := len(waiting[r.Pane]); (now > 0) != (before > 0) {

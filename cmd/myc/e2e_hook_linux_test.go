@@ -293,9 +293,8 @@ func TestGuideGoverned(t *testing.T) {
 			script.WriteString(b.text)
 		}
 	}
-	environ := p.agentEnv("claude", s)
 	cmd := exec.CommandContext(p.ctx, "bash", "-c", script.String())
-	cmd.Dir, cmd.Env = p.dir, append(environ, "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
+	cmd.Dir, cmd.Env = p.dir, append(p.agentEnv("claude", s), "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil || !strings.Contains(string(out), "It sells mushrooms.") || !strings.Contains(string(out), `"agent__Read"`) || !strings.Contains(string(out), "The hook blocks.") {

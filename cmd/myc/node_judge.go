@@ -29,7 +29,7 @@ type judging struct {
 
 // openJudge prepares the ledger and the judge. Nobody is asked before a call waits.
 func (n *node) openJudge() approval.Judge {
-	n.judging.ledger = &model.Ledger{Dir: filepath.Join(n.dir, ".mycelium", "costs")}
+	n.ledger = &model.Ledger{Dir: filepath.Join(n.dir, ".mycelium", "costs")}
 	n.onClose(func() {
 		n.asking.Lock()
 		defer n.asking.Unlock()
@@ -52,7 +52,7 @@ func (j liveJudge) Judge(ctx context.Context, r approval.Request) (approval.Verd
 	}
 	return approval.NewJudge(approval.JudgeOptions{
 		Model: client, Name: conf.Model, Confidence: conf.Share(), MayDeny: conf.MayDeny, Timeout: conf.Patience(),
-		Policies: n.policiesInWords, Rules: func() []policy.Rule { return n.current().project.Rules }, Past: n.pastOf, Ledger: n.judging.ledger, Logger: n.logger,
+		Policies: n.policiesInWords, Rules: func() []policy.Rule { return n.current().project.Rules }, Past: n.pastOf, Ledger: n.ledger, Logger: n.logger,
 	}).Judge(ctx, r)
 }
 
@@ -126,7 +126,7 @@ func (n *node) readReply(ctx context.Context, r approval.Request, text string) (
 	if err != nil {
 		n.logger.Warn("replies are understood without a model", "error", err)
 	}
-	o := approval.EvaluatorOptions{Name: conf.Model, Confidence: conf.Share(), Timeout: conf.Patience(), Ledger: n.judging.ledger, Logger: n.logger}
+	o := approval.EvaluatorOptions{Name: conf.Model, Confidence: conf.Share(), Timeout: conf.Patience(), Ledger: n.ledger, Logger: n.logger}
 	if client != nil {
 		o.Model = client
 	}
@@ -164,7 +164,7 @@ func (n *node) adoptReply(ctx context.Context, _ approval.Request, reply approva
 
 // costs are what agents and our own questions cost.
 func (n *node) costs(context.Context) (approval.Costs, error) {
-	spent, err := n.judging.ledger.Spent()
+	spent, err := n.ledger.Spent()
 	c := approval.Costs{Today: spent.Today, Month: spent.Month}
 	_, c.Sessions = n.budget.Spent("")
 	_, c.Budget, _ = n.current().project.File.Agents.Budget.Limits()

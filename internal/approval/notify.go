@@ -102,7 +102,9 @@ func (n *Notify) Run(ctx context.Context) error {
 		parts.Go(func() { n.serve(ctx, out) })
 	}
 	if n.o.Board != nil {
-		parts.Go(func() { n.o.Board.Watch(ctx, nil, func(x Notice) { n.tell(noticeWords(x)) }) })
+		ready := make(chan struct{})
+		parts.Go(func() { n.o.Board.Watch(ctx, ready, func(x Notice) { n.tell(noticeWords(x)) }) })
+		<-ready
 	}
 	waiting := map[string]bool{} // requests that were told of
 	n.o.Queue.Overhear(ctx, func(r Request) {
@@ -233,6 +235,7 @@ func requestWords(r Request) told {
 		return told{where + " wants to stop", "Shall it go on? Answer in the terminal (myc approvals watch) or in the chat.", true}
 	case Question:
 		return told{where + " asks you something", "Answer in the terminal (myc approvals watch) or in the chat.", true}
+	case Call: // below
 	}
 	text := fmt.Sprintf("%s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {

@@ -51,6 +51,7 @@ type Telegram struct {
 	kept   messages
 	work   sync.WaitGroup
 	inbox  chan *models.Message
+	noting sync.RWMutex // held for reading from before a message that can be replied to is sent until it is noted
 
 	mu        sync.Mutex
 	due       []string // requests whose messages may have to change, in order
@@ -104,9 +105,14 @@ func TelegramKey(token string) string {
 // Run serves until ctx ends, and returns when everything that it started is gone. An error means that Telegram knows no such bot.
 func (t *Telegram) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	defer t.work.Wait()
+	defer cancel()
 	defer t.link.client.CloseIdleConnections()
+	if t.o.Board != nil { // first of all: what is posted while Telegram does not answer waits for it
+		ready := make(chan struct{})
+		t.work.Go(func() { t.o.Board.Watch(ctx, ready, t.hear) })
+		<-ready
+	}
 	if err := t.greet(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -116,9 +122,6 @@ func (t *Telegram) Run(ctx context.Context) error {
 	}
 	t.touch(open...)
 	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r Request) { t.touch(r.ID) }) })
-	if t.o.Board != nil {
-		t.work.Go(func() { t.o.Board.Watch(ctx, nil, t.hear) })
-	}
 	t.work.Go(func() { t.deliver(ctx) })
 	t.work.Go(func() { t.read(ctx) })
 	t.bot.Start(ctx)
@@ -127,22 +130,23 @@ func (t *Telegram) Run(ctx context.Context) error {
 
 // greet waits until Telegram answers, and tells it the commands.
 func (t *Telegram) greet(ctx context.Context) error {
-	for wait := time.Duration(0); ; {
+	for wait := time.Duration(0); ctx.Err() == nil; {
 		me, err := t.bot.GetMe(ctx)
 		if err == nil {
 			t.logger.Info("Telegram asks and answers", "bot", me.Username)
+			t.tellCommands(ctx)
 			break
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 		if errors.Is(err, bot.ErrorUnauthorized) || errors.Is(err, bot.ErrorNotFound) {
 			return errors.New("start the Telegram bot: Telegram knows no bot with this token: look at approval.telegram.token")
 		}
-		if wait, _ = pauseAfter(err, wait); !t.rest(ctx, max(wait, time.Second)) {
-			return nil
-		}
+		wait, _ = pauseAfter(err, wait)
+		t.rest(ctx, max(wait, time.Second))
 	}
+	return nil
+}
+
+func (t *Telegram) tellCommands(ctx context.Context) {
 	var commands []models.BotCommand
 	for _, c := range t.commands() {
 		commands = append(commands, models.BotCommand{Command: c.name, Description: c.what})
@@ -150,7 +154,6 @@ func (t *Telegram) greet(ctx context.Context) error {
 	if _, err := t.bot.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: commands}); err != nil {
 		t.complain("the list of commands could not be set", err)
 	}
-	return nil
 }
 
 // touch notes that the messages of requests may have to change.
@@ -300,6 +303,8 @@ func (t *Telegram) edit(ctx context.Context, s sent, p *page) error {
 }
 
 func (t *Telegram) sendNotice(ctx context.Context, n Notice) error {
+	t.noting.RLock()
+	defer t.noting.RUnlock()
 	message, err := t.send(ctx, t.noticePage(n), nil)
 	if err != nil || n.Session == "" {
 		return err

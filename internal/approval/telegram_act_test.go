@@ -107,7 +107,7 @@ func TestTelegramReplies(t *testing.T) {
 	w := newChat(t, -1, func(o *TelegramOptions) {
 		e := NewEvaluator(EvaluatorOptions{})
 		o.Read = e.Evaluate
-		o.Adopt = func(_ context.Context, r Request, p Reply, by string) (string, error) {
+		o.Adopt = func(_ context.Context, _ Request, p Reply, by string) (string, error) {
 			adopted = append(adopted, fmt.Sprintf("%s %s %s by %s", p.Kind, p.Tool, p.Text, by))
 			if p.Kind == ReplyRule {
 				return "", errors.New("rules.yaml is read-only")
@@ -344,6 +344,40 @@ func TestTelegramNotices(t *testing.T) {
 			t.Error("a notice that nobody wants was sent")
 		}
 	}
+}
+
+// TestTelegramNoticesWait: what is posted while Telegram does not answer yet is told as soon as it does.
+func TestTelegramNoticesWait(t *testing.T) {
+	w := newChat(t, -1, nil)
+	w.said(alice, "/help", 0, "/status")
+	w.stop()
+	greeted, release := len(w.api.Calls("getMe")), w.api.Hold("getMe")
+	w.start()
+	if err := w.api.Wait(t.Context(), "a greeting", func() bool { return len(w.api.Calls("getMe")) > greeted }); err != nil {
+		t.Fatal(err)
+	}
+	w.board.Post(Notice{Kind: BudgetAlert, Session: "s1", Label: "api", Text: "80 % of the budget is used"})
+	release()
+	w.message("80 % of the budget is used")
+}
+
+// TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
+func TestTelegramReplyOvertakes(t *testing.T) {
+	w := newChat(t, -1, func(o *TelegramOptions) {
+		o.Desk.Sessions = func(context.Context) ([]AgentSession, error) { return []AgentSession{{ID: "s1", Label: "api"}}, nil }
+		o.Desk.Send = func(context.Context, AgentSession, string) error { return nil }
+	})
+	w.said(alice, "/help", 0, "/send")
+	release := w.api.Hold("sendMessage")
+	defer release()
+	w.board.Post(Notice{Kind: DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
+	alert := w.message("5 calls in a row")
+	w.api.Say(chatID, alice, "try harder", alert.ID)
+	if err := w.api.Drained(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	w.message("⌨️ Sent to api.")
 }
 
 // TestTelegramRefusalsAreLimited: who does what cannot be done gets so many answers in a minute, and then none.

@@ -162,6 +162,8 @@ func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
 	p := (&page{}).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
 	shown, _ := ends(Visible(strings.TrimSpace(text)), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
+	t.noting.RLock()
+	defer t.noting.RUnlock()
 	if id := t.say(ctx, p, nil); id != 0 {
 		if err := t.kept.add(ctx, sent{chat: t.chat, message: id, session: s.ID}, t.now()); err != nil {
 			t.complain("a summary was not noted", err)

@@ -45,8 +45,6 @@ func (p *page) textf(format string, args ...any) *page { return p.text(fmt.Sprin
 
 func (p *page) bold(s string) *page { return p.styled(models.MessageEntityTypeBold, s) }
 
-func (p *page) code(s string) *page { return p.styled(models.MessageEntityTypeCode, s) }
-
 func (p *page) pre(language, s string) *page {
 	from := len(p.styles)
 	p.styled(models.MessageEntityTypePre, s)
@@ -64,11 +62,10 @@ func (p *page) styled(style models.MessageEntityType, s string) *page {
 }
 
 // row adds a row of buttons.
-func (p *page) row(some ...button) *page {
+func (p *page) row(some ...button) {
 	if len(some) > 0 {
 		p.rows = append(p.rows, some)
 	}
-	return p
 }
 
 // units counts the UTF-16 code units of a text.

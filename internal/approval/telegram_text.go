@@ -12,12 +12,11 @@ import (
 
 // view is what people did with a request in the chat, besides answering it.
 type view struct {
-	opened  bool           // its details were shown
-	chosen  []map[int]bool // of a question: which options, by question
-	typed   []string       // of a question: an answer in the person's own words, by question
-	at      int            // of a question: which one is asked now
-	late    []string       // answers that came too late, for the message
-	details bool           // its details are being sent
+	opened bool           // its details were shown
+	chosen []map[int]bool // of a question: which options, by question
+	typed  []string       // of a question: an answer in the person's own words, by question
+	at     int            // of a question: which one is asked now
+	late   []string       // answers that came too late, for the message
 }
 
 // Room for the parts of one message, in UTF-16 code units; together they stay under Telegram's bound.
@@ -193,6 +192,7 @@ func (t *Telegram) outcome(r Request) string {
 		word = yesNo(a.Allow, "✅ Approved", "❌ Denied")
 	}
 	switch a.For {
+	case Once: // nothing to add
 	case Session:
 		word += " for this session"
 	case Rule:

@@ -114,7 +114,7 @@ func (t *Telegram) message(ctx context.Context, m *models.Message) {
 
 // replied takes a text that answers a message of ours.
 func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text string) {
-	s, ok, err := t.kept.at(ctx, m.Chat.ID, to)
+	s, ok, err := t.placed(ctx, m, to)
 	switch {
 	case err != nil:
 		t.complain("a reply could not be placed", err)
@@ -128,6 +128,17 @@ func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text 
 	default:
 		t.refuse(ctx, m.From.ID, m.ID, "That message waits for nothing: nothing was done. Use /send to write to an agent.")
 	}
+}
+
+// placed finds the message of ours that a text answers. A person can be quicker than Telegram's answer to us: one that is not known, and
+// has no buttons that tell, is looked for again when every message under way is noted.
+func (t *Telegram) placed(ctx context.Context, m *models.Message, to int) (s sent, ok bool, err error) {
+	if s, ok, err = t.kept.at(ctx, m.Chat.ID, to); ok || err != nil || requestUnder(m.ReplyToMessage) != "" {
+		return s, ok, err
+	}
+	t.noting.Lock()
+	defer t.noting.Unlock()
+	return t.kept.at(ctx, m.Chat.ID, to)
 }
 
 // requestUnder is the request that the buttons under a message name: a message of ours that we do not know (yet) tells by them.

@@ -220,6 +220,7 @@ func (t *terminal) answerKey(r Request, key string) tea.Cmd {
 		return t.stopKey(r, key)
 	case Question:
 		return t.questionKey(r, key)
+	case Call: // below
 	}
 	switch key {
 	case "a":

@@ -127,6 +127,7 @@ func subject(r Request) string {
 		return "wants to stop"
 	case Question:
 		return "asks"
+	case Call: // below
 	}
 	return OneLine(strings.TrimPrefix(r.Tool, "agent__"))
 }

@@ -266,11 +266,11 @@ func FuzzUsage(f *testing.F) {
 	f.Add([]byte(spent("m1", 100, "request=r")))
 	f.Add([]byte(`{"type":"assistant","message":{"usage":{}}}`))
 	f.Add([]byte(`{"type":"assistant","message":{"id":"x","usage":{"output_tokens":-1,"speed":"fast"}}}`))
-	real, err := os.ReadFile(filepath.Join("testdata", "transcript", "session.jsonl"))
+	recorded, err := os.ReadFile(filepath.Join("testdata", "transcript", "session.jsonl"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	for line := range bytes.Lines(real) {
+	for line := range bytes.Lines(recorded) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

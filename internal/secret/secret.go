@@ -58,7 +58,8 @@ func IsName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '.' || c == '-')) {
+		later := c >= '0' && c <= '9' || c == '.' || c == '-'
+		if !letter && (i == 0 || !later) {
 			return false
 		}
 	}

@@ -88,7 +88,7 @@ func fail(w http.ResponseWriter, f *Fault) {
 func reply(w http.ResponseWriter, result string, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err == nil {
-		_, _ = io.WriteString(w, `{"ok":true,"result":`+result+`}`)
+		_, _ = io.WriteString(w, `{"ok":true,"result":`+result+`}`) //nolint:gosec // JSON for our own bot, no page
 		return
 	}
 	no, ok := err.(*refusal) //nolint:errorlint // our own, never wrapped
@@ -100,7 +100,7 @@ func reply(w http.ResponseWriter, result string, err error) {
 	if no.retry > 0 {
 		more = fmt.Sprintf(`,"parameters":{"retry_after":%d}`, no.retry)
 	}
-	_, _ = fmt.Fprintf(w, `{"ok":false,"error_code":%d,"description":%s%s}`, no.status, quoted(no.text), more)
+	_, _ = fmt.Fprintf(w, `{"ok":false,"error_code":%d,"description":%s%s}`, no.status, quoted(no.text), more) //nolint:gosec // as above
 }
 
 // parameters reads what the caller gave, whatever the form.
