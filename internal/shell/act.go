@@ -82,6 +82,8 @@ const (
 	withPatch
 	withGoRun
 	withDryRun
+	withFilter
+	withElsewhere
 )
 
 // perform does the acts that end the call.
@@ -241,6 +243,10 @@ func (c *call) considerProject(a act) {
 		goRun(c)
 	case withDryRun:
 		dryRun(c)
+	case withFilter:
+		filter(c)
+	case withElsewhere:
+		otherPlaces(c)
 	default:
 		c.considerGit(a)
 	}

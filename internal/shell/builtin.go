@@ -144,6 +144,10 @@ func assignNames(c *call) {
 	if v, ok := c.value("a"); ok {
 		st = c.r.set(st, v.s, unknownVals...)
 	}
+	if c.program.name == "printf" {
+		c.ok, c.fail = st, st
+		return
+	}
 	for _, o := range c.operands {
 		if o.unknown {
 			c.unclear("which variable is meant is not known")
@@ -247,7 +251,12 @@ func (c *call) runFile(t text) {
 		c.streamed(t.by)
 	case t.s == "/dev/stdin" || t.s == "/dev/fd/0" || t.s == "/proc/self/fd/0" || t.s == "-":
 		c.fromInput()
+	case strings.HasPrefix(t.s, "/dev/fd/") || strings.HasPrefix(t.s, "/proc/self/fd/"):
+		c.streamed(0)
 	default:
+		if strings.Contains(t.s, "node_modules/") && isAgentPackage(t.s) {
+			c.does |= doesAgent
+		}
 		c.does |= doesProjectCode
 		c.file(policy.Execute, t)
 		if t.glob {

@@ -114,6 +114,7 @@ func (c *call) run() {
 	if r.path && !isBuiltin(c.part.Program) {
 		c.unclear("PATH was changed: which program runs is not known")
 	}
+	c.evaluatesNames()
 	c.program = find(c.part.Program)
 	if c.program == nil {
 		c.does |= doesUnknown
@@ -214,6 +215,9 @@ func (c *call) finish() {
 		c.part.Unclear = append(c.part.Unclear, c.files.unclear...)
 		c.does |= c.files.does
 		c.files = nil
+	}
+	if len(c.part.Hosts) > 0 && isService(c.part.Program) {
+		c.does |= doesUpload // a machine that the command names itself learns what it names there
 	}
 	if len(c.part.Unclear) > 0 {
 		c.does |= doesUnclear

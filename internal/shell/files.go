@@ -60,6 +60,9 @@ func tar(c *call) {
 		if i := strings.IndexAny(old, "cxtruA"); i >= 0 {
 			mode = old[i]
 		}
+		if strings.ContainsAny(old, "PCT") {
+			c.unclear("where the archive is unpacked is not known")
+		}
 		if strings.Contains(old, "f") && len(files) > 0 {
 			c.archive(files[0], mode)
 			files = files[1:]
@@ -90,6 +93,7 @@ func tar(c *call) {
 			}
 		}
 	default:
+		c.unclear("what tar does is not known")
 		c.guess(files)
 	}
 	if c.has("T") {
@@ -362,6 +366,19 @@ func signal(c *call) {
 				c.does |= doesPrivilege
 			}
 		}
+	case "getent":
+		if len(c.operands) > 1 && (strings.HasSuffix(c.operands[0].s, "hosts") || strings.HasPrefix(c.operands[0].s, "ahosts")) {
+			c.does |= doesNetwork // it asks for the name
+		}
+	case "ps":
+		for _, t := range c.operands { // "e" of BSD shows the environment
+			if strings.Contains(t.s, "e") && strings.Trim(t.s, "aAcefhjlrSsTuvwXxZ") == "" {
+				c.does |= doesSecrets
+			}
+		}
+		if c.has("E") {
+			c.does |= doesSecrets
+		}
 	case "fuser":
 		if c.has("k") {
 			c.does |= doesProcess
@@ -388,7 +405,7 @@ func makefile(c *call) {
 	if !c.has("n") {
 		c.targets(c.operands)
 	}
-	if v, ok := c.value("f"); ok && v.s == "-" {
+	if v, ok := c.value("f"); ok && (v.s == "-" || strings.HasPrefix(v.s, "/dev/")) {
 		c.fromInput()
 	}
 	for _, t := range c.operands {
@@ -396,7 +413,7 @@ func makefile(c *call) {
 		switch {
 		case ok && (name == "SHELL" || name == ".SHELLFLAGS" || name == "CC" || name == "CXX" || name == "MAKE"):
 			c.nested(text{s: val, unknown: t.unknown})
-		case t.unknown:
+		case t.unknown || strings.Contains(t.s, "$(") || strings.Contains(t.s, "${"):
 			c.unclear("an argument of make is not known")
 		case ok:
 			c.maybePath(t.from(len(name) + 1))

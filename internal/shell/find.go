@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -145,10 +146,14 @@ func (r *reader) listed(from int) []text {
 	default:
 		return nil
 	}
+	hidden := p.Program == "ls" && slices.ContainsFunc(p.Argv[1:], func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "aAf") })
 	var roots []text
 	for _, at := range p.Paths {
 		if at.Access == policy.Read && at.Clean != "" {
 			roots = append(roots, text{s: at.Clean + "/*", glob: true})
+			if hidden {
+				roots = append(roots, text{s: at.Clean + "/.*", glob: true})
+			}
 		}
 	}
 	return roots

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -16,6 +17,8 @@ func git(c *call) {
 	}
 	for _, o := range c.found {
 		switch o.name {
+		case "git-dir":
+			c.gitSettings(o.val)
 		case "c", "config-env":
 			key, val, _ := strings.Cut(o.val.s, "=")
 			if o.name == "config-env" {
@@ -28,6 +31,28 @@ func git(c *call) {
 				c.unclear("git runs programs of another folder")
 			}
 		}
+	}
+	c.gitFolders()
+}
+
+// gitFolders are the folders in which git may find a repository that is not the project's own. Its settings are commands that git runs, and
+// a bare one, which git takes any folder for that looks like it, has them where every editor writes.
+func (c *call) gitFolders() {
+	for _, d := range c.st.dirs {
+		for n := 0; d != c.r.o.Dir && d != "/" && d != "/tmp" && d != "." && n < maxDepth; n++ {
+			c.gitSettings(known(d))
+			d = path.Dir(d)
+		}
+	}
+}
+
+// gitSettings are the settings in a folder of git: what they name is executed.
+func (c *call) gitSettings(dir text) {
+	if dir.unknown || dir.s == "" {
+		return
+	}
+	if to := strings.TrimSuffix(dir.s, "/"); to != ".git" && to != c.r.o.Dir+"/.git" {
+		c.file(policy.Execute, text{s: to + "/config"})
 	}
 }
 
@@ -54,7 +79,8 @@ func (c *call) gitSetting(key string, val text) {
 		c.nested(text{s: strings.TrimPrefix(val.s, "!"), unknown: val.unknown})
 	case k == "core.fsmonitor" && (val.s == "true" || val.s == "false"):
 	case k == "core.hookspath" || k == "core.fsmonitor" || section == "include" || section == "includeif" || k == "init.templatedir" || section == "protocol" ||
-		section == "url" || last == "vcs" || k == "core.worktree" || k == "core.gitdir" || k == "core.attributesfile":
+		section == "url" || last == "vcs" || k == "core.worktree" || k == "core.gitdir" || k == "core.attributesfile" ||
+		last == "proxy" || section == "remote" && (last == "url" || last == "pushurl"):
 		c.unclear("the setting " + key + " changes which code git runs or where it works")
 	}
 }
@@ -247,6 +273,10 @@ func gitCommit(c *call) {
 
 func gitTag(c *call) {
 	switch {
+	case c.program.name == "init":
+		if c.has("separate-git-dir") {
+			c.unclear("git's settings come to lie where anybody writes them")
+		}
 	case c.program.name == "gc":
 		if c.has("prune") {
 			c.does |= doesHistory
@@ -276,6 +306,9 @@ func gitClone(c *call) {
 		}
 	}
 	for _, o := range c.found {
+		if o.name == "separate-git-dir" {
+			c.unclear("git's settings come to lie where anybody writes them")
+		}
 		if o.name == "c" {
 			key, val, _ := strings.Cut(o.val.s, "=")
 			c.gitSetting(key, text{s: val, unknown: o.val.unknown})

@@ -132,6 +132,11 @@ func interpreter(c *call, args []text) {
 	default:
 		c.fromInput()
 	}
+	for _, o := range c.found {
+		if strings.HasPrefix(o.val.s, "data:") {
+			c.does |= doesInlineCode
+		}
+	}
 	if c.has("inspect") {
 		c.does |= doesListen
 	}
@@ -221,7 +226,7 @@ func projectCode(c *call, args []text) {
 func (c *call) settings(args []text) {
 	for i, t := range args {
 		name, val, attached := strings.Cut(t.s, "=")
-		if !named("-c|--config|--config-file|--rootdir|--confcutdir|--settings|--setupFiles|--globalSetup|--require|-r|--import|--script-shell|--init-script|-I|--settings-file", name) {
+		if !named("-c|--config|--config-file|--rootdir|--confcutdir|--settings|--setupFiles|--globalSetup|--require|-r|--import|--script-shell|--init-script|-I|--settings-file|-s|--shell", name) {
 			continue
 		}
 		v := t
@@ -234,6 +239,8 @@ func (c *call) settings(args []text) {
 		switch {
 		case strings.HasPrefix(val, "{"):
 			c.does |= doesInlineCode
+		case name == "--shell":
+			c.unclear("another shell runs the tasks")
 		case strings.HasPrefix(val, "/") || strings.HasPrefix(val, ".."):
 			c.file(policy.Execute, v)
 		}

@@ -129,6 +129,12 @@ func copied(c *call) {
 			c.file(policy.Delete, t)
 		}
 	}
+	if c.program.name == "cp" && (c.has("l") || c.has("s")) { // what it makes leads to the source
+		for _, t := range sources {
+			c.file(policy.Write, t)
+		}
+		c.leads(to, sources, ".")
+	}
 	c.destination(to, sources)
 	if c.program.name == "install" {
 		chmod(c)
@@ -158,6 +164,25 @@ func linked(c *call) {
 		c.file(policy.Write, t) // through the link: of a hard one no later call can tell where it leads
 	}
 	c.destination(to, targets)
+	if c.has("s") {
+		c.leads(to, targets, at)
+	}
+}
+
+// leads remembers symbolic links: where a later part of the same command goes through them.
+func (c *call) leads(to text, targets []text, at string) {
+	for _, t := range targets {
+		if t.unknown || to.unknown || len(c.r.links) >= maxFields {
+			continue
+		}
+		if !strings.HasPrefix(t.s, "/") {
+			t.s = strings.TrimSuffix(at, "/") + "/" + t.s
+		}
+		for _, d := range c.st.dirs {
+			name, leads := joinPath(d, to.s), joinPath(d, t.s)
+			c.r.links = append(c.r.links, link{name, leads}, link{name + "/" + path.Base(t.s), leads})
+		}
+	}
 }
 
 // patched is patch, git apply, git am and cpio: which files they write stands in what they read.
@@ -191,6 +216,11 @@ func goRun(c *call) {
 		c.unclear("another linker runs")
 	}
 	if c.program.name != "run" {
+		for _, t := range c.operands { // a version of a module: whoever has it is asked
+			if strings.Contains(t.s, "@") {
+				c.does |= doesNetwork | doesUpload
+			}
+		}
 		return
 	}
 	for i, t := range c.operands {

@@ -24,7 +24,14 @@ func curl(c *call) {
 			}
 		case "O", "remote-name-all":
 			c.file(policy.Write, known("."))
+		case "b":
+			if !strings.Contains(o.val.s, "=") {
+				c.role('r', o.val)
+			}
 		case "H", "variable", "w":
+			if strings.Contains(o.val.s, "%output{") {
+				c.unclear("where its output is written is not known")
+			}
 			if rest, ok := strings.CutPrefix(o.val.s, "@"); ok {
 				c.role('r', text{s: rest, unknown: o.val.unknown})
 			}
@@ -67,8 +74,16 @@ func (c *call) attached(o option) {
 // addresses looks for our own daemon, and for files, among addresses.
 func (c *call) addresses(list []text) {
 	for _, t := range list {
-		if rest, ok := strings.CutPrefix(t.s, "file://"); ok {
+		scheme, rest, _ := strings.Cut(t.s, "://")
+		switch strings.ToLower(scheme) {
+		case strings.ToLower(t.s), "http", "https", "ws", "wss":
+		case "file":
+			if i := strings.IndexByte(rest, '/'); i > 0 { // the machine's own name
+				rest = rest[i:]
+			}
 			c.role('r', text{s: rest, unknown: t.unknown})
+		default:
+			c.unclear("what is said in " + scheme + " is not known")
 		}
 		c.ourAddress(t.s)
 	}
@@ -196,6 +211,72 @@ func request(c *call) {
 			c.ourAddress(s)
 		default:
 			c.does |= doesUpload
+		}
+	}
+}
+
+// isService reports whether a program asks the services of the project, without being told where they are.
+func isService(name string) bool {
+	switch name {
+	case "git", "npm", "yarn", "pnpm", "bun", "go", "cargo", "pip", "pip3", "uv", "poetry", "bundle", "composer", "docker", "podman", "kubectl", "helm", "terraform", "tofu",
+		"aws", "gcloud", "az", "gh", "glab":
+		return true
+	}
+	return false
+}
+
+// otherPlaces looks among all words of a program with subcommands for options that lead it to another machine or to other settings.
+func otherPlaces(c *call) {
+	for i, t := range c.words {
+		switch name, _, _ := strings.Cut(t.s, "="); {
+		case c.program.name == "tmux":
+			if strings.Contains(t.s, "#(") {
+				c.does |= doesInlineCode
+			}
+		case c.program.name == "gh" || c.program.name == "glab":
+			if name == "--hostname" || strings.Count(t.s, "/") > 1 && i > 0 && (named("-R|--repo", c.words[i-1].s) || strings.HasPrefix(t.s, "-R") || name == "--repo") {
+				c.unclear("the service is another one")
+			}
+		case c.program.name == "docker":
+			if i > 0 && i < 3 && (strings.HasPrefix(t.s, "-H") || named("-c|--host|--context|--config", name)) {
+				c.unclear("the service is another one")
+			}
+		case strings.HasPrefix(name, "--reg") || strings.HasPrefix(name, "--userc") || strings.HasPrefix(name, "--globalc") || strings.HasPrefix(name, "--script-") ||
+			strings.HasPrefix(name, "--node-o") || strings.HasPrefix(name, "--@") || strings.Contains(name, ":registry"):
+			c.unclear("the option " + name + " changes what is fetched or run")
+		case strings.Contains(t.s, "://"):
+			c.address(t)
+		}
+	}
+}
+
+// filter is jq and yq, whose programs can show the environment and read files.
+func filter(c *call) {
+	for _, t := range c.operands[:min(1, len(c.operands))] {
+		for _, word := range [...]string{"$ENV", "env", "strenv", "envsubst"} {
+			if hasWord(t.s, word) {
+				c.does |= doesSecrets
+			}
+		}
+		if hasWord(t.s, "load") || hasWord(t.s, "load_str") || hasWord(t.s, "import") || hasWord(t.s, "include") {
+			c.unclear("which files the filter reads is not known")
+		}
+	}
+}
+
+// hasWord reports whether a word stands in the program of a filter, neither as a key nor in a text.
+func hasWord(s, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			return false
+		}
+		at := from + i
+		from = at + len(word)
+		before := at == 0 || strings.IndexByte(" |(,;[{:", s[at-1]) >= 0
+		after := from == len(s) || strings.IndexByte(" |(),;]}.", s[from]) >= 0
+		if before && after {
+			return true
 		}
 	}
 }

@@ -21,6 +21,9 @@ func packageScript(c *call) {
 		}
 	}
 	c.does |= doesProjectCode
+	if len(words) > 2 && words[len(words)-1].s == "env" {
+		c.does |= doesSecrets // it shows the whole environment
+	}
 	c.settings(words)
 	c.works("rw")
 	args := words[1:]
@@ -144,6 +147,9 @@ func installs(c *call) {
 	if v, ok := c.value("e"); ok && (v.s == "." || strings.HasPrefix(v.s, "./") || strings.HasPrefix(v.s, ".[")) {
 		fresh = c.has("g") || len(c.operands) > 0
 	}
+	if v, ok := c.value("r"); ok && strings.Contains(v.s, "://") {
+		fresh = true
+	}
 	if c.has("u") || c.has("i") || c.has("extra-index-url") || c.has("f") {
 		fresh = true
 	}
@@ -181,7 +187,7 @@ func manifest(c *call) {
 		}
 		return
 	}
-	sets := c.has("w") || c.has("u")
+	sets := c.has("w") || c.has("u") || len(c.operands) > 0 && (c.operands[0].s == "edit" || c.operands[0].s == "set")
 	for _, t := range c.operands {
 		sets = sets || t.s == "set" || strings.Contains(t.s, "=") || t.unknown
 	}
@@ -195,7 +201,7 @@ func manifest(c *call) {
 		if !sets {
 			continue
 		}
-		if strings.Contains(t.s, "scripts") || strings.Contains(t.s, "script-shell") || strings.Contains(t.s, "registry") || strings.Contains(t.s, "TOOLEXEC") || strings.Contains(t.s, "GOFLAGS") || strings.Contains(t.s, "PROXY") || strings.Contains(t.s, "index-url") {
+		if s := strings.ToLower(t.s); strings.Contains(s, "script") || strings.Contains(s, "registry") || t.s == "edit" || strings.Contains(t.s, "TOOLEXEC") || strings.Contains(t.s, "GOFLAGS") || strings.Contains(t.s, "PROXY") || strings.Contains(t.s, "index-url") {
 			c.unclear("the setting changes which code runs")
 		}
 	}

@@ -159,6 +159,11 @@ func (b *builder) operated(e *syntax.Expansion, vals []text, ok bool) []text {
 		return unknownVals
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 		return trimmed(e, arg, vals, ok)
+	case syntax.OtherParamOps:
+		if arg.s == "P" || arg.unknown {
+			b.r.add(unread("a text is expanded as a prompt, which runs what stands in it"), 0)
+		}
+		return unknownVals
 	default:
 		return unknownVals
 	}

@@ -21,6 +21,9 @@ func joinPath(dir, s string) string {
 func (c *call) file(a policy.Access, t text) {
 	if c.r.away {
 		c.does |= ofAccess(a)
+		if a != policy.Read {
+			c.unclear("the file is elsewhere")
+		}
 		return
 	}
 	paths, does, why := c.r.place(a, t, c.st)
@@ -55,7 +58,7 @@ func (r *reader) place(a policy.Access, t text, st state) (paths []policy.Path, 
 		s = globbed(a, s)
 	}
 	if strings.HasPrefix(s, "/") {
-		return append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)}), does, ""
+		return r.through(append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)})), does, ""
 	}
 	if st.lost {
 		why = "the working directory is not known"
@@ -68,7 +71,24 @@ func (r *reader) place(a policy.Access, t text, st state) (paths []policy.Path, 
 		}
 		paths = append(paths, p)
 	}
-	return paths, does, why
+	return r.through(paths), does, why
+}
+
+// link is a symbolic link that the command makes: nobody can resolve it on the disk before it runs.
+type link struct{ at, to string }
+
+// through adds where paths lead through the links that the command made before.
+func (r *reader) through(paths []policy.Path) []policy.Path {
+	for _, l := range r.links {
+		for _, p := range paths[:len(paths):len(paths)] {
+			if p.Clean != l.at && !strings.HasPrefix(p.Clean, l.at+"/") || len(paths) > maxFields {
+				continue
+			}
+			to := path.Join(l.to, p.Clean[len(l.at):])
+			paths = append(paths, policy.Path{Access: p.Access, Raw: to, Clean: to})
+		}
+	}
+	return paths
 }
 
 // globbed is the place that a pattern stands for. Where it is deleted and matches nearly everything, that is the whole folder.
@@ -92,7 +112,7 @@ func globbed(a policy.Access, s string) string {
 // protected are names that rules and base constraints speak of, as far as a pattern that begins with a character of its own may be
 // meant for one of them.
 var protected = [...]string{".env", ".env.local", ".env.production", ".netrc", ".npmrc", ".git-credentials", "id_rsa", "id_ed25519", "credentials.json", "credentials.yaml",
-	"secrets.json", "secrets.yaml", "mycelium.yaml", "rules.yaml", "config.json", ".mcp.json", "crush.json", ".crush.json", "skills", "roles", "protocols", "workflows",
+	"secrets.json", "secrets.yaml", ".git", "mycelium.yaml", "rules.yaml", "config.json", ".mcp.json", "crush.json", ".crush.json", "skills", "roles", "protocols", "workflows",
 	".mycelium", ".claude", ".codex", ".gemini", ".crush", "settings.json", "settings.local.json", ".ssh", ".aws", ".gnupg", ".kube", "passwd", "shadow"}
 
 // protectedBy are the paths with a protected name that a pattern matches. What the others match only the file system tells, which

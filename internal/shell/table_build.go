@@ -27,7 +27,7 @@ var buildTools = []program{
 	{name: "biome", here: "rw", operands: "f*"},
 	{name: "black", opts: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff q", operands: "f*", here: "r"},
 	{name: "buck", here: "rw", does: doesProjectCode, raw: asProject},
-	{name: "bun", opts: "cwd=k config=r e|eval=i p|print=i", subs: packageCommands, other: asPackageScript},
+	{name: "bun", opts: "cwd=k config=r e|eval=i p|print=i", subs: packageCommands, other: asPackageScript, do: withElsewhere},
 	{name: "bundle", subs: []program{{name: "exec", raw: asWrapper}, {name: "install|update|lock", here: "rw", does: doesDeps | doesNetwork | doesProjectCode}, {name: "add", here: "rw", does: doesInstall | doesNetwork | doesProjectCode}, {name: "list|show|info|outdated|check|config|platform|version", here: "r"}}},
 	{name: "bunx", raw: asRunner},
 	{name: "cargo", opts: "C=k config=x Z=v color=v manifest-path=r q v", subs: cargoCommands, do: withGit},
@@ -57,7 +57,7 @@ var buildTools = []program{
 	{name: "jest", here: "rw", raw: asProject},
 	{name: "just", here: "r", raw: asProject, do: withMake},
 	{name: "lerna", here: "rw", raw: asProject},
-	{name: "make", opts: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v eval=c l=? n|just-print|dry-run|recon q|question t|touch k s B O=?", do: withMake, does: doesProjectCode},
+	{name: "make", opts: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? n|just-print|dry-run|recon q|question t|touch k s B O=?", do: withMake, does: doesProjectCode},
 	{name: "meson", here: "rw", raw: asProject},
 	{name: "mix", subs: []program{{name: "test|compile|run|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", raw: asProject}, {name: "deps.get|deps.update", here: "rw", does: doesDeps | doesNetwork}, {name: "hex.publish", does: doesPublish | doesNetwork}}},
 	{name: "mocha", here: "rw", raw: asProject},
@@ -67,7 +67,7 @@ var buildTools = []program{
 	{name: "ng", here: "rw", raw: asProject},
 	{name: "ninja", opts: "C=k f=x j=v t=v", here: "rw", does: doesProjectCode},
 	{name: "nox", here: "rw", raw: asProject},
-	{name: "npm", opts: "prefix=k C=k registry=h w|workspace=v loglevel=v userconfig=r script-shell=x", subs: packageCommands, other: asPackageScript},
+	{name: "npm", opts: "prefix=k C=k registry=h w|workspace=v loglevel=v userconfig=r script-shell=x", subs: packageCommands, other: asPackageScript, do: withElsewhere},
 	{name: "npx", raw: asRunner},
 	{name: "nx", here: "rw", raw: asProject},
 	{name: "nyc", raw: asWrapper, style: first},
@@ -77,7 +77,7 @@ var buildTools = []program{
 	{name: "pipenv", subs: []program{{name: "run", raw: asWrapper}, {name: "install|sync|update|lock", here: "rw", does: doesNetwork, do: withInstall}, {name: "graph|check|verify|requirements|--venv", here: "r"}}},
 	{name: "pipx", subs: []program{{name: "list|environment"}, {name: "run", raw: asRunner}, {name: "install|upgrade|inject|upgrade-all|reinstall", does: doesInstall | doesNetwork}, {name: "uninstall", does: doesDelete}}},
 	{name: "playwright", subs: []program{{name: "test|show-report|codegen|merge-reports", raw: asProject}, {name: "install|install-deps", does: doesInstall | doesNetwork}}},
-	{name: "pnpm", opts: "C|dir=k F|filter=v registry=h r|recursive w|workspace-root", subs: packageCommands, other: asPackageScript},
+	{name: "pnpm", opts: "C|dir=k F|filter=v registry=h r|recursive w|workspace-root", subs: packageCommands, other: asPackageScript, do: withElsewhere},
 	{name: "pnpx", raw: asRunner},
 	{name: "poetry", opts: "C|directory=k P|project=k", subs: []program{{name: "run", raw: asWrapper}, {name: "install|lock|sync", here: "rw", does: doesDeps | doesNetwork | doesProjectCode}, {name: "add|update|self", here: "rw", does: doesInstall | doesNetwork}, {name: "remove|version|init|new|build|export|cache|config", here: "rw", does: doesProjectCode}, {name: "show|check|env|about|list|search", here: "r"}, {name: "publish", does: doesPublish | doesNetwork}}},
 	{name: "pre-commit", subs: []program{{name: "run", here: "rw", does: doesProjectCode | doesDeps | doesNetwork}, {name: "install|uninstall|autoupdate|install-hooks|migrate-config", here: "rw", does: doesDeps | doesNetwork}, {name: "validate-config|sample-config", here: "r"}}},
@@ -118,7 +118,7 @@ var buildTools = []program{
 	{name: "vue-tsc", same: "tsc"},
 	{name: "webpack", here: "rw", raw: asProject},
 	{name: "xcodebuild", here: "rw", raw: asProject},
-	{name: "yarn", opts: "cwd=k registry=h", subs: packageCommands, other: asPackageScript, alone: doesDeps | doesNetwork | doesProjectCode},
+	{name: "yarn", opts: "cwd=k registry=h", subs: packageCommands, other: asPackageScript, do: withElsewhere, alone: doesDeps | doesNetwork | doesProjectCode},
 	{name: "yarnpkg", same: "yarn"},
 }
 
@@ -150,7 +150,7 @@ var goCommands = []program{
 
 // pipCommands are the subcommands of pip and of uv pip.
 var pipCommands = []program{
-	{name: "install|download|wheel|sync|compile", opts: "r|requirement=r c|constraint=r e|editable=r t|target=w d|dest=w prefix=w root=w i|index-url=h extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w user U|upgrade python=v p=v platform=v", here: "rw", does: doesNetwork, do: withInstall},
+	{name: "install|download|wheel|sync|compile", opts: "r|requirement=u c|constraint=u e|editable=r t|target=w d|dest=w prefix=w root=w i|index-url=h extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w user U|upgrade python=v p=v platform=v", here: "rw", does: doesNetwork, do: withInstall},
 	{name: "uninstall", opts: "r|requirement=r y|yes", does: doesInstall},
 	{name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree"},
 	{name: "config|cache", do: withManifest},
@@ -209,11 +209,13 @@ var languageTools = []program{
 
 // pythonModules are the modules that python -m runs and that are no programs of their own.
 var pythonModules = []program{
-	{name: "unittest|doctest|timeit|cProfile|profile|trace|asyncio|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
+	{name: "timeit|asyncio", does: doesInlineCode},
+	{name: "webbrowser|antigravity", operands: "h*", does: doesNetwork | doesUpload},
+	{name: "unittest|doctest|cProfile|profile|trace|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
 	{name: "json.tool", operands: "rw"},
 	{name: "http.server|pyftpdlib|SimpleHTTPServer", opts: "d|directory=r b|bind=v", does: doesListen | doesNetwork},
 	{name: "venv|virtualenv", operands: "w*"},
-	{name: "site|sysconfig|platform|calendar|this|ast|tokenize|dis|pyclbr|inspect|webbrowser", operands: "r*"},
+	{name: "site|sysconfig|platform|calendar|this|ast|tokenize|dis|pyclbr|inspect", operands: "r*"},
 	{name: "zipfile|tarfile|gzip|base64", operands: "b*"},
 	{name: "build", operands: "b*", here: "rw", does: doesProjectCode | doesDeps | doesNetwork},
 }

@@ -24,7 +24,7 @@ var gitCommands = []program{
 	{name: "push", opts: "f|force force-with-lease=? force-if-includes mirror d|delete prune all tags follow-tags u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin", do: withPush},
 	{name: "pull", opts: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", here: "rw", does: doesNetwork | doesWrite, do: withClone},
 	{name: "fetch", opts: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all", here: "rw", does: doesNetwork, do: withClone},
-	{name: "clone", opts: "u|upload-pack=c c|config=v template=x b|branch=v o|origin=v depth=v reference=r separate-git-dir=w j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", here: "rw", does: doesNetwork, do: withClone},
+	{name: "clone", opts: "u|upload-pack=c c|config=v template=x b|branch=v o|origin=v depth=v reference=r separate-git-dir=x j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", here: "rw", does: doesNetwork, do: withClone},
 	{name: "ls-remote", opts: "upload-pack|exec=c sort=v o=v h t", here: "r", does: doesNetwork, do: withClone},
 	{name: "remote", opts: "v|verbose", subs: []program{
 		{name: "show|get-url|-v", here: "r"},
@@ -40,7 +40,7 @@ var gitCommands = []program{
 	{name: "am", opts: "abort continue skip directory=v p=v", operands: "r*", here: "rw", does: doesWrite, do: withPatch},
 	{name: "mv", operands: "m*w", opts: "f|force"},
 	{name: "rm", opts: "r f|force cached pathspec-from-file=r", operands: "d*", instead: "cached v*"},
-	{name: "init", opts: "template=x separate-git-dir=w b|initial-branch=v shared=?", operands: "w", here: "w"},
+	{name: "init", opts: "template=x separate-git-dir=x b|initial-branch=v shared=?", operands: "w", here: "w", do: withTag},
 	{name: "worktree", subs: []program{{name: "list", here: "r"}, {name: "add", opts: "b=v B=v reason=v", operands: "wv", does: doesWrite}, {name: "remove", opts: "f|force", operands: "d", does: doesHistory}, {name: "prune|lock|unlock|move|repair", operands: "w*", does: doesWrite}}},
 	{name: "archive", opts: "o|output=w format=v prefix=v remote=h exec=c add-file=r", here: "r"},
 	{name: "bundle", subs: []program{{name: "create", operands: "wv*"}, {name: "verify|list-heads|unbundle", operands: "rv*"}}},

@@ -14,6 +14,7 @@ func (r *reader) set(st state, name string, vals ...text) state {
 		r.tooMuch()
 		return st
 	}
+	r.arm(vals...)
 	switch name {
 	case "IFS":
 		r.ifs = true
@@ -101,6 +102,11 @@ func (r *reader) declaration(d *syntax.DeclClause, st state) state {
 		r.add(policy.Part{Program: d.Variant.Value, Argv: []string{d.Variant.Value}}, doesExecute|doesSecrets)
 	}
 	for _, a := range d.Args {
+		if a.Value != nil && a.Name == nil { // -i: what is assigned is evaluated
+			r.counts = r.counts || strings.Contains(a.Value.Lit(), "i")
+			t, _ := r.quiet(func(q *reader) text { return q.one(a.Value, st) })
+			r.arm(t)
+		}
 		if a.Name != nil && a.Naked && d.Variant.Value == "export" && meaningOf(a.Name.Value) != plainVariable {
 			if vals, ok := st.lookup(a.Name.Value); ok && len(vals) == 1 {
 				r.notice(a.Name.Value, vals[0], st)
@@ -109,100 +115,4 @@ func (r *reader) declaration(d *syntax.DeclClause, st state) state {
 		st = r.assign(a, st)
 	}
 	return st
-}
-
-// meaning is what a variable of the environment means to programs.
-type meaning uint8
-
-const (
-	plainVariable  meaning = iota
-	ourVariable            // who we are to ourselves: W8
-	agentVariable          // where an agent finds its settings: W9
-	commandVar             // a command line that programs run
-	loadVariable           // code that programs load
-	searchVariable         // folders where code is looked for
-	folderVariable         // where a program works
-)
-
-// meaningOf is the table of variables.
-func meaningOf(name string) meaning {
-	switch name {
-	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GEMINI_CLI", "CODEX_SANDBOX", "CRUSH":
-		return ourVariable
-	case "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_HOME", "CRUSH_GLOBAL_CONFIG", "ANTHROPIC_BASE_URL":
-		return agentVariable
-	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS",
-		"GIT_PROXY_COMMAND", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "RUSTC_WRAPPER", "RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS", "PROMPT_COMMAND", "MAKE_SHELL":
-		return commandVar
-	case "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PERL5OPT", "RUBYOPT", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS",
-		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "PATH", "SHELL", "HOME", "XDG_CONFIG_HOME", "MAKEFLAGS", "GOFLAGS", "npm_config_script_shell", "IFS":
-		return loadVariable
-	case "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH":
-		return searchVariable
-	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY":
-		return folderVariable
-	}
-	switch {
-	case strings.HasPrefix(name, "MYCELIUM_"):
-		return ourVariable
-	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"):
-		return loadVariable
-	}
-	return plainVariable
-}
-
-// variables looks at the assignments before a command.
-func (c *call) variables() {
-	for _, v := range c.env {
-		c.variable(v.name, v.val)
-	}
-}
-
-// variable says what an assignment means for the command.
-func (c *call) variable(name string, val text) {
-	switch meaningOf(name) {
-	case plainVariable:
-	case ourVariable:
-		c.does |= doesOperator
-	case agentVariable:
-		c.does |= doesAgent
-	case commandVar:
-		if val.s != "" || val.unknown {
-			c.nested(val)
-		}
-	case loadVariable:
-		if name == "IFS" && strings.Trim(val.s, " \t\n,:;|=") == "" && !val.unknown {
-			return
-		}
-		if (name == "NODE_OPTIONS" || name == "JAVA_TOOL_OPTIONS" || name == "MAKEFLAGS" || name == "GOFLAGS") && plainOptions(val) || val.s == "" && !val.unknown {
-			return
-		}
-		c.unclear(name + " changes which code runs")
-	case searchVariable:
-		for dir := range strings.SplitSeq(val.s, ":") {
-			if dir != "" && (!val.unknown || !strings.HasSuffix(val.s, dir)) {
-				c.file(policy.Read, known(dir))
-			}
-		}
-	case folderVariable:
-		c.role('b', val)
-	}
-}
-
-// plainOptions reports whether none of the options names code.
-func plainOptions(val text) bool {
-	if val.unknown {
-		return false
-	}
-	for w := range strings.FieldsSeq(val.s) {
-		switch name, _, _ := strings.Cut(w, "="); name {
-		case "--max-old-space-size", "--experimental-vm-modules", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--openssl-legacy-provider",
-			"-Xmx512m", "-Xmx1g", "-Xmx2g", "-Xmx4g", "-mod", "-race", "-count", "-tags", "-v", "-trimpath", "--unhandled-rejections", "--trace-deprecation":
-		default:
-			if !strings.HasPrefix(w, "-j") && !strings.HasPrefix(w, "-Xm") {
-				return false
-			}
-		}
-	}
-	return true
 }

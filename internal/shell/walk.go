@@ -102,6 +102,7 @@ func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) 
 		r.stmt(c.Stmt, st, input{})
 	case *syntax.TestClause:
 		r.inside(c, st)
+		r.comparison(c, st)
 		r.fileTests(c.X, st)
 	case *syntax.ArithmCmd:
 		r.arithm(c.X, st)
@@ -185,6 +186,7 @@ func (r *reader) loop(c *syntax.ForClause, st state, in input) state {
 	}
 	end := st
 	for _, item := range items {
+		r.notice(words.Name.Value, item, end)
 		end = join(end, r.block(c.Do, r.set(end, words.Name.Value, item), in))
 	}
 	return end
@@ -270,12 +272,6 @@ func (r *reader) insideParam(p *syntax.ParamExp, st state) {
 	if p.Repl != nil {
 		r.one(p.Repl.Orig, st)
 		r.one(p.Repl.With, st)
-	}
-}
-
-func (r *reader) arithm(x syntax.ArithmExpr, st state) {
-	if x != nil {
-		r.inside(x, st)
 	}
 }
 
