@@ -33,7 +33,7 @@ func (a *app) claudeCmd() *cobra.Command {
 		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"",
 		DisableFlagParsing: true,
 	}
-	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole)")
+	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a folder that is set up now)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for len(args) > 0 {
 			if args[0] == "--help" || args[0] == "-h" {
@@ -97,11 +97,18 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	if err != nil {
 		return hinted(fmt.Errorf("claude: %w", err), "install it: npm install -g "+known.Package)
 	}
-	if err := a.needProject(); err != nil {
+	made, err := a.needProject()
+	if err != nil {
 		return err
+	}
+	if made && role == "" {
+		role = "developer" // the one that init made for a coding agent; a client's default is guest
 	}
 	dir, err := a.projectDir()
 	if err != nil {
+		return err
+	}
+	if err := a.warnHands(role); err != nil {
 		return err
 	}
 	c, err := a.attachOwner(ctx, dir)
@@ -123,23 +130,23 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	return a.runAgent(program, argv, s.Token)
 }
 
-// needProject wants a project: at a terminal it asks to set one up.
-func (a *app) needProject() error {
+// needProject wants a project: at a terminal it asks to set one up. made: it did.
+func (a *app) needProject() (made bool, err error) {
 	dir, err := a.projectDir()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mycelium.yaml")); !errors.Is(err, fs.ErrNotExist) || a.config != "" {
-		return a.firstUse()
+		return false, a.firstUse()
 	}
 	if !stdinIsTerminal(a.in) {
-		return hinted(fmt.Errorf("claude: %s is no project of Mycelium yet: there is no mycelium.yaml", dir), "myc -C "+dir+" init sets it up")
+		return false, hinted(fmt.Errorf("claude: %s is no project of Mycelium yet: there is no mycelium.yaml", dir), "myc -C "+dir+" init sets it up")
 	}
 	fmt.Fprintf(a.err, "%s is no project of Mycelium yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return fmt.Errorf("claude: nothing was started")
+		return false, fmt.Errorf("claude: nothing was started")
 	}
-	return a.init(false, "")
+	return true, a.init(false, "")
 }
 
 // readLine reads one line of the terminal and not a byte more: the rest is the agent's.

@@ -46,7 +46,7 @@ func (a *app) doctor(ctx context.Context) error {
 	a.doctorRules(ctx, v, add)
 	v.doctorSchemas(add)
 	a.doctorDaemon(ctx, v, add)
-	a.doctorHooks(ctx, add)
+	a.doctorHooks(ctx, v, add)
 	doctorAudit(v, add)
 	bad := slices.ContainsFunc(found, func(f finding) bool { return f.Level == "problem" })
 	if a.json {

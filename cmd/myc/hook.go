@@ -33,7 +33,7 @@ func (a *app) hookCmd() *cobra.Command {
 	c.Flags().StringVar(&f.gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(hook.Agents(), args[0]) {
-			return noArgs(c, args)
+			return usageError("hook: no agent %q: there are %s", args[0], strings.Join(hook.Agents(), ", "))
 		}
 		f.agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {

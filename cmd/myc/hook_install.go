@@ -123,6 +123,9 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	for _, p := range s.Status().Problems {
 		fmt.Fprintf(a.err, "myc: warning: %s\nhint: %s\n", visibleText(p.Message), visibleText(p.Hint))
 	}
+	if err := a.warnHands(""); err != nil {
+		return err
+	}
 	fmt.Fprintf(a.out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
 	return nil
 }
@@ -219,19 +222,20 @@ func (a *app) printAgents(agents []agentStatus) {
 }
 
 // doctorHooks says what is wrong with installed hooks, so that whoever tampered with them is seen.
-func (a *app) doctorHooks(ctx context.Context, add report) {
+func (a *app) doctorHooks(ctx context.Context, v *view, add report) {
 	agents, err := a.hookAgents(ctx, false)
 	if err != nil {
 		add("problem", "hooks", err.Error(), "")
 		return
 	}
+	hooked := false
 	for _, st := range agents {
 		guarded := false
 		for _, h := range st.Hooks {
 			if !h.Installed {
 				continue
 			}
-			guarded = true
+			guarded, hooked = true, true
 			for _, p := range h.Problems {
 				add("problem", "hook "+st.Agent, h.File+": "+p.Message, p.Hint)
 			}
@@ -242,5 +246,8 @@ func (a *app) doctorHooks(ctx context.Context, add report) {
 		if st.Path != "" && !guarded {
 			add("warning", "hook "+st.Agent, st.Title+" is installed, and its own tools are not guarded here", "myc hook install "+st.Agent)
 		}
+	}
+	if message, hint := v.noHands(""); hooked && message != "" {
+		add("warning", "hooks", message, hint)
 	}
 }

@@ -64,8 +64,10 @@ func (a *app) init(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n"+
-		"Claude Code, its own tools included: myc -C %[1]s claude. The hook in your agents: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.dir)
+	fmt.Fprintf(a.out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.dir)
+	if !minimal { // which grants nothing
+		fmt.Fprintf(a.out, "Claude Code, its own tools included: myc -C %[1]s claude --role developer. The hook in your agents: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.dir)
+	}
 	return nil
 }
 
