@@ -37,6 +37,7 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	dst = appendMember(dst, "itemKind", r.ItemKind, maxName)
 	dst = appendMember(dst, "server", r.Server, maxName)
 	dst = appendMember(dst, "tool", redactShapes(r.Tool), maxName)
+	dst = appendMember(dst, "toolUse", r.ToolUse, maxName)
 	dst = appendArgs(dst, r.Args, more)
 	dst = appendFacts(dst, r)
 	dst = appendMember(dst, "effect", r.Effect, maxName)

@@ -26,8 +26,9 @@ type Record struct {
 	Surface   string        `json:"surface,omitempty"`  // mcp-stdio, mcp-http, cli, hook …
 	ItemKind  string        `json:"itemKind,omitempty"` // empty: a tool; resource, prompt
 	Server    string        `json:"server,omitempty"`
-	Tool      string        `json:"tool,omitempty"` // text form, server__name, or what the caller asked for when it is unknown
-	Args      []byte        `json:"-"`              // raw JSON; redacted and bounded by Append, written as "args"
+	Tool      string        `json:"tool,omitempty"`    // text form, server__name, or what the caller asked for when it is unknown
+	ToolUse   string        `json:"toolUse,omitempty"` // the agent's own id of the call, by which its end is told
+	Args      []byte        `json:"-"`                 // raw JSON; redacted and bounded by Append, written as "args"
 	Facts     *policy.Facts `json:"facts,omitempty"`
 	Effect    string        `json:"effect,omitempty"` // allow, ask, deny; of a decision
 	Unknown   bool          `json:"unknown,omitzero"` // the caller was told that the tool does not exist

@@ -25,7 +25,7 @@ type Request struct {
 	Thinking *audit.Thinking // reasoning that came with the call
 	Peer     Peer            // who is told and asked while the call runs; nil: nobody
 	Child    *Child          // the subagent that calls; nil: the agent itself, or the one that is expected to (Expect)
-	ToolUse  string          // the agent's own id of the call, by which it may be expected
+	ToolUse  string          // the agent's own id of the call, by which it may be expected, and its end told
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
 	Agent  string // whose own tool it is: claude, codex …; empty: of an MCP client
@@ -396,7 +396,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool = bounded(r.Tool, maxAsked)
+	r.Tool, r.ToolUse = bounded(r.Tool, maxAsked), bounded(c.ToolUse, maxAsked)
 	return r
 }
 

@@ -73,7 +73,7 @@ func (g *Gate) Forget(s *Session, toolUse string) {
 
 // join takes over what is known of a call that has come.
 func (g *Gate) join(s *Session, r *Request) {
-	if r.ToolUse == "" || r.Child != nil {
+	if r.ToolUse == "" || r.Child != nil || r.Agent != "" { // an agent's own tool is announced by nobody
 		return
 	}
 	x := &g.arrivals

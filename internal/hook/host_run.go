@@ -48,6 +48,7 @@ type run struct {
 
 	calls    map[string]underway      // that run now, by tool_use_id
 	late     []ended                  // whose end is not on record yet
+	heard    []string                 // tool_use_ids whose end was told, the last ones
 	awaited  map[string]*gate.Session // calls of our own gateway that were announced to the gate, and in whose name, by tool_use_id
 	given    map[string]Verdict       // what was answered before a tool ran, by tool and arguments; for a PermissionRequest after it
 	children map[string]*child

@@ -116,7 +116,7 @@ func (h *Host) decide(ctx context.Context, r *run, e Event, c *gate.Child) Answe
 	}
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking, Invalid: e.Fault,
-		Agent: e.Agent, Label: h.labelOf(r), Pane: e.Pane, NoWait: h.mayNotWait(e), Waits: func() func() { return h.waits(r) },
+		ToolUse: e.ToolUse, Agent: e.Agent, Label: h.labelOf(r), Pane: e.Pane, NoWait: h.mayNotWait(e), Waits: func() func() { return h.waits(r) },
 	}
 	a, err := h.Gate.Admit(ctx, session, req)
 	if err != nil {
@@ -271,22 +271,21 @@ func (h *Host) after(ctx context.Context, r *run, e Event) {
 	awaited := r.awaited[e.ToolUse]
 	delete(r.calls, e.ToolUse)
 	delete(r.awaited, e.ToolUse)
+	again := slices.Contains(r.heard, e.ToolUse)
+	r.heard = lastOf(append(r.heard, e.ToolUse), maxCalls)
 	h.mu.Unlock()
 	if awaited != nil {
 		h.Gate.Forget(awaited, e.ToolUse)
 	}
+	end := ended{Admission: call.Admission, Ending: endingOf(e), transcript: e.ownTranscript(), toolUse: e.ToolUse}
 	if !ok {
+		if awaited == nil && !again && !e.Ours {
+			h.finish(ctx, r, e, end)
+		}
 		return
 	}
-	end := ended{Admission: call.Admission, transcript: e.ownTranscript(), toolUse: e.ToolUse}
-	if end.Took = time.Duration(e.DurationMs) * time.Millisecond; end.Took <= 0 {
+	if end.Took <= 0 {
 		end.Took = h.Now().Sub(call.began)
-	}
-	if e.Failed {
-		end.Failed = "the tool reported an error"
-		if said := text(e.Response); said != "" {
-			end.Failed = bounded(said, maxName)
-		}
 	}
 	call.Release() // it is not at work any more
 	if end.transcript != "" && call.Thinking == nil {
@@ -295,6 +294,27 @@ func (h *Host) after(ctx context.Context, r *run, e Event) {
 		}
 	}
 	end.Ended(ctx, end.Ending)
+}
+
+// endingOf is how a call ended, as far as its event says.
+func endingOf(e Event) gate.Ending {
+	end := gate.Ending{Took: time.Duration(e.DurationMs) * time.Millisecond}
+	if e.Failed {
+		end.Failed = "the tool reported an error"
+		if said := text(e.Response); said != "" {
+			end.Failed = bounded(said, maxName)
+		}
+	}
+	return end
+}
+
+// finish records how a call ended that this process has not admitted: another process did, or the agent's own terminal asked about it.
+func (h *Host) finish(ctx context.Context, r *run, e Event, end ended) {
+	end.Thinking = reasoning(end.transcript, end.toolUse, false)
+	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: surface, Asked: e.Interactive, Ending: end.Ending}
+	if _, err := h.Gate.Finish(ctx, h.sessionOf(r), late); err != nil {
+		h.Logger.Error("how a call ended is not in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
+	}
 }
 
 // later keeps the end of a call until the run's next event. False: too many are kept.
