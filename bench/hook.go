@@ -24,7 +24,7 @@ const hookEvent = `{"session_id":"bench","transcript_path":"/none","cwd":"%s","p
 func hookRules() string {
 	var b strings.Builder
 	b.WriteString("version: 1\nrules:\n")
-	for i := range 60 {
+	for i := range 59 {
 		effect := []string{"deny", "ask", "allow"}[i%3]
 		if i%6 == 0 {
 			fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: Bash, when: 'args.command == \"never %d\"'}\n", i, effect, i)
@@ -32,6 +32,7 @@ func hookRules() string {
 		}
 		fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: \"Bash|Write|files__write_file\", match: {path: [{glob: \"part%d/**\"}]}}\n", i, effect, i)
 	}
+	b.WriteString("  - {name: tests, action: allow, tool: Bash, args: {command: \"go test ./internal/policy\"}}\n") // the last one: all are tried
 	return b.String()
 }
 
