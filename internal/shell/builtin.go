@@ -258,7 +258,7 @@ func (c *call) runFile(t text) {
 			c.does |= doesAgent
 		}
 		c.does |= doesProjectCode
-		c.file(policy.Execute, t)
+		c.script(t)
 		if t.glob {
 			c.unclear("which script runs is not known")
 		}

@@ -119,6 +119,9 @@ func (c *call) fromInput() {
 func interpreter(c *call, args []text) {
 	c.scan(c.program, args)
 	code := c.does&doesInlineCode != 0
+	if c.program.name == "tsx" && len(c.operands) > 1 && c.operands[0].s == "watch" {
+		c.operands = c.operands[1:]
+	}
 	switch {
 	case code:
 		c.guess(c.operands)
@@ -215,6 +218,7 @@ func (c *call) module(words []text) {
 // projectCode is a program that is built from the project, or whose arguments are the project's own: they may be paths.
 func projectCode(c *call, args []text) {
 	c.does |= doesProjectCode | doesWrite
+	c.scripts(args)
 	c.targets(args)
 	c.works("rw")
 	c.guess(args)

@@ -258,7 +258,7 @@ func (c *call) role(role byte, t text) {
 	case 'd':
 		c.file(policy.Delete, t)
 	case 'x':
-		c.file(policy.Execute, t)
+		c.script(t)
 		c.does |= doesProjectCode
 	case 'b':
 		c.file(policy.Read, t)

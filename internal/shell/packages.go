@@ -9,6 +9,11 @@ import (
 // packageScript is npm test, npm run x, npm exec x and the subcommands that only a project knows (yarn lint).
 func packageScript(c *call) {
 	words := c.words
+	if len(words) > 1 && words[1].s == "node" && c.part.Program != "npm" {
+		c.known(find("node"), words[2:])
+		return
+	}
+	c.scripts(words[1:])
 	for i, w := range words {
 		switch w.s {
 		case "exec", "x", "dlx":

@@ -211,7 +211,8 @@ var languageTools = []program{
 var pythonModules = []program{
 	{name: "timeit|asyncio", does: doesInlineCode},
 	{name: "webbrowser|antigravity", operands: "h*", does: doesNetwork | doesUpload},
-	{name: "unittest|doctest|cProfile|profile|trace|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
+	{name: "cProfile|profile|trace", raw: asProject},
+	{name: "unittest|doctest|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip", raw: asProject},
 	{name: "json.tool", operands: "rw"},
 	{name: "http.server|pyftpdlib|SimpleHTTPServer", opts: "d|directory=r b|bind=v", does: doesListen | doesNetwork},
 	{name: "venv|virtualenv", operands: "w*"},
