@@ -126,7 +126,8 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(files) }()
-	argv := append([]string{"--settings", filepath.Join(files, "settings.json"), "--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json")}, args...)
+	// --mcp-config takes as many words as follow it: were it the last of ours, a prompt would be taken for a file.
+	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings", filepath.Join(files, "settings.json")}, args...)
 	return a.runAgent(program, argv, s.Token)
 }
 

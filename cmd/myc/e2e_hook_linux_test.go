@@ -116,7 +116,8 @@ func TestMycClaude(t *testing.T) {
 	s := modeltest.New(script...)
 	defer s.Close()
 	environ := p.agentEnv("claude", s)
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium", "--", "Do what the script says.")
+	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "Do what the script says.", // the prompt first: no word of ours may swallow it
+		"-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium")
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
