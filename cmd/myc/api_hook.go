@@ -25,7 +25,7 @@ func (n *node) hookMethod(ctx context.Context, _ daemon.Caller, params []byte) (
 	if p.Token != "" {
 		var err error
 		if s, err = n.gate.Authenticate(ctx, p.Token); err != nil {
-			return nil, &rpc.Error{Code: codeDenied, Message: "the token of this agent is not one of a live session"}
+			return nil, &rpc.Error{Code: codeDenied, Message: "the session of this agent has ended: its token is not one of a live session"}
 		}
 	}
 	return n.hooks.Event(ctx, s, p.Event), nil

@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
+	"mycelium/internal/rpc"
 )
 
 func (a *app) claudeCmd() *cobra.Command {
@@ -216,6 +217,10 @@ func (a *app) endFor(ctx context.Context, id string) {
 	if err == nil && c != nil {
 		defer c.Close()
 		err = c.Call(ctx, "session/end", changeParams{ID: id}, nil)
+	}
+	if gone := (*rpc.Error)(nil); errors.As(err, &gone) && gone.Code == rpc.CodeInvalidParams {
+		fmt.Fprintf(a.err, "myc: the session had ended before its agent\nhint: myc audit denials may say why\n")
+		return
 	}
 	if err != nil {
 		fmt.Fprintf(a.err, "myc: the session %s could not be ended: %v\nhint: myc session end %s\n", id, err, id)

@@ -47,7 +47,7 @@ func (a *app) hookAlone(ctx context.Context, e hook.Event) (hook.Answer, error) 
 	var s *gate.Session
 	if token != "" {
 		if s, err = g.Authenticate(ctx, token); err != nil {
-			return hook.Answer{}, errors.New("the token of this agent is not one of a live session")
+			return hook.Answer{}, errors.New("the session of this agent has ended: its token is not one of a live session")
 		}
 	}
 	host := hook.NewHost(hook.HostOptions{Gate: g, Spec: v.hookSpec, Logger: a.logger(), Alone: true, Mode: func() approval.Mode { return approval.Local }})
@@ -71,7 +71,7 @@ func openLog(p *config.Project) (*audit.Log, error) {
 
 // sessions opens the database that holds the session of a token. It makes none, and trusts none that somebody else wrote.
 func (v *view) sessions(ctx context.Context) (*store.DB, error) {
-	noSession := errors.New("the token of this agent is not one of a live session")
+	noSession := errors.New("the session of this agent has ended: its token is not one of a live session")
 	state, err := config.StateDir()
 	if err != nil {
 		return nil, err

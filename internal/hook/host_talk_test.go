@@ -377,7 +377,7 @@ func TestIdleEnds(t *testing.T) {
 func TestFailsClosed(t *testing.T) {
 	p := coder()
 	h := build(t, p)
-	if a := h.send(Event{Kind: PreTool, Fault: "the event cannot be read", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`)}); a.Verdict != Deny || a.Reason != "the event cannot be read (rule: request)" {
+	if a := h.send(Event{Kind: PreTool, Fault: "the event cannot be read", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`)}); a.Verdict != Deny || a.Reason != "the event cannot be read" {
 		t.Errorf("a broken event: %+v", a)
 	}
 	if a := h.send(Event{Kind: Stop, Fault: "odd"}); a.Verdict != Pass || !strings.Contains(a.Message, "odd") {

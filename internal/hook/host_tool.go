@@ -210,7 +210,7 @@ func (h *Host) refused(r *run, e Event, err error) Answer {
 // because is why the policy decided so, for the agent and its person.
 func because(d policy.Decision) string {
 	reason := cmp.Or(d.Reason, "This call needs an approval")
-	if d.Rule != "" {
+	if d.Rule != "" && d.Rule != "request" { // which is no rule that anybody wrote
 		reason += " (rule: " + d.Rule + ")"
 	}
 	return reason
