@@ -29,11 +29,12 @@ const (
 //
 //	/x        absolute
 //	~/x       in the home of the user, and in any other user's
-//	**/x      a file or folder of that name anywhere
+//	**/x      a file or folder of that name anywhere; **/x/y one in a folder of a name
 //	./x       in the project
 //	c:/x      on Windows, also seen from its Linux (/mnt/c/x)
 //
-// A last component may begin or end with "*".
+// What makes the hook of an agent or the policy of a project is protected in every folder, not only where it counts: git and archives bring
+// into the project what was made elsewhere (decision 46). Where it counts it stands once more, since with a folder goes what is in it.
 var baseConstraints = []constraint{
 	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},
 	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes"},
@@ -62,26 +63,26 @@ var baseConstraints = []constraint{
 	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database"},
 	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials", "~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
 
-	{"mycelium-config", []string{"./mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
+	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
 	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
-	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
-	{"codex-settings", []string{"./.codex", "~/.codex"}, changes, "the hook that guards this agent"},
-	{"gemini-settings", []string{"./.gemini/settings.json", "~/.gemini/settings.json"}, changes, "the hook that guards this agent"},
-	{"crush-settings", []string{"./crush.json", "./.crush.json", "./.crush", "~/.config/crush", "~/.local/share/crush"}, changes, "the hook that guards this agent"},
+	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json", "**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
+	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent"},
+	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes, "the hook that guards this agent"},
+	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush", "~/.local/share/crush"}, changes, "the hook that guards this agent"},
 }
 
 // baseSet is the table compiled for one project and one user. Everything in it is folded. A path is judged by its first
 // component below each zone that it lies in, so that a decision looks at few constraints.
 type baseSet struct {
 	dir, home string
-	root      zone // absolute paths
-	project   zone // below dir
-	own       zone // below home
-	homes     zone // below any home
-	names     map[string]*basePath
-	nameEnds  [256]bool // last bytes of names
+	root      zone                  // absolute paths
+	project   zone                  // below dir
+	own       zone                  // below home
+	homes     zone                  // below any home
+	names     map[string][]basePath // by their last component
+	nameEnds  [256]bool             // last bytes of names
 }
 
 // zone holds the constraints below one folder, by the first component below it.
@@ -98,7 +99,7 @@ type basePath struct {
 type baseRule struct{ name, reason string }
 
 func compileBase(dir, home string) *baseSet {
-	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{}, names: map[string]*basePath{}}
+	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{}, names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
 		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
@@ -121,8 +122,9 @@ func (b *baseSet) add(p string, bp basePath) {
 	switch {
 	case strings.HasPrefix(p, "**/"):
 		bp.text = p[3:]
-		b.names[bp.text] = &bp
-		b.nameEnds[bp.text[len(bp.text)-1]] = true
+		last := bp.text[strings.LastIndexByte(bp.text, '/')+1:]
+		b.names[last] = append(b.names[last], bp)
+		b.nameEnds[last[len(last)-1]] = true
 	case strings.HasPrefix(p, "./"):
 		put(b.project, p[2:])
 	case strings.HasPrefix(p, "~/"):
@@ -253,13 +255,22 @@ func (b *baseSet) named(s []byte, a asked) *baseRule {
 			continue
 		}
 		if i > start && b.nameEnds[s[i-1]] {
-			if bp := b.names[string(s[start:i])]; bp != nil && (a.change || bp.access == anyAccess) {
-				return bp.rule
+			list := b.names[string(s[start:i])]
+			for j := range list {
+				if bp := &list[j]; (a.change || bp.access == anyAccess) && lastAre(s[:i], bp.text) {
+					return bp.rule
+				}
 			}
 		}
 		start = i + 1
 	}
 	return nil
+}
+
+// lastAre reports whether the last components of a path are these.
+func lastAre(s []byte, text string) bool {
+	n := len(s) - len(text)
+	return n >= 0 && string(s[n:]) == text && (n == 0 || s[n-1] == '/')
 }
 
 func trimSlash(s []byte) []byte {

@@ -34,14 +34,14 @@ var baseSamples = map[string][]string{
 	"windows-system":      {`C:\Windows\System32\drivers\etc\hosts`, "c:/windows/SysWOW64/x", "/mnt/c/Windows/System32"},
 	"windows-registry":    {`C:\Windows\NTDS\ntds.dit`},
 	"windows-credentials": {`C:\Users\me\AppData\Roaming\Microsoft\Credentials\x`},
-	"mycelium-config":     {"/p/mycelium.yaml", "/p/config.json", "/p/.mcp.json"},
+	"mycelium-config":     {"/p/mycelium.yaml", "/p/config.json", "/p/.mcp.json", "/tmp/x/mycelium.yaml", "sub/mycelium.yaml"},
 	"mycelium-skills":     {"/p/skills/a/SKILL.md", "/p/roles/dev.yaml", "/p/rules.yaml", "/p/protocols/x", "/p/workflows/x", "/p/skills"},
 	"mycelium-state":      {"/p/.mycelium/mycelium.db", "/p/.mycelium"},
 	"mycelium-user":       {"/home/dev/.config/mycelium/rules.yaml", "/home/dev/.local/state/mycelium/key"},
-	"claude-settings":     {"/p/.claude/settings.json", "/p/.claude/settings.local.json", "/home/dev/.claude/settings.json", "/home/dev/.claude.json"},
-	"codex-settings":      {"/p/.codex/config.toml", "/home/dev/.codex/hooks.json"},
-	"gemini-settings":     {"/p/.gemini/settings.json", "/home/dev/.gemini/settings.json"},
-	"crush-settings":      {"/p/crush.json", "/p/.crush.json", "/home/dev/.config/crush/crush.json"},
+	"claude-settings":     {"/p/.claude/settings.json", "/p/.claude/settings.local.json", "/home/dev/.claude/settings.json", "/home/dev/.claude.json", "/tmp/wt/.claude/settings.json", "/p/sub/.claude/settings.local.json", ".claude/settings.json", "/p/../wt/.claude/Settings.json"},
+	"codex-settings":      {"/p/.codex/config.toml", "/home/dev/.codex/hooks.json", "/tmp/wt/.codex/config.toml", "/p/sub/.codex"},
+	"gemini-settings":     {"/p/.gemini/settings.json", "/home/dev/.gemini/settings.json", "/tmp/wt/.gemini/settings.json"},
+	"crush-settings":      {"/p/crush.json", "/p/.crush.json", "/home/dev/.config/crush/crush.json", "/tmp/wt/crush.json", "/p/sub/.crush.json"},
 }
 
 func TestBaseConstraints(t *testing.T) {
@@ -79,7 +79,7 @@ func TestBaseConstraints(t *testing.T) {
 func TestBaseConstraintsLeaveAlone(t *testing.T) {
 	for _, dir := range []string{"/p", "/root/p", "/root"} {
 		b := compileBase(dir, "/root")
-		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a", "/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub"} {
+		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a", "/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json", "/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md", "/.gemini/GEMINI.md", "/mycrush.json"} {
 			p := Path{Access: Write, Raw: "." + s, Clean: dir + s, Resolved: dir + s}
 			if r := b.refuses(&Facts{Dir: dir}, &p); r != nil {
 				t.Errorf("%s refused by %s", p.Clean, r.name)
