@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,8 +144,10 @@ func (g *Gate) wrote(a *Admission) {
 	w.add(paths)
 }
 
-// markWritten adds the effect "written here" to the parts that execute what this session wrote.
+// markWritten adds the effect "written here" to the parts that execute what this session wrote, and to those that unpack it into the
+// project.
 func (g *Gate) markWritten(s *Session, f *policy.Facts) {
+	g.markUnpacked(s, f)
 	for i := range f.Parts {
 		p := &f.Parts[i]
 		for j := range p.Paths {
@@ -154,6 +157,63 @@ func (g *Gate) markWritten(s *Session, f *policy.Facts) {
 			}
 		}
 	}
+}
+
+// markUnpacked marks the parts that write files into the project folder under names that the command does not say (an archive, the contents
+// of a folder), where what the command reads was written in this session: the names may be those of the files that govern the agent (W6).
+func (g *Gate) markUnpacked(s *Session, f *policy.Facts) {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if slices.ContainsFunc(p.Paths, g.isProject) && g.readsWritten(s, f) {
+			p.Effects = append(p.Effects, policy.EffectWrittenHere)
+		}
+	}
+}
+
+// isProject reports whether the project folder itself, or one above it, is what is written.
+func (g *Gate) isProject(p policy.Path) bool {
+	return p.Access == policy.Write && g.dir != "" && (holds(p.Clean, g.dir) || holds(p.Resolved, g.dir))
+}
+
+// readsWritten reports whether a command reads a file that this session or the command itself wrote, or a folder with one in it. The
+// project folder does not count: there is always one in it.
+func (g *Gate) readsWritten(s *Session, f *policy.Facts) bool {
+	var before []policy.Path // what the parts before write
+	for i := range f.Parts {
+		for _, p := range f.Parts[i].Paths {
+			if p.Access != policy.Read || p.Clean == "" || holds(p.Clean, g.dir) {
+				continue
+			}
+			if g.writtenHere(s, &p) || g.writtenBelow(s, p.Clean) || g.writtenBelow(s, p.Resolved) ||
+				slices.ContainsFunc(before, func(w policy.Path) bool { return holds(p.Clean, w.Clean) }) {
+				return true
+			}
+		}
+		for _, p := range f.Parts[i].Paths {
+			if p.Access == policy.Write && !g.isProject(p) {
+				before = append(before, p)
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether a path is the folder, or is below it. An empty folder holds nothing.
+func holds(folder, path string) bool {
+	return folder != "" && (path == folder || folder == "/" || strings.HasPrefix(path, folder+"/"))
+}
+
+// writtenBelow reports whether this session wrote something in a folder.
+func (g *Gate) writtenBelow(s *Session, folder string) bool {
+	w := &s.written
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for p := range w.paths {
+		if p != folder && holds(folder, p) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *Gate) writtenHere(s *Session, p *policy.Path) bool {

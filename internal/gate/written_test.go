@@ -185,3 +185,35 @@ func TestPatternsAreExpanded(t *testing.T) {
 		t.Error("too many are not unclear")
 	}
 }
+
+// TestUnpackedIntoTheProject: what a session wrote or fetched is not unpacked into the project folder unasked, where the names that it
+// brings may be those of the files that govern the agent (W6). An archive that was there before is.
+func TestUnpackedIntoTheProject(t *testing.T) {
+	h := scripting(t)
+	s := h.enter("guest")
+	unpack := func(archive, folder string) []string {
+		return []string{
+			"tar -xzf " + archive, "tar xf " + archive, "cat " + archive + " | tar x", "unzip " + archive, "7z x " + archive, "rsync -a " + folder + "/ .", "cp -r " + folder + "/. .", "tar -C . -xf " + archive, "base64 -d " + archive + " | tar xz",
+		}
+	}
+	for _, command := range append(unpack("old.tgz", "/tmp/old"), "tar xf old.tgz -C sub") {
+		if rule := h.runs(t, s, bash(command)); rule != "" {
+			t.Errorf("%s was refused by %s before anything was written", command, rule)
+		}
+	}
+	for _, command := range []string{"tar czf new.tgz sub", "cp new.tgz /tmp/new.tgz", "mkdir -p /tmp/new/skills", "echo x > /tmp/new/skills/a"} {
+		if rule := h.runs(t, s, bash(command)); rule != "" {
+			t.Fatalf("%s was refused by %s", command, rule)
+		}
+	}
+	for _, command := range append(append(unpack("new.tgz", "/tmp/new"), unpack("/tmp/new.tgz", "/tmp/new")...), "echo x > y.tgz; tar xf y.tgz", "ar x new.tgz", "python3 -m zipfile -e new.tgz .") {
+		if rule := h.runs(t, s, bash(command)); rule != "own-scripts" {
+			t.Errorf("%s: %q", command, rule)
+		}
+	}
+	for _, command := range []string{"tar xf new.tgz -C sub", "tar tf new.tgz", "rsync -a /tmp/new/ sub/", "cp new.tgz sub/", "cp /tmp/new/skills/a .", "git status", "tar xf old.tgz", "cat new.tgz"} {
+		if rule := h.runs(t, s, bash(command)); rule != "" {
+			t.Errorf("%s was refused by %s", command, rule)
+		}
+	}
+}

@@ -196,6 +196,18 @@ func patched(c *call) {
 		}
 		return
 	}
+	switch c.program.name {
+	case "x|e": // of 7z
+		if !c.has("o") {
+			c.unpacks()
+		}
+		return
+	case "ar":
+		if len(c.operands) > 0 && strings.Contains(c.operands[0].s, "x") {
+			c.unpacks()
+		}
+		return
+	}
 	if c.program.name == "zip" {
 		for i, w := range c.words {
 			if w.s == "-TT" && i+1 < len(c.words) {

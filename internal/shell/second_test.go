@@ -32,3 +32,22 @@ func TestSecondLook(t *testing.T) {
 func decided(p *policy.Policy, sc policy.Scope, c string) string {
 	return p.Decide(bashCall(sc, c)).Effect.String()
 }
+
+// TestWithoutAFile: what git writes without a file that anybody could look at, and patches, whose names stand in them, ask (W6).
+func TestWithoutAFile(t *testing.T) {
+	p, sc := shippedPolicy(t)
+	for _, c := range []string{
+		"git hash-object -w --stdin", "git hash-object -w x", "git update-index --cacheinfo 100644,abc,x", "git update-index --add --cacheinfo 100644 abc x", "git update-index --index-info", "git mktree",
+		"git fast-import", "git commit-tree abc", "git read-tree abc", "git checkout-index -a", "git unpack-objects", "git replace a b", "git update-ref refs/heads/x abc", "git merge-file a b c",
+		"git apply x.patch", "git apply < x", "git am x.mbox", "cat x | git apply", "git stash show -p | git apply", "patch -p1 < x", "cpio -i < a", "bsdtar -xf a",
+	} {
+		if d := decided(p, sc, c); d == "allow" {
+			t.Errorf("ALLOWED %q", c)
+		}
+	}
+	for _, c := range []string{"git stash apply", "git stash pop", "git checkout x", "git notes add -m x", "git notes show", "tar -xzf a.tgz", "unzip a.zip", "7z x a.7z", "ar x a.a"} {
+		if d := decided(p, sc, c); d != "allow" {
+			t.Errorf("%s %q", d, c)
+		}
+	}
+}

@@ -44,8 +44,8 @@ func exact(name string) *program {
 
 // fileTools read, write, move and delete files.
 var fileTools = []program{
-	{name: "7z", subs: []program{{name: "l|t|i", operands: "r*"}, {name: "x|e", opts: "o=w", operands: "rv*", here: "w"}, {name: "a|u|d|rn", operands: "br*"}}},
-	{name: "ar", operands: "vbr*"},
+	{name: "7z", subs: []program{{name: "l|t|i", operands: "r*"}, {name: "x|e", opts: "o=w", operands: "rv*", here: "w", do: withPatch}, {name: "a|u|d|rn", operands: "br*"}}},
+	{name: "ar", operands: "vbr*", do: withPatch},
 	{name: "bunzip2", same: "gzip"},
 	{name: "bzip2", same: "gzip"},
 	{name: "cat", operands: "r*"},
