@@ -94,7 +94,7 @@ func (n *node) approvalsWatch(_ context.Context, c daemon.Caller, _ []byte) (any
 func approvalError(id string, err error) *rpc.Error {
 	var late *approval.LateError
 	switch {
-	case errors.As(err, &late), errors.Is(err, approval.ErrDigest):
+	case errors.As(err, &late), errors.Is(err, approval.ErrDigest), errors.Is(err, approval.ErrNoWords):
 		return &rpc.Error{Code: codeSettled, Message: err.Error()}
 	case errors.Is(err, approval.ErrUnknown):
 		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: "no request has the id " + id}

@@ -53,7 +53,7 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 		return a.approvalsAnswer(c.Context(), args[0], answerParams{Allow: allow, For: approval.For(reach), Reason: reason})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
-	c.Flags().StringVar(&reason, "reason", "", "why; a denied agent is told")
+	c.Flags().StringVar(&reason, "reason", "", "why; a denied agent is told. Of an agent's question: the answer")
 	return c
 }
 

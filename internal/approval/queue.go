@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -300,7 +301,7 @@ func (q *Queue) expire(e *entry, by string) {
 	}
 }
 
-// Settle answers a request and returns it as it is then. The first answer wins. Errors: [ErrUnknown], a [LateError], [ErrDigest], an
+// Settle answers a request and returns it as it is then. The first answer wins. Errors: [ErrUnknown], a [LateError], [ErrDigest], [ErrNoWords], an
 // answer that makes no sense, or the answer could not be kept: then the request waits on.
 func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error) {
 	if err := a.check(); err != nil {
@@ -318,6 +319,9 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	r, closing, withdrawn := e.r, q.suspended(), e.withdrawn
 	q.mu.Unlock()
 	a.Time = q.o.Now()
+	if r.Kind == Question && a.Allow && a.Text == "" {
+		a.Text = a.Reason // the words of ways that know no other ones
+	}
 	late := !r.Deadline.IsZero() && !a.Time.Before(r.Deadline)
 	switch {
 	case r.State != Pending:
@@ -326,6 +330,8 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return r, ErrClosed
 	case a.Digest != "" && a.Digest != r.Digest:
 		return r, ErrDigest
+	case r.Kind == Question && a.Allow && strings.TrimSpace(a.Text) == "":
+		return r, ErrNoWords
 	case late || withdrawn: // what ends it is on its way
 		by := ByDeadline
 		if !late {

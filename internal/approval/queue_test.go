@@ -708,3 +708,26 @@ func FuzzSum(f *testing.F) {
 		}
 	})
 }
+
+// A question that is approved without a word tells the agent nothing: it is refused, and still waits. A reason is taken for the answer.
+func TestQuestionWantsWords(t *testing.T) {
+	q := newQueue(t, Options{})
+	answered := make(chan Answer, 1)
+	go func() {
+		a, err := q.Ask(t.Context(), Request{Kind: Question, Call: "c", Session: "s", Tool: "agent__AskUserQuestion"})
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- a
+	}()
+	r := seen(t, q, "the question waits", func(r Request) bool { return r.State == Pending })
+	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p"}); !errors.Is(err, ErrNoWords) {
+		t.Errorf("without a word: %v", err)
+	}
+	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p", Reason: "青"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answered; a.Text != "青" {
+		t.Errorf("the agent reads %q", a.Text)
+	}
+}
