@@ -129,6 +129,9 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	if err := json.Unmarshal(stdin, &w); err != nil {
 		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
 	}
+	if name := twice(stdin); name != "" {
+		return e, fmt.Errorf("the event has the member %s twice, in other letters", bounded(name, maxName))
+	}
 	name := w.HookEventName
 	if name == "" {
 		name = w.Event

@@ -3,6 +3,7 @@ package hook
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,6 +96,9 @@ func (e *Event) canonical(w *wire) error {
 	if len(e.Input) == 0 || string(e.Input) == "null" {
 		e.Input = jsontext.Value("{}")
 	}
+	if name := twice(e.Input); name != "" {
+		return fmt.Errorf("the arguments have the member %s twice, in other letters: programs read them differently", bounded(name, maxName))
+	}
 	server, tool := mcpTool(e.Agent, e.Native)
 	if w.MCP != nil && w.MCP.Server != "" { // Gemini says in so many words what its name only suggests
 		server, tool = w.MCP.Server, w.MCP.Tool
@@ -103,6 +107,9 @@ func (e *Event) canonical(w *wire) error {
 	if server != "" {
 		e.Server = server
 		e.Tool = plain(server) + "__" + tool
+		if plain(server) == policy.AgentServer { // it would be taken for the agent's own hands
+			return fmt.Errorf("an MCP server has the name %q, which stands for the agent's own tools; call it something else", policy.AgentServer)
+		}
 		return nil
 	}
 	for _, n := range names {
@@ -115,6 +122,37 @@ func (e *Event) canonical(w *wire) error {
 	e.Tool = policy.AgentServer + "__" + own
 	return nil
 }
+
+// twice is a member of an object that another has too but for capitals (T1): an agent that is written in Go takes the last of them, whatever
+// its letters. "": there is none.
+func twice(object jsontext.Value) string {
+	if object.Kind() != '{' {
+		return ""
+	}
+	seen := make([]string, 0, 8)
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := d.ReadToken(); err != nil {
+		return ""
+	}
+	for d.PeekKind() == '"' {
+		t, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		name := t.String()
+		if slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, name) }) {
+			return name
+		}
+		seen = append(seen, name)
+		if len(seen) > maxMembers || d.SkipValue() != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// maxMembers bounds the members of the arguments of a tool: each is compared with each.
+const maxMembers = 500
 
 // mcpTool splits the name of an MCP server's tool as an agent writes it; no server: it is none. Gemini and crush put one "_" between
 // server and tool, so a server there ends at the first: ours have none in their names.
