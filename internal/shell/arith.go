@@ -58,8 +58,7 @@ func (r *reader) comparison(c *syntax.TestClause, st state) {
 	syntax.Walk(c, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryTest:
-			switch n.Op {
-			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			if n.Op == syntax.TsEql || n.Op == syntax.TsNeq || n.Op == syntax.TsLeq || n.Op == syntax.TsGeq || n.Op == syntax.TsLss || n.Op == syntax.TsGtr {
 				r.evaluates(n, st)
 				return false
 			}
