@@ -212,7 +212,7 @@ func (o badOutput) text() string {
 func (w *badWorld) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(w.exe, args...)
 	cmd.Dir = w.dir
-	cmd.Env = w.env
+	cmd.Env = slices.Clip(w.env) // who adds to it has an own one
 	return cmd
 }
 

@@ -31,6 +31,7 @@ func withoutNetwork(t *testing.T) bool {
 		}
 		return true
 	}
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")

@@ -19,24 +19,6 @@ import (
 // The fail-closed matrix of threats.md: ten faults at six doors. Every cell ends in an explicit denial in the caller's own dialect, and
 // in a record where one can be written.
 
-// faultVar makes the `myc` of the tests fail where no file and no input can make it fail; see faulty.
-const faultVar = "MYC_TEST_FAULT"
-
-// brokenPipe is a standard input that panics.
-type brokenPipe struct{}
-
-func (brokenPipe) Read([]byte) (int, error) { panic("a bug on the way") }
-
-// mycOfTests is the `myc` of the tests: the program, or the program with a bug in it.
-func mycOfTests() int {
-	if os.Getenv(faultVar) != "panic" {
-		return run()
-	}
-	a := &app{in: brokenPipe{}, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
-	code, _ := a.quickHook(context.Background(), os.Args[1:])
-	return code
-}
-
 // failFiles are a project in which every door lets a write through.
 var failFiles = []string{
 	"mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: {builtin: files}}\n",
@@ -55,11 +37,14 @@ var agentWrites = map[string][2]string{
 }
 
 // failWorld is a project whose daemon may be ended, stopped or starved.
-type failWorld struct{ *badWorld }
+type failWorld struct {
+	*badWorld
+	limit string // of the hooks: long, unless a cell is about it
+}
 
 func newFailWorld(t *testing.T, over ...string) failWorld {
 	t.Helper()
-	w := failWorld{newBadWorld(t, append(append([]string{}, failFiles...), over...)...)}
+	w := failWorld{newBadWorld(t, append(append([]string{}, failFiles...), over...)...), "60s"}
 	t.Cleanup(func() { w.run("", "stop", "-f") })
 	return w
 }
@@ -83,7 +68,7 @@ func (w failWorld) hookOf(agent, in string, env ...string) badOutput {
 	if in == "" {
 		in = strings.ReplaceAll(agentWrites[agent][1], "DIR", w.dir)
 	}
-	return w.runEnv(env, in, "hook", agent, "-C", w.dir, "--event", agentWrites[agent][0], "--limit", "4s")
+	return w.runEnv(env, in, "hook", agent, "-C", w.dir, "--event", agentWrites[agent][0], "--limit", w.limit)
 }
 
 // saysNo wants a denial in the agent's own words.
@@ -160,7 +145,12 @@ func TestFailClosed(t *testing.T) {
 		"missing policy": failMissing, "policy that does not compile": failBroken, "daemon gone": failDaemon, "disk full": failDisk,
 		"approver unreachable": failApprover, "model unreachable": failModel,
 	} {
-		t.Run(name, cells)
+		t.Run(name, func(t *testing.T) {
+			if name != "panic" { // that one sets variables of this process
+				t.Parallel()
+			}
+			cells(t)
+		})
 	}
 }
 
@@ -233,6 +223,7 @@ func failTimeout(t *testing.T) {
 	if err := syscall.Kill(w.pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	w.limit = "4s"
 	w.hooks(t, "", "")
 	if err := syscall.Kill(w.pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -377,6 +368,7 @@ func failModel(t *testing.T) {
 
 // TestHookFindsTheNextDaemon: a question outlives the daemon that asked it. The hook that waits finds the next one, and runs on its answer.
 func TestHookFindsTheNextDaemon(t *testing.T) {
+	t.Parallel()
 	w := newFailWorld(t, "rules.yaml", failAsking)
 	w.write("mycelium.yaml", strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1))
 	if o := w.run("", "trust"); o.code != 0 {
@@ -384,9 +376,10 @@ func TestHookFindsTheNextDaemon(t *testing.T) {
 	}
 	w.start()
 	answer := make(chan badOutput, 1)
+	before := *w.badWorld // as it is now: the next daemon has another address
 	go func() {
 		in := strings.ReplaceAll(agentWrites["claude"][1], "DIR", w.dir)
-		answer <- w.run(in, "hook", "claude", "-C", w.dir, "--event", "PreToolUse", "--limit", "100s")
+		answer <- before.run(in, "hook", "claude", "-C", w.dir, "--event", "PreToolUse", "--limit", "100s")
 	}()
 	waiting := func() (id string) {
 		if !poll(t.Context(), badPatience, func() bool {

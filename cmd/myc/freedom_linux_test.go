@@ -206,8 +206,9 @@ func newCaptive(t *testing.T, open bool) *captive {
 		p.write("rules.yaml", "version: 1\nrules:\n  - {name: everything, action: allow, tool: \"*\"}\n")
 		p.write("mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\npolicy: {fallback: {agent: allow}}\n")
 	}
-	// Nobody sits anywhere: whatever asks a person is refused at once.
-	p.write("mycelium.yaml", p.read("mycelium.yaml")+"\napproval: {mode: local}\n")
+	// Nobody sits anywhere: whatever asks a person is refused at once. The session does not end of so many refusals: each attempt is
+	// to be judged by itself.
+	p.write("mycelium.yaml", p.read("mycelium.yaml")+"\napproval: {mode: local}\nagents: {denials: {end: 0}}\n")
 	p.write("src/a.go", "package a\n")
 	p.write("weaker.patch", "--- a/rules.yaml\n+++ b/rules.yaml\n@@ -1 +1 @@\n-x\n+y\n")
 	if err := os.Symlink("rules.yaml", filepath.Join(p.dir, "innocent.txt")); err != nil {
@@ -318,6 +319,7 @@ func (c *captive) world() map[string]string {
 // gives it, without anybody to ask; those that the fence of processes stops are run in earnest besides. Nothing may have changed
 // after any of them.
 func TestFreedom(t *testing.T) {
+	t.Parallel()
 	c := newCaptive(t, false)
 	token := c.mint("--role", "developer", "--name", "agent").Token
 	before, said := c.world(), map[string]int{}
@@ -358,6 +360,7 @@ func (c *captive) fails(before map[string]string, a attempt) {
 
 // TestFreedomUnderACarelessPolicy: what is a base constraint stays closed where a person allowed everything.
 func TestFreedomUnderACarelessPolicy(t *testing.T) {
+	t.Parallel()
 	c := newCaptive(t, true)
 	token := c.mint("--role", "developer", "--name", "agent").Token
 	if decision, reason := c.asks(token, attempt{input: "rm -rf src"}); decision == "deny" {
