@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
 	"mycelium/internal/policy"
 )
@@ -220,15 +221,38 @@ func failTimeout(t *testing.T) {
 	}
 	w.start()
 	w.mcp(t, strings.ReplaceAll(failCall, "files__write_file", "slow__wait"), "")
-	if err := syscall.Kill(w.pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	w.pause(t)
 	w.limit = "4s"
 	w.hooks(t, "", "")
 	if err := syscall.Kill(w.pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	w.nothing(`"decidedBy": "fault"`)
+}
+
+// pause stops the daemon while it does not write to the log: who stops with the lock of the log keeps everybody from recording anything.
+func (w failWorld) pause(t *testing.T) {
+	t.Helper()
+	log, err := atomicfile.OpenMutex(filepath.Join(w.dir, ".mycelium", "audit.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Lock(t.Context(), badPatience); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(w.pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if !poll(t.Context(), badPatience, func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.pid))
+		return strings.Contains(string(stat), ") T ")
+	}) {
+		t.Fatal("the daemon does not stop")
+	}
+	if err := log.Unlock(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // failSlowServer is an MCP server that shows a tool and never answers a call of it.
