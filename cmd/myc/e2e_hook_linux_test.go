@@ -216,7 +216,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		t.Errorf("exit %d of an agent that was terminated\n%s", code, stderr)
 	}
 	ran, err := os.ReadFile(filepath.Join(p.home, "ran"))
-	if err != nil || !strings.HasSuffix(string(ran), "mcp.json --help\n") {
+	if err != nil || !strings.Contains(string(ran), "/mcp.json --settings ") || !strings.HasSuffix(string(ran), "/settings.json --help\n") {
 		t.Errorf("it was started with %q %v", ran, err)
 	}
 	if stdout, _, code := p.as(environ, "claude", "--help"); code != 0 || !strings.Contains(stdout, "only MCP server") {
