@@ -55,16 +55,13 @@ func (f *phone) message(text string) telegramtest.Message {
 	return m
 }
 
-// answer waits for what the bot says to a text of the person.
+// answer waits for what the bot says to a text of the person. Notices may come between.
 func (f *phone) answer(text, want string) telegramtest.Message {
 	f.t.Helper()
 	id := f.api.Say(tgUser, tgUser, text, 0)
-	m, err := f.api.WaitMessage(f.ctx, id, "an answer to "+text, func(telegramtest.Message) bool { return true })
+	m, err := f.api.WaitMessage(f.ctx, id, "an answer to "+text, func(m telegramtest.Message) bool { return strings.Contains(m.Text, want) })
 	if err != nil {
-		f.t.Fatal(err)
-	}
-	if !strings.Contains(m.Text, want) {
-		f.t.Errorf("%s was answered %q, want %q", text, m.Text, want)
+		f.t.Fatalf("%s was not answered %q: %v\n%+v", text, want, err, f.api.Messages())
 	}
 	return m
 }

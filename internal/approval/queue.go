@@ -183,7 +183,10 @@ func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (
 			return Answer{}, context.Cause(ctx)
 		case <-announced:
 			announced = nil
-			if r, err := q.Show(ctx, e.r.ID); err == nil && r.State == Pending {
+			q.mu.Lock()
+			id := e.r.ID
+			q.mu.Unlock()
+			if r, err := q.Show(ctx, id); err == nil && r.State == Pending {
 				told(r)
 			}
 		}

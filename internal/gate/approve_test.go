@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -486,11 +487,11 @@ func TestProgressWhileACallWaits(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		heard := 0
+		var heard atomic.Int64
 		g := &Gate{}
 		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &Session{done: make(chan struct{})}}
 		a.Peer = listener(func(method string, params []byte) {
-			if heard++; method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
+			if heard.Add(1); method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
 				t.Errorf("%s %s", method, params)
 			}
 		})
@@ -500,13 +501,13 @@ func TestProgressWhileACallWaits(t *testing.T) {
 			close(over)
 		}()
 		time.Sleep(35 * time.Second)
-		if heard != 3 {
-			t.Errorf("heard %d times in 35 s", heard)
+		if heard.Load() != 3 {
+			t.Errorf("heard %d times in 35 s", heard.Load())
 		}
 		close(settled)
 		<-over
 		time.Sleep(time.Minute)
-		if heard != 3 {
+		if heard.Load() != 3 {
 			t.Error("told after the answer")
 		}
 	})
