@@ -41,7 +41,7 @@ type demo struct {
 }
 
 func (a *app) demo(ctx context.Context) (err error) {
-	home, err := os.MkdirTemp("", "mycelium-demo-")
+	home, err := os.MkdirTemp("", "myc-demo-") // not mycelium-…: the shipped rules keep /tmp/mycelium-* for the daemon's socket
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

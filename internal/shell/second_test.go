@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// TestSecondLook is a second list, written when the parser was done and by another hand than the corpus: the same rules, one line.
+// TestSecondLook is a second list, written by the parser's author when it was done, not by whom the corpus is: the same rules, one line.
 func TestSecondLook(t *testing.T) {
 	p, sc := shippedPolicy(t)
 	bad := []string{
