@@ -29,8 +29,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it
-// leaves running is ended by pid and is a failure.
+// leaves running is ended by pid and is a failure. The scripts run the program as users build it: with the race detector in it they
+// take ten times as long, so only `make soak` does that, by RACE_SCRIPTS=1. The e2e tests beside this one always run it with the
+// race detector.
 func TestScript(t *testing.T) {
+	path := ""
+	if os.Getenv("RACE_SCRIPTS") == "" {
+		path = filepath.Dir(builtProgram(t)) + string(filepath.ListSeparator)
+	}
 	data, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +56,7 @@ func TestScript(t *testing.T) {
 			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", api.TokenVar, "CLAUDECODE"} {
 				env.Setenv(key, "")
 			}
+			env.Setenv("PATH", path+env.Getenv("PATH"))
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)

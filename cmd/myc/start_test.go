@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -17,14 +19,33 @@ const (
 	initBytes       = 1_000_000
 )
 
+// builtProgram is the program as `make build` makes it, built once for all tests that want it. It lies beside the folder in which
+// testscript.Main puts the test binary under the name of the command, and is removed with that.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	path, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	played, err := exec.LookPath("myc")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(filepath.Dir(played)), "built", "myc")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build myc: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
 // TestPackageInitialisationIsCheap builds the program as users do and adds up what `GODEBUG=inittrace=1` reports.
 func TestPackageInitialisationIsCheap(t *testing.T) {
 	t.Parallel()
-	bin := filepath.Join(t.TempDir(), "myc")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	cmd := exec.Command(bin, "version")
+	cmd := exec.Command(builtProgram(t), "version")
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
