@@ -19,12 +19,8 @@ import (
 	"mycelium/internal/node/api"
 )
 
-// TestMain lets the test binary play the command: `myc` in a script is this very program, with the race detector in it. Its run-time
-// sleeps a second before every exit, for reports that may still come; a tenth of that is enough for a command.
+// TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
 func TestMain(m *testing.M) {
-	if os.Getenv("GORACE") == "" {
-		_ = os.Setenv("GORACE", "atexit_sleep_ms=100") // for the processes that we start
-	}
 	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
 }
 
