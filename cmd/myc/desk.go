@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/swarm/tmux"
+	"mycelium/internal/tmux"
 )
 
 // desk is what people can do from a chat besides answering.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // hookWorld is a project whose developer has Claude Code's shell, with a rule for each answer.
@@ -27,9 +27,9 @@ func hookWorld() map[string]string {
 }
 
 // hooked runs Claude Code with our hook at every event, and with our gateway where a server is given. stop is called when it has ended.
-func (p *project) hooked(s *modeltest.Server, mycelium server, tools string) agentRun {
+func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun {
 	p.t.Helper()
-	c := modeltest.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
+	c := fake.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
 	environ, err := c.Environ()
 	if err != nil {
 		p.t.Fatal(err)
@@ -72,8 +72,8 @@ func (p *project) hooked(s *modeltest.Server, mycelium server, tools string) age
 }
 
 // bashStep is a step in which the model runs a command.
-func bashStep(command string) modeltest.Step {
-	return modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "does it"}}}}
+func bashStep(command string) fake.Step {
+	return fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "does it"}}}}
 }
 
 // TestClaudeHook runs the real Claude Code with our hook: what is denied does not run, what is allowed does, without anybody having
@@ -95,9 +95,9 @@ func TestClaudeHook(t *testing.T) {
 
 func hookedBash(p *project) {
 	t := p.t
-	s := modeltest.New(bashStep("touch a.txt"), bashStep("touch b.txt"),
-		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}},
-		modeltest.Step{Text: "done"})
+	s := fake.New(bashStep("touch a.txt"), bashStep("touch b.txt"),
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}},
+		fake.Step{Text: "done"})
 	defer s.Close()
 	if got := p.hooked(s, nil, "Bash,Read"); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
@@ -128,7 +128,7 @@ func exists(p *project, name string) bool {
 // hookedAsk: a command that is asked about waits, and runs once it is approved.
 func hookedAsk(p *project) {
 	t := p.t
-	s := modeltest.New(bashStep("touch c.txt"), modeltest.Step{Text: "done"})
+	s := fake.New(bashStep("touch c.txt"), fake.Step{Text: "done"})
 	defer s.Close()
 	ended := make(chan agentRun, 1)
 	go func() { ended <- p.hooked(s, nil, "Bash") }()
@@ -159,7 +159,7 @@ func hookedAsk(p *project) {
 // are not known.
 func hookedGateway(p *project) {
 	t := p.t
-	s := modeltest.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}), modeltest.Step{Text: "done"})
+	s := fake.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}), fake.Step{Text: "done"})
 	defer s.Close()
 	if got := p.hooked(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, ""); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)

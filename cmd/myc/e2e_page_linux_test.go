@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // TestClientsPage runs every sh block of docs/clients.md, in order, in one shell, with the real clients and without a network.
@@ -17,7 +17,7 @@ func TestClientsPage(t *testing.T) {
 	nodeProgram(t)
 	_, err := exec.LookPath("curl")
 	needed(t, err, "curl")
-	claude := modeltest.Claude{Path: claude(t)}
+	claude := fake.Claude{Path: claude(t)}
 	if !withoutNetwork(t) {
 		return
 	}

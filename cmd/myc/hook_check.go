@@ -11,7 +11,7 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // hookCheck proves with a real agent that the hook stops it.
@@ -35,7 +35,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 		return prepareCheck(ctx, self, dir, environ)
 	}}
 	p, err := c.Run(ctx)
-	if errors.Is(err, modeltest.ErrNoScript) {
+	if errors.Is(err, fake.ErrNoScript) {
 		return hinted(fmt.Errorf("hook check: %w", err), "docs/hook-install.md says why, and how to try it by hand")
 	}
 	if a.json && (err == nil || p.Version != "") {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // Check proves with a real agent that the hook stops it. The agent runs in a home and a folder that are thrown away, with a model that
@@ -62,13 +62,13 @@ func (c *Check) Run(ctx context.Context) (Proof, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
-	model := modeltest.New()
+	model := fake.New()
 	defer model.Close()
-	agent := modeltest.Agent{Name: c.Agent.Name, Path: c.Program, Home: home, URL: model.URL()}
+	agent := fake.Agent{Name: c.Agent.Name, Path: c.Program, Home: home, URL: model.URL()}
 	model.Play(
-		modeltest.Step{ToolUses: []modeltest.ToolUse{agent.Shell(CheckDenied)}},
-		modeltest.Step{ToolUses: []modeltest.ToolUse{agent.Shell(CheckAllowed)}},
-		modeltest.Step{Text: "done"},
+		fake.Step{ToolUses: []fake.ToolUse{agent.Shell(CheckDenied)}},
+		fake.Step{ToolUses: []fake.ToolUse{agent.Shell(CheckAllowed)}},
+		fake.Step{Text: "done"},
 	)
 	environ, err := agent.Environ()
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Check) Run(ctx context.Context) (Proof, error) {
 }
 
 // judge looks at what is there after the run.
-func (c *Check) judge(ctx context.Context, p *Proof, dir string, model *modeltest.Server, out []byte, runErr error) error {
+func (c *Check) judge(ctx context.Context, p *Proof, dir string, model *fake.Server, out []byte, runErr error) error {
 	there := func(command string) bool {
 		_, err := os.Lstat(filepath.Join(dir, strings.TrimPrefix(command, "touch ")))
 		return err == nil

@@ -1,4 +1,4 @@
-package modeltest
+package fake
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		failOpenAI(w, http.StatusBadRequest, "modeltest cannot read the request: "+err.Error())
+		failOpenAI(w, http.StatusBadRequest, "fake cannot read the request: "+err.Error())
 		return
 	}
 	for _, t := range body.Tools {
@@ -71,7 +71,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	output, err := openAIItems(req, step)
 	if err != nil {
-		failOpenAI(w, http.StatusBadRequest, "modeltest: "+err.Error())
+		failOpenAI(w, http.StatusBadRequest, "fake: "+err.Error())
 		return
 	}
 	sendOpenAI(w, req, step, output)

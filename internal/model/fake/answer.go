@@ -1,4 +1,4 @@
-package modeltest
+package fake
 
 import (
 	"fmt"
@@ -114,7 +114,7 @@ func stream(w http.ResponseWriter) func(event string, v map[string]any) {
 		}
 		raw, err := json.Marshal(v, json.Deterministic(true))
 		if err != nil {
-			raw = []byte(`{"type":"error","error":{"type":"api_error","message":"modeltest cannot write its answer"}}`)
+			raw = []byte(`{"type":"error","error":{"type":"api_error","message":"fake cannot write its answer"}}`)
 		}
 		_, _ = fmt.Fprintf(w, "%sdata: %s\n\n", name, raw) // the client may be gone
 		_ = flush.Flush()

@@ -1,4 +1,4 @@
-package modeltest
+package fake
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	raw, err := readJSON(w, r, &body)
 	if err != nil {
-		failGemini(w, http.StatusBadRequest, "modeltest cannot read the request: "+err.Error())
+		failGemini(w, http.StatusBadRequest, "fake cannot read the request: "+err.Error())
 		return
 	}
 	req := Request{Model: model, Stream: method == "streamGenerateContent", Header: r.Header.Clone(), Raw: raw}
@@ -69,7 +69,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		return
 	case "generateContent", "streamGenerateContent":
 	default:
-		failGemini(w, http.StatusNotFound, "modeltest does not know "+r.URL.Path)
+		failGemini(w, http.StatusNotFound, "fake does not know "+r.URL.Path)
 		return
 	}
 	req, step := s.turn(req)
@@ -79,7 +79,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	answer, err := geminiAnswer(step)
 	if err != nil {
-		failGemini(w, http.StatusBadRequest, "modeltest: "+err.Error())
+		failGemini(w, http.StatusBadRequest, "fake: "+err.Error())
 		return
 	}
 	if !req.Stream {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package modeltest
+package fake
 
 import (
 	"bytes"

@@ -1,10 +1,10 @@
-// Package modeltest is a scripted fake of the model APIs that agents speak, so that real agents can be tested without a model:
+// Package fake is a scripted fake of the model APIs that agents speak, so that real agents can be tested without a model:
 // Anthropic's Messages, OpenAI's Responses and Google's generateContent, at one address, with one script.
 //
 // A script is a row of steps. The step that answers a request is the number of assistant messages in it, so a conversation may be
 // repeated, resumed or run several times beside itself. Requests that carry no tools are not the conversation but an agent's side
 // calls (titles, topics, summaries); they are answered with a short text and use no step.
-package modeltest
+package fake
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ type Server struct {
 func New(steps ...Step) *Server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		panic("modeltest: " + err.Error())
+		panic("fake: " + err.Error())
 	}
 	s := &Server{steps: slices.Clone(steps), url: "http://" + l.Addr().String(), done: make(chan struct{})}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
@@ -116,7 +116,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, geminiPrefix):
 		s.generate(w, r)
 	default:
-		fail(w, http.StatusNotFound, "not_found_error", "modeltest does not know "+r.Method+" "+r.URL.Path)
+		fail(w, http.StatusNotFound, "not_found_error", "fake does not know "+r.Method+" "+r.URL.Path)
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := newAnswer(req, step)
 	if err != nil {
-		fail(w, http.StatusBadRequest, "invalid_request_error", "modeltest: "+err.Error())
+		fail(w, http.StatusBadRequest, "invalid_request_error", "fake: "+err.Error())
 		return
 	}
 	if req.Stream {
@@ -166,7 +166,7 @@ func (s *Server) step(req Request) Step {
 	case req.Side:
 		return Step{Text: "ok"}
 	case req.Step >= len(s.steps):
-		return Step{Text: fmt.Sprintf("modeltest: the script has no step %d", req.Step)}
+		return Step{Text: fmt.Sprintf("fake: the script has no step %d", req.Step)}
 	}
 	step := s.steps[req.Step]
 	if step.Func != nil {
@@ -201,7 +201,7 @@ func read(w http.ResponseWriter, r *http.Request) (Request, bool) {
 		req.Messages = append(req.Messages, Message{Role: m.Role, Content: blocks})
 	}
 	if err != nil {
-		fail(w, http.StatusBadRequest, "invalid_request_error", "modeltest cannot read the request: "+err.Error())
+		fail(w, http.StatusBadRequest, "invalid_request_error", "fake cannot read the request: "+err.Error())
 		return Request{}, false
 	}
 	return req, true
