@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/model/fake"
 )
 
@@ -48,9 +49,17 @@ func withoutNetwork(t *testing.T) bool {
 // claude finds Claude Code, or skips.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := fake.FindClaude("../..")
+	path, err := fake.Find("../..", "claude")
 	needed(t, err, "Claude Code")
 	return path
+}
+
+// scripted is Claude Code, and the environment in which it talks to a fake.
+func (p *project) scripted(s *fake.Server) (path string, environ []string, err error) {
+	p.t.Helper()
+	agent, _ := harness.Named("claude")
+	environ, err = agent.Scripted(p.home, s.URL(), fake.Key)
+	return claude(p.t), environ, err
 }
 
 // agentRun is what Claude Code says of one headless run.
@@ -73,8 +82,7 @@ func (p *project) through(before, after string, mcpArgs ...string) server {
 // agent runs Claude Code once in the project with one MCP server, named mycelium. builtin are the tools of its own that it has.
 func (p *project) agent(s *fake.Server, mycelium server, builtin string) agentRun {
 	p.t.Helper()
-	c := fake.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
-	environ, err := c.Environ()
+	path, environ, err := p.scripted(s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -82,7 +90,7 @@ func (p *project) agent(s *fake.Server, mycelium server, builtin string) agentRu
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, c.Path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config", string(config),
 		"--allowedTools", "mcp__mycelium,Bash", "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE")})

@@ -29,8 +29,7 @@ func hookWorld() map[string]string {
 // hooked runs Claude Code with our hook at every event, and with our gateway where a server is given. stop is called when it has ended.
 func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun {
 	p.t.Helper()
-	c := fake.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
-	environ, err := c.Environ()
+	path, environ, err := p.scripted(s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, c.Path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config", string(config),
 		"--settings", string(settings), "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=atexit_sleep_ms=0"})

@@ -10,10 +10,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/model/fake"
-	"mycelium/internal/node/api"
 )
 
 // realAgent finds a real agent, or skips.
@@ -28,7 +29,8 @@ func realAgent(t *testing.T, name string) string {
 func (p *project) agentEnv(name string, s *fake.Server) []string {
 	p.t.Helper()
 	path := realAgent(p.t, name)
-	environ, err := fake.Agent{Name: name, Path: path, Home: p.home, URL: s.URL()}.Environ()
+	agent, _ := harness.Named(name)
+	environ, err := agent.Scripted(p.home, s.URL(), fake.Key)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestHookCheck(t *testing.T) {
 			if name != "claude" { // the form for programs is the same for all of them
 				return
 			}
-			var proof hook.Proof
+			var proof agents.Proof
 			stdout, stderr, code = p.as(environ, "hook", "check", name, "--json")
 			if err := json.Unmarshal([]byte(stdout), &proof); err != nil || code != 0 || !proof.Blocked || !proof.Ran || proof.Version == "" {
 				t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
@@ -200,7 +202,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
 		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
-		{[]string{"claude"}, api.TokenVar + "=x", 3, "start an agent: only a person may do this"},
+		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
 		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
 	} {

@@ -9,10 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/hook"
+	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/node"
+	runs "mycelium/internal/run"
 )
 
 // TestJudgeAndBudgetOfARealRun starts the real Claude Code by `myc claude`, with one scripted model for it and another that judges its
@@ -92,7 +93,7 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if err != nil || len(transcripts) != 1 {
 		t.Fatalf("%v %v", transcripts, err)
 	}
-	read := hook.NewBudget(hook.BudgetOptions{Limits: func() hook.Limits { return hook.Limits{} }, Price: node.PriceOf}).Check("x", transcripts[0])
+	read := runs.NewBudget(runs.BudgetOptions{Limits: func() runs.Limits { return runs.Limits{} }, Price: node.PriceOf}).Check("x", harness.Transcript(transcripts[0]))
 	if math.Abs(read.USD-run.Cost) > 1e-9 || run.Cost < 1.5 || read.Guessed {
 		t.Errorf("the transcript says $%v, Claude Code $%v", read.USD, run.Cost)
 	}

@@ -156,8 +156,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestToolNamesAreOnce: no agent's tool stands in its table twice, and what it stands for is a tool that the policy knows.
-func TestToolNamesAreOnce(t *testing.T) {
+// TestNamesAreOnce: no agent's tool stands in its table twice, and what it stands for is a tool that the policy knows.
+func TestNamesAreOnce(t *testing.T) {
 	for _, a := range Agents() {
 		seen := map[string]bool{}
 		for _, pair := range a.Tools() {

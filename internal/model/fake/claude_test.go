@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/harness"
 )
 
 // insideVar marks the copy of this test that runs without a network.
@@ -47,7 +49,7 @@ func withoutNetwork(t *testing.T) bool {
 // claude finds Claude Code, or skips.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := FindClaude("../../..")
+	path, err := Find("../../..", "claude")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -60,14 +62,15 @@ func claude(t *testing.T) string {
 // ask runs Claude Code once, headless, and returns what it says of its run.
 func ask(t *testing.T, s *Server, dir string, args ...string) (result claudeResult) {
 	t.Helper()
-	c := Claude{Path: claude(t), Home: t.TempDir(), URL: s.URL()}
-	environ, err := c.Environ()
+	path := claude(t)
+	agent, _ := harness.Named("claude")
+	environ, err := agent.Scripted(t.TempDir(), s.URL(), Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.Path, append([]string{"-p", "--output-format", "json"}, args...)...)
+	cmd := exec.CommandContext(ctx, path, append([]string{"-p", "--output-format", "json"}, args...)...)
 	cmd.Dir, cmd.Env = dir, environ
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
