@@ -300,7 +300,6 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var into doc
-			start := time.Now()
 			if probs := Decode("f", []byte(in), &into); len(probs) == 0 {
 				t.Error("no problem reported")
 			}
