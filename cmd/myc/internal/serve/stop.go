@@ -37,11 +37,15 @@ func (a *app) keeperCmd() *cobra.Command {
 	}
 }
 
+// endWithin is how long a daemon that agreed to stop may take. It ends its servers one grace period after the other, which a busy
+// machine stretches; a daemon that never ends is what `myc stop -f` is for.
+const endWithin = time.Minute
+
 // waitFree waits until nobody owns the project.
 func waitFree(ctx context.Context, paths daemon.Paths) error {
-	patience := 10 * time.Second
+	patience := endWithin
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = time.Until(deadline)
+		patience = min(patience, time.Until(deadline))
 	}
 	l, err := atomicfile.LockWait(paths.Lock, patience)
 	if err != nil {
@@ -67,10 +71,10 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	if err == nil {
 		defer c.Close()
-		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
 		if err = base.Answered(c.Call(short, "stop", nil, nil)); err == nil {
-			err = waitFree(short, paths)
+			err = waitFree(ctx, paths)
 		}
 	}
 	if err == nil {
