@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/mcpclient/peertest"
+
 	"pgregory.net/rapid"
 )
 
@@ -89,7 +91,7 @@ func (m *table) call(t *rapid.T) {
 	ctx, stop := context.WithCancel(m.ctx)
 	m.stops = append(m.stops, stop)
 	over := make(chan struct{})
-	peer := &person{caps: everything, answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
+	peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
 		select {
 		case <-over:
 			m.fault("call %d is asked after its end", n)

@@ -1,3 +1,6 @@
+// Package mcpclient is a connection to one MCP server: over stdio, Streamable HTTP, or the HTTP transport of 2024, in the revisions with a
+// handshake and in the modern one. It pairs requests with their answers, and passes the notifications and questions of the server to the
+// client that they concern. Results are passed on byte for byte.
 package mcpclient
 
 import (

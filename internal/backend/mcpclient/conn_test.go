@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/rpc"
 )
 
@@ -53,9 +54,12 @@ func (w *wireless) close(time.Duration)   {}
 // newWireless is a connection to a server that the test plays.
 func newWireless() (*Conn, *wireless) {
 	w := &wireless{dead: make(chan struct{})}
-	c := &Conn{transport: w, calls: newCalls(time.Now), version: LatestLegacy, askLimit: func() time.Duration { return DefaultAskLimit }, dirty: make(chan struct{}, 1), tuning: make(chan struct{}, 1), pulse: newPulse()}
+	c := &Conn{
+		Options:   Options{Now: time.Now, AskLimit: func() time.Duration { return DefaultAskLimit }, Changed: func() {}},
+		transport: w, calls: newCalls(time.Now), version: LatestLegacy, levelLock: make(chan struct{}, 1), listening: make(chan struct{}),
+	}
 	c.calls.learned.Store(true)
-	w.in = &inbox{calls: c.calls, heard: &c.pulse.heard, reply: w.respond, notice: c.notice}
+	w.in = &inbox{calls: c.calls, received: &c.received, reply: w.respond, notice: c.notice}
 	return c, w
 }
 
@@ -66,9 +70,9 @@ const elicitLine = `{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","para
 func TestTheClockStandsWhileAPersonAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, w := newWireless()
-		peer := &person{caps: everything, answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
+		peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
 			time.Sleep(9 * time.Minute)
-			return answers(ctx, method, params)
+			return peertest.Answers(ctx, method, params)
 		}}
 		go func() {
 			time.Sleep(50 * time.Second)
@@ -100,7 +104,7 @@ func TestTheClockStandsWhileAPersonAnswers(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, w := newWireless()
-		peer := &person{caps: everything, answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
+		peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
 			<-ctx.Done()
 			return nil, nil, ctx.Err()
 		}}
@@ -136,7 +140,7 @@ func TestQuestionsThatEndEarly(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c1, w := newWireless()
 				withdrawn := make(chan struct{})
-				peer := &person{caps: everything, answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
+				peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, []byte, error) {
 					<-ctx.Done()
 					close(withdrawn)
 					return nil, nil, ctx.Err()
@@ -173,9 +177,9 @@ func TestQuestionsAfterACallWasGivenUp(t *testing.T) {
 		c, w := newWireless()
 		asked := make(chan string, 4)
 		peerOf := func(name string) Peer {
-			return &person{caps: everything, answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
+			return &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
 				asked <- name
-				return answers(ctx, method, params)
+				return peertest.Answers(ctx, method, params)
 			}}
 		}
 		if _, _, err := c.Request(t.Context(), Call{Method: "tools/call", Principal: "ann", Peer: peerOf("ann"), Limit: time.Second}); !errors.Is(err, ErrTimeout) {

@@ -146,23 +146,14 @@ func (c *Conn) About() catalog.About {
 	return a
 }
 
-// listenWait is how long the first calls wait for the stream of notices of a server that keeps its opening waiting.
-const listenWait = 500 * time.Millisecond
+// Listening is closed when the stream of notices is open, or when the server is known to have none.
+func (c *Conn) Listening() <-chan struct{} { return c.listening }
 
-// AwaitListening waits until the stream of notices stands or is known not to exist. In the old revisions some servers send their questions
-// there, also those of a call: one that was asked before nobody would hear, and the call would wait for its time-out.
-func (c *Conn) AwaitListening(ctx context.Context) {
-	if _, ok := c.transport.(*httpTransport); !ok || c.modern {
-		return
-	}
-	t := time.NewTimer(listenWait)
-	defer t.Stop()
-	select {
-	case <-c.listening:
-	case <-t.C:
-	case <-c.transport.done():
-	case <-ctx.Done():
-	}
+// AsksOnNotices reports whether the server may send the questions of a call on the stream of notices, as some servers of the old
+// revisions do over HTTP.
+func (c *Conn) AsksOnNotices() bool {
+	_, ok := c.transport.(*httpTransport)
+	return ok && !c.modern
 }
 
 // Listen opens the stream on which a server tells of changed lists, where that is not the connection itself. It returns when the

@@ -1,3 +1,5 @@
+// Package pin keeps the definitions that the operator has accepted of each server, and decides which of the offered definitions may be
+// used and which are in quarantine.
 package pin
 
 import (
