@@ -15,6 +15,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 func (a *app) approvalsCmd() *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, orDash(string(r.Risk)), left(r), firstLine(whoAsks(r), 30), orDash(r.Tool), firstLine(approval.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, orDash(string(r.Risk)), left(r), firstLine(whoAsks(r), 30), orDash(r.Tool), firstLine(text.OneLine(string(r.Args)), 80)})
 	}
 	table(a.out, rows)
 	return nil
@@ -102,7 +103,7 @@ func whoAsks(r approval.Request) string {
 	if r.Agent != "" {
 		who = r.Agent + " " + who
 	}
-	return approval.OneLine(who)
+	return text.OneLine(who)
 }
 
 // left is how long a request still waits.
@@ -147,7 +148,7 @@ func (a *app) showRequest(r approval.Request) {
 		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", firstLine(r.Thinking, 500)},
 	} {
 		if f[1] != "" {
-			rows = append(rows, []string{f[0], approval.OneLine(f[1])})
+			rows = append(rows, []string{f[0], text.OneLine(f[1])})
 		}
 	}
 	if r.State == approval.Pending {
@@ -155,16 +156,16 @@ func (a *app) showRequest(r approval.Request) {
 	}
 	table(a.out, rows)
 	if r.Text != "" {
-		fmt.Fprintf(a.out, "\n%s\n", approval.Visible(r.Text))
+		fmt.Fprintf(a.out, "\n%s\n", text.Visible(r.Text))
 	}
 	for _, q := range r.Questions {
-		fmt.Fprintf(a.out, "\n%s\n", approval.Visible(q.Text))
+		fmt.Fprintf(a.out, "\n%s\n", text.Visible(q.Text))
 		for _, o := range q.Options {
-			fmt.Fprintf(a.out, "  - %s\n", approval.OneLine(o))
+			fmt.Fprintf(a.out, "  - %s\n", text.OneLine(o))
 		}
 	}
 	if len(r.Args) > 0 {
-		fmt.Fprintf(a.out, "\n%s\n", approval.Visible(argLines(r.Args)))
+		fmt.Fprintf(a.out, "\n%s\n", text.Visible(argLines(r.Args)))
 	}
 }
 
@@ -207,7 +208,7 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p answerParams) er
 	if a.json {
 		return a.printJSON(r)
 	}
-	fmt.Fprintf(a.out, "%s: %s, %s\n", r.ID, r.State, approval.OneLine(r.Tool))
+	fmt.Fprintf(a.out, "%s: %s, %s\n", r.ID, r.State, text.OneLine(r.Tool))
 	if r.Answer != nil && r.Answer.Rule != "" {
 		fmt.Fprintf(a.out, "written: rule %s\n", r.Answer.Rule)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/daemon"
+	"mycelium/internal/text"
 )
 
 func (a *app) approvalsWatchCmd() *cobra.Command {
@@ -40,7 +41,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 				_ = a.printLine(r) // where nobody reads any more the next write ends the program
 				return
 			}
-			fmt.Fprintf(a.out, "%s %s %s %s\n", r.ID, r.State, approval.OneLine(r.Tool), firstLine(approval.Gist(r), 120))
+			fmt.Fprintf(a.out, "%s %s %s %s\n", r.ID, r.State, text.OneLine(r.Tool), firstLine(approval.Gist(r), 120))
 		})
 	}
 	return approval.WatchTerminal(ctx, a.in, a.out, a.environ, approval.TerminalOptions{

@@ -15,6 +15,7 @@ import (
 
 	"mycelium/internal/model"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Asker answers one question: [model.Client], or what stands for it.
@@ -190,10 +191,7 @@ func parseJudgement(text string) (judgement, error) {
 
 // excerpt is a text on one line, without anything hidden, not longer than most bytes.
 func excerpt(s string, most int) string {
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + " …"
-	}
-	return OneLine(s)
+	return text.Truncate(text.OneLine(s), most)
 }
 
 // keep writes down what an answer cost, also of one that was no use.

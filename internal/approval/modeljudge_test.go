@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/model"
 	"mycelium/internal/model/modeltest"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // scripted is a real client of a scripted model. Every request of it is a turn of the conversation.
@@ -321,20 +322,20 @@ func FuzzJudgement(f *testing.F) {
 	for _, s := range []string{`{"allow":true,"confidence":1,"reason":"x"}`, `{"allow":false,"confidence":0.3,"reason":"\u202e"}`, `{}`, `nul`, `{"allow":true,"confidence":1e400,"reason":"x"}`, "\xff"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		op, err := parseJudgement(text)
+	f.Fuzz(func(t *testing.T, answer string) {
+		op, err := parseJudgement(answer)
 		if err != nil {
 			if op != (judgement{}) {
 				t.Fatalf("half an answer: %+v", op)
 			}
 			return
 		}
-		if !(op.confidence >= 0 && op.confidence <= 1) || op.reason == "" || OneLine(op.reason) != op.reason && !strings.Contains(op.reason, `\`) || strings.ContainsAny(op.reason, "\n\x1b\u202e") {
+		if !(op.confidence >= 0 && op.confidence <= 1) || op.reason == "" || text.OneLine(op.reason) != op.reason && !strings.Contains(op.reason, `\`) || strings.ContainsAny(op.reason, "\n\x1b\u202e") {
 			t.Fatalf("%+v", op)
 		}
 		var again any
-		if json.Unmarshal([]byte(text), &again) != nil {
-			t.Fatalf("%q is no JSON", text)
+		if json.Unmarshal([]byte(answer), &again) != nil {
+			t.Fatalf("%q is no JSON", answer)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/model"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // judgeSystem is what the judge is told of its task. The call itself comes as one JSON document, so that no text in it can pose as
@@ -74,7 +75,7 @@ type callText struct {
 func (j *ModelJudge) question(ctx context.Context, r Request) (model.Question, error) {
 	b := brief{Policies: []string{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
-		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: Visible(string(r.Args)),
+		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: text.Visible(string(r.Args)),
 	}}
 	it, err := policy.ParseTool(r.Tool)
 	if err != nil {

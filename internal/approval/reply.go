@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/model"
+	"mycelium/internal/text"
 )
 
 // ReplyKind says what a person meant with a free text.
@@ -193,14 +194,14 @@ func replySchema() map[string]any {
 
 // ask lets the model classify. It sees the tool's name and the reply, not the arguments: what the agent wrote is no help to understand
 // its person, and may want to be.
-func (e *Evaluator) ask(ctx context.Context, r Request, text string) (Reply, error) {
-	if len(text) > maxJudged {
+func (e *Evaluator) ask(ctx context.Context, r Request, said string) (Reply, error) {
+	if len(said) > maxJudged {
 		return Reply{}, errNotJudged
 	}
 	doc, err := json.Marshal(struct {
 		Tool  string `json:"tool"`
 		Reply string `json:"reply"`
-	}{r.Tool, Visible(text)}, json.Deterministic(true))
+	}{r.Tool, text.Visible(said)}, json.Deterministic(true))
 	if err != nil {
 		return Reply{}, fmt.Errorf("write down the reply: %w", err)
 	}
@@ -215,7 +216,7 @@ func (e *Evaluator) ask(ctx context.Context, r Request, text string) (Reply, err
 	if err != nil {
 		return Reply{}, err
 	}
-	return e.understood(r, text, kind, confidence), nil
+	return e.understood(r, said, kind, confidence), nil
 }
 
 // parseMeaning reads what the model answered, strictly.

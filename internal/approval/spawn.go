@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"mycelium/internal/text"
 )
 
 // maxPlaces bounds how many folders one name may mean: more are no choice.
@@ -80,7 +82,7 @@ func checkPlace(name string) error {
 		bad = "it must not hold $, \\ or `"
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		bad = "it must not hold .."
-	case strings.ContainsFunc(name, func(r rune) bool { return sly(r) || unicode.IsControl(r) }):
+	case strings.ContainsFunc(name, func(r rune) bool { return text.IsHidden(r) || unicode.IsControl(r) }):
 		bad = "it holds characters that do not show"
 	}
 	if bad != "" {

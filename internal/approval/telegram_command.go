@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/text"
 )
 
 // command is one thing that people can ask for.
@@ -154,13 +156,13 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 
 // summary sends what happened in a session; a reply to it goes to the agent.
 func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
-	text, err := t.o.Desk.Summary(ctx, s)
+	summary, err := t.o.Desk.Summary(ctx, s)
 	if err != nil {
 		t.complain("a summary was not made", err)
 		return "No summary: " + short(err.Error(), 150)
 	}
 	p := (&page{}).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
-	shown, _ := ends(Visible(strings.TrimSpace(text)), 3000)
+	shown, _ := ends(text.Visible(strings.TrimSpace(summary)), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
 	t.noting.RLock()
 	defer t.noting.RUnlock()
@@ -389,7 +391,7 @@ func (t *Telegram) picked(ctx context.Context, p tap, user int64) (said string, 
 
 // tailOf is the end of a path that fits.
 func tailOf(s string, n int) string {
-	if s = OneLine(s); utf8.RuneCountInString(s) <= n {
+	if s = text.OneLine(s); utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	r := []rune(s)

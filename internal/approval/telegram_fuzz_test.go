@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // FuzzTap: the data of a button is anybody's: it is read as one of ours, written back the same, or refused.
@@ -103,10 +104,10 @@ func FuzzRequestPage(f *testing.F) {
 				r.Kind, r.Text = kind, words
 				r.Questions = []Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
 				p, _ := tg.requestPage(r, &view{late: []string{"late"}})
-				text := p.b.String()
-				n := len(utf16.Encode([]rune(text)))
-				if n != p.units || n > maxPage || slyText(text) {
-					t.Errorf("%d units, counted %d: %q", n, p.units, text)
+				shown := p.b.String()
+				n := len(utf16.Encode([]rune(shown)))
+				if n != p.units || n > maxPage || text.HasHidden(shown) {
+					t.Errorf("%d units, counted %d: %q", n, p.units, shown)
 				}
 				for _, s := range p.styles {
 					if s.Offset < 0 || s.Length <= 0 || s.Offset+s.Length > n {

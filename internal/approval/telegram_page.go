@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/text"
 )
 
 // Telegram's bounds.
@@ -91,11 +93,7 @@ func cut(s string, n int) (head, rest string) {
 
 // short is one line of at most n characters, nothing hidden in it.
 func short(s string, n int) string {
-	s = OneLine(strings.Join(strings.Fields(s), " "))
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(s), " ")), n)
 }
 
 // ends shows the beginning and the end of a text that is too long, and says how much is between them. whole is false then.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/text"
 )
 
 // clone copies a view as deep as anybody changes it.
@@ -62,7 +64,7 @@ func (t *Telegram) questionPage(p *page, r Request, v *view) {
 			if q.Header != "" {
 				p.bold(short(q.Header, 60)).text(": ")
 			}
-			shown, _ := ends(Visible(q.Text), 600)
+			shown, _ := ends(text.Visible(q.Text), 600)
 			p.text(shown + "\n")
 			for k, o := range q.Options {
 				p.textf("%d. %s\n", k+1, short(o, 150))

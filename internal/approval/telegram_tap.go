@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/text"
 )
 
 // The verbs behind buttons.
@@ -82,9 +83,7 @@ func (t *Telegram) tapped(ctx context.Context, q *models.CallbackQuery, chat int
 	if alert && !t.mayRefuse(q.From.ID) {
 		said, alert = "", false
 	}
-	if utf8.RuneCountInString(said) > maxToast {
-		said = string([]rune(said)[:maxToast-1]) + "…"
-	}
+	said = text.TruncateRunes(said, maxToast)
 	if _, err := t.bot.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{CallbackQueryID: q.ID, Text: said, ShowAlert: alert}); err != nil && !errors.Is(err, bot.ErrorBadRequest) {
 		t.complain("a tap was not answered", err) // a bad request: the tap is too old, its person is gone
 	}
@@ -169,12 +168,7 @@ func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said str
 		t.complain("an answer was not taken", err)
 		return "Not done: " + short(t.link.clean(err), 150), true
 	}
-	return firstLine(t.outcome(now)), false
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
+	return text.FirstLine(t.outcome(now)), false
 }
 
 // Bounds of the details of one request.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // view is what people did with a request in the chat, besides answering it.
@@ -160,7 +161,7 @@ func (t *Telegram) stopPage(p *page, r Request) {
 	p.text("⏸ ").bold("Wants to stop").text("\n")
 	t.who(p, r)
 	if r.Text != "" {
-		shown, _ := ends(Visible(strings.TrimSpace(r.Text)), textRoom)
+		shown, _ := ends(text.Visible(strings.TrimSpace(r.Text)), textRoom)
 		p.text(shown + "\n")
 	}
 	if r.State == Pending {
@@ -245,7 +246,7 @@ func (t *Telegram) detailsText(r Request) string {
 	var b strings.Builder
 	line := func(label, s string) {
 		if s != "" {
-			fmt.Fprintf(&b, "%s: %s\n", label, Visible(s))
+			fmt.Fprintf(&b, "%s: %s\n", label, text.Visible(s))
 		}
 	}
 	line("Request", r.ID)
@@ -297,7 +298,7 @@ func (t *Telegram) noticePage(n Notice) *page {
 		p.text(" · " + strings.Join(sums, ", "))
 	}
 	if s := strings.TrimSpace(n.Text); s != "" {
-		shown, _ := ends(Visible(s), noticeRoom)
+		shown, _ := ends(text.Visible(s), noticeRoom)
 		p.text("\n" + shown)
 	}
 	return p
@@ -330,7 +331,7 @@ func shortID(id string) string {
 	if len(id) > 8 {
 		id = id[:8]
 	}
-	return OneLine(id)
+	return text.OneLine(id)
 }
 
 func lastOf(dir string) string { return dir[strings.LastIndexByte(dir, '/')+1:] }

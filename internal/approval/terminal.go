@@ -9,6 +9,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/text"
 )
 
 // TerminalOptions say what a full-screen list works on.
@@ -114,7 +116,7 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return t, tea.Quit
 	case tea.PasteMsg:
 		if t.ask != nil && t.ask.keys == "" {
-			t.ask.text = append(t.ask.text, []rune(OneLine(msg.Content))...)
+			t.ask.text = append(t.ask.text, []rune(text.OneLine(msg.Content))...)
 		}
 	case tea.KeyPressMsg:
 		if t.ask != nil {
@@ -174,7 +176,7 @@ func (t *terminal) current() (Request, int) {
 // answered tells what came of an answer of this person.
 func (t *terminal) answered(m settledMsg) {
 	if m.err != nil {
-		t.say(OneLine(m.err.Error()))
+		t.say(text.OneLine(m.err.Error()))
 		return
 	}
 	t.take(m.r)
@@ -244,7 +246,7 @@ func (t *terminal) allow(r Request, how For) tea.Cmd {
 	done := func(string) tea.Cmd { return t.settle(r, Answer{Allow: true, For: how}) }
 	switch {
 	case how == Rule && t.o.Preview != nil:
-		t.ask = &prompt{label: "Write this rule? " + OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
+		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
 	case how == Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
 	case r.Risk == Critical:

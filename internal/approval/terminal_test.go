@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -177,14 +178,14 @@ func TestTerminalWhenAnotherWasFirst(t *testing.T) {
 func TestLawTheScreenFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScreen(rapid.IntRange(20, 220).Draw(t, "width"), rapid.IntRange(8, 60).Draw(t, "height"))
-		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("日本語 abc\n\t\x1b\u202e\u200b👩‍👩‍👧"))))
+		words := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("日本語 abc\n\t\x1b\u202e\u200b👩‍👩‍👧"))))
 		for i := range rapid.IntRange(0, 40).Draw(t, "requests") {
-			r := call(fmt.Sprint(i), text.Draw(t, "tool"), fmt.Sprintf(`{"command":%q}`, text.Draw(t, "args")))
-			r.Label, r.Reason, r.Thinking = text.Draw(t, "label"), text.Draw(t, "reason"), text.Draw(t, "thinking")
+			r := call(fmt.Sprint(i), words.Draw(t, "tool"), fmt.Sprintf(`{"command":%q}`, words.Draw(t, "args")))
+			r.Label, r.Reason, r.Thinking = words.Draw(t, "label"), words.Draw(t, "reason"), words.Draw(t, "thinking")
 			r.Kind = rapid.SampledFrom([]Kind{Call, Stop, Question}).Draw(t, "kind")
-			r.Text, r.Questions = text.Draw(t, "text"), []Asked{{Text: text.Draw(t, "question"), Options: []string{text.Draw(t, "option")}}}
+			r.Text, r.Questions = words.Draw(t, "text"), []Asked{{Text: words.Draw(t, "question"), Options: []string{words.Draw(t, "option")}}}
 			if rapid.Bool().Draw(t, "settled") {
-				r.State, r.Answer = Denied, &Answer{By: text.Draw(t, "by"), Via: "telegram"}
+				r.State, r.Answer = Denied, &Answer{By: words.Draw(t, "by"), Via: "telegram"}
 			}
 			s.Update(r)
 		}
@@ -199,7 +200,7 @@ func TestLawTheScreenFits(t *testing.T) {
 			if w := ansi.StringWidth(l); w > s.width {
 				t.Fatalf("a line of %d on a screen of %d: %q", w, s.width, l)
 			}
-			if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' || sly(r) }) {
+			if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' || text.IsHidden(r) }) {
 				t.Fatalf("a character hides: %q", l)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"mycelium/internal/text"
 )
 
 // The styles of the list. Colour only repeats what words say.
@@ -56,7 +58,7 @@ func (t *terminal) at() int {
 }
 
 func (t *terminal) title(st styles) string {
-	left := st.bold.Render("myc approvals") + st.dim.Render(" · "+OneLine(t.o.Title))
+	left := st.bold.Render("myc approvals") + st.dim.Render(" · "+text.OneLine(t.o.Title))
 	return spread(left, fmt.Sprintf("%d waiting · %s", len(t.waiting), t.o.Now().Format("15:04:05")), t.width)
 }
 
@@ -117,7 +119,7 @@ func who(r Request) string {
 	if name == "" {
 		name = r.Principal
 	}
-	return OneLine(name)
+	return text.OneLine(name)
 }
 
 // subject is what a request is about, in a word.
@@ -129,25 +131,24 @@ func subject(r Request) string {
 		return "asks"
 	case Call: // below
 	}
-	return OneLine(strings.TrimPrefix(r.Tool, "agent__"))
+	return text.OneLine(strings.TrimPrefix(r.Tool, "agent__"))
 }
 
 // Gist is a request in one line: the command, the file, the question.
 func Gist(r Request) string {
 	switch {
 	case r.Kind == Question && len(r.Questions) > 0:
-		return OneLine(r.Questions[0].Text)
+		return text.OneLine(r.Questions[0].Text)
 	case r.Kind == Stop:
-		text, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-		return OneLine(text)
+		return text.OneLine(text.FirstLine(r.Text))
 	}
 	for _, p := range r.Facts.Parts {
 		if len(p.Paths) > 0 && r.Tool != "agent__Bash" {
-			return OneLine(p.Paths[0].Raw)
+			return text.OneLine(p.Paths[0].Raw)
 		}
 	}
-	text, _ := ShowArgs(r)
-	return OneLine(text)
+	args, _ := ShowArgs(r)
+	return text.OneLine(args)
 }
 
 // outcome says how a request ended.
@@ -155,23 +156,23 @@ func outcome(r Request) string {
 	if r.Answer == nil {
 		return string(r.State)
 	}
-	text := map[State]string{Allowed: "✓ allowed", Denied: "✗ denied", Expired: "✗ expired"}[r.State]
+	said := map[State]string{Allowed: "✓ allowed", Denied: "✗ denied", Expired: "✗ expired"}[r.State]
 	if r.Answer.By != "" && r.State != Expired {
-		text += " by " + OneLine(r.Answer.By)
+		said += " by " + text.OneLine(r.Answer.By)
 	}
 	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != Expired {
-		text += " (" + via + ")"
+		said += " (" + via + ")"
 	}
 	switch r.Answer.For {
 	case Session:
-		text += ", for the session"
+		said += ", for the session"
 	case Never:
-		text += ", never in this session"
+		said += ", never in this session"
 	case Rule:
-		text += ", as rule " + OneLine(r.Answer.Rule)
+		said += ", as rule " + text.OneLine(r.Answer.Rule)
 	case Once:
 	}
-	return text
+	return said
 }
 
 // pad cuts or fills a text to a width in cells.
@@ -206,29 +207,29 @@ func (t *terminal) describe(r Request, st styles) []string {
 	plain := lipgloss.NewStyle()
 	add(st.bold, strings.Join(nonEmpty(r.Tool, who(r), "role "+r.Role, "in "+r.Dir, r.Category, string(r.Risk)), " · "))
 	if r.Reason != "" {
-		add(plain, "asked because: "+OneLine(r.Reason)+bracketed(r.Rule))
+		add(plain, "asked because: "+text.OneLine(r.Reason)+bracketed(r.Rule))
 	}
 	if r.Opinion != "" {
-		add(plain, "the model passed it on: "+OneLine(r.Opinion))
+		add(plain, "the model passed it on: "+text.OneLine(r.Opinion))
 	}
 	if r.Thinking != "" {
-		add(st.dim, "the agent's reasoning (as it says): "+OneLine(r.Thinking))
+		add(st.dim, "the agent's reasoning (as it says): "+text.OneLine(r.Thinking))
 	}
 	for _, p := range r.Facts.Parts {
 		if len(p.Unclear) > 0 {
-			add(st.warn, "not understood: "+OneLine(strings.Join(p.Unclear, "; ")))
+			add(st.warn, "not understood: "+text.OneLine(strings.Join(p.Unclear, "; ")))
 		}
 	}
 	out = append(out, "")
-	text, diff := ShowArgs(r)
+	shown, diff := ShowArgs(r)
 	switch r.Kind {
 	case Stop:
-		text = Visible(r.Text)
+		shown = text.Visible(r.Text)
 	case Question:
-		text = t.questionText(r)
+		shown = t.questionText(r)
 	case Call:
 	}
-	for _, line := range strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(shown, "\t", "    "), "\n") {
 		style := plain
 		if diff && strings.HasPrefix(line, "+") {
 			style = st.good
@@ -247,16 +248,16 @@ func (t *terminal) questionText(r Request) string {
 	}
 	q := r.Questions[t.picks.at]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d: %s\n", t.picks.at+1, len(r.Questions), Visible(q.Text))
+	fmt.Fprintf(&b, "%d of %d: %s\n", t.picks.at+1, len(r.Questions), text.Visible(q.Text))
 	for i, option := range q.Options {
 		mark := " "
 		if t.picks.chosen[i] {
 			mark = "x"
 		}
 		if q.Many {
-			fmt.Fprintf(&b, "[%s] %d %s\n", mark, i+1, OneLine(option))
+			fmt.Fprintf(&b, "[%s] %d %s\n", mark, i+1, text.OneLine(option))
 		} else {
-			fmt.Fprintf(&b, "  %d %s\n", i+1, OneLine(option))
+			fmt.Fprintf(&b, "  %d %s\n", i+1, text.OneLine(option))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -266,7 +267,7 @@ func bracketed(rule string) string {
 	if rule == "" {
 		return ""
 	}
-	return " (" + OneLine(rule) + ")"
+	return " (" + text.OneLine(rule) + ")"
 }
 
 // nonEmpty drops the parts that say nothing.
@@ -274,7 +275,7 @@ func nonEmpty(parts ...string) []string {
 	var out []string
 	for _, p := range parts {
 		if p = strings.TrimSpace(p); p != "" && p != "role" && p != "in" {
-			out = append(out, OneLine(p))
+			out = append(out, text.OneLine(p))
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -80,7 +81,7 @@ func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, 
 		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); faulty(problems) {
 			return fmt.Errorf("the rule does not compile: %s", problems[0].Message)
 		}
-		by = approval.OneLine(by)
+		by = text.OneLine(by)
 		reason := r.Reason
 		if reason == "" {
 			reason = "Said by " + by + "."

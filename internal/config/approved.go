@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -167,10 +168,10 @@ func sameRules(a, b []policy.Rule) bool {
 
 // ApprovedComment is the comment over a written rule: who approved it, when, and how to undo it.
 func ApprovedComment(r approval.Request, a approval.Answer) (comment, reason string) {
-	by := approval.OneLine(a.By)
+	by := text.OneLine(a.By)
 	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via, a.Time.Format(time.DateOnly), r.ID)
 	if a.Reason != "" {
-		comment += " Why: " + approval.OneLine(a.Reason)
+		comment += " Why: " + text.OneLine(a.Reason)
 	}
 	return comment, "Approved by " + by + "."
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/text"
 )
 
 // Version is that of the rules. It changes when a definition may have other findings than before.
@@ -130,11 +132,15 @@ type walk struct {
 // maxFindings bounds what is told of one definition.
 const maxFindings = 20
 
+// maxExcerpt bounds the excerpt of a finding, in characters.
+const maxExcerpt = 120
+
 func (w *walk) add(family string, severity Severity, where, excerpt, why string) {
 	if len(w.found) >= maxFindings {
 		return
 	}
-	f := Finding{family, severity, where, shorten(Visible(strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(excerpt)), 120), why}
+	excerpt = text.TruncateRunes(strings.Join(strings.Fields(text.Flatten(excerpt)), " "), maxExcerpt)
+	f := Finding{family, severity, where, excerpt, why}
 	if !slices.ContainsFunc(w.found, func(o Finding) bool { return o.Family == family && o.Where == where && o.Why == why }) {
 		w.found = append(w.found, f)
 	}
@@ -227,7 +233,7 @@ func (w *walk) key(key, path string) {
 	}
 	if strings.ContainsAny(key, "_- ") && len(key) > 16 {
 		spaced := strings.NewReplacer("_", " ", "-", " ").Replace(key)
-		(&text{walk: w, where: path, raw: spaced, place: inKey}).prose()
+		(&passage{walk: w, where: path, raw: spaced, place: inKey}).prose()
 	}
 }
 
@@ -237,7 +243,7 @@ func (w *walk) text(s, path, member string) {
 	if len(s) > longText {
 		w.add(Schema, Soft, path, s[:200], "a text of "+strconv.Itoa(len(s))+" bytes")
 	}
-	t := &text{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
+	t := &passage{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
 	if len(s) >= 3 {
 		t.secrets()
 		t.commands()
