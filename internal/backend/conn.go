@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // The protocol revisions. The first four begin with initialize; the modern one has no handshake and says everything in each
@@ -265,10 +266,5 @@ func isNotSent(err error) bool {
 
 // excerpt shortens what a server said for an error text.
 func excerpt(b []byte) string {
-	const most = 300
-	s := printable(string(b))
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return s
+	return text.Truncate(printable(string(b)), 300)
 }

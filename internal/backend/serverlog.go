@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // What is kept of a server's stderr on disk: its file, and the one before it. A line is cut where it is longer than lineSize.
@@ -162,12 +164,12 @@ func (l *logLines) flush(cut bool) {
 		return
 	}
 	// Redacted before it is cut, so that no half of a secret is left. A value that does not end in what was gathered is cut off with the margin.
-	text := l.secrets.text(string(l.buf))
-	if cut || len(text) > lineSize {
-		text = text[:min(len(text), lineSize)] + " […]"
+	line := l.secrets.text(string(l.buf))
+	if cut || len(line) > lineSize {
+		line = text.Prefix(line, lineSize) + " […]"
 	}
-	if text = strings.TrimRight(printable(text), " \t\n"); text != "" {
-		l.log.line(text)
+	if line = strings.TrimRight(printable(line), " \t\n"); line != "" {
+		l.log.line(line)
 	}
 	l.buf, l.skip = l.buf[:0], cut
 }
