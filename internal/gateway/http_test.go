@@ -162,7 +162,9 @@ func TestLegacyCancel(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	answer := make(chan string, 1)
-	go func() { answer <- bodyOf(t, w.do(t.Context(), http.MethodPost, slow, "Accept", "application/json").Body) }()
+	go func() {
+		answer <- bodyOf(t, w.do(t.Context(), http.MethodPost, slow, "Accept", "application/json").Body)
+	}()
 	<-w.world.started
 	if res := w.do(t.Context(), http.MethodPost, slow); !strings.Contains(bodyOf(t, res.Body), "still open") {
 		t.Error("a second request of the same id was served")
