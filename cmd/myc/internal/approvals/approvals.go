@@ -94,7 +94,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), base.FirstLine(whoAsks(r), 30), base.OrDash(r.Tool), base.FirstLine(text.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30), base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
 	}
 	base.Table(a.Out, rows)
 	return nil

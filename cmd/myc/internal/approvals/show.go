@@ -47,7 +47,7 @@ func (a *app) showRequest(r approval.Request) {
 	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)}, {"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
 	for _, f := range [][2]string{
 		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir}, {"asked by rule", r.Rule},
-		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", base.FirstLine(r.Thinking, 500)},
+		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", text.Cell(r.Thinking, 500)},
 	} {
 		if f[1] != "" {
 			rows = append(rows, []string{f[0], text.OneLine(f[1])})

@@ -43,7 +43,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 				_ = a.PrintLine(r) // where nobody reads any more the next write ends the program
 				return
 			}
-			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, text.OneLine(r.Tool), base.FirstLine(approval.Gist(r), 120))
+			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, text.OneLine(r.Tool), text.Cell(approval.Gist(r), 120))
 		})
 	}
 	return approval.WatchTerminal(ctx, a.In, a.Out, a.Environ, approval.TerminalOptions{

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // finding is one line of `myc doctor`.
@@ -60,9 +61,9 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	} else {
 		for _, f := range found {
 			mark := map[string]string{"ok": "✓", "warning": "!", "problem": "✗"}[f.Level]
-			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, project.Visible(f.Message))
+			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, text.Flatten(f.Message))
 			if f.Hint != "" {
-				fmt.Fprintf(a.Out, "    → %s\n", project.Visible(f.Hint))
+				fmt.Fprintf(a.Out, "    → %s\n", text.Flatten(f.Hint))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // doctorSchemas checks the schemas of the tools that servers offer. A tool whose schema does not compile works all the same.
@@ -16,7 +17,7 @@ func doctorSchemas(v *project.View, add base.Report) {
 			continue
 		}
 		for _, why := range backend.SchemaProblems(d.Raw) {
-			add("warning", "tool "+d.Item.String(), project.Visible(why), "its server has to mend it; clients that check schemas may refuse the tool")
+			add("warning", "tool "+d.Item.String(), text.Flatten(why), "its server has to mend it; clients that check schemas may refuse the tool")
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -56,7 +57,7 @@ func (a *app) status(ctx context.Context) error {
 		if !b.Since.IsZero() {
 			since = b.Since.Local().Format(time.TimeOnly)
 		}
-		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(base.FirstLine(b.Error, 80))})
+		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(text.Cell(b.Error, 80))})
 	}
 	fmt.Fprintln(a.Out)
 	base.Table(a.Out, rows[1:])
