@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // decoder places the values of one document and collects what is wrong with it.
@@ -250,9 +251,9 @@ func (d *decoder) unknownKey(e entry, names []string, at string) {
 	}
 	slices.Sort(all)
 	hint := ""
-	if near := Nearest(e.key, names); near != "" {
+	if near := text.Nearest(e.key, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
-	} else if near := Nearest(e.key, all); near != "" {
+	} else if near := text.Nearest(e.key, all); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if len(names) > 0 {
 		slices.Sort(names)

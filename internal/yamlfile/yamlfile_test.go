@@ -368,19 +368,6 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	candidates := []string{"allowedTools", "allowedRoles", "name", "deny", "filesystem__read_file", "filesystem__write_file"}
-	for word, want := range map[string]string{
-		"allowedTool": "allowedTools", "allowed_tools": "allowedTools", "alowedRoles": "allowedRoles", "nmae": "name", "NAME": "name",
-		"filesystem__raed_file": "filesystem__read_file", "filesystem__writefile": "filesystem__write_file", "zzz": "", "": "", "x": "",
-		"den": "deny", "completely_else": "",
-	} {
-		if got := Nearest(word, candidates); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}
-
 // FuzzDecode: no input panics, hangs or yields a problem that a person cannot read; what has a problem names it.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"name: x\n", "a: &a [*a]\n<<: *a\n", "? [a]\n: b\n", "{\"a\": [1, 2.5e3, \"\\u00e9\"]}", "- - a\n", "a: |\n  x\n", "%YAML 1.2\n---\n", "a: !!str 1\n", "rules:\n - {action: x, sub: {a: b}}\n", "\t- a", "a:\n- b\n-\n", "'a': \"b\nc\"\n"} {
