@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -39,17 +38,7 @@ var (
 )
 
 func (d *decoder) report(n ast.Node, hint, format string, args ...any) {
-	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: oneLine(fmt.Sprintf(format, args...)), Hint: oneLine(hint)})
-}
-
-// oneLine keeps what a file or an error brings into a message from breaking its line or steering a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
+	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: text.Flatten(fmt.Sprintf(format, args...)), Hint: text.Flatten(hint)})
 }
 
 // value decodes a node into v, which is settable. at is where it is ("grants.memory"), for messages; empty: the document.

@@ -200,7 +200,7 @@ func TestProblems(t *testing.T) {
 		{"reserved", "name: @x\n", []P{{Line: 1, Message: "a value begins with a character that YAML reserves (@ or `)", Hint: "put the value in quotes"}}},
 		{"foreign tag", "name: !ruby/object x\n", []P{{Line: 1, Message: "name has the tag !ruby/object, which means nothing here", Hint: "remove the tag"}}},
 		{"alias of two lines", "any: * a\n  b\n", []P{{Line: 1, Message: `the alias "*a b" stands for nothing: there is no "&a b" before it`, Hint: `if you mean the text, write it in quotes: "*a b"`}}},
-		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n", []P{{Line: 1, Message: "env.a b  must be text, not a list", Hint: "write one value, without brackets or dash"}}},
+		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n", []P{{Line: 1, Message: "env.a b\\x1b must be text, not a list", Hint: "write one value, without brackets or dash"}}},
 		{"merge of no map", "grants:\n  <<: [1]\n", []P{{Line: 2, Message: "grants: << merges a value that is not a map", Hint: "write << with an alias of a map"}}},
 		{"strict inside a type that decodes itself", "rules:\n  - action: deny\n    mach: {a: b}\n    tool: [1, {}]\n  - sub: {actoin: x}\n", []P{
 			{Line: 3, Message: `unknown key "mach" in rules[0]`, Hint: `did you mean "match"?`},
