@@ -111,7 +111,7 @@ func (s *Scanner) Definition(raw []byte) []Finding {
 	w.collect(raw)
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := w.value(d, "", "", 0); err != nil {
-		w.add(Schema, Hard, "", string(raw[:min(len(raw), 80)]), "it cannot be read: "+err.Error())
+		w.add(Schema, Hard, "", text.Prefix(string(raw), 80), "it cannot be read: "+err.Error())
 	}
 	slices.SortStableFunc(w.found, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // hard before soft
 	return w.found
@@ -241,7 +241,7 @@ func (w *walk) key(key, path string) {
 func (w *walk) text(s, path, member string) {
 	w.characters(s, path)
 	if len(s) > longText {
-		w.add(Schema, Soft, path, s[:200], "a text of "+strconv.Itoa(len(s))+" bytes")
+		w.add(Schema, Soft, path, text.Prefix(s, 200), "a text of "+strconv.Itoa(len(s))+" bytes")
 	}
 	t := &passage{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
 	if len(s) >= 3 {
