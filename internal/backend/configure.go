@@ -4,13 +4,13 @@ import "reflect"
 
 // settle sets the state of an entry that is not connected: what can be known without starting anything. The lock is held, or nobody else has the entry.
 func (e *entry) settle(vars variables) {
-	e.set(StateIdle, "")
+	e.set(StateIdle, nil)
 	if e.cfg.Disabled {
-		e.set(StateDisabled, "")
+		e.set(StateDisabled, nil)
 		return
 	}
 	if _, err := e.cfg.resolve(e.pool.dir, vars, nil); err != nil {
-		e.set(StateFailed, err.Error())
+		e.set(StateFailed, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // Do sends one request to a server, starting it if needed, and returns the raw result or the raw JSON-RPC error object. peer
@@ -68,7 +69,7 @@ func (e *entry) call(ctx context.Context, r call) (result, rpcErr []byte, err er
 		}
 		if !isNotSent(err) {
 			if c.calls.reason() == nil {
-				err = &missedError{err.Error()} // the connection stands: it is this call that got lost
+				err = text.Hinted(&missedError{err.Error()}, text.HintOf(err)) // the connection stands: it is this call that got lost
 			}
 			break
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // entry is one configured server and what is known of it.
@@ -26,7 +27,7 @@ type entry struct {
 	digest  string
 	state   string
 	since   time.Time
-	fault   string   // why it failed, in words for people
+	fault   error    // why it failed, for people: it has no secrets
 	conn    *conn    // nil: not connected
 	attempt *attempt // nil: none under way
 	queue   *queue
@@ -86,7 +87,7 @@ func (e *entry) need(ctx context.Context) (c *conn, fresh bool, err error) {
 		}
 		e.attempt = a
 		e.starts++
-		e.set(StateStarting, "")
+		e.set(StateStarting, nil)
 	}
 	e.mu.Unlock()
 	select {
@@ -98,7 +99,7 @@ func (e *entry) need(ctx context.Context) (c *conn, fresh bool, err error) {
 }
 
 // set records a state. The lock is held.
-func (e *entry) set(state, fault string) {
+func (e *entry) set(state string, fault error) {
 	e.state, e.fault, e.since = state, fault, e.pool.now()
 }
 
@@ -118,10 +119,10 @@ func (e *entry) start(a *attempt, wait time.Duration) {
 	e.attempt = nil
 	if err != nil {
 		e.respite.failed(e.pool.now(), err, false)
-		e.set(StateFailed, err.Error())
+		e.set(StateFailed, err)
 	} else {
 		e.conn, e.ready = c, e.pool.now()
-		e.set(StateReady, "")
+		e.set(StateReady, nil)
 	}
 	stop := e.cfg.Stop.or(DefaultStop)
 	e.mu.Unlock()
@@ -135,7 +136,7 @@ func (e *entry) start(a *attempt, wait time.Duration) {
 		if errors.As(err, &login) {
 			level = slog.LevelInfo // it works as it should: status, doctor and every call say what is missing
 		}
-		e.pool.logger.Log(e.ctx, level, "server did not start", "server", e.name, "error", err)
+		e.pool.logger.Log(e.ctx, level, "server did not start", "server", e.name, "error", text.Describe(err))
 		e.pool.rebuild()
 		if c.link != nil {
 			e.close(c, stop)
@@ -272,7 +273,7 @@ func (e *entry) drop(c *conn, why error) {
 		e.respite = respite{}
 		return
 	}
-	e.respite.failed(now, errors.New(c.secrets.text(why.Error())), true)
+	e.respite.failed(now, c.secrets.error(why), true)
 }
 
 // lost notes that a connection is gone. An end without a reason is our own wish, and a session that a server forgot is no fault.
@@ -281,9 +282,9 @@ func (e *entry) lost(c *conn, why error) {
 	e.drop(c, why)
 	if e.conn == nil && e.attempt == nil { // else another attempt says how it is
 		if why == nil || errors.Is(why, errSessionGone) {
-			e.set(StateIdle, "")
+			e.set(StateIdle, nil)
 		} else {
-			e.set(StateFailed, c.secrets.text(why.Error()))
+			e.set(StateFailed, c.secrets.error(why))
 		}
 	}
 	e.mu.Unlock()
@@ -316,7 +317,7 @@ func (e *entry) learn(c *conn) error {
 		err = c.secrets.error(fmt.Errorf("learn its catalog: %w", err))
 		e.mu.Lock()
 		if e.conn == c {
-			e.fault = err.Error()
+			e.fault = err
 		}
 		e.mu.Unlock()
 		e.pool.rebuild()
@@ -333,7 +334,7 @@ func (e *entry) learn(c *conn) error {
 	e.know(l, about, true)
 	e.judged = c
 	if e.conn == c {
-		e.fault = ""
+		e.fault = nil
 	}
 	for _, p := range problems {
 		e.leftOut = append(e.leftOut, c.secrets.text(p))

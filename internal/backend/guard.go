@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // guarded is a call behind the queue and the breaker of its server. The time that it waits for its turn is part of its time-out: a caller
@@ -57,7 +59,7 @@ func (q *queue) join(ctx context.Context, limit time.Duration) (time.Duration, e
 		err = context.DeadlineExceeded
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = fmt.Errorf("it is busy: the call waited %v for its turn (hint: concurrency of its entry sets how many run at once)", limit)
+		err = text.Hinted(fmt.Errorf("it is busy: the call waited %v for its turn", limit), "concurrency of its entry sets how many run at once")
 	}
 	return 0, err
 }

@@ -81,7 +81,7 @@ func (c *conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
 	}
 	if !slices.Contains(legacyVersions, r.Version) {
-		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q (hint: we speak %s and %v)", r.Version, modernVersion, legacyVersions)}
+		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q; we speak %s and %v", r.Version, modernVersion, legacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
 	c.introduced(result, rpc.Member(result, "serverInfo"))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // errSessionGone tells that a server forgot our session, so that the request did not run there.
@@ -77,7 +78,7 @@ func newClient() *http.Client {
 			case len(via) > 3:
 				return errors.New("more than 3 redirects")
 			case req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme:
-				return errors.New("redirect to another host refused (hint: put that address into the configuration)")
+				return text.Hinted(errors.New("redirect to another host refused"), "put that address into the configuration")
 			case req.Method != first.Method:
 				return errors.New("redirect that changes the method refused")
 			}
@@ -132,7 +133,7 @@ func (h *httpLink) do(req *http.Request) (*http.Response, error) {
 		return nil, login
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %s", req.URL.Host, h.launch.secrets.text(err.Error()))
+		return nil, fmt.Errorf("reach %s: %w", req.URL.Host, h.launch.secrets.error(err))
 	}
 	return res, nil
 }
@@ -186,7 +187,7 @@ func (h *httpLink) exchange(req *http.Request, p *pending) error {
 	case len(body) > maxAnswer:
 		return fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
 	case kind != "application/json":
-		return fmt.Errorf("its answer is of type %.60q, not JSON (hint: is the url that of an MCP server?)", kind)
+		return text.Hinted(fmt.Errorf("its answer is of type %.60q, not JSON", kind), "is the url that of an MCP server?")
 	}
 	h.in.take(body, p)
 	return nil
@@ -221,9 +222,9 @@ func (h *httpLink) refusal(res *http.Response, kind string, p *pending) error {
 			h.broken(errSessionGone)
 			return nil
 		}
-		return errors.New("it answers HTTP 404 Not Found (hint: check the path in the url)")
+		return text.Hinted(errors.New("it answers HTTP 404 Not Found"), "check the path in the url")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("it answers HTTP %d %s (hint: check the entry's headers, for instance Authorization)", res.StatusCode, http.StatusText(res.StatusCode))
+		return text.Hinted(fmt.Errorf("it answers HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode)), "check the entry's headers, for instance Authorization")
 	}
 	said := body[:min(len(body), maxErrorBody)]
 	if len(said) == 0 {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mycelium/internal/text"
 )
 
 // launch is a server's entry with everything expanded: what is needed to reach it.
@@ -107,7 +109,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 		return nil, &missingError{names: x.missing}
 	}
 	if x.faults != nil {
-		return nil, fmt.Errorf("%w (hint: docs/secrets.md says where secrets can be and how to put them there)", errors.Join(x.faults...))
+		return nil, text.Hinted(errors.Join(x.faults...), "docs/secrets.md says where secrets can be and how to put them there")
 	}
 	if x.blind {
 		return l, nil
@@ -121,7 +123,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 	}
 	program, err := lookPath(l.argv[0], environment(l.env)["PATH"], l.dir)
 	if err != nil {
-		return nil, errors.New(l.secrets.text(err.Error()))
+		return nil, l.secrets.error(err)
 	}
 	l.argv[0] = program
 	return l, nil
@@ -141,26 +143,26 @@ func (l *launch) checkOAuth() error {
 	if l.oauth == nil {
 		return nil
 	}
-	if why := l.noOAuth(); why != "" {
-		return errors.New(why)
+	if err := l.noOAuth(); err != nil {
+		return err
 	}
 	if err := l.oauth.Check(); err != nil {
-		return errors.New(l.secrets.text(err.Error()))
+		return l.secrets.error(err)
 	}
 	return nil
 }
 
-// noOAuth says why no token is got for a server; empty: one may be.
-func (l *launch) noOAuth() string {
+// noOAuth says why no token is got for a server; nil: one may be.
+func (l *launch) noOAuth() error {
 	for k := range l.headers {
 		if strings.EqualFold(k, "Authorization") {
-			return "its entry has an Authorization header, so that no token is got for it (hint: keep headers or oauth)"
+			return text.Hinted(errors.New("its entry has an Authorization header, so that no token is got for it"), "keep headers or oauth")
 		}
 	}
 	if l.url.Scheme == "http" && !isLoopback(l.url.Hostname()) {
-		return "its url is not https, so that a token could be read on its way (hint: write https, or a server on this machine)"
+		return text.Hinted(errors.New("its url is not https, so that a token could be read on its way"), "write https, or a server on this machine")
 	}
-	return ""
+	return nil
 }
 
 // childEnv is the environment of a server: what may be inherited, and what its entry says, which wins.
@@ -198,7 +200,7 @@ func lookPath(name, path, dir string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("command %s: not found in PATH (hint: is it installed? PATH=%s)", name, path)
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
 }
 
 func isProgram(file string) error {
@@ -211,7 +213,7 @@ func isProgram(file string) error {
 	case info.IsDir():
 		return errors.New("is a folder")
 	case info.Mode()&0o111 == 0:
-		return errors.New("is not executable (hint: chmod +x)")
+		return text.Hinted(errors.New("is not executable"), "chmod +x")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // learn lists everything that a server offers. A list of prompts or resources that fails keeps what was known of it (old) and is told in
@@ -30,7 +31,7 @@ func (c *conn) learn(ctx context.Context, old listing) (l listing, problems []st
 			return listing{}, nil, err
 		default:
 			l[k] = old[k]
-			problems = append(problems, err.Error())
+			problems = append(problems, text.Describe(err))
 		}
 	}
 	return l, problems, nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // The grants by which we get a token for a server.
@@ -39,22 +41,22 @@ func (o *OAuth) Check() error {
 	variable := func(s string) bool { return strings.Contains(s, "${") }
 	switch {
 	case o.Grant != "" && o.Grant != GrantCode && o.Grant != GrantCredentials:
-		return fmt.Errorf("oauth.grant is %.40q (hint: write %s or %s)", o.Grant, GrantCode, GrantCredentials)
+		return text.Hinted(fmt.Errorf("oauth.grant is %.40q", o.Grant), "write "+GrantCode+" or "+GrantCredentials)
 	case o.ClientSecret != "" && o.PrivateKey != "":
-		return errors.New("oauth has clientSecret and privateKey (hint: keep one of them)")
+		return text.Hinted(errors.New("oauth has clientSecret and privateKey"), "keep one of them")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.ClientID == "":
-		return errors.New("oauth has a secret and no clientId (hint: write the clientId that it belongs to)")
+		return text.Hinted(errors.New("oauth has a secret and no clientId"), "write the clientId that it belongs to")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.Issuer == "":
-		return errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere (hint: write issuer: the URL of the authorization server that the client is registered at)")
+		return text.Hinted(errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere"), "write issuer: the URL of the authorization server that the client is registered at")
 	case o.Grant == GrantCredentials && o.ClientSecret == "" && o.PrivateKey == "":
 		return errors.New("oauth.grant client_credentials needs clientId with clientSecret or privateKey")
 	case o.KeyID != "" && o.PrivateKey == "":
-		return errors.New("oauth.keyId names no key (hint: write privateKey, or remove keyId)")
+		return text.Hinted(errors.New("oauth.keyId names no key"), "write privateKey, or remove keyId")
 	}
 	if o.Issuer != "" && !variable(o.Issuer) {
 		u, err := url.Parse(o.Issuer)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-			return errors.New("oauth.issuer is not an https address (hint: write it as the authorization server names itself, for instance https://login.example.com)")
+			return text.Hinted(errors.New("oauth.issuer is not an https address"), "write it as the authorization server names itself, for instance https://login.example.com")
 		}
 	}
 	if o.Redirect != "" && !variable(o.Redirect) {
@@ -64,12 +66,12 @@ func (o *OAuth) Check() error {
 	}
 	for _, s := range o.Scopes {
 		if !isScope(s) && !variable(s) {
-			return fmt.Errorf("oauth.scopes names %.40q (hint: a scope has no spaces and no quotes; write one per entry)", s)
+			return text.Hinted(fmt.Errorf("oauth.scopes names %.40q", s), "a scope has no spaces and no quotes; write one per entry")
 		}
 	}
 	for _, h := range o.Hosts {
 		if h == "" || strings.ContainsAny(h, "/@ *?#") {
-			return fmt.Errorf("oauth.hosts names %.60q (hint: write a host, or host:port, without scheme and path)", h)
+			return text.Hinted(fmt.Errorf("oauth.hosts names %.60q", h), "write a host, or host:port, without scheme and path")
 		}
 	}
 	return nil
@@ -79,7 +81,7 @@ func (o *OAuth) Check() error {
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("oauth.redirect is %.80q (hint: write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine)", s)
+		return text.Hinted(fmt.Errorf("oauth.redirect is %.80q", s), "write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine")
 	}
 	return nil
 }
@@ -127,10 +129,13 @@ func (o *OAuth) expand(x *expander) *OAuth {
 type AuthorizationError struct {
 	Server string
 	Why    string
-	Hint   string // what a person does about it
+	hint   string // what a person does about it
 }
 
-func (e *AuthorizationError) Error() string { return e.Why + " (hint: " + e.Hint + ")" }
+func (e *AuthorizationError) Error() string { return e.Why }
+
+// Hint is what a person does about it.
+func (e *AuthorizationError) Hint() string { return e.hint }
 
 // authority gets, keeps and renews our tokens for one server. They go to that server and to nobody else, and no caller's token
 // ever comes here: what a client presents to us ends at our door.
@@ -180,7 +185,7 @@ func newAuthority(server string, l *launch, folder string, now func() time.Time)
 
 // authorityOf is what gets tokens for a server with this entry; nil where none may be got. It outlives connections.
 func (e *entry) authorityOf(l *launch) *authority {
-	if l.url == nil || l.noOAuth() != "" {
+	if l.url == nil || l.noOAuth() != nil {
 		return nil
 	}
 	e.mu.Lock()
@@ -208,7 +213,7 @@ func (e *entry) retry() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.conn == nil && e.attempt == nil && e.state == StateFailed {
-		e.set(StateIdle, "")
+		e.set(StateIdle, nil)
 	}
 }
 
@@ -217,7 +222,7 @@ func (a *authority) own() bool { return a.conf.Grant == GrantCredentials }
 
 // needLogin is the error that sends a person to the command.
 func (a *authority) needLogin(why string) error {
-	return &AuthorizationError{Server: a.server, Why: why, Hint: "a person runs `myc mcp login " + a.server + "` in a terminal of their own"}
+	return &AuthorizationError{Server: a.server, Why: why, hint: "a person runs `myc mcp login " + a.server + "` in a terminal of their own"}
 }
 
 // early is how long before its end a token is renewed: it has to arrive while it is good.
@@ -386,7 +391,7 @@ func (a *authority) answer(ctx context.Context, c challenge, sent string) (strin
 	switch {
 	case c.narrow && held != nil && held.Access == sent && len(a.beyond(held, missing)) == 0:
 		return "", &AuthorizationError{Server: a.server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
-			Hint: "the operator widens oauth.scopes, or the rights of the account there"}
+			hint: "the operator widens oauth.scopes, or the rights of the account there"}
 	case c.narrow && !a.own():
 		if held != nil && held.Access != sent {
 			return held.Access, nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/text"
 )
 
 // maxMetadata bounds a metadata document, in bytes.
@@ -137,8 +139,8 @@ func (a *authority) choose(servers []string) (string, error) {
 	case slices.Contains(servers, a.conf.Issuer):
 		return a.conf.Issuer, nil
 	}
-	return "", fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s (hint: correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there)",
-		visibleHost(servers[0]), visibleHost(a.conf.Issuer))
+	return "", text.Hinted(fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s", visibleHost(servers[0]), visibleHost(a.conf.Issuer)),
+		"correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there")
 }
 
 // wellKnown is a well-known address (RFC 8615): the name is put between the host and the path.

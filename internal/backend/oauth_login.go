@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/text"
 )
 
 // Login is an authorization that a person is asked for.
@@ -66,7 +68,7 @@ func (p *Pool) oauth(server string) (*entry, *authority, error) {
 	case l.url == nil:
 		return nil, nil, fmt.Errorf("server %q: it is started here, and gets what it needs by env", server)
 	case a == nil:
-		return nil, nil, fmt.Errorf("server %q: %s", server, l.noOAuth())
+		return nil, nil, fmt.Errorf("server %q: %w", server, l.noOAuth())
 	}
 	return e, a, nil
 }
@@ -89,7 +91,7 @@ func (p *Pool) BeginLogin(ctx context.Context, server, redirect string) (Login, 
 	}
 	l, err := a.begin(ctx, redirect)
 	if err != nil {
-		return Login{}, fmt.Errorf("server %q: %s", server, a.secrets.text(err.Error()))
+		return Login{}, fmt.Errorf("server %q: %w", server, redactor{live: a.secrets}.error(err))
 	}
 	return l, nil
 }
@@ -101,7 +103,7 @@ func (p *Pool) EndLogin(ctx context.Context, server, query string) error {
 		return err
 	}
 	if err := a.end(ctx, query); err != nil {
-		return fmt.Errorf("server %q: %s", server, a.secrets.text(err.Error()))
+		return fmt.Errorf("server %q: %w", server, redactor{live: a.secrets}.error(err))
 	}
 	e.retry()
 	return nil
@@ -257,8 +259,8 @@ func (a *authority) register(ctx context.Context, f *found, last, next *grant) e
 	case last != nil && next.ClientID != "" && next.ClientID != id && last.Redirect == next.Redirect && last.ClientSecret == "":
 		return nil // a registration belongs to its issuer and its redirect; one with a secret ends some day
 	case f.issuer.Register == "":
-		return fmt.Errorf("authorization server %s registers no clients by itself (hint: register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered)",
-			visibleHost(f.issuer.Issuer))
+		return text.Hinted(fmt.Errorf("authorization server %s registers no clients by itself", visibleHost(f.issuer.Issuer)),
+			"register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered")
 	}
 	return a.registerNow(ctx, f, next)
 }
@@ -300,7 +302,7 @@ func (a *authority) registerNow(ctx context.Context, f *found, next *grant) erro
 	err = readJSON(res.Body, maxToken, &r)
 	switch {
 	case res.StatusCode != http.StatusCreated && res.StatusCode != http.StatusOK:
-		return fmt.Errorf("register: the authorization server answers HTTP %d %s (hint: register a client there by hand, and write its id as clientId in the entry's oauth)", res.StatusCode, errorCode(r.Error))
+		return text.Hinted(fmt.Errorf("register: the authorization server answers HTTP %d %s", res.StatusCode, errorCode(r.Error)), "register a client there by hand, and write its id as clientId in the entry's oauth")
 	case err != nil:
 		return fmt.Errorf("register: %w", err)
 	case !isSecretText(r.ClientID) || r.ClientSecret != "" && !isSecretText(r.ClientSecret):
@@ -329,7 +331,7 @@ func (a *authority) end(ctx context.Context, query string) error {
 	pl := a.take(q.Get("state"))
 	switch {
 	case pl == nil:
-		return errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else (hint: log in again)")
+		return text.Hinted(errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else"), "log in again")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
 		return errors.New("what the browser came back with says something twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:

@@ -174,7 +174,7 @@ func (c *suiteClient) authorized(ctx context.Context, do func() error) error {
 	err := do()
 	for range 3 {
 		var login *AuthorizationError
-		if !errors.As(err, &login) || !strings.Contains(login.Hint, "myc mcp login") {
+		if !errors.As(err, &login) || !strings.Contains(login.Hint(), "myc mcp login") {
 			return err
 		}
 		if lerr := c.login(ctx); lerr != nil {

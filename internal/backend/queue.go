@@ -64,5 +64,10 @@ func (q *queue) leave() { <-q.slots }
 type fullError struct{ at, waiting int }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("it is busy: %d calls are at work and %d wait (hint: try again later; concurrency and queue of its entry set how many may)", e.at, e.waiting)
+	return fmt.Sprintf("it is busy: %d calls are at work and %d wait", e.at, e.waiting)
+}
+
+// Hint is how to mend it.
+func (e *fullError) Hint() string {
+	return "try again later; concurrency and queue of its entry set how many may"
 }

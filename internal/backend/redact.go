@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // minSecret is the length from which a value that was expanded is kept out of what people read. Shorter ones ("1", "en") are no
@@ -97,7 +98,7 @@ func (r redactor) error(err error) error {
 	if errors.As(err, &login) {
 		return login
 	}
-	return errors.New(r.text(err.Error()))
+	return text.Hinted(errors.New(r.text(err.Error())), r.text(text.HintOf(err)))
 }
 
 // json replaces every value in a JSON text; b itself is returned if it has none.

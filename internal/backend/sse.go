@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // sseLink speaks the HTTP transport of 2024: one stream of events carries all that the server says, and its first event names the address to
@@ -33,9 +34,9 @@ func (s *sseLink) read() {
 	if err != nil {
 		var status *statusError
 		if errors.As(err, &status) && (status.code == http.StatusUnauthorized || status.code == http.StatusForbidden) {
-			err = fmt.Errorf("%w (hint: check the entry's headers, for instance Authorization)", err)
+			err = text.Hinted(err, "check the entry's headers, for instance Authorization")
 		} else if errors.As(err, &status) {
-			err = fmt.Errorf("%w and no stream of events (hint: most servers of today speak type: http)", err)
+			err = text.Hinted(fmt.Errorf("%w and no stream of events", err), "most servers of today speak type: http")
 		}
 		s.broken(err)
 		return

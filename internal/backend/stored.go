@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // storedVersion is the form of a stored catalog. A file of another form counts as unknown.
@@ -95,7 +96,7 @@ func seen(dir, server string) bool {
 // parse reads the form that save writes.
 func (l *listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
 	if !rpc.Valid(b) {
-		return About{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
+		return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: the file is not JSON", server), "delete it; it is learned again")
 	}
 	name, _ := rpc.Text(rpc.Member(b, "server"))
 	config, _ := rpc.Text(rpc.Member(b, "config"))
@@ -106,7 +107,7 @@ func (l *listing) parse(b []byte, server, digest string) (info About, known bool
 	for k := range kinds {
 		items, err := elements(rpc.Member(b, kindNames[k]))
 		if err != nil {
-			return About{}, false, fmt.Errorf("catalog of %s: %s: %w (hint: delete the file; it is learned again)", server, kindNames[k], err)
+			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: %w", server, kindNames[k], err), "delete the file; it is learned again")
 		}
 		read[k] = items
 	}

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -70,7 +71,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p app
 	}
 	err = underLock(dir, func() error {
 		var all, own []approval.Policy
-		var text []byte
+		var file []byte
 		for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
 			data, err := readFile(filepath.Join(dir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -78,24 +79,24 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p app
 			}
 			list, problems := parsePolicies(name, data, nil)
 			if faulty(problems) {
-				return hinted{fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first"}
+				return text.Hinted(fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first")
 			}
 			all = append(all, list...)
 			if name == target {
-				own, text = list, data
+				own, file = list, data
 			}
 		}
 		if p, err = approval.NextPolicy(all, description, tool, now); err != nil {
 			return err
 		}
-		text = appendItem(text, policiesHead, policyLines(p), func(b []byte) bool {
+		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
 			again, problems := parsePolicies(target, b, nil)
 			return !faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
 		})
-		if text == nil {
-			return hinted{fmt.Errorf("it cannot be written at the end of %s", target), "write policies: as a list, one key a line, and as the last key of the file"}
+		if file == nil {
+			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target), "write policies: as a list, one key a line, and as the last key of the file")
 		}
-		return atomicfile.Write(filepath.Join(dir, target), text, 0o644)
+		return atomicfile.Write(filepath.Join(dir, target), file, 0o644)
 	})
 	if err != nil {
 		return approval.Policy{}, fmt.Errorf("add policy: %w", err)

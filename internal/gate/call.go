@@ -362,7 +362,7 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", text.Truncate(failed.Error(), maxError)
+		r.Outcome, r.Error = "error", text.Truncate(text.Describe(failed), maxError)
 	case reply.Error != nil:
 		r.Outcome, r.Error = "error", text.Truncate(stringMember(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):

@@ -128,12 +128,7 @@ func (d *decoder) self(node ast.Node, into selfDecoder, at string) {
 		d.problems = append(d.problems, known.problems...)
 		return
 	}
-	hint := ""
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		hint = hinted.Hint()
-	}
-	d.report(node, hint, "%s: %v", place(at), err)
+	d.report(node, text.HintOf(err), "%s: %v", place(at), err)
 }
 
 func (d *decoder) text(node ast.Node, into encoding.TextUnmarshaler, t reflect.Type, at string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // inner, base and doc together use every kind of field that our files have.
@@ -63,18 +64,11 @@ func (r *rule) UnmarshalYAML(unmarshal func(any) error) error {
 		return fmt.Errorf("rule: %w", err)
 	}
 	if plain.Action == "explode" {
-		return hinted{errors.New("no such action: explode"), "write deny, ask or allow"}
+		return text.Hinted(errors.New("no such action: explode"), "write deny, ask or allow")
 	}
 	*r = rule{plain.Action, plain.Match, plain.Tools}
 	return nil
 }
-
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Hint() string { return h.hint }
 
 // oneOrMany takes a text or a list: the first attempt may fail without a trace.
 type oneOrMany []string

@@ -1,12 +1,12 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -103,11 +103,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		}
 		switch {
 		case b.State == backend.StateFailed:
-			text, own, ok := strings.Cut(b.Error, " (hint: ")
-			if ok {
-				hint = strings.TrimSuffix(own, ")")
-			}
-			add("problem", "server "+b.Name, text, hint)
+			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":
 			hint = "calls are tried again by themselves; myc tools sync tries it now"
 			if b.Log != "" {
