@@ -23,13 +23,6 @@ type Asker interface {
 	Ask(ctx context.Context, q model.Question) (model.Answer, error)
 }
 
-// The defaults of a judge.
-const (
-	DefaultJudge      = "claude-haiku-4-5"
-	DefaultConfidence = 0.8
-	DefaultThinking   = 20 * time.Second // that a judge may take
-)
-
 // Bounds of what a model is asked to judge. A call that is larger is not cut: it goes to a person.
 const (
 	maxJudged  = 32 << 10 // bytes of arguments

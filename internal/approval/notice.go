@@ -38,6 +38,9 @@ type Board struct {
 	watchers map[*noticeQueue]struct{}
 }
 
+// NoticeLength is how much of a notice's text is shown, in characters (E22).
+const NoticeLength = 300
+
 // maxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
 const maxNotices = 100
 

@@ -73,7 +73,7 @@ func NewNotify(o NotifyOptions) (*Notify, error) {
 		}
 	}
 	n := &Notify{o: o, client: &http.Client{
-		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout: postTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if w := o.Config.Ntfy; w != nil {
 		n.add("ntfy", func(ctx context.Context, x told) error { return n.ntfy(ctx, *w, x) })
@@ -182,6 +182,9 @@ func (n *Notify) ntfy(ctx context.Context, w WebhookConfig, x told) error {
 	return n.post(ctx, u.String(), w.Token, map[string]any{"topic": topic, "title": x.title, "message": x.text, "priority": priority})
 }
 
+// postTimeout bounds one post.
+const postTimeout = 30 * time.Second
+
 // slackText keeps a text from being more than text: a mention of everybody, a link under another name.
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -229,7 +232,7 @@ func screenCommand(system, title, text string) []string {
 
 // requestWords tell of a request without its arguments.
 func requestWords(r Request) told {
-	where := short(cmp.Or(r.Label, lastOf(r.Dir), r.Session), 60)
+	where := Short(cmp.Or(r.Label, LastElement(r.Dir), r.Session), 60)
 	switch r.Kind {
 	case Stop:
 		return told{where + " wants to stop", "Shall it go on? Answer in the terminal (myc approvals watch) or in the chat.", true}
@@ -239,15 +242,15 @@ func requestWords(r Request) told {
 	}
 	text := fmt.Sprintf("%s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
-		text += ", " + short(r.Category, 40)
+		text += ", " + Short(r.Category, 40)
 	}
-	return told{where + " waits for approval: " + short(r.Tool, 80), text + ". Answer in the terminal (myc approvals watch) or in the chat.", true}
+	return told{where + " waits for approval: " + Short(r.Tool, 80), text + ". Answer in the terminal (myc approvals watch) or in the chat.", true}
 }
 
 // noticeWords tell a notice.
 func noticeWords(x Notice) told {
 	return told{
-		title: short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " "),
-		text:  short(x.Text, noticeRoom), urgent: x.Kind == Errored || x.Kind == DenialAlert || x.Kind == BudgetAlert || x.Kind == Waits,
+		title: Short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " "),
+		text:  Short(x.Text, NoticeLength), urgent: x.Kind == Errored || x.Kind == DenialAlert || x.Kind == BudgetAlert || x.Kind == Waits,
 	}
 }

@@ -96,3 +96,11 @@ func showJSON(args []byte) string {
 	}
 	return text.Visible(string(b))
 }
+
+// Short is a text on one line, with its hidden characters shown, of at most n characters.
+func Short(s string, n int) string {
+	return text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(s), " ")), n)
+}
+
+// LastElement is the last element of a folder's path.
+func LastElement(dir string) string { return dir[strings.LastIndexByte(dir, '/')+1:] }

@@ -86,7 +86,7 @@ func checkPlace(name string) error {
 		bad = "it holds characters that do not show"
 	}
 	if bad != "" {
-		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", short(name, 60), bad)
+		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", Short(name, 60), bad)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func placeIn(root, name string) (string, bool) {
 func CheckPlace(search []string, dir string) error {
 	now, err := filepath.EvalSymlinks(dir)
 	if err != nil || now != dir {
-		return fmt.Errorf("the folder %s is not what it was", short(dir, 200))
+		return fmt.Errorf("the folder %s is not what it was", Short(dir, 200))
 	}
 	for _, s := range search {
 		if root, err := filepath.EvalSymlinks(s); err == nil {
@@ -118,5 +118,5 @@ func CheckPlace(search []string, dir string) error {
 			}
 		}
 	}
-	return fmt.Errorf("the folder %s does not lie in spawn.searchPaths", short(dir, 200))
+	return fmt.Errorf("the folder %s does not lie in spawn.searchPaths", Short(dir, 200))
 }

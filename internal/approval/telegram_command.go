@@ -137,8 +137,8 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 			p.textf("… and %d more\n", len(all)-most)
 			break
 		}
-		p.text(cmp.Or(stateWords[s.State], "?") + " ").bold(short(cmp.Or(s.Label, s.ID), 60))
-		p.text(" (" + short(strings.Join(slices.DeleteFunc([]string{s.Agent, s.Role}, func(s string) bool { return s == "" }), ", "), 60) + ")")
+		p.text(cmp.Or(stateWords[s.State], "?") + " ").bold(Short(cmp.Or(s.Label, s.ID), 60))
+		p.text(" (" + Short(strings.Join(slices.DeleteFunc([]string{s.Agent, s.Role}, func(s string) bool { return s == "" }), ", "), 60) + ")")
 		if s.Cost > 0 {
 			p.textf(" $%.2f", s.Cost)
 		}
@@ -146,7 +146,7 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 			p.textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Second))
 		}
 		p.text("\n")
-		choices = append(choices, choice{short(cmp.Or(s.Label, s.ID), optionRoom), func(ctx context.Context) string { return t.summary(ctx, s) }})
+		choices = append(choices, choice{Short(cmp.Or(s.Label, s.ID), optionRoom), func(ctx context.Context) string { return t.summary(ctx, s) }})
 	}
 	if t.o.Desk.Summary != nil {
 		t.offer(p, m.From.ID, choices, false)
@@ -159,9 +159,9 @@ func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
 	summary, err := t.o.Desk.Summary(ctx, s)
 	if err != nil {
 		t.complain("a summary was not made", err)
-		return "No summary: " + short(err.Error(), 150)
+		return "No summary: " + Short(err.Error(), 150)
 	}
-	p := (&page{}).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
+	p := (&page{}).bold(Short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
 	shown, _ := ends(text.Visible(strings.TrimSpace(summary)), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
 	t.noting.RLock()
@@ -193,9 +193,9 @@ func (t *Telegram) forward(ctx context.Context, m *models.Message, is func(Agent
 	send := func(ctx context.Context, s AgentSession) string {
 		if err := t.o.Desk.Send(ctx, s, text); err != nil {
 			t.complain("a text did not reach its agent", err)
-			return "Not sent to " + short(cmp.Or(s.Label, s.ID), 60) + ": " + short(t.link.clean(err), 200)
+			return "Not sent to " + Short(cmp.Or(s.Label, s.ID), 60) + ": " + Short(t.link.clean(err), 200)
 		}
-		return "⌨️ Sent to " + short(cmp.Or(s.Label, s.ID), 60) + "."
+		return "⌨️ Sent to " + Short(cmp.Or(s.Label, s.ID), 60) + "."
 	}
 	t.which(ctx, m, is, "Which one?", send)
 }
@@ -217,7 +217,7 @@ func (t *Telegram) which(ctx context.Context, m *models.Message, is func(AgentSe
 		p := (&page{}).text(question)
 		var choices []choice
 		for _, s := range all[:min(len(all), maxPlaces)] {
-			choices = append(choices, choice{short(s.Label+" "+s.Pane+" "+s.Dir, optionRoom), func(ctx context.Context) string { return act(ctx, s) }})
+			choices = append(choices, choice{Short(s.Label+" "+s.Pane+" "+s.Dir, optionRoom), func(ctx context.Context) string { return act(ctx, s) }})
 		}
 		t.offer(p, m.From.ID, choices, true)
 		t.say(ctx, p, replyTo(m.ID))
@@ -233,7 +233,7 @@ func (t *Telegram) newSession(ctx context.Context, m *models.Message, args strin
 	}
 	found, err := t.o.Desk.Places(ctx, name)
 	if err != nil {
-		t.refuse(ctx, m.From.ID, m.ID, "Nothing was started: "+short(err.Error(), 300))
+		t.refuse(ctx, m.From.ID, m.ID, "Nothing was started: "+Short(err.Error(), 300))
 		return
 	}
 	if len(found) == 1 && ExactPlace(found[0], name) {
@@ -253,9 +253,9 @@ func (t *Telegram) spawn(ctx context.Context, dir, prompt, resume string) string
 	label, err := t.o.Desk.Spawn(ctx, dir, prompt, resume)
 	if err != nil {
 		t.complain("a session was not started", err)
-		return "Nothing was started: " + short(t.link.clean(err), 200)
+		return "Nothing was started: " + Short(t.link.clean(err), 200)
 	}
-	return "▶️ Started as " + short(label, 60) + " in " + short(dir, 200)
+	return "▶️ Started as " + Short(label, 60) + " in " + Short(dir, 200)
 }
 
 // resume offers the past sessions.
@@ -272,12 +272,12 @@ func (t *Telegram) resume(ctx context.Context, m *models.Message, _ string) {
 	p := (&page{}).text("Take up which one?\n")
 	var choices []choice
 	for i, s := range past[:min(len(past), maxPlaces)] {
-		p.textf("%d. ", i+1).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Minute))
+		p.textf("%d. ", i+1).bold(Short(cmp.Or(s.Label, s.ID), 60)).textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Minute))
 		if s.Last != "" {
-			p.text(": " + short(s.Last, 200))
+			p.text(": " + Short(s.Last, 200))
 		}
 		p.text("\n")
-		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, short(cmp.Or(s.Label, s.ID), 40)), func(ctx context.Context) string { return t.spawn(ctx, s.Dir, "", s.ID) }})
+		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, Short(cmp.Or(s.Label, s.ID), 40)), func(ctx context.Context) string { return t.spawn(ctx, s.Dir, "", s.ID) }})
 	}
 	t.offer(p, m.From.ID, choices, true)
 	t.say(ctx, p, replyTo(m.ID))
@@ -291,9 +291,9 @@ func (t *Telegram) abort(ctx context.Context, m *models.Message, args string) {
 	name, _ := firstWord(args)
 	t.which(ctx, m, func(s AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, "End which one?", func(ctx context.Context, s AgentSession) string {
 		if err := t.o.Desk.Abort(ctx, s); err != nil {
-			return "Not ended: " + short(t.link.clean(err), 200)
+			return "Not ended: " + Short(t.link.clean(err), 200)
 		}
-		return "⏹ Ended: " + short(cmp.Or(s.Label, s.ID), 60)
+		return "⏹ Ended: " + Short(cmp.Or(s.Label, s.ID), 60)
 	})
 }
 
@@ -330,7 +330,7 @@ func (t *Telegram) cost(ctx context.Context, m *models.Message, _ string) {
 
 func (t *Telegram) problem(ctx context.Context, m *models.Message, what string, err error) {
 	t.complain(what, err)
-	t.refuse(ctx, m.From.ID, m.ID, what+": "+short(t.link.clean(err), 200))
+	t.refuse(ctx, m.From.ID, m.ID, what+": "+Short(t.link.clean(err), 200))
 }
 
 // choice is one of several things that may be meant.

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
-
-	"mycelium/internal/text"
 )
 
 // Telegram's bounds.
@@ -89,11 +87,6 @@ func cut(s string, n int) (head, rest string) {
 		}
 	}
 	return s, ""
-}
-
-// short is one line of at most n characters, nothing hidden in it.
-func short(s string, n int) string {
-	return text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(s), " ")), n)
 }
 
 // ends shows the beginning and the end of a text that is too long, and says how much is between them. whole is false then.

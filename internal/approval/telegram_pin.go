@@ -40,7 +40,7 @@ func (t *Telegram) askPIN(ctx context.Context, r Request, a Answer, user int64, 
 	if locked {
 		return "Too many wrong PINs: you approve nothing critical here for a while. Use the terminal.", true
 	}
-	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
+	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(Short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
 	id := t.say(ctx, p, func(q *bot.SendMessageParams) {
 		replyTo(message)(q)
 		q.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: true}

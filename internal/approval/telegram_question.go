@@ -57,26 +57,26 @@ func (t *Telegram) questionPage(p *page, r Request, v *view) {
 	for i, q := range r.Questions {
 		switch {
 		case r.State != Pending || i > v.at:
-			p.text("· " + short(q.Text, 200) + "\n")
+			p.text("· " + Short(q.Text, 200) + "\n")
 		case i < v.at:
-			p.text("✔ " + short(q.Text, 200) + " → ").bold(short(v.answered(r, i), 200)).text("\n")
+			p.text("✔ " + Short(q.Text, 200) + " → ").bold(Short(v.answered(r, i), 200)).text("\n")
 		default:
 			if q.Header != "" {
-				p.bold(short(q.Header, 60)).text(": ")
+				p.bold(Short(q.Header, 60)).text(": ")
 			}
 			shown, _ := ends(text.Visible(q.Text), 600)
 			p.text(shown + "\n")
 			for k, o := range q.Options {
-				p.textf("%d. %s\n", k+1, short(o, 150))
+				p.textf("%d. %s\n", k+1, Short(o, 150))
 			}
 			if v.at < len(v.typed) && v.typed[v.at] != "" {
-				p.text("Also: " + short(v.typed[v.at], 200) + "\n")
+				p.text("Also: " + Short(v.typed[v.at], 200) + "\n")
 			}
 		}
 	}
 	if r.State == Pending {
 		if len(r.Questions) == 0 {
-			p.text(short(r.Text, 600) + "\n")
+			p.text(Short(r.Text, 600) + "\n")
 		}
 		p.text("Or reply to this message in your own words.\n")
 	}
@@ -87,7 +87,7 @@ func (t *Telegram) questionButtons(p *page, r Request, v *view) {
 	if v.at < len(r.Questions) {
 		q := r.Questions[v.at]
 		for k, o := range q.Options {
-			label := short(o, optionRoom)
+			label := Short(o, optionRoom)
 			if q.Many {
 				label = yesNo(v.at < len(v.chosen) && v.chosen[v.at][k], "☑ ", "☐ ") + label
 			}

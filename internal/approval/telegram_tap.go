@@ -158,7 +158,7 @@ func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said str
 		}
 		t.change(r.ID, func(v *view) {
 			if len(v.late) < 3 {
-				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, short(a.By, 60), t.clock(t.now())))
+				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, Short(a.By, 60), t.clock(t.now())))
 			}
 		})
 		t.touch(r.ID)
@@ -166,7 +166,7 @@ func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said str
 	}
 	if err != nil {
 		t.complain("an answer was not taken", err)
-		return "Not done: " + short(t.link.clean(err), 150), true
+		return "Not done: " + Short(t.link.clean(err), 150), true
 	}
 	return text.FirstLine(t.outcome(now)), false
 }

@@ -64,15 +64,15 @@ func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {
 
 // who is one line that says which session this is.
 func (t *Telegram) who(p *page, r Request) {
-	p.bold(short(cmp.Or(r.Label, lastOf(r.Dir), r.Session), 60))
+	p.bold(Short(cmp.Or(r.Label, LastElement(r.Dir), r.Session), 60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
 		if s != "" {
-			about = append(about, short(s, 40))
+			about = append(about, Short(s, 40))
 		}
 	}
 	if r.Parent != "" {
-		about = append(about, "subagent "+short(r.Principal, 60))
+		about = append(about, "subagent "+Short(r.Principal, 60))
 	}
 	if len(about) > 0 {
 		p.text(" (" + strings.Join(about, ", ") + ")")
@@ -82,10 +82,10 @@ func (t *Telegram) who(p *page, r Request) {
 
 func (t *Telegram) callPage(p *page, r Request) (whole bool) {
 	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ")
-	p.bold(short(cmp.Or(r.Tool, "call"), 100))
+	p.bold(Short(cmp.Or(r.Tool, "call"), 100))
 	p.textf(" · %s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
-		p.text(" · " + short(r.Category, 40))
+		p.text(" · " + Short(r.Category, 40))
 	}
 	p.text("\n")
 	t.who(p, r)
@@ -103,23 +103,23 @@ func (t *Telegram) callPage(p *page, r Request) (whole bool) {
 		p.text("\n")
 	}
 	if would := effectsOf(r); would != "" {
-		p.text("Would: " + short(would, 300) + "\n")
+		p.text("Would: " + Short(would, 300) + "\n")
 	}
 	if r.Reason != "" || r.Rule != "" {
-		p.text("Asked because: " + short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
+		p.text("Asked because: " + Short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
 		if r.Rule != "" {
-			p.text(" (" + short(r.Rule, 60) + ")")
+			p.text(" (" + Short(r.Rule, 60) + ")")
 		}
 		p.text("\n")
 	}
 	if r.Thinking != "" {
-		p.text("Agent says: " + short(r.Thinking, thinkingRoom) + "\n")
+		p.text("Agent says: " + Short(r.Thinking, thinkingRoom) + "\n")
 	}
 	if r.Opinion != "" {
-		p.text("Model: " + short(r.Opinion, reasonRoom) + "\n")
+		p.text("Model: " + Short(r.Opinion, reasonRoom) + "\n")
 	}
 	if r.Dir != "" {
-		p.text("In " + short(r.Dir, 200) + "\n")
+		p.text("In " + Short(r.Dir, 200) + "\n")
 	}
 	return whole
 }
@@ -202,22 +202,22 @@ func (t *Telegram) outcome(r Request) string {
 		word += " for the rest of this session"
 	}
 	if a.By != "" {
-		word += " by " + short(a.By, 60)
+		word += " by " + Short(a.By, 60)
 		if a.Via != "" && a.Via != viaTelegram {
-			word += " (" + short(a.Via, 20) + ")"
+			word += " (" + Short(a.Via, 20) + ")"
 		}
 	}
 	if !a.Time.IsZero() {
 		word += " at " + t.clock(a.Time)
 	}
 	if a.Reason != "" {
-		word += "\nReason: " + short(a.Reason, 300)
+		word += "\nReason: " + Short(a.Reason, 300)
 	}
 	if a.Text != "" {
-		word += "\nTold: " + short(a.Text, 300)
+		word += "\nTold: " + Short(a.Text, 300)
 	}
 	if a.Rule != "" {
-		word += "\nRule: " + short(a.Rule, 200)
+		word += "\nRule: " + Short(a.Rule, 200)
 	}
 	return word
 }
@@ -283,9 +283,9 @@ func (t *Telegram) noticePage(n Notice) *page {
 		BudgetAlert: "💰 Budget", Waits: "💬 Waits for you",
 	}
 	p := &page{}
-	p.text(cmp.Or(words[n.Kind], short(string(n.Kind), 40)) + ": ").bold(short(cmp.Or(n.Label, n.Session, "an agent"), 60))
+	p.text(cmp.Or(words[n.Kind], Short(string(n.Kind), 40)) + ": ").bold(Short(cmp.Or(n.Label, n.Session, "an agent"), 60))
 	if n.Agent != "" {
-		p.text(" (" + short(n.Agent, 40) + ")")
+		p.text(" (" + Short(n.Agent, 40) + ")")
 	}
 	var sums []string
 	if n.Turns > 0 {
@@ -298,14 +298,11 @@ func (t *Telegram) noticePage(n Notice) *page {
 		p.text(" · " + strings.Join(sums, ", "))
 	}
 	if s := strings.TrimSpace(n.Text); s != "" {
-		shown, _ := ends(text.Visible(s), noticeRoom)
+		shown, _ := ends(text.Visible(s), NoticeLength)
 		p.text("\n" + shown)
 	}
 	return p
 }
-
-// noticeRoom is how much of a notice's text is shown (E22: 300 characters).
-const noticeRoom = 300
 
 // clock is a time of day for people.
 func (t *Telegram) clock(at time.Time) string {
@@ -333,5 +330,3 @@ func shortID(id string) string {
 	}
 	return text.OneLine(id)
 }
-
-func lastOf(dir string) string { return dir[strings.LastIndexByte(dir, '/')+1:] }

@@ -187,7 +187,7 @@ func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text
 // act does what a reply means.
 func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Reply, by string) {
 	if p.Doubt {
-		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+short(p.Why, 200)))
+		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+Short(p.Why, 200)))
 		return
 	}
 	switch p.Kind {
@@ -205,14 +205,14 @@ func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Repl
 		what, err := t.o.Adopt(ctx, r, p, by)
 		if err != nil {
 			t.complain("a policy was not written", err)
-			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+short(t.link.clean(err), 300))
+			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+Short(t.link.clean(err), 300))
 			return
 		}
 		more := ""
 		if now, err := t.o.Queue.Show(ctx, r.ID); err == nil && now.State == Pending {
 			more = "\nThe request still waits for its own answer."
 		}
-		t.say(ctx, (&page{}).text("📜 Written: "+short(what, 500)+more), replyTo(m.ID))
+		t.say(ctx, (&page{}).text("📜 Written: "+Short(what, 500)+more), replyTo(m.ID))
 	default:
 		t.refuse(ctx, m.From.ID, m.ID, "I did not understand that: nothing was done. Use the buttons.")
 	}
@@ -267,10 +267,10 @@ func replyTo(message int) func(*bot.SendMessageParams) {
 // personOf is how a person is called in records: the name that Telegram's users choose is not unique, the number is.
 func personOf(u *models.User) string {
 	name := cmp.Or(u.Username, strings.TrimSpace(u.FirstName+" "+u.LastName), "user")
-	return short(name, 40) + " (telegram " + itoa(u.ID) + ")"
+	return Short(name, 40) + " (telegram " + itoa(u.ID) + ")"
 }
 
-func text200(s string) string { return short(s, 200) }
+func text200(s string) string { return Short(s, 200) }
 
 // lateness is what a person is told whose answer came too late.
 func lateness(err error) (string, bool) {
