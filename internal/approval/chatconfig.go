@@ -10,7 +10,7 @@ import (
 )
 
 // defaultBotServer is where bots live.
-const defaultBotServer = "https://api.telegram.org"
+const DefaultBotServer = "https://api.telegram.org"
 
 // TelegramConfig is approval.telegram. Token and PIN may be ${VAR} or ${secret:NAME}.
 type TelegramConfig struct {
@@ -85,8 +85,8 @@ func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 	}
 }
 
-// check is Check of a configuration whose secrets are in, as one error that tells none of them.
-func (c *TelegramConfig) check() error {
+// Validate is Check of a configuration whose secrets are in, as one error that tells none of them.
+func (c *TelegramConfig) Validate() error {
 	var problems []error
 	c.Check(func(key, message, hint string) {
 		problems = append(problems, fmt.Errorf("approval.telegram.%s: %s: %s", key, message, hint))

@@ -27,12 +27,12 @@ func TestBoard(t *testing.T) {
 		<-ready
 		b.Post(Notice{Text: "first"})
 		synctest.Wait() // the watcher is in its function now
-		for i := range maxNotices + 5 {
+		for i := range MaxNotices + 5 {
 			b.Post(Notice{Text: fmt.Sprint(i)})
 		}
 		close(gate)
 		synctest.Wait()
-		if len(got) != maxNotices+1 || got[0] != "first" || got[1] != "5" || got[maxNotices] != fmt.Sprint(maxNotices+4) {
+		if len(got) != MaxNotices+1 || got[0] != "first" || got[1] != "5" || got[MaxNotices] != fmt.Sprint(MaxNotices+4) {
 			t.Errorf("%d notices, from %q to %q", len(got), got[0], got[len(got)-1])
 		}
 		cancel()

@@ -90,7 +90,7 @@ func NewNotify(o NotifyOptions) (*Notify, error) {
 }
 
 func (n *Notify) add(name string, send func(context.Context, told) error) {
-	n.outs = append(n.outs, &outlet{name, send, make(chan told, maxNotices)})
+	n.outs = append(n.outs, &outlet{name, send, make(chan told, MaxNotices)})
 }
 
 // Run tells until ctx ends, and returns when everything that it started is gone.

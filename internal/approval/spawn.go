@@ -12,7 +12,7 @@ import (
 )
 
 // maxPlaces bounds how many folders one name may mean: more are no choice.
-const maxPlaces = 8
+const MaxPlaces = 8
 
 // Places are the folders that a name given from a phone can mean: one below a search path, links resolved and still below it. A name that
 // leads elsewhere (.., a leading / or ~, $, control characters) is refused, whatever is there. Where no folder has the name, those
@@ -57,7 +57,7 @@ func Places(search []string, name string) ([]string, error) {
 	switch {
 	case len(found) == 0:
 		return nil, fmt.Errorf("no folder %q lies in spawn.searchPaths", name)
-	case len(found) > maxPlaces:
+	case len(found) > MaxPlaces:
 		return nil, fmt.Errorf("%q can mean %d folders: give more of the name", name, len(found))
 	}
 	return found, nil

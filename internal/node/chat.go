@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/tmux"
@@ -132,7 +133,7 @@ func (n *Node) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 		return
 	}
 	defer func() { _ = lock.Unlock() }()
-	bot, err := approval.NewTelegram(approval.TelegramOptions{
+	bot, err := telegram.NewTelegram(telegram.TelegramOptions{
 		Config: conf, Queue: n.asks, DB: n.db, Board: n.chats.board, Desk: n.desk(), Read: n.readReply, Adopt: n.adoptReply, Logger: n.logger,
 	})
 	if err == nil {
@@ -153,7 +154,7 @@ func lockBot(ctx context.Context, token string, busy func(error)) (*atomicfile.L
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the bots' locks: %w", err)
 	}
-	path := filepath.Join(dir, approval.TelegramKey(token)+".lock")
+	path := filepath.Join(dir, telegram.TelegramKey(token)+".lock")
 	for first := true; ; first = false {
 		lock, err := atomicfile.TryLock(path)
 		if !errors.Is(err, atomicfile.ErrLocked) {

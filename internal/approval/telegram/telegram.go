@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/store"
 )
 
@@ -24,15 +25,15 @@ const viaTelegram = "telegram"
 
 // TelegramOptions are what the bot works with. Config, Queue and DB are required.
 type TelegramOptions struct {
-	Config TelegramConfig // with its secrets put in
-	Queue  *Queue
+	Config approval.TelegramConfig // with its secrets put in
+	Queue  *approval.Queue
 	DB     *store.DB
-	Board  *Board // nil: no notices
-	Desk   Desk
+	Board  *approval.Board // nil: no notices
+	Desk   approval.Desk
 	// Read understands what a person wrote about a request. nil: buttons only.
-	Read func(ctx context.Context, r Request, text string) (Reply, error)
+	Read func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)
 	// Adopt writes a policy or a rule that a person gave, and says what was written. nil: none can be.
-	Adopt  func(ctx context.Context, r Request, p Reply, by string) (string, error)
+	Adopt  func(ctx context.Context, r approval.Request, p approval.Reply, by string) (string, error)
 	Logger *slog.Logger
 	Now    func() time.Time
 	Zone   *time.Location // of the times that people see; nil: this machine's
@@ -57,7 +58,7 @@ type Telegram struct {
 	due       []string // requests whose messages may have to change, in order
 	views     map[string]*view
 	settled   []string // those of settled requests, oldest first
-	notices   []Notice
+	notices   []approval.Notice
 	wake      chan struct{} // holds one: something is due
 	pins      map[int64]*pinTries
 	prompts   map[int]pinPrompt // messages that asked for a PIN
@@ -68,7 +69,7 @@ type Telegram struct {
 
 // NewTelegram checks the configuration and prepares the bot. It calls nobody.
 func NewTelegram(o TelegramOptions) (*Telegram, error) {
-	if err := o.Config.check(); err != nil {
+	if err := o.Config.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Logger == nil {
@@ -87,7 +88,7 @@ func NewTelegram(o TelegramOptions) (*Telegram, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.bot, err = bot.New(o.Config.Token, bot.WithSkipGetMe(), bot.WithServerURL(cmp.Or(o.Config.Server, defaultBotServer)), bot.WithHTTPClient(pollTime, t.link),
+	t.bot, err = bot.New(o.Config.Token, bot.WithSkipGetMe(), bot.WithServerURL(cmp.Or(o.Config.Server, approval.DefaultBotServer)), bot.WithHTTPClient(pollTime, t.link),
 		bot.WithErrorsHandler(t.link.failed), bot.WithNotAsyncHandlers(), bot.WithDefaultHandler(t.update), bot.WithInitialOffset(last),
 		bot.WithAllowedUpdates(bot.AllowedUpdates{models.AllowedUpdateMessage, models.AllowedUpdateCallbackQuery}))
 	if err != nil {
@@ -121,7 +122,7 @@ func (t *Telegram) Run(ctx context.Context) error {
 		return err
 	}
 	t.touch(open...)
-	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r Request) { t.touch(r.ID) }) })
+	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r approval.Request) { t.touch(r.ID) }) })
 	t.work.Go(func() { t.deliver(ctx) })
 	t.work.Go(func() { t.read(ctx) })
 	t.bot.Start(ctx)
@@ -172,12 +173,12 @@ func (t *Telegram) touch(ids ...string) {
 }
 
 // hear keeps a notice until it is sent.
-func (t *Telegram) hear(n Notice) {
+func (t *Telegram) hear(n approval.Notice) {
 	if len(t.o.Config.Notices) > 0 && !slices.Contains(t.o.Config.Notices, n.Kind) {
 		return
 	}
 	t.mu.Lock()
-	if len(t.notices) == maxNotices {
+	if len(t.notices) == approval.MaxNotices {
 		t.notices = t.notices[1:]
 	}
 	t.notices = append(t.notices, n)
@@ -186,7 +187,7 @@ func (t *Telegram) hear(n Notice) {
 }
 
 // next takes what is to be done next: requests come before notices.
-func (t *Telegram) next() (id string, n *Notice) {
+func (t *Telegram) next() (id string, n *approval.Notice) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -248,7 +249,7 @@ func (t *Telegram) lingering(ctx context.Context, f func(context.Context) error)
 // bringUp makes the messages of a request show what is true.
 func (t *Telegram) bringUp(ctx context.Context, id string) error {
 	r, err := t.o.Queue.Show(ctx, id)
-	if err != nil && !errors.Is(err, ErrUnknown) {
+	if err != nil && !errors.Is(err, approval.ErrUnknown) {
 		return err
 	}
 	known := err == nil
@@ -260,7 +261,7 @@ func (t *Telegram) bringUp(ctx context.Context, id string) error {
 	if known {
 		p, _ = t.requestPage(r, t.viewOf(id))
 	}
-	final := !known || r.State != Pending
+	final := !known || r.State != approval.Pending
 	if len(all) == 0 && !final {
 		message, err := t.send(ctx, p, nil)
 		if err != nil {
@@ -302,7 +303,7 @@ func (t *Telegram) edit(ctx context.Context, s sent, p *page) error {
 	return nil
 }
 
-func (t *Telegram) sendNotice(ctx context.Context, n Notice) error {
+func (t *Telegram) sendNotice(ctx context.Context, n approval.Notice) error {
 	t.noting.RLock()
 	defer t.noting.RUnlock()
 	message, err := t.send(ctx, t.noticePage(n), nil)

@@ -1,9 +1,10 @@
-package approval
+package telegram
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"mycelium/internal/approval"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text 
 	case ok && s.request != "":
 		t.work.Go(func() { t.aboutRequest(ctx, m, s.request, text) })
 	case ok && s.session != "":
-		t.forward(ctx, m, func(a AgentSession) bool { return a.ID == s.session }, text)
+		t.forward(ctx, m, func(a approval.AgentSession) bool { return a.ID == s.session }, text)
 	case requestUnder(m.ReplyToMessage) != "":
 		t.work.Go(func() { t.aboutRequest(ctx, m, requestUnder(m.ReplyToMessage), text) })
 	default:
@@ -165,10 +166,10 @@ func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text
 		return
 	}
 	switch {
-	case r.State == Pending && r.Kind == Stop:
-		t.settleByText(ctx, m, r, Answer{Allow: true, By: by, Text: text})
+	case r.State == approval.Pending && r.Kind == approval.Stop:
+		t.settleByText(ctx, m, r, approval.Answer{Allow: true, By: by, Text: text})
 		return
-	case r.State == Pending && r.Kind == Question:
+	case r.State == approval.Pending && r.Kind == approval.Question:
 		t.typedAnswer(ctx, m, r, text)
 		return
 	case t.o.Read == nil:
@@ -185,19 +186,19 @@ func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text
 }
 
 // act does what a reply means.
-func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Reply, by string) {
+func (t *Telegram) act(ctx context.Context, m *models.Message, r approval.Request, p approval.Reply, by string) {
 	if p.Doubt {
-		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+Short(p.Why, 200)))
+		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+approval.Short(p.Why, 200)))
 		return
 	}
 	switch p.Kind {
-	case ReplyApprove:
-		t.settleByText(ctx, m, r, Answer{Allow: true, By: by, Reason: text200(m.Text)})
-	case ReplyDeny:
-		t.settleByText(ctx, m, r, Answer{By: by, Reason: text200(m.Text)})
-	case ReplyInstruction:
-		t.settleByText(ctx, m, r, Answer{By: by, Reason: "told to do something else", Text: cmp.Or(p.Text, m.Text)})
-	case ReplyPolicy, ReplyRule:
+	case approval.ReplyApprove:
+		t.settleByText(ctx, m, r, approval.Answer{Allow: true, By: by, Reason: text200(m.Text)})
+	case approval.ReplyDeny:
+		t.settleByText(ctx, m, r, approval.Answer{By: by, Reason: text200(m.Text)})
+	case approval.ReplyInstruction:
+		t.settleByText(ctx, m, r, approval.Answer{By: by, Reason: "told to do something else", Text: cmp.Or(p.Text, m.Text)})
+	case approval.ReplyPolicy, approval.ReplyRule:
 		if t.o.Adopt == nil {
 			t.refuse(ctx, m.From.ID, m.ID, "No policy can be written here.")
 			return
@@ -205,21 +206,21 @@ func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Repl
 		what, err := t.o.Adopt(ctx, r, p, by)
 		if err != nil {
 			t.complain("a policy was not written", err)
-			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+Short(t.link.clean(err), 300))
+			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+approval.Short(t.link.clean(err), 300))
 			return
 		}
 		more := ""
-		if now, err := t.o.Queue.Show(ctx, r.ID); err == nil && now.State == Pending {
+		if now, err := t.o.Queue.Show(ctx, r.ID); err == nil && now.State == approval.Pending {
 			more = "\nThe request still waits for its own answer."
 		}
-		t.say(ctx, (&page{}).text("📜 Written: "+Short(what, 500)+more), replyTo(m.ID))
+		t.say(ctx, (&page{}).text("📜 Written: "+approval.Short(what, 500)+more), replyTo(m.ID))
 	default:
 		t.refuse(ctx, m.From.ID, m.ID, "I did not understand that: nothing was done. Use the buttons.")
 	}
 }
 
 // settleByText is the answer of a text. It passes everything that a tap passes.
-func (t *Telegram) settleByText(ctx context.Context, m *models.Message, r Request, a Answer) {
+func (t *Telegram) settleByText(ctx context.Context, m *models.Message, r approval.Request, a approval.Answer) {
 	said, refused := t.settle(ctx, r, a, m.From.ID, m.ID)
 	if refused {
 		t.refuse(ctx, m.From.ID, m.ID, said)
@@ -267,14 +268,14 @@ func replyTo(message int) func(*bot.SendMessageParams) {
 // personOf is how a person is called in records: the name that Telegram's users choose is not unique, the number is.
 func personOf(u *models.User) string {
 	name := cmp.Or(u.Username, strings.TrimSpace(u.FirstName+" "+u.LastName), "user")
-	return Short(name, 40) + " (telegram " + itoa(u.ID) + ")"
+	return approval.Short(name, 40) + " (telegram " + itoa(u.ID) + ")"
 }
 
-func text200(s string) string { return Short(s, 200) }
+func text200(s string) string { return approval.Short(s, 200) }
 
 // lateness is what a person is told whose answer came too late.
 func lateness(err error) (string, bool) {
-	var late *LateError
+	var late *approval.LateError
 	if errors.As(err, &late) {
 		return late.Error(), true
 	}

@@ -1,10 +1,11 @@
-package approval
+package telegram
 
 import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"mycelium/internal/approval"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -26,21 +27,21 @@ type pinTries struct {
 // pinPrompt is a message of ours that asked for a PIN.
 type pinPrompt struct {
 	user    int64
-	request Request
-	answer  Answer
+	request approval.Request
+	answer  approval.Answer
 	until   time.Time
 	message int
 }
 
 // askPIN asks who wants to approve something critical for the PIN.
-func (t *Telegram) askPIN(ctx context.Context, r Request, a Answer, user int64, message int) (said string, refused bool) {
+func (t *Telegram) askPIN(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
 	t.mu.Lock()
 	locked := t.pins[user] != nil && t.now().Before(t.pins[user].until)
 	t.mu.Unlock()
 	if locked {
 		return "Too many wrong PINs: you approve nothing critical here for a while. Use the terminal.", true
 	}
-	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(Short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
+	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
 	id := t.say(ctx, p, func(q *bot.SendMessageParams) {
 		replyTo(message)(q)
 		q.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: true}

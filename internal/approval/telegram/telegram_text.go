@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -29,20 +30,20 @@ const (
 	optionRoom   = 60
 )
 
-var riskMarks = map[Risk]string{Low: "🟢", Medium: "🟡", High: "🟠", Critical: "🔴"}
+var riskMarks = map[approval.Risk]string{approval.Low: "🟢", approval.Medium: "🟡", approval.High: "🟠", approval.Critical: "🔴"}
 
 // requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
-func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {
+func (t *Telegram) requestPage(r approval.Request, v *view) (p *page, whole bool) {
 	p, whole = &page{}, true
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		t.stopPage(p, r)
-	case Question:
+	case approval.Question:
 		t.questionPage(p, r, v)
 	default:
 		whole = t.callPage(p, r)
 	}
-	if r.State == Pending {
+	if r.State == approval.Pending {
 		until := "until it is answered"
 		if !r.Deadline.IsZero() {
 			until = "until " + t.clock(r.Deadline)
@@ -63,16 +64,16 @@ func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {
 }
 
 // who is one line that says which session this is.
-func (t *Telegram) who(p *page, r Request) {
-	p.bold(Short(cmp.Or(r.Label, LastElement(r.Dir), r.Session), 60))
+func (t *Telegram) who(p *page, r approval.Request) {
+	p.bold(approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
 		if s != "" {
-			about = append(about, Short(s, 40))
+			about = append(about, approval.Short(s, 40))
 		}
 	}
 	if r.Parent != "" {
-		about = append(about, "subagent "+Short(r.Principal, 60))
+		about = append(about, "subagent "+approval.Short(r.Principal, 60))
 	}
 	if len(about) > 0 {
 		p.text(" (" + strings.Join(about, ", ") + ")")
@@ -80,16 +81,16 @@ func (t *Telegram) who(p *page, r Request) {
 	p.text("\n")
 }
 
-func (t *Telegram) callPage(p *page, r Request) (whole bool) {
+func (t *Telegram) callPage(p *page, r approval.Request) (whole bool) {
 	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ")
-	p.bold(Short(cmp.Or(r.Tool, "call"), 100))
+	p.bold(approval.Short(cmp.Or(r.Tool, "call"), 100))
 	p.textf(" · %s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
-		p.text(" · " + Short(r.Category, 40))
+		p.text(" · " + approval.Short(r.Category, 40))
 	}
 	p.text("\n")
 	t.who(p, r)
-	args, diff := ShowArgs(r)
+	args, diff := approval.ShowArgs(r)
 	shown, whole := ends(args, argsRoom)
 	if shown != "" {
 		language := ""
@@ -103,23 +104,23 @@ func (t *Telegram) callPage(p *page, r Request) (whole bool) {
 		p.text("\n")
 	}
 	if would := effectsOf(r); would != "" {
-		p.text("Would: " + Short(would, 300) + "\n")
+		p.text("Would: " + approval.Short(would, 300) + "\n")
 	}
 	if r.Reason != "" || r.Rule != "" {
-		p.text("Asked because: " + Short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
+		p.text("Asked because: " + approval.Short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
 		if r.Rule != "" {
-			p.text(" (" + Short(r.Rule, 60) + ")")
+			p.text(" (" + approval.Short(r.Rule, 60) + ")")
 		}
 		p.text("\n")
 	}
 	if r.Thinking != "" {
-		p.text("Agent says: " + Short(r.Thinking, thinkingRoom) + "\n")
+		p.text("Agent says: " + approval.Short(r.Thinking, thinkingRoom) + "\n")
 	}
 	if r.Opinion != "" {
-		p.text("Model: " + Short(r.Opinion, reasonRoom) + "\n")
+		p.text("Model: " + approval.Short(r.Opinion, reasonRoom) + "\n")
 	}
 	if r.Dir != "" {
-		p.text("In " + Short(r.Dir, 200) + "\n")
+		p.text("In " + approval.Short(r.Dir, 200) + "\n")
 	}
 	return whole
 }
@@ -140,7 +141,7 @@ func showFacts(part policy.Part) string {
 }
 
 // effectsOf says what the call would do, from its facts.
-func effectsOf(r Request) string {
+func effectsOf(r approval.Request) string {
 	var some []string
 	for _, part := range r.Facts.Parts {
 		for _, e := range part.Effects {
@@ -157,77 +158,77 @@ func effectsOf(r Request) string {
 	return strings.ReplaceAll(strings.Join(some, ", "), "_", " ")
 }
 
-func (t *Telegram) stopPage(p *page, r Request) {
+func (t *Telegram) stopPage(p *page, r approval.Request) {
 	p.text("⏸ ").bold("Wants to stop").text("\n")
 	t.who(p, r)
 	if r.Text != "" {
 		shown, _ := ends(text.Visible(strings.TrimSpace(r.Text)), textRoom)
 		p.text(shown + "\n")
 	}
-	if r.State == Pending {
+	if r.State == approval.Pending {
 		p.text("Reply to this message to tell it what to do next.\n")
 	}
 }
 
 // outcome says how a request was settled.
-func (t *Telegram) outcome(r Request) string {
+func (t *Telegram) outcome(r approval.Request) string {
 	a := r.Answer
 	if a == nil {
 		return "Settled: " + string(r.State)
 	}
 	var word string
 	switch {
-	case a.By == ByDeadline:
+	case a.By == approval.ByDeadline:
 		return "⌛ Expired at " + t.clock(a.Time) + ": denied, nobody answered in time"
-	case a.By == ByCaller:
+	case a.By == approval.ByCaller:
 		return "⌛ Expired at " + t.clock(a.Time) + ": whoever asked waits no more"
-	case a.By == BySession:
+	case a.By == approval.BySession:
 		return "⌛ Expired at " + t.clock(a.Time) + ": the session ended"
-	case r.State == Expired:
+	case r.State == approval.Expired:
 		word = "⌛ Expired"
-	case r.Kind == Stop:
+	case r.Kind == approval.Stop:
 		word = yesNo(a.Allow, "▶️ Goes on", "⏹ Stops")
-	case r.Kind == Question:
+	case r.Kind == approval.Question:
 		word = yesNo(a.Allow, "✅ Answered", "❌ Not answered")
 	default:
 		word = yesNo(a.Allow, "✅ Approved", "❌ Denied")
 	}
 	switch a.For {
-	case Once: // nothing to add
-	case Session:
+	case approval.Once: // nothing to add
+	case approval.Session:
 		word += " for this session"
-	case Rule:
+	case approval.Rule:
 		word += " as a rule"
-	case Never:
+	case approval.Never:
 		word += " for the rest of this session"
 	}
 	if a.By != "" {
-		word += " by " + Short(a.By, 60)
+		word += " by " + approval.Short(a.By, 60)
 		if a.Via != "" && a.Via != viaTelegram {
-			word += " (" + Short(a.Via, 20) + ")"
+			word += " (" + approval.Short(a.Via, 20) + ")"
 		}
 	}
 	if !a.Time.IsZero() {
 		word += " at " + t.clock(a.Time)
 	}
 	if a.Reason != "" {
-		word += "\nReason: " + Short(a.Reason, 300)
+		word += "\nReason: " + approval.Short(a.Reason, 300)
 	}
 	if a.Text != "" {
-		word += "\nTold: " + Short(a.Text, 300)
+		word += "\nTold: " + approval.Short(a.Text, 300)
 	}
 	if a.Rule != "" {
-		word += "\nRule: " + Short(a.Rule, 200)
+		word += "\nRule: " + approval.Short(a.Rule, 200)
 	}
 	return word
 }
 
 // requestButtons are what people can do with a request that waits.
-func (t *Telegram) requestButtons(p *page, r Request, v *view, whole bool) {
+func (t *Telegram) requestButtons(p *page, r approval.Request, v *view, whole bool) {
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		p.row(button{"▶️ Continue", tapData(tapApprove, r.ID, "")}, button{"⏹ Let stop", tapData(tapDeny, r.ID, "")})
-	case Question:
+	case approval.Question:
 		t.questionButtons(p, r, v)
 	default:
 		p.row(button{"✅ Approve", tapData(tapApprove, r.ID, "")}, button{"❌ Deny", tapData(tapDeny, r.ID, "")})
@@ -242,7 +243,7 @@ func (t *Telegram) requestButtons(p *page, r Request, v *view, whole bool) {
 }
 
 // detailsText is everything about a request, for the messages or the file behind Details.
-func (t *Telegram) detailsText(r Request) string {
+func (t *Telegram) detailsText(r approval.Request) string {
 	var b strings.Builder
 	line := func(label, s string) {
 		if s != "" {
@@ -270,22 +271,22 @@ func (t *Telegram) detailsText(r Request) string {
 	}
 	line("Agent says", r.Thinking)
 	line("Text", r.Text)
-	if args, _ := ShowArgs(r); args != "" {
+	if args, _ := approval.ShowArgs(r); args != "" {
 		b.WriteString("\n" + args + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
 
 // noticePage is the message of a notice.
-func (t *Telegram) noticePage(n Notice) *page {
-	words := map[NoticeKind]string{
-		Started: "▶️ Started", Completed: "✅ Completed", Errored: "❌ Ended with an error", Aborted: "⏹ Aborted", DenialAlert: "🚧 Denied again and again",
-		BudgetAlert: "💰 Budget", Waits: "💬 Waits for you",
+func (t *Telegram) noticePage(n approval.Notice) *page {
+	words := map[approval.NoticeKind]string{
+		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error", approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
+		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
 	}
 	p := &page{}
-	p.text(cmp.Or(words[n.Kind], Short(string(n.Kind), 40)) + ": ").bold(Short(cmp.Or(n.Label, n.Session, "an agent"), 60))
+	p.text(cmp.Or(words[n.Kind], approval.Short(string(n.Kind), 40)) + ": ").bold(approval.Short(cmp.Or(n.Label, n.Session, "an agent"), 60))
 	if n.Agent != "" {
-		p.text(" (" + Short(n.Agent, 40) + ")")
+		p.text(" (" + approval.Short(n.Agent, 40) + ")")
 	}
 	var sums []string
 	if n.Turns > 0 {
@@ -298,7 +299,7 @@ func (t *Telegram) noticePage(n Notice) *page {
 		p.text(" · " + strings.Join(sums, ", "))
 	}
 	if s := strings.TrimSpace(n.Text); s != "" {
-		shown, _ := ends(text.Visible(s), NoticeLength)
+		shown, _ := ends(text.Visible(s), approval.NoticeLength)
 		p.text("\n" + shown)
 	}
 	return p

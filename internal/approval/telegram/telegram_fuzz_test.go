@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -73,12 +74,12 @@ func FuzzPlaces(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		found, err := Places([]string{search}, name)
+		found, err := approval.Places([]string{search}, name)
 		if err != nil {
 			return
 		}
 		for _, dir := range found {
-			if !strings.HasPrefix(dir, search+"/") || CheckPlace([]string{search}, dir) != nil {
+			if !strings.HasPrefix(dir, search+"/") || approval.CheckPlace([]string{search}, dir) != nil {
 				t.Errorf("%q leads to %s", name, dir)
 			}
 			if st, err := os.Stat(dir); err != nil || !st.IsDir() {
@@ -96,13 +97,13 @@ func FuzzRequestPage(f *testing.F) {
 	tg := &Telegram{now: time.Now, zone: time.UTC}
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
-			r := Request{
-				ID: "abc", Kind: Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: Pending, Risk: Critical,
+			r := approval.Request{
+				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: approval.Pending, Risk: approval.Critical,
 				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words, Agent: words, Role: words, Category: words,
 			}
-			for _, kind := range []Kind{Call, Stop, Question} {
+			for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 				r.Kind, r.Text = kind, words
-				r.Questions = []Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
+				r.Questions = []approval.Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
 				p, _ := tg.requestPage(r, &view{late: []string{"late"}})
 				shown := p.b.String()
 				n := len(utf16.Encode([]rune(shown)))

@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/text"
 )
 
@@ -96,7 +97,7 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 	}
 	r, err := t.o.Queue.Show(ctx, p.id)
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, approval.ErrUnknown):
 		t.adopt(ctx, p.id, "", chat, message)
 		return "This request is not known any more: nothing was done.", true
 	case err != nil:
@@ -104,7 +105,7 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 		return "Something went wrong here: nothing was done.", true
 	}
 	t.adopt(ctx, r.ID, r.Session, chat, message)
-	a := Answer{By: personOf(&q.From)}
+	a := approval.Answer{By: personOf(&q.From)}
 	switch p.verb {
 	case tapDetails:
 		return t.showDetails(ctx, r, message)
@@ -113,11 +114,11 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 	case tapApprove:
 		a.Allow = true
 	case tapSession:
-		a.Allow, a.For = true, Session
+		a.Allow, a.For = true, approval.Session
 	case tapRule:
-		a.Allow, a.For = true, Rule
+		a.Allow, a.For = true, approval.Rule
 	case tapNever:
-		a.For = Never
+		a.For = approval.Never
 	}
 	return t.settle(ctx, r, a, q.From.ID, message)
 }
@@ -135,30 +136,30 @@ func (t *Telegram) adopt(ctx context.Context, id, session string, chat int64, me
 }
 
 // settle gives an answer to the queue, if this person may give it in this way. The message changes when the queue says so, never here.
-func (t *Telegram) settle(ctx context.Context, r Request, a Answer, user int64, message int) (said string, refused bool) {
+func (t *Telegram) settle(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
 	a.Via, a.Digest = viaTelegram, r.Digest
-	if a.Allow && r.State == Pending && r.Kind == Call {
+	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
 		if _, whole := t.requestPage(r, t.viewOf(r.ID)); !whole && !t.viewOf(r.ID).opened {
 			return "Not everything is shown. Press “Show the rest” first: you approve what you have seen.", true
 		}
-		if t.o.Config.PIN != "" && r.Risk == Critical {
+		if t.o.Config.PIN != "" && r.Risk == approval.Critical {
 			return t.askPIN(ctx, r, a, user, message)
 		}
 	}
 	return t.settleNow(ctx, r, a)
 }
 
-func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said string, refused bool) {
+func (t *Telegram) settleNow(ctx context.Context, r approval.Request, a approval.Answer) (said string, refused bool) {
 	now, err := t.o.Queue.Settle(ctx, r.ID, a)
 	t.touch(r.ID)
 	if late, ok := lateness(err); ok {
 		verb := yesNo(a.Allow, "approval", "denial")
-		if r.Kind != Call {
+		if r.Kind != approval.Call {
 			verb = "answer"
 		}
 		t.change(r.ID, func(v *view) {
 			if len(v.late) < 3 {
-				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, Short(a.By, 60), t.clock(t.now())))
+				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, approval.Short(a.By, 60), t.clock(t.now())))
 			}
 		})
 		t.touch(r.ID)
@@ -166,7 +167,7 @@ func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said str
 	}
 	if err != nil {
 		t.complain("an answer was not taken", err)
-		return "Not done: " + Short(t.link.clean(err), 150), true
+		return "Not done: " + approval.Short(t.link.clean(err), 150), true
 	}
 	return text.FirstLine(t.outcome(now)), false
 }
@@ -179,7 +180,7 @@ const (
 )
 
 // showDetails sends everything about a request. Only then it counts as seen.
-func (t *Telegram) showDetails(ctx context.Context, r Request, message int) (said string, alert bool) {
+func (t *Telegram) showDetails(ctx context.Context, r approval.Request, message int) (said string, alert bool) {
 	text := t.detailsText(r)
 	if len(text) > maxDetails {
 		return "That is too long for a chat. Look at it on the machine: myc approvals show " + r.ID, true
