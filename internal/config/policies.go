@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
@@ -17,7 +17,7 @@ import (
 
 // policiesDocument is policies.yaml.
 type policiesDocument struct {
-	Policies []approval.Policy `yaml:"policies"`
+	Policies []judge.Policy `yaml:"policies"`
 }
 
 // policiesHint shows what a policy looks like.
@@ -26,7 +26,7 @@ const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__B
 // readPolicies reads the policies in words of both files. While one of them does not hold, no model judges: it would not know all that
 // it has to put before its own opinion.
 func (l *layer) readPolicies() {
-	for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
+	for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
 		data, ok, bad := l.read(filepath.Join(l.dir, name))
 		file := l.shown(filepath.Join(l.dir, name))
 		if ok {
@@ -41,7 +41,7 @@ func (l *layer) readPolicies() {
 }
 
 // parsePolicies reads one file; the result begins with what others hold already, whose numbers are taken.
-func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval.Policy, []policy.Problem) {
+func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {
 	var doc policiesDocument
 	problems := yamlfile.Decode(file, data, &doc)
 	if faulty(problems) {
@@ -49,7 +49,7 @@ func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval
 	}
 	for i, p := range doc.Policies {
 		err := p.Check()
-		if err == nil && slices.ContainsFunc(have, func(o approval.Policy) bool { return o.ID == p.ID }) {
+		if err == nil && slices.ContainsFunc(have, func(o judge.Policy) bool { return o.ID == p.ID }) {
 			err = errors.New("the number is taken")
 		}
 		if err != nil {
@@ -64,15 +64,15 @@ func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval
 // AddPolicy writes a new policy at the end of a project's policies.local.yaml, or of policies.yaml with shared, and returns it. What
 // people wrote in there stays as it is. It is an error, and nothing is written, where either file does not hold or the new text would not
 // read back as the old one and the policy.
-func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p approval.Policy, err error) {
-	target := approval.LocalPoliciesFile
+func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p judge.Policy, err error) {
+	target := judge.LocalPoliciesFile
 	if shared {
-		target = approval.PoliciesFile
+		target = judge.PoliciesFile
 	}
 	err = underLock(dir, func() error {
-		var all, own []approval.Policy
+		var all, own []judge.Policy
 		var file []byte
-		for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
+		for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
 			data, err := readFile(filepath.Join(dir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s: %s", name, plain(err))
@@ -86,7 +86,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p app
 				own, file = list, data
 			}
 		}
-		if p, err = approval.NextPolicy(all, description, tool, now); err != nil {
+		if p, err = judge.NextPolicy(all, description, tool, now); err != nil {
 			return err
 		}
 		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
@@ -99,13 +99,13 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p app
 		return atomicfile.Write(filepath.Join(dir, target), file, 0o644)
 	})
 	if err != nil {
-		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
+		return judge.Policy{}, fmt.Errorf("add policy: %w", err)
 	}
 	return p, nil
 }
 
 // samePolicy compares as a file would.
-func samePolicy(a, b approval.Policy) bool {
+func samePolicy(a, b judge.Policy) bool {
 	return a.ID == b.ID && a.Description == b.Description && a.Tool == b.Tool && a.CreatedAt.Equal(b.CreatedAt)
 }
 
@@ -113,7 +113,7 @@ func samePolicy(a, b approval.Policy) bool {
 const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and after it.\npolicies:\n"
 
 // policyLines is a policy as it is written.
-func policyLines(p approval.Policy) []string {
+func policyLines(p judge.Policy) []string {
 	lines := []string{"- id: " + p.ID, "  description: " + yamlText(p.Description)}
 	if p.Tool != "" {
 		lines = append(lines, "  tool: "+yamlText(p.Tool))

@@ -33,7 +33,7 @@ type chatWorld struct {
 	queue *approval.Queue
 	db    *store.DB
 	board *approval.Board
-	opts  TelegramOptions
+	opts  Options
 	log   *LockedBuffer
 	stop  func()
 }
@@ -56,7 +56,7 @@ func (l *LockedBuffer) String() string {
 }
 
 // newChat starts everything; more changes the options before the bot runs.
-func newChat(t *testing.T, deadline time.Duration, more func(*TelegramOptions)) *chatWorld {
+func newChat(t *testing.T, deadline time.Duration, more func(*Options)) *chatWorld {
 	t.Helper()
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	api, err := telegramtest.New(chatID, -100)
@@ -71,7 +71,7 @@ func newChat(t *testing.T, deadline time.Duration, more func(*TelegramOptions)) 
 	t.Cleanup(func() { db.Close() })
 	w := &chatWorld{t: t, api: api, db: db, board: &approval.Board{}, log: &LockedBuffer{}}
 	w.newQueue(deadline)
-	w.opts = TelegramOptions{
+	w.opts = Options{
 		Config: approval.TelegramConfig{Token: api.Token, Server: api.URL, Users: []int64{alice, bob}}, DB: db, Board: w.board, Zone: time.UTC,
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
@@ -98,7 +98,7 @@ func (w *chatWorld) newQueue(deadline time.Duration) {
 func (w *chatWorld) start() {
 	w.t.Helper()
 	w.opts.Queue = w.queue
-	bot, err := NewTelegram(w.opts)
+	bot, err := New(w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (v *view) answered(r approval.Request, i int) string {
 }
 
 // questionPage shows the question that is asked now, and what was answered before.
-func (t *Telegram) questionPage(p *page, r approval.Request, v *view) {
+func (t *Bot) questionPage(p *page, r approval.Request, v *view) {
 	p.text("❓ ").bold("Asks you").text("\n")
 	t.who(p, r)
 	for i, q := range r.Questions {
@@ -84,7 +84,7 @@ func (t *Telegram) questionPage(p *page, r approval.Request, v *view) {
 }
 
 // questionButtons are one button for each option of the question that is asked now.
-func (t *Telegram) questionButtons(p *page, r approval.Request, v *view) {
+func (t *Bot) questionButtons(p *page, r approval.Request, v *view) {
 	if v.at < len(r.Questions) {
 		q := r.Questions[v.at]
 		for k, o := range q.Options {
@@ -102,7 +102,7 @@ func (t *Telegram) questionButtons(p *page, r approval.Request, v *view) {
 }
 
 // chose takes a tap on an option, or on Done.
-func (t *Telegram) chose(ctx context.Context, r approval.Request, p tap, from *models.User) (said string, alert bool) {
+func (t *Bot) chose(ctx context.Context, r approval.Request, p tap, from *models.User) (said string, alert bool) {
 	if r.Kind != approval.Question || r.State != approval.Pending {
 		return t.settle(ctx, r, approval.Answer{Allow: true, By: personOf(from)}, from.ID, 0) // says by whom and when it was settled
 	}
@@ -142,7 +142,7 @@ func (t *Telegram) chose(ctx context.Context, r approval.Request, p tap, from *m
 }
 
 // typedAnswer takes an answer in a person's own words. Where several options may be chosen it stands beside them.
-func (t *Telegram) typedAnswer(ctx context.Context, m *models.Message, r approval.Request, text string) {
+func (t *Bot) typedAnswer(ctx context.Context, m *models.Message, r approval.Request, text string) {
 	at, many := 0, false
 	t.change(r.ID, func(v *view) {
 		v.fit(len(r.Questions))
@@ -170,7 +170,7 @@ func (t *Telegram) typedAnswer(ctx context.Context, m *models.Message, r approva
 
 // nextQuestion goes on after question i, and gives the whole answer after the last. Two people who answer at once answer one
 // question once.
-func (t *Telegram) nextQuestion(ctx context.Context, r approval.Request, i int, by string) (said string, alert bool) {
+func (t *Bot) nextQuestion(ctx context.Context, r approval.Request, i int, by string) (said string, alert bool) {
 	var answer string
 	moved := false
 	t.change(r.ID, func(v *view) {

@@ -1,4 +1,4 @@
-package approval
+package terminal
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/text"
 )
 
@@ -89,7 +90,7 @@ func (t *terminal) rows(st styles) []string {
 		line := ansi.Truncate(left+" "+Gist(r), t.width, "…")
 		if r.ID == t.chosen {
 			line += strings.Repeat(" ", max(0, t.width-ansi.StringWidth(line)))
-		} else if r.Risk == Critical || r.Risk == High {
+		} else if r.Risk == approval.Critical || r.Risk == approval.High {
 			style = st.warn
 		}
 		out = append(out, style.Render(line))
@@ -111,7 +112,7 @@ func remaining(d time.Duration) string {
 }
 
 // who is what people call the agent behind a request.
-func who(r Request) string {
+func who(r approval.Request) string {
 	name := r.Label
 	if r.Agent != "" {
 		name = strings.TrimSpace(r.Agent + " " + r.Label)
@@ -123,23 +124,23 @@ func who(r Request) string {
 }
 
 // subject is what a request is about, in a word.
-func subject(r Request) string {
+func subject(r approval.Request) string {
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		return "wants to stop"
-	case Question:
+	case approval.Question:
 		return "asks"
-	case Call: // below
+	case approval.Call: // below
 	}
 	return text.OneLine(strings.TrimPrefix(r.Tool, "agent__"))
 }
 
 // Gist is a request in one line: the command, the file, the question.
-func Gist(r Request) string {
+func Gist(r approval.Request) string {
 	switch {
-	case r.Kind == Question && len(r.Questions) > 0:
+	case r.Kind == approval.Question && len(r.Questions) > 0:
 		return text.OneLine(r.Questions[0].Text)
-	case r.Kind == Stop:
+	case r.Kind == approval.Stop:
 		return text.OneLine(text.FirstLine(r.Text))
 	}
 	for _, p := range r.Facts.Parts {
@@ -147,30 +148,30 @@ func Gist(r Request) string {
 			return text.OneLine(p.Paths[0].Raw)
 		}
 	}
-	args, _ := ShowArgs(r)
+	args, _ := approval.ShowArgs(r)
 	return text.OneLine(args)
 }
 
 // outcome says how a request ended.
-func outcome(r Request) string {
+func outcome(r approval.Request) string {
 	if r.Answer == nil {
 		return string(r.State)
 	}
-	said := map[State]string{Allowed: "✓ allowed", Denied: "✗ denied", Expired: "✗ expired"}[r.State]
-	if r.Answer.By != "" && r.State != Expired {
+	said := map[approval.State]string{approval.Allowed: "✓ allowed", approval.Denied: "✗ denied", approval.Expired: "✗ expired"}[r.State]
+	if r.Answer.By != "" && r.State != approval.Expired {
 		said += " by " + text.OneLine(r.Answer.By)
 	}
-	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != Expired {
+	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != approval.Expired {
 		said += " (" + via + ")"
 	}
 	switch r.Answer.For {
-	case Session:
+	case approval.Session:
 		said += ", for the session"
-	case Never:
+	case approval.Never:
 		said += ", never in this session"
-	case Rule:
+	case approval.Rule:
 		said += ", as rule " + text.OneLine(r.Answer.Rule)
-	case Once:
+	case approval.Once:
 	}
 	return said
 }
@@ -197,7 +198,7 @@ func (t *terminal) details(st styles, room int) []string {
 }
 
 // describe is everything about a request, wrapped to the screen.
-func (t *terminal) describe(r Request, st styles) []string {
+func (t *terminal) describe(r approval.Request, st styles) []string {
 	var out []string
 	add := func(style lipgloss.Style, text string) {
 		for _, line := range strings.Split(ansi.Wrap(text, t.width-2, ""), "\n") {
@@ -221,13 +222,13 @@ func (t *terminal) describe(r Request, st styles) []string {
 		}
 	}
 	out = append(out, "")
-	shown, diff := ShowArgs(r)
+	shown, diff := approval.ShowArgs(r)
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		shown = text.Visible(r.Text)
-	case Question:
+	case approval.Question:
 		shown = t.questionText(r)
-	case Call:
+	case approval.Call:
 	}
 	for _, line := range strings.Split(strings.ReplaceAll(shown, "\t", "    "), "\n") {
 		style := plain
@@ -242,7 +243,7 @@ func (t *terminal) describe(r Request, st styles) []string {
 }
 
 // questionText is the question that is being answered, with its options.
-func (t *terminal) questionText(r Request) string {
+func (t *terminal) questionText(r approval.Request) string {
 	if t.picks.at >= len(r.Questions) {
 		return ""
 	}
@@ -296,14 +297,14 @@ func (t *terminal) bottom(st styles) string {
 	keys := "↑↓ choose  PgDn more  q quit"
 	if r, at := t.current(); at >= 0 {
 		switch r.Kind {
-		case Stop:
+		case approval.Stop:
 			keys = "c continue  l let it stop  " + keys
-		case Question:
+		case approval.Question:
 			keys = "1-9 choose  t type an answer  x no answer  " + keys
 			if t.picks.at < len(r.Questions) && r.Questions[t.picks.at].Many {
 				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
 			}
-		case Call:
+		case approval.Call:
 			keys = "a allow  s session  r rule  d deny  D why  n never  ↑↓ PgDn  q quit"
 		}
 	}

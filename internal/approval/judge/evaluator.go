@@ -1,4 +1,4 @@
-package approval
+package judge
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/model"
 	"mycelium/internal/text"
 )
@@ -34,15 +35,15 @@ type Evaluator struct{ o EvaluatorOptions }
 
 // NewEvaluator makes an evaluator.
 func NewEvaluator(o EvaluatorOptions) *Evaluator {
-	o.Name = cmp.Or(o.Name, DefaultJudge)
+	o.Name = cmp.Or(o.Name, approval.DefaultJudge)
 	if o.Confidence == 0 {
-		o.Confidence = DefaultConfidence
+		o.Confidence = approval.DefaultConfidence
 	}
 	if !(o.Confidence > 0 && o.Confidence <= 1) {
 		o.Confidence = 1
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = DefaultThinking
+		o.Timeout = approval.DefaultThinking
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -57,30 +58,30 @@ var ErrEmptyReply = errors.New("the reply says nothing")
 // Japanese, need no model and are never given to one. Anything else is an instruction to the agent unless a model is sure of something
 // else; consent that has a condition, a question or a doubt in it is no consent. A failing model makes it an instruction. The only
 // errors are an empty reply and a context that ended.
-func (e *Evaluator) Evaluate(ctx context.Context, r Request, text string) (Reply, error) {
+func (e *Evaluator) Evaluate(ctx context.Context, r approval.Request, text string) (approval.Reply, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return Reply{}, ErrEmptyReply
+		return approval.Reply{}, ErrEmptyReply
 	}
 	if reply, ok, err := prefixed(r, text); ok || err != nil {
 		return reply, err
 	}
 	switch word := plainWord(text); {
 	case slices.Contains(consents, word):
-		return Reply{Kind: ReplyApprove, By: byWords, Why: "understood as: approve"}, nil
+		return approval.Reply{Kind: approval.ReplyApprove, By: byWords, Why: "understood as: approve"}, nil
 	case slices.Contains(refusals, word):
-		return Reply{Kind: ReplyDeny, By: byWords, Why: "understood as: deny"}, nil
+		return approval.Reply{Kind: approval.ReplyDeny, By: byWords, Why: "understood as: deny"}, nil
 	case slices.Contains(unclears, word):
-		return Reply{Kind: ReplyInstruction, Text: text, By: byWords, Doubt: true, Why: "this can mean yes and no: please use the buttons, or write はい or いいえ"}, nil
+		return approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: byWords, Doubt: true, Why: "this can mean yes and no: please use the buttons, or write はい or いいえ"}, nil
 	}
-	words := Reply{Kind: ReplyInstruction, Text: text, By: byWords, Why: "understood as an instruction to the agent"}
-	if e.o.Model == nil || r.Kind != Call {
+	words := approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: byWords, Why: "understood as an instruction to the agent"}
+	if e.o.Model == nil || r.Kind != approval.Call {
 		return words, nil
 	}
 	reply, err := e.ask(ctx, r, text)
 	switch {
 	case ctx.Err() != nil:
-		return Reply{}, ctx.Err()
+		return approval.Reply{}, ctx.Err()
 	case err != nil:
 		e.o.Logger.Warn("a reply was not understood by the model", "error", err)
 		return words, nil
@@ -91,15 +92,15 @@ func (e *Evaluator) Evaluate(ctx context.Context, r Request, text string) (Reply
 // The prefixes that name what a reply is. A person may write them in either width and case.
 var prefixes = []struct {
 	text string
-	kind ReplyKind
-}{{"add policy", ReplyPolicy}, {"add rule", ReplyRule}, {"ポリシー追加", ReplyPolicy}, {"ルール追加", ReplyRule}}
+	kind approval.ReplyKind
+}{{"add policy", approval.ReplyPolicy}, {"add rule", approval.ReplyRule}, {"ポリシー追加", approval.ReplyPolicy}, {"ルール追加", approval.ReplyRule}}
 
 // prefixed reads `add policy: WORDS`, `add policy for TOOL: WORDS` and `add rule: RULE`. A policy without a tool is about the tool of
 // the request.
-func prefixed(r Request, text string) (Reply, bool, error) {
+func prefixed(r approval.Request, text string) (approval.Reply, bool, error) {
 	i := strings.IndexAny(text, ":：")
 	if i < 0 {
-		return Reply{}, false, nil
+		return approval.Reply{}, false, nil
 	}
 	named := strings.Fields(text[:i])
 	rest := strings.TrimSpace(strings.TrimLeft(text[i:], ":："))
@@ -114,10 +115,10 @@ func prefixed(r Request, text string) (Reply, bool, error) {
 			tool = bareTool(named[len(named)-1]) // as it was written: the case of a tool's name counts
 		}
 		if rest == "" {
-			return Reply{}, false, fmt.Errorf("%s: %w", p.text, ErrEmptyReply)
+			return approval.Reply{}, false, fmt.Errorf("%s: %w", p.text, ErrEmptyReply)
 		}
-		reply := Reply{Kind: p.kind, Text: rest, By: byWords, Why: "understood as: " + p.text}
-		if p.kind == ReplyPolicy {
+		reply := approval.Reply{Kind: p.kind, Text: rest, By: byWords, Why: "understood as: " + p.text}
+		if p.kind == approval.ReplyPolicy {
 			reply.Tool = tool
 			if tool == "*" {
 				reply.Tool = ""
@@ -125,7 +126,7 @@ func prefixed(r Request, text string) (Reply, bool, error) {
 		}
 		return reply, true, nil
 	}
-	return Reply{}, false, nil
+	return approval.Reply{}, false, nil
 }
 
 // The replies that are understood as they stand, whole. What can mean both, as いいです and 結構です do, is in neither list.
@@ -172,36 +173,36 @@ func replySchema() map[string]any {
 
 // ask lets the model classify. It sees the tool's name and the reply, not the arguments: what the agent wrote is no help to understand
 // its person, and may want to be.
-func (e *Evaluator) ask(ctx context.Context, r Request, said string) (Reply, error) {
+func (e *Evaluator) ask(ctx context.Context, r approval.Request, said string) (approval.Reply, error) {
 	if len(said) > maxJudged {
-		return Reply{}, errNotJudged
+		return approval.Reply{}, errNotJudged
 	}
 	doc, err := json.Marshal(struct {
 		Tool  string `json:"tool"`
 		Reply string `json:"reply"`
 	}{r.Tool, text.Visible(said)}, json.Deterministic(true))
 	if err != nil {
-		return Reply{}, fmt.Errorf("write down the reply: %w", err)
+		return approval.Reply{}, fmt.Errorf("write down the reply: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
 	a, err := e.o.Model.Ask(ctx, model.Question{Model: e.o.Name, System: replySystem, Text: string(doc), Schema: replySchema()})
 	keep(e.o.Ledger, e.o.Logger, "reply", r.Session, a)
 	if err != nil {
-		return Reply{}, err
+		return approval.Reply{}, err
 	}
 	kind, confidence, err := parseMeaning(a.Text)
 	if err != nil {
-		return Reply{}, err
+		return approval.Reply{}, err
 	}
 	return e.understood(r, said, kind, confidence), nil
 }
 
 // parseMeaning reads what the model answered, strictly.
-func parseMeaning(text string) (ReplyKind, float64, error) {
+func parseMeaning(text string) (approval.ReplyKind, float64, error) {
 	var raw struct {
-		Meaning    ReplyKind `json:"meaning"`
-		Confidence *float64  `json:"confidence"`
+		Meaning    approval.ReplyKind `json:"meaning"`
+		Confidence *float64           `json:"confidence"`
 	}
 	if err := json.Unmarshal([]byte(text), &raw, json.RejectUnknownMembers(true)); err != nil || raw.Confidence == nil {
 		return "", 0, errors.New("the model did not answer in the form that was asked for")
@@ -209,7 +210,7 @@ func parseMeaning(text string) (ReplyKind, float64, error) {
 	if c := *raw.Confidence; !(c >= 0 && c <= 1) {
 		return "", 0, fmt.Errorf("the model claims a confidence of %v", c)
 	}
-	if !slices.Contains([]ReplyKind{ReplyApprove, ReplyDeny, ReplyPolicy, ReplyInstruction}, raw.Meaning) {
+	if !slices.Contains([]approval.ReplyKind{approval.ReplyApprove, approval.ReplyDeny, approval.ReplyPolicy, approval.ReplyInstruction}, raw.Meaning) {
 		return "", 0, errors.New("the model named a meaning that does not exist")
 	}
 	return raw.Meaning, *raw.Confidence, nil
@@ -217,21 +218,21 @@ func parseMeaning(text string) (ReplyKind, float64, error) {
 
 // understood makes of a meaning what it may stand for. Refusal needs no confidence: the call does not run either way. Consent needs
 // all of it, and never by a model's word alone where the risk is critical.
-func (e *Evaluator) understood(r Request, text string, kind ReplyKind, confidence float64) Reply {
-	out := Reply{Kind: ReplyInstruction, Text: text, By: e.o.Name, Why: "understood as an instruction to the agent"}
+func (e *Evaluator) understood(r approval.Request, text string, kind approval.ReplyKind, confidence float64) approval.Reply {
+	out := approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: e.o.Name, Why: "understood as an instruction to the agent"}
 	low := strings.ToLower(text)
 	conditional := slices.ContainsFunc(conditions, func(c string) bool { return strings.Contains(low, c) })
 	switch {
-	case kind == ReplyDeny:
-		out.Kind, out.Why = ReplyDeny, "understood as: deny"
-	case kind == ReplyPolicy && confidence >= e.o.Confidence:
-		out.Kind, out.Tool, out.Why = ReplyPolicy, r.Tool, "understood as: add policy"
-	case kind == ReplyApprove && (confidence < e.o.Confidence || conditional):
+	case kind == approval.ReplyDeny:
+		out.Kind, out.Why = approval.ReplyDeny, "understood as: deny"
+	case kind == approval.ReplyPolicy && confidence >= e.o.Confidence:
+		out.Kind, out.Tool, out.Why = approval.ReplyPolicy, r.Tool, "understood as: add policy"
+	case kind == approval.ReplyApprove && (confidence < e.o.Confidence || conditional):
 		out.Doubt, out.Why = true, "it is not clear whether this is a yes: please use the buttons, or write yes or no"
-	case kind == ReplyApprove && (r.Risk == Critical || !slices.Contains(ranks, r.Risk)):
+	case kind == approval.ReplyApprove && (r.Risk == approval.Critical || !slices.Contains(approval.Ranks, r.Risk)):
 		out.Doubt, out.Why = true, "the risk is critical: please use the buttons, or write yes or no"
-	case kind == ReplyApprove:
-		out.Kind, out.Text, out.Why = ReplyApprove, "", "understood as: approve"
+	case kind == approval.ReplyApprove:
+		out.Kind, out.Text, out.Why = approval.ReplyApprove, "", "understood as: approve"
 	}
 	return out
 }

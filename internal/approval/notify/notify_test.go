@@ -1,4 +1,4 @@
-package approval
+package notify
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mycelium/internal/approval"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -29,14 +30,14 @@ func TestNotify(t *testing.T) {
 		got <- r.URL.Path + " " + r.Header.Get("Authorization") + " " + string(b)
 	}))
 	defer srv.Close()
-	q, err := New(t.Context(), Options{Deadline: -1})
+	q, err := approval.New(t.Context(), approval.Options{Deadline: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer q.Close()
 	log := &lockedBuffer{}
-	n, err := NewNotify(NotifyOptions{
-		Config: NotifyConfig{Ntfy: &WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q, Logger: slog.New(slog.NewTextHandler(log, nil)),
+	n, err := New(Options{
+		Config: approval.NotifyConfig{Ntfy: &approval.WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +79,9 @@ func TestScreenCommand(t *testing.T) {
 	}
 }
 
-func bash(command string) Request {
-	return Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: High, Category: ShellExec,
+func bash(command string) approval.Request {
+	return approval.Request{
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: approval.High, Category: approval.ShellExec,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }

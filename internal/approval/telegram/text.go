@@ -33,7 +33,7 @@ const (
 var riskMarks = map[approval.Risk]string{approval.Low: "🟢", approval.Medium: "🟡", approval.High: "🟠", approval.Critical: "🔴"}
 
 // requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
-func (t *Telegram) requestPage(r approval.Request, v *view) (p *page, whole bool) {
+func (t *Bot) requestPage(r approval.Request, v *view) (p *page, whole bool) {
 	p, whole = &page{}, true
 	switch r.Kind {
 	case approval.Stop:
@@ -64,7 +64,7 @@ func (t *Telegram) requestPage(r approval.Request, v *view) (p *page, whole bool
 }
 
 // who is one line that says which session this is.
-func (t *Telegram) who(p *page, r approval.Request) {
+func (t *Bot) who(p *page, r approval.Request) {
 	p.bold(approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
@@ -81,7 +81,7 @@ func (t *Telegram) who(p *page, r approval.Request) {
 	p.text("\n")
 }
 
-func (t *Telegram) callPage(p *page, r approval.Request) (whole bool) {
+func (t *Bot) callPage(p *page, r approval.Request) (whole bool) {
 	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ")
 	p.bold(approval.Short(cmp.Or(r.Tool, "call"), 100))
 	p.textf(" · %s risk", cmp.Or(string(r.Risk), "unknown"))
@@ -158,7 +158,7 @@ func effectsOf(r approval.Request) string {
 	return strings.ReplaceAll(strings.Join(some, ", "), "_", " ")
 }
 
-func (t *Telegram) stopPage(p *page, r approval.Request) {
+func (t *Bot) stopPage(p *page, r approval.Request) {
 	p.text("⏸ ").bold("Wants to stop").text("\n")
 	t.who(p, r)
 	if r.Text != "" {
@@ -171,7 +171,7 @@ func (t *Telegram) stopPage(p *page, r approval.Request) {
 }
 
 // outcome says how a request was settled.
-func (t *Telegram) outcome(r approval.Request) string {
+func (t *Bot) outcome(r approval.Request) string {
 	a := r.Answer
 	if a == nil {
 		return "Settled: " + string(r.State)
@@ -224,7 +224,7 @@ func (t *Telegram) outcome(r approval.Request) string {
 }
 
 // requestButtons are what people can do with a request that waits.
-func (t *Telegram) requestButtons(p *page, r approval.Request, v *view, whole bool) {
+func (t *Bot) requestButtons(p *page, r approval.Request, v *view, whole bool) {
 	switch r.Kind {
 	case approval.Stop:
 		p.row(button{"▶️ Continue", tapData(tapApprove, r.ID, "")}, button{"⏹ Let stop", tapData(tapDeny, r.ID, "")})
@@ -243,7 +243,7 @@ func (t *Telegram) requestButtons(p *page, r approval.Request, v *view, whole bo
 }
 
 // detailsText is everything about a request, for the messages or the file behind Details.
-func (t *Telegram) detailsText(r approval.Request) string {
+func (t *Bot) detailsText(r approval.Request) string {
 	var b strings.Builder
 	line := func(label, s string) {
 		if s != "" {
@@ -278,7 +278,7 @@ func (t *Telegram) detailsText(r approval.Request) string {
 }
 
 // noticePage is the message of a notice.
-func (t *Telegram) noticePage(n approval.Notice) *page {
+func (t *Bot) noticePage(n approval.Notice) *page {
 	words := map[approval.NoticeKind]string{
 		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error", approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
 		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
@@ -306,7 +306,7 @@ func (t *Telegram) noticePage(n approval.Notice) *page {
 }
 
 // clock is a time of day for people.
-func (t *Telegram) clock(at time.Time) string {
+func (t *Bot) clock(at time.Time) string {
 	if at.IsZero() {
 		return "?"
 	}

@@ -25,7 +25,7 @@ type command struct {
 }
 
 // commands is the table of commands. What the desk does not have is not offered.
-func (t *Telegram) commands() []command {
+func (t *Bot) commands() []command {
 	d := t.o.Desk
 	all := []command{
 		{"status", "sessions and what waits", "", true, t.status},
@@ -74,7 +74,7 @@ func firstWord(s string) (word, rest string) {
 	return s, ""
 }
 
-func (t *Telegram) command(ctx context.Context, m *models.Message, text string) {
+func (t *Bot) command(ctx context.Context, m *models.Message, text string) {
 	name, args, ok := parseCommand(text)
 	switch {
 	case ok && name == "start":
@@ -92,7 +92,7 @@ func (t *Telegram) command(ctx context.Context, m *models.Message, text string) 
 	t.refuse(ctx, m.From.ID, m.ID, "I do not know that command: nothing was done.\n"+t.helpText())
 }
 
-func (t *Telegram) helpText() string {
+func (t *Bot) helpText() string {
 	var b strings.Builder
 	for _, c := range t.commands() {
 		b.WriteString("/" + strings.TrimSpace(c.name+" "+c.usage) + " – " + c.what + "\n")
@@ -101,14 +101,14 @@ func (t *Telegram) helpText() string {
 	return b.String()
 }
 
-func (t *Telegram) help(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) help(ctx context.Context, m *models.Message, _ string) {
 	t.say(ctx, (&page{}).text(t.helpText()), replyTo(m.ID))
 }
 
 var stateWords = map[approval.SessionState]string{approval.Active: "🏃 works", approval.Idle: "💤 idle", approval.PermissionPending: "✋ waits for you"}
 
 // status lists the sessions, with a button each that brings its summary.
-func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) status(ctx context.Context, m *models.Message, _ string) {
 	p := &page{}
 	waiting, err := t.o.Queue.List(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 }
 
 // summary sends what happened in a session; a reply to it goes to the agent.
-func (t *Telegram) summary(ctx context.Context, s approval.AgentSession) string {
+func (t *Bot) summary(ctx context.Context, s approval.AgentSession) string {
 	summary, err := t.o.Desk.Summary(ctx, s)
 	if err != nil {
 		t.complain("a summary was not made", err)
@@ -176,7 +176,7 @@ func (t *Telegram) summary(ctx context.Context, s approval.AgentSession) string 
 }
 
 // sendText writes to the session whose window or folder is called so.
-func (t *Telegram) sendText(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) sendText(ctx context.Context, m *models.Message, args string) {
 	name, text := firstWord(args)
 	if name == "" || text == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /send WINDOW TEXT; /status lists the windows.")
@@ -186,7 +186,7 @@ func (t *Telegram) sendText(ctx context.Context, m *models.Message, args string)
 }
 
 // forward types a text into the terminal of a session. It says that it arrived only when it did.
-func (t *Telegram) forward(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, text string) {
+func (t *Bot) forward(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, text string) {
 	if t.o.Desk.Send == nil || t.o.Desk.Sessions == nil {
 		t.refuse(ctx, m.From.ID, m.ID, "Texts cannot be sent to agents here: nothing was sent.")
 		return
@@ -202,7 +202,7 @@ func (t *Telegram) forward(ctx context.Context, m *models.Message, is func(appro
 }
 
 // which finds the one session that is meant, asks where it could be several, and acts on it.
-func (t *Telegram) which(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, question string, act func(context.Context, approval.AgentSession) string) {
+func (t *Bot) which(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, question string, act func(context.Context, approval.AgentSession) string) {
 	all, err := t.o.Desk.Sessions(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The sessions could not be listed", err)
@@ -226,7 +226,7 @@ func (t *Telegram) which(ctx context.Context, m *models.Message, is func(approva
 }
 
 // newSession starts an agent in a folder below the search paths.
-func (t *Telegram) newSession(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) newSession(ctx context.Context, m *models.Message, args string) {
 	name, prompt := firstWord(args)
 	if name == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /new FOLDER [PROMPT].")
@@ -250,7 +250,7 @@ func (t *Telegram) newSession(ctx context.Context, m *models.Message, args strin
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) spawn(ctx context.Context, dir, prompt, resume string) string {
+func (t *Bot) spawn(ctx context.Context, dir, prompt, resume string) string {
 	label, err := t.o.Desk.Spawn(ctx, dir, prompt, resume)
 	if err != nil {
 		t.complain("a session was not started", err)
@@ -260,7 +260,7 @@ func (t *Telegram) spawn(ctx context.Context, dir, prompt, resume string) string
 }
 
 // resume offers the past sessions.
-func (t *Telegram) resume(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) resume(ctx context.Context, m *models.Message, _ string) {
 	past, err := t.o.Desk.Past(ctx)
 	if err != nil {
 		t.problem(ctx, m, "Past sessions could not be listed", err)
@@ -284,7 +284,7 @@ func (t *Telegram) resume(ctx context.Context, m *models.Message, _ string) {
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) abort(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) abort(ctx context.Context, m *models.Message, args string) {
 	if args == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /abort WINDOW; /status lists them.")
 		return
@@ -298,7 +298,7 @@ func (t *Telegram) abort(ctx context.Context, m *models.Message, args string) {
 	})
 }
 
-func (t *Telegram) mode(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) mode(ctx context.Context, m *models.Message, args string) {
 	switch want := approval.Mode(strings.ToLower(args)); {
 	case args == "":
 		t.say(ctx, (&page{}).textf("Mode: %s. /mode local: the agent's own terminal asks; remote: this chat; auto: whoever is there.", t.o.Desk.Mode()), replyTo(m.ID))
@@ -315,7 +315,7 @@ func (t *Telegram) mode(ctx context.Context, m *models.Message, args string) {
 	}
 }
 
-func (t *Telegram) cost(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) cost(ctx context.Context, m *models.Message, _ string) {
 	c, err := t.o.Desk.Costs(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The costs are not known", err)
@@ -329,7 +329,7 @@ func (t *Telegram) cost(ctx context.Context, m *models.Message, _ string) {
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) problem(ctx context.Context, m *models.Message, what string, err error) {
+func (t *Bot) problem(ctx context.Context, m *models.Message, what string, err error) {
 	t.complain(what, err)
 	t.refuse(ctx, m.From.ID, m.ID, what+": "+approval.Short(t.link.clean(err), 200))
 }
@@ -354,7 +354,7 @@ const (
 )
 
 // offer puts a button for each choice under a page. Only who was asked may choose.
-func (t *Telegram) offer(p *page, user int64, choices []choice, once bool) {
+func (t *Bot) offer(p *page, user int64, choices []choice, once bool) {
 	if len(choices) == 0 {
 		return
 	}
@@ -373,7 +373,7 @@ func (t *Telegram) offer(p *page, user int64, choices []choice, once bool) {
 }
 
 // picked does what was chosen.
-func (t *Telegram) picked(ctx context.Context, p tap, user int64) (said string, alert bool) {
+func (t *Bot) picked(ctx context.Context, p tap, user int64) (said string, alert bool) {
 	t.mu.Lock()
 	l, ok := t.picks[p.id]
 	ok = ok && l.user == user && p.first < len(l.choices) && !t.now().After(l.until)

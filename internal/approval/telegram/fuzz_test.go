@@ -94,7 +94,7 @@ func FuzzRequestPage(f *testing.F) {
 	f.Add("ls", "why", "api", []byte(`{"command":"ls"}`))
 	f.Add(strings.Repeat("🙂", 5000), "\u202e", "\x1b[2J", []byte(`{"file_path":"/x","old_string":"a\nb","new_string":"b\r\nc"}`))
 	f.Add("x", "y", "z", []byte(`{"command":`))
-	tg := &Telegram{now: time.Now, zone: time.UTC}
+	tg := &Bot{now: time.Now, zone: time.UTC}
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
 			r := approval.Request{

@@ -76,7 +76,7 @@ func smallNumber(s string) (int, bool) {
 }
 
 // tapped takes one tap of an enrolled person. Every tap is answered, else the button keeps turning on the phone.
-func (t *Telegram) tapped(ctx context.Context, q *models.CallbackQuery, chat int64, message int) {
+func (t *Bot) tapped(ctx context.Context, q *models.CallbackQuery, chat int64, message int) {
 	said, alert := "This button is none of mine.", true
 	if p, ok := parseTap(q.Data); ok {
 		said, alert = t.tapOn(ctx, p, q, chat, message)
@@ -91,7 +91,7 @@ func (t *Telegram) tapped(ctx context.Context, q *models.CallbackQuery, chat int
 }
 
 // tapOn does what a tap says. What is said goes to who tapped; alert: as a window, because it was refused.
-func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, chat int64, message int) (said string, alert bool) {
+func (t *Bot) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, chat int64, message int) (said string, alert bool) {
 	if p.verb == tapPick {
 		return t.picked(ctx, p, q.From.ID)
 	}
@@ -124,7 +124,7 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 }
 
 // adopt remembers a message of ours that was forgotten: it was sent, and we ended before we could note it.
-func (t *Telegram) adopt(ctx context.Context, id, session string, chat int64, message int) {
+func (t *Bot) adopt(ctx context.Context, id, session string, chat int64, message int) {
 	if _, ok, err := t.kept.at(ctx, chat, message); err != nil || ok || message == 0 {
 		return
 	}
@@ -136,7 +136,7 @@ func (t *Telegram) adopt(ctx context.Context, id, session string, chat int64, me
 }
 
 // settle gives an answer to the queue, if this person may give it in this way. The message changes when the queue says so, never here.
-func (t *Telegram) settle(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
+func (t *Bot) settle(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
 	a.Via, a.Digest = viaTelegram, r.Digest
 	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
 		if _, whole := t.requestPage(r, t.viewOf(r.ID)); !whole && !t.viewOf(r.ID).opened {
@@ -149,7 +149,7 @@ func (t *Telegram) settle(ctx context.Context, r approval.Request, a approval.An
 	return t.settleNow(ctx, r, a)
 }
 
-func (t *Telegram) settleNow(ctx context.Context, r approval.Request, a approval.Answer) (said string, refused bool) {
+func (t *Bot) settleNow(ctx context.Context, r approval.Request, a approval.Answer) (said string, refused bool) {
 	now, err := t.o.Queue.Settle(ctx, r.ID, a)
 	t.touch(r.ID)
 	if late, ok := lateness(err); ok {
@@ -180,7 +180,7 @@ const (
 )
 
 // showDetails sends everything about a request. Only then it counts as seen.
-func (t *Telegram) showDetails(ctx context.Context, r approval.Request, message int) (said string, alert bool) {
+func (t *Bot) showDetails(ctx context.Context, r approval.Request, message int) (said string, alert bool) {
 	text := t.detailsText(r)
 	if len(text) > maxDetails {
 		return "That is too long for a chat. Look at it on the machine: myc approvals show " + r.ID, true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/approval/telegram/telegramtest"
 )
 
@@ -27,7 +28,7 @@ func (w *chatWorld) said(user int64, text string, replyTo int, want string) tele
 // the others, and denying needs none.
 func TestTelegramPIN(t *testing.T) {
 	now := time.Now()
-	w := newChat(t, -1, func(o *TelegramOptions) {
+	w := newChat(t, -1, func(o *Options) {
 		o.Config.PIN = "2468"
 		o.Now = func() time.Time { return now }
 	})
@@ -105,8 +106,8 @@ func TestTelegramPIN(t *testing.T) {
 // TestTelegramReplies: a text that answers a request does what it means, by the same ways as a tap.
 func TestTelegramReplies(t *testing.T) {
 	var adopted []string
-	w := newChat(t, -1, func(o *TelegramOptions) {
-		e := approval.NewEvaluator(approval.EvaluatorOptions{})
+	w := newChat(t, -1, func(o *Options) {
+		e := judge.NewEvaluator(judge.EvaluatorOptions{})
 		o.Read = e.Evaluate
 		o.Adopt = func(_ context.Context, _ approval.Request, p approval.Reply, by string) (string, error) {
 			adopted = append(adopted, fmt.Sprintf("%s %s %s by %s", p.Kind, p.Tool, p.Text, by))
@@ -312,7 +313,7 @@ func TestTelegramFaults(t *testing.T) {
 // TestTelegramNotices: people hear what goes on, as far as they want to, and a reply goes to the agent whose notice it is.
 func TestTelegramNotices(t *testing.T) {
 	var sent []string
-	w := newChat(t, -1, func(o *TelegramOptions) {
+	w := newChat(t, -1, func(o *Options) {
 		o.Config.Notices = []approval.NoticeKind{approval.Completed, approval.DenialAlert}
 		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
 			return []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, nil
@@ -364,7 +365,7 @@ func TestTelegramNoticesWait(t *testing.T) {
 
 // TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
-	w := newChat(t, -1, func(o *TelegramOptions) {
+	w := newChat(t, -1, func(o *Options) {
 		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
 			return []approval.AgentSession{{ID: "s1", Label: "api"}}, nil
 		}
@@ -386,7 +387,7 @@ func TestTelegramReplyOvertakes(t *testing.T) {
 // TestTelegramRefusalsAreLimited: who does what cannot be done gets so many answers in a minute, and then none.
 func TestTelegramRefusalsAreLimited(t *testing.T) {
 	now := time.Now()
-	w := newChat(t, -1, func(o *TelegramOptions) { o.Now = func() time.Time { return now } })
+	w := newChat(t, -1, func(o *Options) { o.Now = func() time.Time { return now } })
 	alerts := 0
 	for i := range 3 * maxRefusals {
 		if got := w.tapped(w.api.Press(bob, chatID, 1, fmt.Sprintf("a:none%d", i))); got.Alert {
