@@ -135,15 +135,15 @@ func below(path, dir string) bool {
 }
 
 // ranks are the risks in their order.
-var ranks = []Risk{Low, Medium, High, Critical}
+var Ranks = []Risk{Low, Medium, High, Critical}
 
 // worse is the higher of two risks; a word that is no risk counts as the highest.
 func worse(a, b Risk) Risk {
-	i, j := slices.Index(ranks, a), slices.Index(ranks, b)
+	i, j := slices.Index(Ranks, a), slices.Index(Ranks, b)
 	if i < 0 || j < 0 {
 		return Critical
 	}
-	return ranks[max(i, j)]
+	return Ranks[max(i, j)]
 }
 
 // The words by which tools are told apart. A kind needs what it is done to and the doing, each anywhere in the two names; that

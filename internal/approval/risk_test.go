@@ -155,7 +155,7 @@ func FuzzAssess(f *testing.F) {
 		it := policy.Item{Server: server, Name: name}
 		facts := policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{effect}, Paths: []policy.Path{{Access: policy.Write, Raw: path, Clean: path}}}}}
 		risk, category := Assess(it, nil, facts)
-		if !slices.Contains(ranks, risk) || category == "" {
+		if !slices.Contains(Ranks, risk) || category == "" {
 			t.Fatalf("%q %q", risk, category)
 		}
 	})

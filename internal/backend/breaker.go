@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"mycelium/internal/text"
 )
 
 // The breaker of a server opens when so many calls in a row got no answer, for so long; then one call may try.
@@ -26,7 +28,7 @@ type breaker struct {
 	mu    sync.Mutex
 	b     *gobreaker.TwoStepCircuitBreaker[struct{}]
 	until time.Time // when the next call may try; good while open
-	why   string    // the last failure
+	why   error     // the last failure
 }
 
 // The states of a breaker, as status shows them.
@@ -52,7 +54,7 @@ func (b *breaker) reset() {
 		OnStateChange: b.turned,
 		IsExcluded:    func(err error) bool { return errors.Is(err, errNoVerdict) },
 	})
-	b.until, b.why = time.Time{}, ""
+	b.until, b.why = time.Time{}, nil
 }
 
 func (b *breaker) current() *gobreaker.TwoStepCircuitBreaker[struct{}] {
@@ -90,7 +92,7 @@ func (b *breaker) allow() (done func(error), err error) {
 	return func(verdict error) {
 		if verdict != nil && !errors.Is(verdict, errNoVerdict) {
 			b.mu.Lock()
-			b.why = verdict.Error()
+			b.why = verdict
 			b.mu.Unlock()
 		}
 		settle(verdict)
@@ -113,7 +115,7 @@ func (b *breaker) refusal(err error) error {
 // openError is a call that was not sent because the calls before it got no answer.
 type openError struct {
 	until time.Time // zero: another call is trying just now
-	why   string
+	why   error
 }
 
 func (e *openError) Error() string {
@@ -124,16 +126,19 @@ func (e *openError) Error() string {
 	return fmt.Sprintf("it did not answer the last calls (%s); %s", e.why, when)
 }
 
+// Hint is that of the last failure.
+func (e *openError) Hint() string { return text.HintOf(e.why) }
+
 // clock writes a moment for people: its time with zone, and how far away it is.
 func clock(t time.Time) string {
 	return fmt.Sprintf("%s (in %v)", t.Local().Format("15:04:05 MST"), max(0, time.Until(t)).Round(100*time.Millisecond))
 }
 
 // lastFailure says why the breaker opened.
-func (b *breaker) lastFailure() string {
+func (b *breaker) lastFailure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return "it did not answer the last calls: " + b.why
+	return fmt.Errorf("it did not answer the last calls: %w", b.why)
 }
 
 // state is the state for status, with the time of the next try while it is open.

@@ -11,7 +11,7 @@ import (
 // authorityFor is what gets tokens for a server with this entry; nil: no token may be got. It outlives connections. The secrets of the
 // launch include its tokens from now on.
 func (e *entry) authorityFor(l *launch) *oauth.Authority {
-	if l.URL == nil || l.noOAuth() != "" {
+	if l.URL == nil || l.noOAuth() != nil {
 		return nil
 	}
 	e.mu.Lock()
@@ -38,7 +38,7 @@ func (e *entry) retry() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.conn == nil && e.attempt == nil && e.state == StateFailed {
-		e.setState(StateIdle, "")
+		e.setState(StateIdle, nil)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Status is the state of one server, in the shape of `myc status --json`.
@@ -14,6 +15,7 @@ type Status struct {
 	Tools    int       `json:"tools"`
 	Since    time.Time `json:"since,omitzero"`
 	Error    string    `json:"error,omitempty"` // why it failed, or what of its catalog was left out
+	Hint     string    `json:"hint,omitempty"`  // what a person does about it
 	Held     int       `json:"held,omitzero"`   // items in quarantine
 	LeftOut  []string  `json:"-"`               // items of its catalog that were left out, each with the reason
 	Breaker  string    `json:"breaker"`         // closed, open, half-open
@@ -39,7 +41,8 @@ const (
 func (e *entry) status() Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := Status{Name: e.name, State: e.state, Since: e.since, Error: e.fault, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
+	s := Status{Name: e.name, State: e.state, Since: e.since, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
+	s.fail(e.fault)
 	for _, d := range e.definitions {
 		if d.Item.Kind == policy.Tool {
 			s.Tools++
@@ -55,8 +58,8 @@ func (e *entry) status() Status {
 		return s
 	}
 	s.Breaker, s.Retry = e.breaker.state()
-	if s.Breaker != breakerClosed && e.fault == "" {
-		s.Error = e.breaker.lastFailure()
+	if s.Breaker != breakerClosed && e.fault == nil {
+		s.fail(e.breaker.lastFailure())
 	}
 	if now := e.pool.now(); e.conn == nil && e.backoff.until.After(now) && e.backoff.until.After(s.Retry) {
 		s.Retry = e.backoff.until
@@ -65,4 +68,11 @@ func (e *entry) status() Status {
 	s.Active, s.Waiting, s.Refused = len(e.queue.slots), int(e.queue.waiting.Load()), int(e.queue.refused.Load())
 	s.Log = e.log.File()
 	return s
+}
+
+// fail tells an error and its hint; nil tells nothing.
+func (s *Status) fail(err error) {
+	if err != nil {
+		s.Error, s.Hint = err.Error(), text.HintOf(err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -75,7 +76,7 @@ func ReadCategories(p *Project) (*Categories, error) {
 	list, problems := parseCategories(data)
 	for _, pr := range problems {
 		if !pr.Warning {
-			return nil, hinted{fmt.Errorf("%s:%d: %s", pr.File, pr.Line, pr.Message), pr.Hint}
+			return nil, text.Hinted(fmt.Errorf("%s:%d: %s", pr.File, pr.Line, pr.Message), pr.Hint)
 		}
 	}
 	c.list, c.text = list, data
@@ -179,30 +180,30 @@ func (c *Categories) Render() ([]byte, error) {
 // appendCategories writes categories behind those that a file has, in its indentation, and makes sure by reading the result that
 // the file still says what it said.
 func appendCategories(old []byte, had, add []Category) ([]byte, error) {
-	text := slices.Clone(old)
+	file := slices.Clone(old)
 	indent := "  "
 	if len(had) == 0 {
 		if len(bytes.TrimSpace(old)) > 0 && yamlfile.Line(old, "$.categories") == 0 && len(yamlfile.Keys(old)) == 0 {
-			text = append(ensureNewline(text), "\ncategories:\n"...) // comments only
+			file = append(ensureNewline(file), "\ncategories:\n"...) // comments only
 		} else if len(bytes.TrimSpace(old)) == 0 {
-			text = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
+			file = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
 				"# tools: [patterns] puts tools into a category whatever their names say.\ncategories:\n")
 		}
 	} else if m := regexp.MustCompile(`(?m)^( *)- `).FindSubmatch(old); m != nil {
 		indent = string(m[1])
 	}
-	text = ensureNewline(text)
+	file = ensureNewline(file)
 	for _, c := range add {
-		text = fmt.Appendf(text, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
+		file = fmt.Appendf(file, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
 		if c.Description != "" {
-			text = fmt.Appendf(text, "%s  description: %s\n", indent, yamlText(c.Description))
+			file = fmt.Appendf(file, "%s  description: %s\n", indent, yamlText(c.Description))
 		}
-		text = fmt.Appendf(text, "%s  order: %d\n", indent, c.Order)
+		file = fmt.Appendf(file, "%s  order: %d\n", indent, c.Order)
 	}
 	var again struct {
 		Categories []Category `yaml:"categories"`
 	}
-	problems := yamlfile.Decode(CategoriesFile, text, &again)
+	problems := yamlfile.Decode(CategoriesFile, file, &again)
 	same := func(a, b Category) bool {
 		return a.ID == b.ID && a.Name == b.Name && a.Description == b.Description && a.Order == b.Order && slices.Equal(a.Tools, b.Tools)
 	}
@@ -211,10 +212,10 @@ func appendCategories(old []byte, had, add []Category) ([]byte, error) {
 		for _, c := range add {
 			ids = append(ids, c.ID)
 		}
-		return nil, hinted{fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
-			"add the categories " + strings.Join(ids, ", ") + " as items of `categories:`, each on lines of its own"}
+		return nil, text.Hinted(fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
+			"add the categories "+strings.Join(ids, ", ")+" as items of `categories:`, each on lines of its own")
 	}
-	return text, nil
+	return file, nil
 }
 
 func ensureNewline(b []byte) []byte {

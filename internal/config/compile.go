@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -82,10 +83,27 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 	}
 	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
 	for _, pr := range more {
+		if pr.Tool != "" {
+			if near := skill.NearestTool(pr.Tool, toolNames(c.Definitions)); near != "" {
+				pr.Hint = "did you mean " + near + "? Until then " + pr.Hint
+			}
+		}
 		problems = append(problems, p.locate(pr))
 	}
 	problems = append(problems, p.checkNames(pol, lib)...)
 	return pol, lib, fresh(problems, p.Problems)
+}
+
+// toolNames are the names of the tools of a catalog, sorted.
+func toolNames(defs []policy.Definition) []string {
+	var out []string
+	for _, d := range defs {
+		if d.Item.Kind == policy.Tool {
+			out = append(out, d.Item.String())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // bounded are the grants of the valid skills, and for each of them whose namesake in the user's folder did not load a grant to
@@ -123,7 +141,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 			return
 		}
 		hint := "known " + what + "s: " + strings.Join(known, ", ")
-		if near := yamlfile.Nearest(name, known); near != "" {
+		if near := text.Nearest(name, known); near != "" {
 			hint = "did you mean " + near + "?"
 		} else if len(known) == 0 {
 			hint = "no " + what + " is declared; run: myc init"

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
@@ -153,7 +154,7 @@ type Project struct {
 	Rules              []policy.Rule
 	Problems           []policy.Problem
 	Broken             policy.Broken
-	Policies           []approval.Policy // in words; the user's first
+	Policies           []judge.Policy    // in words; the user's first
 	Unjudged           string            // why no model may judge; empty: nothing is in its way
 	Trusted            bool              // whether the project's own files took effect
 	Untrusted          []string          // the files that would take effect with trust

@@ -184,6 +184,28 @@ func TestNamesThatNobodyDeclares(t *testing.T) {
 	}
 }
 
+// TestToolsThatAreNotThere are warnings with the tool of the catalog that was probably meant.
+func TestToolsThatAreNotThere(t *testing.T) {
+	w := newWorld(t)
+	w.write("roles/r.yaml", "toolIds: [list_directry, files__raed_file, nothing_like_it]\n")
+	w.trust()
+	_, _, problems := w.load().Compile(builtin(t, w.dir))
+	var got []string
+	for _, l := range lines(problems) {
+		if strings.Contains(l, "toolIds") {
+			got = append(got, l)
+		}
+	}
+	want := []string{
+		`warning: roles/r.yaml:1: role r: toolIds: "list_directry" is the name of no tool (did you mean files__list_directory? Until then it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "files__raed_file" is not in the catalog (did you mean files__read_file? Until then it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "nothing_like_it" is the name of no tool (it grants nothing)`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestBrokenRuleBreaks: a rule that does not compile, or whose own example fails, denies everything until it is mended.
 func TestBrokenRuleBreaks(t *testing.T) {
 	for name, text := range map[string]string{

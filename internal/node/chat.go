@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/notify"
+	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/tmux"
@@ -109,7 +111,7 @@ func (n *Node) chatConfig() (c chatConfig, err error) {
 }
 
 func (n *Node) runNotify(ctx context.Context, conf approval.NotifyConfig) {
-	out, err := approval.NewNotify(approval.NotifyOptions{Config: conf, Queue: n.asks, Board: n.chats.board, Logger: n.logger})
+	out, err := notify.New(notify.Options{Config: conf, Queue: n.asks, Board: n.chats.board, Logger: n.logger})
 	if err != nil {
 		n.logger.Warn("nobody is told of what waits", "error", err)
 		return
@@ -132,7 +134,7 @@ func (n *Node) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 		return
 	}
 	defer func() { _ = lock.Unlock() }()
-	bot, err := approval.NewTelegram(approval.TelegramOptions{
+	bot, err := telegram.New(telegram.Options{
 		Config: conf, Queue: n.asks, DB: n.db, Board: n.chats.board, Desk: n.desk(), Read: n.readReply, Adopt: n.adoptReply, Logger: n.logger,
 	})
 	if err == nil {
@@ -153,7 +155,7 @@ func lockBot(ctx context.Context, token string, busy func(error)) (*atomicfile.L
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the bots' locks: %w", err)
 	}
-	path := filepath.Join(dir, approval.TelegramKey(token)+".lock")
+	path := filepath.Join(dir, telegram.TokenDigest(token)+".lock")
 	for first := true; ; first = false {
 		lock, err := atomicfile.TryLock(path)
 		if !errors.Is(err, atomicfile.ErrLocked) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 	"mycelium/internal/harness"
@@ -52,7 +53,7 @@ func (j liveJudge) Judge(ctx context.Context, r approval.Request) (approval.Verd
 	if client == nil {
 		return approval.Verdict{}, err
 	}
-	return approval.NewJudge(approval.JudgeOptions{
+	return judge.New(judge.Options{
 		Model: client, Name: conf.Model, Confidence: conf.Share(), MayDeny: conf.MayDeny, Timeout: conf.Patience(),
 		Policies: n.policiesInWords, Rules: func() []policy.Rule { return n.View().Project.Rules }, Past: n.pastOf, Ledger: n.ledger, Logger: n.logger,
 	}).Judge(ctx, r)
@@ -101,7 +102,7 @@ func (n *Node) judgeURL(conf approval.JudgeConfig) string {
 }
 
 // policiesInWords are those that a model has to know before it judges.
-func (n *Node) policiesInWords() ([]approval.Policy, error) {
+func (n *Node) policiesInWords() ([]judge.Policy, error) {
 	p := n.View().Project
 	if p.Unjudged != "" {
 		return nil, errors.New(p.Unjudged)
@@ -110,14 +111,14 @@ func (n *Node) policiesInWords() ([]approval.Policy, error) {
 }
 
 // pastOf are the last decisions of a session, newest first.
-func (n *Node) pastOf(ctx context.Context, session string, most int) ([]approval.Past, error) {
+func (n *Node) pastOf(ctx context.Context, session string, most int) ([]judge.Past, error) {
 	entries, err := n.index.Query(ctx, audit.Query{Session: session, Limit: most})
 	if err != nil {
 		return nil, err
 	}
-	past := make([]approval.Past, len(entries))
+	past := make([]judge.Past, len(entries))
 	for i, e := range entries {
-		past[i] = approval.Past{Tool: e.Tool, Call: string(e.Args), Effect: e.Effect, By: e.DecidedBy, Reason: e.Reason}
+		past[i] = judge.Past{Tool: e.Tool, Call: string(e.Args), Effect: e.Effect, By: e.DecidedBy, Reason: e.Reason}
 	}
 	return past, nil
 }
@@ -128,11 +129,11 @@ func (n *Node) readReply(ctx context.Context, r approval.Request, text string) (
 	if err != nil {
 		n.logger.Warn("replies are understood without a model", "error", err)
 	}
-	o := approval.EvaluatorOptions{Name: conf.Model, Confidence: conf.Share(), Timeout: conf.Patience(), Ledger: n.ledger, Logger: n.logger}
+	o := judge.EvaluatorOptions{Name: conf.Model, Confidence: conf.Share(), Timeout: conf.Patience(), Ledger: n.ledger, Logger: n.logger}
 	if client != nil {
 		o.Model = client
 	}
-	return approval.NewEvaluator(o).Evaluate(ctx, r, text)
+	return judge.NewEvaluator(o).Evaluate(ctx, r, text)
 }
 
 // adoptReply writes a policy or a rule that a person gave, and says what was written.
@@ -144,9 +145,9 @@ func (n *Node) adoptReply(ctx context.Context, _ approval.Request, reply approva
 		if err != nil {
 			return "", err
 		}
-		text = fmt.Sprintf("policy %s in %s: %s", p.ID, approval.LocalPoliciesFile, p.Description)
+		text = fmt.Sprintf("policy %s in %s: %s", p.ID, judge.LocalPoliciesFile, p.Description)
 	case approval.ReplyRule:
-		rule, err := approval.ParseRule(reply.Text)
+		rule, err := judge.ParseRule(reply.Text)
 		if err != nil {
 			return "", err
 		}

@@ -172,73 +172,53 @@ func (c *compiler) addToolIDs(r *role) {
 func (c *compiler) toolPatterns(r *role, d *Role, report bool) []Pattern {
 	var list []Pattern
 	for _, id := range d.ToolIDs {
-		p, why, hint := c.toolID(strings.TrimPrefix(id, "?"))
-		if why == "" {
+		p, fault := c.toolID(strings.TrimPrefix(id, "?"))
+		if fault == nil {
 			list = append(list, p)
 		} else if report && !strings.HasPrefix(id, "?") {
-			c.warn(fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, why), hint)
+			fault.Message, fault.Warning = fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, fault.Message), true
+			c.problems = append(c.problems, *fault)
 		}
 	}
 	return list
 }
 
 // toolID reads one entry: a pattern, or a bare name, which is a tool of files or the only tool of that name.
-func (c *compiler) toolID(id string) (p Pattern, why, hint string) {
+func (c *compiler) toolID(id string) (Pattern, *Problem) {
 	if !strings.Contains(id, separator) && !hasStar(id) {
 		return c.bareTool(id)
 	}
 	p, err := ParsePattern(id)
 	if err != nil {
-		return p, "is no tool: " + err.Error(), "it grants nothing"
+		return p, &Problem{Message: "is no tool: " + err.Error(), Hint: "it grants nothing"}
 	}
 	if it, exact := p.Exact(); exact && it.Server != AgentServer && c.p.items[it] == nil {
-		return p, "is not in the catalog", c.nearest(id)
+		return p, &Problem{Message: "is not in the catalog", Hint: "it grants nothing", Tool: id}
 	}
-	return p, "", ""
+	return p, nil
 }
 
-func (c *compiler) bareTool(id string) (p Pattern, why, hint string) {
+func (c *compiler) bareTool(id string) (Pattern, *Problem) {
 	owners := c.byName[id]
 	files := Item{Server: "files", Name: id}
 	switch {
 	case slices.Contains(owners, files):
 		owners = []Item{files}
 	case len(owners) == 0:
-		return p, "is the name of no tool", c.nearest(id)
+		return Pattern{}, &Problem{Message: "is the name of no tool", Hint: "it grants nothing", Tool: id}
 	case len(owners) > 1:
 		names := make([]string, len(owners))
 		for i, it := range owners {
 			names[i] = it.String()
 		}
 		slices.Sort(names)
-		return p, "is the name of several tools", "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"
+		return Pattern{}, &Problem{Message: "is the name of several tools", Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"}
 	}
 	p, err := ParsePattern(owners[0].String())
 	if err != nil {
-		return p, err.Error(), "it grants nothing"
+		return p, &Problem{Message: err.Error(), Hint: "it grants nothing"}
 	}
-	return p, "", ""
-}
-
-// nearest proposes the tool whose name is closest.
-func (c *compiler) nearest(id string) string {
-	best, at := "", len(id)/2+2
-	for _, e := range c.p.sorted {
-		if e.item.Kind != Tool {
-			continue
-		}
-		name := e.item.Name
-		if strings.Contains(id, separator) {
-			name = e.item.String()
-		}
-		if n := Distance(id, name, at-1); n < at {
-			best, at = e.item.String(), n
-		}
-	}
-	if best == "" {
-		return "it grants nothing"
-	}
-	return "did you mean " + best + "? Until then it grants nothing"
+	return p, nil
 }
 
 // placeLimits compiles the limits over paths, which begin from the project.

@@ -87,5 +87,6 @@ type Problem struct {
 	Line    int    `json:"line,omitempty"` // from 1; 0: unknown
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	Tool    string `json:"-"`                 // the name of a tool that the catalog does not have; a caller may hint at the nearest one
 	Warning bool   `json:"warning,omitempty"` // nothing is switched off because of it
 }

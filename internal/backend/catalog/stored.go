@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // storedVersion is the form of a stored catalog. A file of another form counts as unknown.
@@ -77,7 +78,7 @@ func Stored(dir, server string) bool {
 // parse reads the form that save writes.
 func (l *Listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
 	if !rpc.Valid(b) {
-		return About{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
+		return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: the file is not JSON", server), "delete it; it is learned again")
 	}
 	name, _ := rpc.Text(rpc.Member(b, "server"))
 	config, _ := rpc.Text(rpc.Member(b, "config"))
@@ -88,7 +89,7 @@ func (l *Listing) parse(b []byte, server, digest string) (info About, known bool
 	for k := range Kinds {
 		items, err := Elements(rpc.Member(b, k.String()))
 		if err != nil {
-			return About{}, false, fmt.Errorf("catalog of %s: %s: %w (hint: delete the file; it is learned again)", server, k.String(), err)
+			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: %w", server, k.String(), err), "delete the file; it is learned again")
 		}
 		read[k] = items
 	}

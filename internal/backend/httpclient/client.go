@@ -5,6 +5,7 @@ package httpclient
 import (
 	"errors"
 	"io"
+	"mycelium/internal/text"
 	"net"
 	"net/http"
 	"time"
@@ -29,7 +30,7 @@ func New() *http.Client {
 			case len(via) > 3:
 				return errors.New("more than 3 redirects")
 			case req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme:
-				return errors.New("redirect to another host refused (hint: put that address into the configuration)")
+				return text.Hinted(errors.New("redirect to another host refused"), "put that address into the configuration")
 			case req.Method != first.Method:
 				return errors.New("redirect that changes the method refused")
 			}

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // noticeAcknowledged is the first message on a stream of notices, and stands for the opening of the old revisions' one.
@@ -83,7 +84,7 @@ func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
 	}
 	if !slices.Contains(LegacyVersions, r.Version) {
-		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q (hint: we speak %s and %v)", r.Version, ModernVersion, LegacyVersions)}
+		return nil, text.Hinted(&refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q", r.Version)}, fmt.Sprintf("we speak %s and %v", ModernVersion, LegacyVersions))
 	}
 	c.version, c.caps = r.Version, r.Capabilities
 	c.introduced(result, rpc.Member(result, "serverInfo"))

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // ErrSessionGone tells that a server forgot our session, so that the request did not run there.
@@ -157,7 +158,7 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	case len(body) > MaxAnswer:
 		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
 	case kind != "application/json":
-		return fmt.Errorf("its answer is of type %.60q, not JSON (hint: is the url that of an MCP server?)", kind)
+		return text.Hinted(fmt.Errorf("its answer is of type %.60q, not JSON", kind), "is the url that of an MCP server?")
 	}
 	h.in.take(body, p)
 	return nil
@@ -192,9 +193,9 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 			h.fail(ErrSessionGone)
 			return nil
 		}
-		return errors.New("it answers HTTP 404 Not Found (hint: check the path in the url)")
+		return text.Hinted(errors.New("it answers HTTP 404 Not Found"), "check the path in the url")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("it answers HTTP %d %s (hint: check the entry's headers, for instance Authorization)", res.StatusCode, http.StatusText(res.StatusCode))
+		return text.Hinted(fmt.Errorf("it answers HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode)), "check the entry's headers, for instance Authorization")
 	}
 	said := body[:min(len(body), httpclient.MaxErrorBody)]
 	if len(said) == 0 {

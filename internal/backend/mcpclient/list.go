@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // List lists everything that a server offers. A list of prompts or resources that fails keeps what was known of it (old) and is told in
@@ -32,7 +33,7 @@ func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing
 			return catalog.Listing{}, nil, err
 		default:
 			l[k] = old[k]
-			problems = append(problems, err.Error())
+			problems = append(problems, text.Describe(err))
 		}
 	}
 	return l, problems, nil

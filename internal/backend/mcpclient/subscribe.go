@@ -90,7 +90,7 @@ func (c *Conn) subscribeModern(ctx context.Context, s Subscription) error {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return errors.New(c.secrets.Text(err.Error()))
+		return c.secrets.Error(err)
 	}
 	return errors.New("the server ended the subscription")
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/text"
 )
 
 // assertionLife is how long a proof of who we are is good: long enough for clocks that differ.
@@ -34,10 +36,10 @@ func (a *Authority) assertion(g *grant) (string, error) {
 }
 
 // parseKey reads a private key in PEM: PKCS #8, or the older forms of RSA and EC.
-func parseKey(text string) (crypto.Signer, error) {
-	block, _ := pem.Decode([]byte(text))
+func parseKey(encoded string) (crypto.Signer, error) {
+	block, _ := pem.Decode([]byte(encoded))
 	if block == nil {
-		return nil, errors.New("oauth.privateKey is not PEM (hint: its value begins with -----BEGIN PRIVATE KEY-----)")
+		return nil, text.Hinted(errors.New("oauth.privateKey is not PEM"), "its value begins with -----BEGIN PRIVATE KEY-----")
 	}
 	var key any
 	var err error
@@ -51,7 +53,7 @@ func parseKey(text string) (crypto.Signer, error) {
 	}
 	signer, ok := key.(crypto.Signer)
 	if err != nil || !ok {
-		return nil, errors.New("oauth.privateKey is not a private key that we can read (hint: RSA, EC P-256 or Ed25519 in PKCS #8, without a passphrase)")
+		return nil, text.Hinted(errors.New("oauth.privateKey is not a private key that we can read"), "RSA, EC P-256 or Ed25519 in PKCS #8, without a passphrase")
 	}
 	return signer, nil
 }

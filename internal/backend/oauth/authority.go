@@ -22,10 +22,13 @@ import (
 type AuthorizationError struct {
 	Server string
 	Why    string
-	Hint   string // what a person does about it
+	hint   string // what a person does about it
 }
 
-func (e *AuthorizationError) Error() string { return e.Why + " (hint: " + e.Hint + ")" }
+func (e *AuthorizationError) Error() string { return e.Why }
+
+// Hint is what a person does about it.
+func (e *AuthorizationError) Hint() string { return e.hint }
 
 // Options of an authority.
 type Options struct {
@@ -92,7 +95,7 @@ func (a *Authority) own() bool { return a.conf.Grant == GrantCredentials }
 
 // needLogin is the error that sends a person to the command.
 func (a *Authority) needLogin(why string) error {
-	return &AuthorizationError{Server: a.Server, Why: why, Hint: "a person runs `myc mcp login " + a.Server + "` in a terminal of their own"}
+	return &AuthorizationError{Server: a.Server, Why: why, hint: "a person runs `myc mcp login " + a.Server + "` in a terminal of their own"}
 }
 
 // early is how long before its end a token is renewed: it has to arrive while it is good.
@@ -261,7 +264,7 @@ func (a *Authority) answer(ctx context.Context, c challenge, sent string) (strin
 	switch {
 	case c.narrow && held != nil && held.Access == sent && len(a.beyond(held, missing)) == 0:
 		return "", &AuthorizationError{Server: a.Server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
-			Hint: "the operator widens oauth.scopes, or the rights of the account there"}
+			hint: "the operator widens oauth.scopes, or the rights of the account there"}
 	case c.narrow && !a.own():
 		if held != nil && held.Access != sent {
 			return held.Access, nil

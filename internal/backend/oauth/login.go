@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/text"
 )
 
 // Login is an authorization that a person is asked for.
@@ -193,7 +194,7 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	pl := a.take(q.Get("state"))
 	switch {
 	case pl == nil:
-		return errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else (hint: log in again)")
+		return text.Hinted(errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else"), "log in again")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
 		return errors.New("what the browser came back with says something twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:

@@ -4,12 +4,14 @@ package redact
 
 import (
 	"bytes"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // minSecret is the length from which a value that was expanded is kept out of what people read. Shorter ones ("1", "en") are no
@@ -65,7 +67,12 @@ func (r Redactor) Text(s string) string {
 	return r.live.Text(s)
 }
 
-// json replaces every value in a JSON text; b itself is returned if it has none.
+// Error is an error whose text and hint have no such value.
+func (r Redactor) Error(err error) error {
+	return text.Hinted(errors.New(r.Text(err.Error())), r.Text(text.HintOf(err)))
+}
+
+// JSON replaces every value in a JSON text; b itself is returned if it has none.
 func (r Redactor) JSON(b []byte) []byte {
 	for _, p := range r.pairs {
 		if bytes.Contains(b, []byte(p.value)) {

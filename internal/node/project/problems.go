@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"mycelium/internal/config"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // ProblemText is one problem as a line: file:line: message (hint).
@@ -23,9 +23,9 @@ func ProblemText(p policy.Problem) string {
 	if p.Warning {
 		b.WriteString("warning: ")
 	}
-	b.WriteString(Visible(p.Message))
+	b.WriteString(text.Flatten(p.Message))
 	if p.Hint != "" {
-		b.WriteString(" (" + Visible(p.Hint) + ")")
+		b.WriteString(" (" + text.Flatten(p.Hint) + ")")
 	}
 	return b.String()
 }
@@ -42,34 +42,6 @@ func FirstProblem(ps []policy.Problem) string {
 		}
 	}
 	return "a file does not load"
-}
-
-// Visible replaces control and format characters by a visible form.
-func Visible(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
-			fmt.Fprintf(&b, "\\u%04x", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// VisibleText is visible for text of several lines.
-func VisibleText(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = Visible(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }
 
 // IsSkillFile reports whether a problem's file declares a skill.

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // hookCheck proves with a real agent that the hook stops it.
@@ -60,7 +59,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	case a.JSON:
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s asked for two commands.\n✓ the denied one did not run; the agent was told: %s\n✓ the allowed one ran\nThe hook blocks.\n", name, project.Visible(base.FirstLine(p.Told, 300)))
+	fmt.Fprintf(a.Out, "%s asked for two commands.\n✓ the denied one did not run; the agent was told: %s\n✓ the allowed one ran\nThe hook blocks.\n", name, text.Cell(p.Told, 300))
 	return nil
 }
 

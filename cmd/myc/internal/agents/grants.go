@@ -9,6 +9,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // hands reports whether a role sees any of an agent's own tools when its session starts: without one, the hook refuses every call.
@@ -55,7 +56,7 @@ func (a *app) warnHands(role string) error {
 	}
 	defer v.Close()
 	if message, hint := agentToolsHidden(v, role); message != "" {
-		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.Visible(message), project.Visible(hint))
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Flatten(message), text.Flatten(hint))
 	}
 	return nil
 }

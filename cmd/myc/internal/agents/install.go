@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
@@ -128,7 +128,7 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 		fmt.Fprintf(a.Err, "myc: %s is not on the PATH; the hook waits for it\n", known.Title)
 	}
 	for _, p := range s.Status().Problems {
-		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.VisibleText(p.Message), project.VisibleText(p.Hint))
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(p.Message), text.Visible(p.Hint))
 	}
 	if err := a.warnHands(""); err != nil {
 		return err

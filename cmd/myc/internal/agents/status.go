@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // agentStatus is one agent of `myc hook status --json`.
@@ -76,18 +77,18 @@ func (a *app) printAgents(agents []agentStatus) {
 		if st.Path != "" {
 			where = st.Version + ", " + st.Path
 		}
-		fmt.Fprintf(a.Out, "%s: %s\n", st.Title, project.Visible(where))
+		fmt.Fprintf(a.Out, "%s: %s\n", st.Title, text.Flatten(where))
 		for _, h := range st.Hooks {
-			text := "no hook of ours"
+			hooks := "no hook of ours"
 			if h.Installed {
-				text = fmt.Sprintf("%d hooks of ours, %d deny entries", h.Ours, h.Denials)
+				hooks = fmt.Sprintf("%d hooks of ours, %d deny entries", h.Ours, h.Denials)
 			}
 			if h.Foreign > 0 {
-				text += fmt.Sprintf(", %d of others", h.Foreign)
+				hooks += fmt.Sprintf(", %d of others", h.Foreign)
 			}
-			fmt.Fprintf(a.Out, "  %-8s %s (%s)\n", h.Scope, text, project.Visible(h.File))
+			fmt.Fprintf(a.Out, "  %-8s %s (%s)\n", h.Scope, hooks, text.Flatten(h.File))
 			for _, p := range h.Problems {
-				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", project.Visible(p.Message), project.Visible(p.Hint))
+				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", text.Flatten(p.Message), text.Flatten(p.Hint))
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -93,7 +94,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), base.FirstLine(whoAsks(r), 30), base.OrDash(r.Tool), base.FirstLine(approval.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30), base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
 	}
 	base.Table(a.Out, rows)
 	return nil
@@ -108,7 +109,7 @@ func whoAsks(r approval.Request) string {
 	if r.Agent != "" {
 		who = r.Agent + " " + who
 	}
-	return approval.OneLine(who)
+	return text.OneLine(who)
 }
 
 // left is how long a request still waits.
@@ -134,7 +135,7 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.AnswerParams
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, r.State, approval.OneLine(r.Tool))
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, r.State, text.OneLine(r.Tool))
 	if r.Answer != nil && r.Answer.Rule != "" {
 		fmt.Fprintf(a.Out, "written: rule %s\n", r.Answer.Rule)
 	}

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 func (a *app) approvalsShow(ctx context.Context, id string) error {
@@ -46,10 +47,10 @@ func (a *app) showRequest(r approval.Request) {
 	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)}, {"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
 	for _, f := range [][2]string{
 		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir}, {"asked by rule", r.Rule},
-		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", base.FirstLine(r.Thinking, 500)},
+		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", text.Cell(r.Thinking, 500)},
 	} {
 		if f[1] != "" {
-			rows = append(rows, []string{f[0], approval.OneLine(f[1])})
+			rows = append(rows, []string{f[0], text.OneLine(f[1])})
 		}
 	}
 	if r.State == approval.Pending {
@@ -57,16 +58,16 @@ func (a *app) showRequest(r approval.Request) {
 	}
 	base.Table(a.Out, rows)
 	if r.Text != "" {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(r.Text))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(r.Text))
 	}
 	for _, q := range r.Questions {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(q.Text))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(q.Text))
 		for _, o := range q.Options {
-			fmt.Fprintf(a.Out, "  - %s\n", approval.OneLine(o))
+			fmt.Fprintf(a.Out, "  - %s\n", text.OneLine(o))
 		}
 	}
 	if len(r.Args) > 0 {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(argLines(r.Args)))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(argLines(r.Args)))
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/terminal"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
 func (a *app) approvalsWatchCmd() *cobra.Command {
@@ -42,10 +44,10 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 				_ = a.PrintLine(r) // where nobody reads any more the next write ends the program
 				return
 			}
-			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, approval.OneLine(r.Tool), base.FirstLine(approval.Gist(r), 120))
+			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, text.OneLine(r.Tool), text.Cell(terminal.Gist(r), 120))
 		})
 	}
-	return approval.WatchTerminal(ctx, a.In, a.Out, a.Environ, approval.TerminalOptions{
+	return terminal.Watch(ctx, a.In, a.Out, a.Environ, terminal.Options{
 		Title: dir, By: whoAmI(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
 		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, dir, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (r approval.Request, err error) {

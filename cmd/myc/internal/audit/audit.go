@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -139,7 +140,7 @@ func (a *app) tailLine(r audit.Record, raw []byte) error {
 	if r.Kind == audit.Outcome {
 		state = r.Outcome
 	}
-	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state), base.OrDash(r.Role), project.Visible(what), project.Visible(base.FirstLine(why, 100)))
+	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state), base.OrDash(r.Role), text.Flatten(what), text.Cell(why, 100))
 	return err
 }
 

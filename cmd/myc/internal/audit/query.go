@@ -11,7 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) auditQuery() *cobra.Command {
@@ -63,7 +63,7 @@ func (a *app) auditEntries(entries []audit.Entry) error {
 	}
 	rows := [][]string{{"TIME", "OUTCOME", "ROLE", "TOOL", "BY", "REASON", "ARGS"}}
 	for _, e := range entries {
-		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), base.FirstLine(e.Reason, 60), base.FirstLine(string(e.Args), 60)})
+		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), text.Cell(e.Reason, 60), text.Cell(string(e.Args), 60)})
 	}
 	base.Table(a.Out, rows)
 	return nil
@@ -128,7 +128,7 @@ func (a *app) auditThinking(ctx context.Context, x *audit.Index) error {
 		}
 		fmt.Fprintf(a.Out, "\n%s  %s  %s  %s (%s%s, %d characters)\n", e.Time.Local().Format(time.DateTime), base.OrDash(e.Role), e.Tool, e.Outcome, base.OrDash(e.Type), claimed, e.FullLength)
 		for line := range strings.Lines(strings.TrimSpace(e.Preview)) {
-			fmt.Fprintf(a.Out, "  │ %s\n", project.Visible(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(a.Out, "  │ %s\n", text.Flatten(strings.TrimRight(line, "\n")))
 		}
 	}
 	return nil

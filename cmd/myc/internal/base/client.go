@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // Client is a command's connection to the owner of the project. Where nobody owns it the command becomes the owner until
@@ -108,7 +108,7 @@ func (c *Client) Ask(ctx context.Context, method string, params, out any) error 
 func (a *App) WarnBroken(ctx context.Context, c *Client) {
 	var s api.StatusReply
 	if err := c.Ask(ctx, "status", nil, &s); err == nil && s.Problem != "" {
-		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", project.VisibleText(s.Problem))
+		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", text.Visible(s.Problem))
 	}
 }
 

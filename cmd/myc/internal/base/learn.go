@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // LearnPending starts servers whose catalog nobody knows yet, so that a first look shows what they offer.
@@ -30,7 +30,7 @@ func (a *App) LearnAll(ctx context.Context, c *Client) error {
 		return err
 	}
 	for name, why := range failed.Failed {
-		fmt.Fprintf(a.Err, "myc: server %s: %s\n", name, project.Visible(strings.TrimPrefix(why, fmt.Sprintf("server %q: ", name))))
+		fmt.Fprintf(a.Err, "myc: server %s: %s\n", name, text.Flatten(strings.TrimPrefix(why, fmt.Sprintf("server %q: ", name))))
 	}
 	return nil
 }

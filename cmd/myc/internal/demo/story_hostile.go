@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
 // poisoned sends a call with a second Name key, which a careless parser would take for the tool.
@@ -31,7 +31,7 @@ func (d *demo) poisoned(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`), d.dim.Render("→ "+base.FirstLine(string(answer), 150)))
+	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`), d.dim.Render("→ "+text.Cell(string(answer), 150)))
 	_, statErr := os.Stat(filepath.Join(d.dir, "poison.txt"))
 	d.check(bytes.Contains(answer, []byte(`"error"`)) && bytes.Contains(answer, []byte("Name")) && os.IsNotExist(statErr), "name and Name in one call: refused, nothing ran")
 	return nil
@@ -64,8 +64,8 @@ func (d *demo) typo(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	text := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - files__raed_file\n"
-	if err := os.WriteFile(filepath.Join(dir, "SKILL.yaml"), []byte(text), 0o600); err != nil {
+	file := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - files__raed_file\n"
+	if err := os.WriteFile(filepath.Join(dir, "SKILL.yaml"), []byte(file), 0o600); err != nil {
 		return err
 	}
 	stdout, stderr, err := d.capture(ctx, "skill", "validate")
@@ -75,7 +75,7 @@ func (d *demo) typo(ctx context.Context) error {
 			line = strings.TrimSpace(l)
 		}
 	}
-	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(base.FirstLine(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
+	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(text.Cell(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
 	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"), "the operator is told the file, the line and what was meant")
 	if err := d.run(ctx, nil, "skill", "reload"); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (d *demo) tamper(ctx context.Context) error {
 		return err
 	}
 	_, stderr, err := d.capture(ctx, "audit", "verify")
-	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("one bit flipped → "+base.FirstLine(stderr, 150)))
+	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("one bit flipped → "+text.Cell(stderr, 150)))
 	line := 1 + bytes.Count(b[:at], []byte("\n"))
 	d.check(err != nil && strings.Contains(stderr, fmt.Sprintf(":%d:", line)), "and names the broken line")
 	return nil

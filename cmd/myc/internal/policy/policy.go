@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -96,7 +97,7 @@ func (a *app) explain(q question) error {
 	if x.Rule != "" {
 		rule = " by " + x.Rule
 	}
-	fmt.Fprintf(a.Out, "%s%s: %s\n", x.Effect, rule, project.Visible(x.Reason))
+	fmt.Fprintf(a.Out, "%s%s: %s\n", x.Effect, rule, text.Flatten(x.Reason))
 	if x.Result != nil {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -52,7 +53,7 @@ func (a *app) policyTest(files []string) error {
 		failed += len(wrong)
 		fmt.Fprintf(a.Out, "FAIL %s\n", file)
 		for _, w := range wrong {
-			fmt.Fprintf(a.Out, "     %s\n", project.Visible(w))
+			fmt.Fprintf(a.Out, "     %s\n", text.Flatten(w))
 		}
 	}
 	if failed > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // replayReport is `myc policy replay --json`.
@@ -85,16 +85,8 @@ func exampleText(raw []byte) string {
 	}
 	for _, key := range []string{"command", "file_path", "path", "url", "pattern"} {
 		if s, ok := args[key].(string); ok {
-			return cutText(project.Visible(s), 60)
+			return text.TruncateCells(text.Flatten(s), 60)
 		}
 	}
-	return cutText(project.Visible(string(raw)), 60)
-}
-
-// cutText cuts a text to n characters.
-func cutText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return text.TruncateCells(text.Flatten(string(raw)), 60)
 }

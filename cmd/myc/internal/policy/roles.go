@@ -8,6 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 // roleRow is one role in the shape of `myc policy roles --json`.
@@ -49,11 +50,11 @@ func (a *app) rolesList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
+	cells := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
 	for _, r := range rows {
-		text = append(text, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory, base.OrDash(strings.Join(r.Inherits, " → ")), base.FirstLine(strings.Join(r.Skills, ", "), 70)})
+		cells = append(cells, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory, base.OrDash(strings.Join(r.Inherits, " → ")), text.Cell(strings.Join(r.Skills, ", "), 70)})
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	return a.RefuseBroken(v.Problems)
 }
 
@@ -88,7 +89,7 @@ func (a *app) roleCheck(role string) error {
 	}
 	base.Table(a.Out, [][]string{
 		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
-		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(base.FirstLine(c.Prompt, 80))},
+		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(text.Cell(c.Prompt, 80))},
 	})
 	fmt.Fprintf(a.Out, "\n%d tools\n", len(c.Tools))
 	var rows [][]string

@@ -1,12 +1,12 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // finding is one line of `myc doctor`.
@@ -60,9 +61,9 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	} else {
 		for _, f := range found {
 			mark := map[string]string{"ok": "✓", "warning": "!", "problem": "✗"}[f.Level]
-			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, project.Visible(f.Message))
+			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, text.Flatten(f.Message))
 			if f.Hint != "" {
-				fmt.Fprintf(a.Out, "    → %s\n", project.Visible(f.Hint))
+				fmt.Fprintf(a.Out, "    → %s\n", text.Flatten(f.Hint))
 			}
 		}
 	}
@@ -102,11 +103,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		}
 		switch {
 		case b.State == backend.StateFailed:
-			text, own, ok := strings.Cut(b.Error, " (hint: ")
-			if ok {
-				hint = strings.TrimSuffix(own, ")")
-			}
-			add("problem", "server "+b.Name, text, hint)
+			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":
 			hint = "calls are tried again by themselves; myc tools sync tries it now"
 			if b.Log != "" {

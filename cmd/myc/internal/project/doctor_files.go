@@ -32,8 +32,9 @@ func doctorFiles(v *project.View, add base.Report) {
 		if ofSkill(v, p) {
 			continue // told with its skill
 		}
+		hint := p.Hint
 		p.Hint, p.Warning = "", false
-		add(level, "files", project.ProblemText(p), hintFor(v, p))
+		add(level, "files", project.ProblemText(p), hint)
 	}
 	if bad == 0 {
 		add("ok", "files", "every file loads", "")
@@ -47,16 +48,6 @@ func ofSkill(v *project.View, p policy.Problem) bool {
 			return q.File == p.File && q.Line == p.Line && q.Message == p.Message
 		})
 	})
-}
-
-// hintFor finds the hint again that the problem's one-line form leaves to a line of its own.
-func hintFor(v *project.View, p policy.Problem) string {
-	for _, q := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
-		if q.File == p.File && q.Line == p.Line && q.Message == p.Message {
-			return q.Hint
-		}
-	}
-	return ""
 }
 
 func doctorSkills(v *project.View, add base.Report) {

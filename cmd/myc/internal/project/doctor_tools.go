@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // doctorSchemas checks the schemas of the tools that servers offer. A tool whose schema does not compile works all the same.
@@ -17,7 +18,7 @@ func doctorSchemas(v *project.View, add base.Report) {
 			continue
 		}
 		for _, why := range catalog.SchemaProblems(d.Raw) {
-			add("warning", "tool "+d.Item.String(), project.Visible(why), "its server has to mend it; clients that check schemas may refuse the tool")
+			add("warning", "tool "+d.Item.String(), text.Flatten(why), "its server has to mend it; clients that check schemas may refuse the tool")
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -56,7 +57,7 @@ func (a *app) status(ctx context.Context) error {
 		if !b.Since.IsZero() {
 			since = b.Since.Local().Format(time.TimeOnly)
 		}
-		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(base.FirstLine(b.Error, 80))})
+		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(text.Cell(b.Error, 80))})
 	}
 	fmt.Fprintln(a.Out)
 	base.Table(a.Out, rows[1:])
@@ -115,6 +116,7 @@ func statusShape(r api.StatusReply) any {
 		Since *time.Time `json:"since"`
 		Error string     `json:"error"`
 		// Beyond the contract of the shape:
+		Hint     string     `json:"hint"`
 		Breaker  string     `json:"breaker"`
 		Retry    *time.Time `json:"retry"`
 		Restarts int        `json:"restarts"`
@@ -135,7 +137,7 @@ func statusShape(r api.StatusReply) any {
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions, r.Approvals, r.Problem}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
-			b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
+			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
 	}
 	return out
 }

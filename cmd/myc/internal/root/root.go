@@ -22,6 +22,7 @@ import (
 	"mycelium/cmd/myc/internal/tools"
 	"mycelium/internal/node/failure"
 	loaded "mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // Main runs the program once and returns its exit code.
@@ -42,10 +43,10 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 		f = &failure.Error{Code: failure.ExitFailed, Err: err}
 	}
 	if f.Err != nil && f.Error() != "" {
-		fmt.Fprintf(a.Err, "myc: %s\n", loaded.VisibleText(f.Error()))
+		fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(f.Error()))
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(a.Err, "hint: %s\n", loaded.VisibleText(f.Hint))
+		fmt.Fprintf(a.Err, "hint: %s\n", text.Visible(f.Hint))
 	}
 	return f.Code
 }

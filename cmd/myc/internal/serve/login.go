@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // Authorizing us at a remote server takes a person with a browser. The owner of the project asks the questions and keeps what comes of them;
@@ -51,10 +51,10 @@ func (a *app) logoutCmd() *cobra.Command {
 				return a.PrintJSON(r)
 			}
 			if !r.Had {
-				fmt.Fprintf(a.Out, "%s: there were no tokens\n", project.Visible(args[0]))
+				fmt.Fprintf(a.Out, "%s: there were no tokens\n", text.Flatten(args[0]))
 				return nil
 			}
-			fmt.Fprintf(a.Out, "%s: its tokens are forgotten here; the server's own pages revoke them\n", project.Visible(args[0]))
+			fmt.Fprintf(a.Out, "%s: its tokens are forgotten here; the server's own pages revoke them\n", text.Flatten(args[0]))
 			return nil
 		},
 	}
@@ -109,7 +109,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if r.Problem != "" {
 		return fmt.Errorf("%s is authorized, and cannot be used: %s", server, r.Problem)
 	}
-	fmt.Fprintf(a.Out, "%s is authorized: %d tool(s)\n", project.Visible(server), r.Tools)
+	fmt.Fprintf(a.Out, "%s is authorized: %d tool(s)\n", text.Flatten(server), r.Tools)
 	return nil
 }
 
@@ -125,9 +125,9 @@ func hintOf(err error) error {
 
 // showLogin says to a person what they are about to agree to.
 func (a *app) showLogin(server string, ask oauth.Login) {
-	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", project.Visible(server), project.Visible(ask.Server), project.Visible(ask.Issuer))
+	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", text.Flatten(server), text.Flatten(ask.Server), text.Flatten(ask.Issuer))
 	if len(ask.Scopes) > 0 {
-		fmt.Fprintf(a.Err, " for: %s", project.Visible(strings.Join(ask.Scopes, ", ")))
+		fmt.Fprintf(a.Err, " for: %s", text.Flatten(strings.Join(ask.Scopes, ", ")))
 	}
-	fmt.Fprintf(a.Err, "\nOpen this address in your browser:\n\n  %s\n\n", project.Visible(ask.URL))
+	fmt.Fprintf(a.Err, "\nOpen this address in your browser:\n\n  %s\n\n", text.Flatten(ask.URL))
 }

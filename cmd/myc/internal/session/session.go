@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -95,7 +96,7 @@ func (a *app) sessionList(ctx context.Context) error {
 		if !i.Expires.IsZero() {
 			expires = i.Expires.Local().Format(time.DateTime)
 		}
-		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")), base.OrDash(base.FirstLine(strings.Join(i.Skills, ", "), 50)), expires})
+		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")), base.OrDash(text.Cell(strings.Join(i.Skills, ", "), 50)), expires})
 	}
 	base.Table(a.Out, rows)
 	return nil

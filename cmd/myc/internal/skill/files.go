@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 func (a *app) skillTemplates() error {
@@ -32,11 +33,11 @@ func (a *app) skillTemplates() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
+	cells := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
 	for _, r := range rows {
-		text = append(text, []string{r.Name, r.Kind, base.FirstLine(r.Description, 80)})
+		cells = append(cells, []string{r.Name, r.Kind, text.Cell(r.Description, 80)})
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	return nil
 }
 

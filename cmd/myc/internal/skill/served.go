@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/scan"
+	"mycelium/internal/text"
 )
 
 // servedRows are the served skills that take no effect.
@@ -56,7 +56,7 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 		return err
 	}
 	if !a.JSON {
-		fmt.Fprintf(a.Out, "%s, digest %s\ngrants %s\n", project.Visible(r.Name), r.Digest, base.OrDash(strings.Join(r.Tools, ", ")))
+		fmt.Fprintf(a.Out, "%s, digest %s\ngrants %s\n", text.Flatten(r.Name), r.Digest, base.OrDash(strings.Join(r.Tools, ", ")))
 		for _, p := range r.Problems {
 			fmt.Fprintln(a.Out, p)
 		}
@@ -65,7 +65,7 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 		}
 		fmt.Fprintln(a.Out)
 		for line := range strings.SplitSeq(r.Text, "\n") {
-			fmt.Fprintln(a.Out, "  "+scan.Visible(line))
+			fmt.Fprintln(a.Out, "  "+text.OneLine(line))
 		}
 	}
 	if !yes && base.StdinIsTerminal(a.In) && !a.Agreed("Approve it? [y/N] ") {
@@ -77,6 +77,6 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Err, "myc: approved %s: it is open to the roles whose file lists it in allowedSkills\n", project.Visible(name))
+	fmt.Fprintf(a.Err, "myc: approved %s: it is open to the roles whose file lists it in allowedSkills\n", text.Flatten(name))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -74,19 +75,19 @@ func (a *app) skillList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"SKILL", "STATE", "SOURCE", "ROLES", "TOOLS", "DESCRIPTION"}}
+	cells := [][]string{{"SKILL", "STATE", "SOURCE", "ROLES", "TOOLS", "DESCRIPTION"}}
 	for _, s := range v.Skills.All() {
-		text = append(text, []string{s.Name, string(s.State), string(s.Source), base.FirstLine(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), base.FirstLine(s.Description, 60)})
+		cells = append(cells, []string{s.Name, string(s.State), string(s.Source), text.Cell(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), text.Cell(s.Description, 60)})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
 		if s.State != pin.SkillApproved {
-			text = append(text, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", base.FirstLine(s.Description, 60)})
+			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", text.Cell(s.Description, 60)})
 		}
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	for _, r := range served {
 		p := r.Problems[0]
-		fmt.Fprintf(a.Err, "%s: %s (%s)\n", project.Visible(p.File), p.Message, project.Visible(p.Hint))
+		fmt.Fprintf(a.Err, "%s: %s (%s)\n", text.Flatten(p.File), text.Flatten(p.Message), text.Flatten(p.Hint))
 	}
 	a.printProblems(v, func(p policy.Problem) bool { return project.IsSkillFile(p.File) })
 	return nil

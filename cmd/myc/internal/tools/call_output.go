@@ -9,8 +9,8 @@ import (
 
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // callError turns a JSON-RPC error into the command's failure.
@@ -21,7 +21,7 @@ func (a *app) callError(r api.CallResult) error {
 			return err
 		}
 	}
-	err := fmt.Errorf("call: %s", project.Visible(message))
+	err := fmt.Errorf("call: %s", text.Flatten(message))
 	if r.Denied {
 		if rpc.Path(r.Error, "data", "retryAfterMs") != nil {
 			return failure.Denied(err, "limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")

@@ -12,8 +12,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
-	"mycelium/internal/scan"
+	"mycelium/internal/text"
 )
 
 // Definitions in quarantine: to look at them, and to accept them.
@@ -91,9 +90,9 @@ func (a *app) printHeld(rows []api.HeldRow) {
 		if i > 0 {
 			fmt.Fprintln(a.Out)
 		}
-		fmt.Fprintf(a.Out, "%s: %s\ndigest %s\n", project.Visible(r.Name), project.Visible(r.Reason), r.Digest)
+		fmt.Fprintf(a.Out, "%s: %s\ndigest %s\n", text.Flatten(r.Name), text.Flatten(r.Reason), r.Digest)
 		for _, f := range r.Findings {
-			fmt.Fprintf(a.Out, "%s %s at %s: %s: %s\n", f.Severity, f.Family, base.OrDash(scan.Visible(f.Where)), f.Why, f.Excerpt)
+			fmt.Fprintf(a.Out, "%s %s at %s: %s: %s\n", f.Severity, f.Family, base.OrDash(text.OneLine(f.Where)), f.Why, f.Excerpt)
 		}
 		for _, line := range r.Diff {
 			fmt.Fprintln(a.Out, line)
@@ -137,7 +136,7 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 		return a.PrintJSON(p.Items)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(a.Err, "myc: accepted %s\n", project.Visible(r.Name))
+		fmt.Fprintf(a.Err, "myc: accepted %s\n", text.Flatten(r.Name))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
 // clone copies a view as deep as anybody changes it.
@@ -32,7 +35,7 @@ func (v *view) fit(n int) {
 }
 
 // answered is what was answered to a question so far.
-func (v *view) answered(r Request, i int) string {
+func (v *view) answered(r approval.Request, i int) string {
 	if i >= len(v.chosen) {
 		return ""
 	}
@@ -49,43 +52,43 @@ func (v *view) answered(r Request, i int) string {
 }
 
 // questionPage shows the question that is asked now, and what was answered before.
-func (t *Telegram) questionPage(p *page, r Request, v *view) {
+func (t *Bot) questionPage(p *page, r approval.Request, v *view) {
 	p.text("❓ ").bold("Asks you").text("\n")
 	t.who(p, r)
 	for i, q := range r.Questions {
 		switch {
-		case r.State != Pending || i > v.at:
-			p.text("· " + short(q.Text, 200) + "\n")
+		case r.State != approval.Pending || i > v.at:
+			p.text("· " + approval.Short(q.Text, 200) + "\n")
 		case i < v.at:
-			p.text("✔ " + short(q.Text, 200) + " → ").bold(short(v.answered(r, i), 200)).text("\n")
+			p.text("✔ " + approval.Short(q.Text, 200) + " → ").bold(approval.Short(v.answered(r, i), 200)).text("\n")
 		default:
 			if q.Header != "" {
-				p.bold(short(q.Header, 60)).text(": ")
+				p.bold(approval.Short(q.Header, 60)).text(": ")
 			}
-			shown, _ := ends(Visible(q.Text), 600)
+			shown, _ := ends(text.Visible(q.Text), 600)
 			p.text(shown + "\n")
 			for k, o := range q.Options {
-				p.textf("%d. %s\n", k+1, short(o, 150))
+				p.textf("%d. %s\n", k+1, approval.Short(o, 150))
 			}
 			if v.at < len(v.typed) && v.typed[v.at] != "" {
-				p.text("Also: " + short(v.typed[v.at], 200) + "\n")
+				p.text("Also: " + approval.Short(v.typed[v.at], 200) + "\n")
 			}
 		}
 	}
-	if r.State == Pending {
+	if r.State == approval.Pending {
 		if len(r.Questions) == 0 {
-			p.text(short(r.Text, 600) + "\n")
+			p.text(approval.Short(r.Text, 600) + "\n")
 		}
 		p.text("Or reply to this message in your own words.\n")
 	}
 }
 
 // questionButtons are one button for each option of the question that is asked now.
-func (t *Telegram) questionButtons(p *page, r Request, v *view) {
+func (t *Bot) questionButtons(p *page, r approval.Request, v *view) {
 	if v.at < len(r.Questions) {
 		q := r.Questions[v.at]
 		for k, o := range q.Options {
-			label := short(o, optionRoom)
+			label := approval.Short(o, optionRoom)
 			if q.Many {
 				label = yesNo(v.at < len(v.chosen) && v.chosen[v.at][k], "☑ ", "☐ ") + label
 			}
@@ -99,9 +102,9 @@ func (t *Telegram) questionButtons(p *page, r Request, v *view) {
 }
 
 // chose takes a tap on an option, or on Done.
-func (t *Telegram) chose(ctx context.Context, r Request, p tap, from *models.User) (said string, alert bool) {
-	if r.Kind != Question || r.State != Pending {
-		return t.settle(ctx, r, Answer{Allow: true, By: personOf(from)}, from.ID, 0) // says by whom and when it was settled
+func (t *Bot) chose(ctx context.Context, r approval.Request, p tap, from *models.User) (said string, alert bool) {
+	if r.Kind != approval.Question || r.State != approval.Pending {
+		return t.settle(ctx, r, approval.Answer{Allow: true, By: personOf(from)}, from.ID, 0) // says by whom and when it was settled
 	}
 	if p.first >= len(r.Questions) || p.verb == tapOption && p.second >= len(r.Questions[p.first].Options) {
 		return "There is no such option.", true
@@ -139,7 +142,7 @@ func (t *Telegram) chose(ctx context.Context, r Request, p tap, from *models.Use
 }
 
 // typedAnswer takes an answer in a person's own words. Where several options may be chosen it stands beside them.
-func (t *Telegram) typedAnswer(ctx context.Context, m *models.Message, r Request, text string) {
+func (t *Bot) typedAnswer(ctx context.Context, m *models.Message, r approval.Request, text string) {
 	at, many := 0, false
 	t.change(r.ID, func(v *view) {
 		v.fit(len(r.Questions))
@@ -153,7 +156,7 @@ func (t *Telegram) typedAnswer(ctx context.Context, m *models.Message, r Request
 	})
 	switch {
 	case len(r.Questions) == 0:
-		t.settleByText(ctx, m, r, Answer{Allow: true, By: personOf(m.From), Text: text})
+		t.settleByText(ctx, m, r, approval.Answer{Allow: true, By: personOf(m.From), Text: text})
 	case at >= len(r.Questions):
 		t.refuse(ctx, m.From.ID, m.ID, "Every question is answered already.")
 	case many:
@@ -167,7 +170,7 @@ func (t *Telegram) typedAnswer(ctx context.Context, m *models.Message, r Request
 
 // nextQuestion goes on after question i, and gives the whole answer after the last. Two people who answer at once answer one
 // question once.
-func (t *Telegram) nextQuestion(ctx context.Context, r Request, i int, by string) (said string, alert bool) {
+func (t *Bot) nextQuestion(ctx context.Context, r approval.Request, i int, by string) (said string, alert bool) {
 	var answer string
 	moved := false
 	t.change(r.ID, func(v *view) {
@@ -186,7 +189,7 @@ func (t *Telegram) nextQuestion(ctx context.Context, r Request, i int, by string
 		t.touch(r.ID)
 		return "", false
 	}
-	said, alert = t.settleNow(ctx, r, Answer{Allow: true, By: by, Via: viaTelegram, Digest: r.Digest, Text: answer})
+	said, alert = t.settleNow(ctx, r, approval.Answer{Allow: true, By: by, Via: viaTelegram, Digest: r.Digest, Text: answer})
 	if alert { // it was not taken: the last question can be answered again
 		t.change(r.ID, func(v *view) { v.at = i })
 		t.touch(r.ID)
@@ -195,7 +198,7 @@ func (t *Telegram) nextQuestion(ctx context.Context, r Request, i int, by string
 }
 
 // whole is every answer, for the agent.
-func (v *view) whole(r Request) string {
+func (v *view) whole(r approval.Request) string {
 	var b strings.Builder
 	for i, q := range r.Questions {
 		fmt.Fprintf(&b, "%s → %s\n", q.Text, v.answered(r, i))

@@ -1,4 +1,4 @@
-package approval
+package judge
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // The files of policies in words, in the project folder. The second is for one machine and not for git.
@@ -54,7 +55,7 @@ func checkWords(s string) error {
 		return fmt.Errorf("it is longer than %d bytes", maxPolicy)
 	case !utf8.ValidString(s):
 		return fmt.Errorf("it is not UTF-8")
-	case Visible(s) != s:
+	case text.Visible(s) != s:
 		return fmt.Errorf("it has characters that cannot be seen")
 	}
 	return nil

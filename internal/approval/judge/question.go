@@ -1,4 +1,4 @@
-package approval
+package judge
 
 import (
 	"context"
@@ -7,8 +7,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/model"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // judgeSystem is what the judge is told of its task. The call itself comes as one JSON document, so that no text in it can pose as
@@ -58,23 +60,23 @@ type ruleText struct {
 
 // callText is a call as a judge reads it.
 type callText struct {
-	Tool     string       `json:"tool"`
-	Category string       `json:"category"`
-	Risk     Risk         `json:"risk"`
-	Role     string       `json:"role,omitempty"`
-	Dir      string       `json:"working_directory,omitempty"`
-	Rule     string       `json:"rule_that_asks,omitempty"`
-	Reason   string       `json:"why_it_asks,omitempty"`
-	Facts    policy.Facts `json:"what_it_does"`
-	Says     string       `json:"agent_says,omitempty"`
-	Args     string       `json:"arguments"` // as text, with every character visible
+	Tool     string        `json:"tool"`
+	Category string        `json:"category"`
+	Risk     approval.Risk `json:"risk"`
+	Role     string        `json:"role,omitempty"`
+	Dir      string        `json:"working_directory,omitempty"`
+	Rule     string        `json:"rule_that_asks,omitempty"`
+	Reason   string        `json:"why_it_asks,omitempty"`
+	Facts    policy.Facts  `json:"what_it_does"`
+	Says     string        `json:"agent_says,omitempty"`
+	Args     string        `json:"arguments"` // as text, with every character visible
 }
 
 // question puts a request to the judge.
-func (j *ModelJudge) question(ctx context.Context, r Request) (model.Question, error) {
+func (j *Judge) question(ctx context.Context, r approval.Request) (model.Question, error) {
 	b := brief{Policies: []string{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
-		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: Visible(string(r.Args)),
+		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: text.Visible(string(r.Args)),
 	}}
 	it, err := policy.ParseTool(r.Tool)
 	if err != nil {

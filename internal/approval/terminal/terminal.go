@@ -1,4 +1,5 @@
-package approval
+// Package terminal shows the queue on a terminal and takes the answers of the person there.
+package terminal
 
 import (
 	"context"
@@ -9,23 +10,26 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
-// TerminalOptions say what a full-screen list works on.
-type TerminalOptions struct {
+// Options say what a full-screen list works on.
+type Options struct {
 	// Watch tells of every request that waits now, and of every new and every settled one, until ctx ends.
-	Watch  func(ctx context.Context, tell func(Request)) error
-	Settle func(ctx context.Context, id string, a Answer) (Request, error)
+	Watch  func(ctx context.Context, tell func(approval.Request)) error
+	Settle func(ctx context.Context, id string, a approval.Answer) (approval.Request, error)
 	// Preview says which rule an answer [Rule] would write; nil: that is not shown before.
-	Preview func(r Request, allow bool) string
+	Preview func(r approval.Request, allow bool) string
 	Title   string // what is watched: the project's folder
 	By      string // who answers
 	Plain   bool   // without colours
 	Now     func() time.Time
 }
 
-// WatchTerminal shows the requests on a terminal, and takes answers by keys, until the person leaves or ctx ends.
-func WatchTerminal(ctx context.Context, in io.Reader, out io.Writer, environ []string, o TerminalOptions) error {
+// Watch shows the requests on a terminal, and takes answers by keys, until the person leaves or ctx ends.
+func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -34,7 +38,7 @@ func WatchTerminal(ctx context.Context, in io.Reader, out io.Writer, environ []s
 	p := tea.NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler())
 	watching := make(chan error, 1)
 	go func() {
-		err := o.Watch(ctx, func(r Request) { p.Send(r) })
+		err := o.Watch(ctx, func(r approval.Request) { p.Send(r) })
 		if ctx.Err() == nil {
 			p.Send(lostMsg{err})
 		}
@@ -56,7 +60,7 @@ type lostMsg struct{ err error }
 
 // settledMsg is what came of an answer.
 type settledMsg struct {
-	r   Request
+	r   approval.Request
 	err error
 }
 
@@ -67,15 +71,15 @@ const maxSettled = 5
 
 // terminal is the state of the screen.
 type terminal struct {
-	o             TerminalOptions
+	o             Options
 	ctx           context.Context
 	width, height int
 
-	waiting []Request // oldest first
-	settled []Request // newest first
-	chosen  string    // id of the request that is shown
-	scroll  int       // lines of its details that are above the window
-	said    string    // the last word to the person, for so many ticks more
+	waiting []approval.Request // oldest first
+	settled []approval.Request // newest first
+	chosen  string             // id of the request that is shown
+	scroll  int                // lines of its details that are above the window
+	said    string             // the last word to the person, for so many ticks more
 	saidFor int
 	ask     *prompt // what is being typed; nil: keys are commands
 	picks   picks
@@ -106,7 +110,7 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			t.said = ""
 		}
 		return t, t.tick()
-	case Request:
+	case approval.Request:
 		t.take(msg)
 	case settledMsg:
 		t.answered(msg)
@@ -114,7 +118,7 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return t, tea.Quit
 	case tea.PasteMsg:
 		if t.ask != nil && t.ask.keys == "" {
-			t.ask.text = append(t.ask.text, []rune(OneLine(msg.Content))...)
+			t.ask.text = append(t.ask.text, []rune(text.OneLine(msg.Content))...)
 		}
 	case tea.KeyPressMsg:
 		if t.ask != nil {
@@ -126,15 +130,15 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // take puts a request where it belongs.
-func (t *terminal) take(r Request) {
-	same := func(o Request) bool { return o.ID == r.ID }
-	if r.State == Pending {
+func (t *terminal) take(r approval.Request) {
+	same := func(o approval.Request) bool { return o.ID == r.ID }
+	if r.State == approval.Pending {
 		if i := slices.IndexFunc(t.waiting, same); i >= 0 {
 			t.waiting[i] = r
 			return
 		}
 		t.waiting = append(t.waiting, r)
-		slices.SortStableFunc(t.waiting, func(a, b Request) int { return a.Created.Compare(b.Created) })
+		slices.SortStableFunc(t.waiting, func(a, b approval.Request) int { return a.Created.Compare(b.Created) })
 		if t.chosen == "" {
 			t.choose(r.ID)
 		}
@@ -143,7 +147,7 @@ func (t *terminal) take(r Request) {
 	i := slices.IndexFunc(t.waiting, same)
 	t.waiting = slices.DeleteFunc(t.waiting, same)
 	t.settled = slices.DeleteFunc(t.settled, same)
-	t.settled = append([]Request{r}, t.settled...)
+	t.settled = append([]approval.Request{r}, t.settled...)
 	t.settled = t.settled[:min(len(t.settled), maxSettled)]
 	if t.chosen == r.ID {
 		t.ask = nil // what was being answered is answered
@@ -163,10 +167,10 @@ func (t *terminal) next(i int) {
 func (t *terminal) choose(id string) { t.chosen, t.scroll, t.picks = id, 0, picks{} }
 
 // current is the chosen request.
-func (t *terminal) current() (Request, int) {
-	i := slices.IndexFunc(t.waiting, func(r Request) bool { return r.ID == t.chosen })
+func (t *terminal) current() (approval.Request, int) {
+	i := slices.IndexFunc(t.waiting, func(r approval.Request) bool { return r.ID == t.chosen })
 	if i < 0 {
-		return Request{}, -1
+		return approval.Request{}, -1
 	}
 	return t.waiting[i], i
 }
@@ -174,7 +178,7 @@ func (t *terminal) current() (Request, int) {
 // answered tells what came of an answer of this person.
 func (t *terminal) answered(m settledMsg) {
 	if m.err != nil {
-		t.say(OneLine(m.err.Error()))
+		t.say(text.OneLine(m.err.Error()))
 		return
 	}
 	t.take(m.r)
@@ -214,40 +218,40 @@ func (t *terminal) key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // answerKey is a command that answers.
-func (t *terminal) answerKey(r Request, key string) tea.Cmd {
+func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		return t.stopKey(r, key)
-	case Question:
+	case approval.Question:
 		return t.questionKey(r, key)
-	case Call: // below
+	case approval.Call: // below
 	}
 	switch key {
 	case "a":
-		return t.allow(r, Once)
+		return t.allow(r, approval.Once)
 	case "s":
-		return t.allow(r, Session)
+		return t.allow(r, approval.Session)
 	case "r":
-		return t.allow(r, Rule)
+		return t.allow(r, approval.Rule)
 	case "d":
-		return t.settle(r, Answer{For: Once})
+		return t.settle(r, approval.Answer{For: approval.Once})
 	case "n":
-		return t.settle(r, Answer{For: Never})
+		return t.settle(r, approval.Answer{For: approval.Never})
 	case "D":
-		t.ask = &prompt{label: "Deny, because", done: func(text string) tea.Cmd { return t.settle(r, Answer{For: Once, Reason: text}) }}
+		t.ask = &prompt{label: "Deny, because", done: func(text string) tea.Cmd { return t.settle(r, approval.Answer{For: approval.Once, Reason: text}) }}
 	}
 	return nil
 }
 
 // allow allows, after one more key where that is written down or can do much harm.
-func (t *terminal) allow(r Request, how For) tea.Cmd {
-	done := func(string) tea.Cmd { return t.settle(r, Answer{Allow: true, For: how}) }
+func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
+	done := func(string) tea.Cmd { return t.settle(r, approval.Answer{Allow: true, For: how}) }
 	switch {
-	case how == Rule && t.o.Preview != nil:
-		t.ask = &prompt{label: "Write this rule? " + OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
-	case how == Rule:
+	case how == approval.Rule && t.o.Preview != nil:
+		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
+	case how == approval.Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
-	case r.Risk == Critical:
+	case r.Risk == approval.Critical:
 		t.ask = &prompt{label: "This is critical. Allow it? [y/N]", keys: "y", done: done}
 	default:
 		return done("")
@@ -256,18 +260,20 @@ func (t *terminal) allow(r Request, how For) tea.Cmd {
 }
 
 // stopKey answers an agent that wants to stop.
-func (t *terminal) stopKey(r Request, key string) tea.Cmd {
+func (t *terminal) stopKey(r approval.Request, key string) tea.Cmd {
 	switch key {
 	case "c":
-		t.ask = &prompt{label: "Go on with (empty: as it thinks best)", done: func(text string) tea.Cmd { return t.settle(r, Answer{Allow: true, For: Once, Text: text}) }}
+		t.ask = &prompt{label: "Go on with (empty: as it thinks best)", done: func(text string) tea.Cmd {
+			return t.settle(r, approval.Answer{Allow: true, For: approval.Once, Text: text})
+		}}
 	case "l", "d":
-		return t.settle(r, Answer{For: Once})
+		return t.settle(r, approval.Answer{For: approval.Once})
 	}
 	return nil
 }
 
 // settle sends an answer, bound to what is on the screen.
-func (t *terminal) settle(r Request, a Answer) tea.Cmd {
+func (t *terminal) settle(r approval.Request, a approval.Answer) tea.Cmd {
 	a.By, a.Via, a.Digest, a.Time = t.o.By, "terminal", r.Digest, t.o.Now()
 	return func() tea.Msg {
 		r, err := t.o.Settle(t.ctx, r.ID, a)

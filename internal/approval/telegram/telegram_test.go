@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"mycelium/internal/approval/telegramtest"
+	"mycelium/internal/approval"
+	"mycelium/internal/approval/telegram/telegramtest"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
@@ -29,33 +30,33 @@ const (
 type chatWorld struct {
 	t     *testing.T
 	api   *telegramtest.Bot
-	queue *Queue
+	queue *approval.Queue
 	db    *store.DB
-	board *Board
-	opts  TelegramOptions
-	log   *lockedBuffer
+	board *approval.Board
+	opts  Options
+	log   *LockedBuffer
 	stop  func()
 }
 
-type lockedBuffer struct {
+type LockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *lockedBuffer) Write(p []byte) (int, error) {
+func (l *LockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *lockedBuffer) String() string {
+func (l *LockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
 // newChat starts everything; more changes the options before the bot runs.
-func newChat(t *testing.T, deadline time.Duration, more func(*TelegramOptions)) *chatWorld {
+func newChat(t *testing.T, deadline time.Duration, more func(*Options)) *chatWorld {
 	t.Helper()
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	api, err := telegramtest.New(chatID, -100)
@@ -68,10 +69,10 @@ func newChat(t *testing.T, deadline time.Duration, more func(*TelegramOptions)) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	w := &chatWorld{t: t, api: api, db: db, board: &Board{}, log: &lockedBuffer{}}
+	w := &chatWorld{t: t, api: api, db: db, board: &approval.Board{}, log: &LockedBuffer{}}
 	w.newQueue(deadline)
-	w.opts = TelegramOptions{
-		Config: TelegramConfig{Token: api.Token, Server: api.URL, Users: []int64{alice, bob}}, DB: db, Board: w.board, Zone: time.UTC,
+	w.opts = Options{
+		Config: approval.TelegramConfig{Token: api.Token, Server: api.URL, Users: []int64{alice, bob}}, DB: db, Board: w.board, Zone: time.UTC,
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
 	if more != nil {
@@ -83,7 +84,9 @@ func newChat(t *testing.T, deadline time.Duration, more func(*TelegramOptions)) 
 
 func (w *chatWorld) newQueue(deadline time.Duration) {
 	w.t.Helper()
-	q, err := New(w.t.Context(), Options{DB: w.db, Deadline: deadline, WriteRule: func(_ context.Context, r Request, _ Answer) (string, error) { return "from-" + r.Tool, nil }})
+	q, err := approval.New(w.t.Context(), approval.Options{DB: w.db, Deadline: deadline, WriteRule: func(_ context.Context, r approval.Request, _ approval.Answer) (string, error) {
+		return "from-" + r.Tool, nil
+	}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -95,7 +98,7 @@ func (w *chatWorld) newQueue(deadline time.Duration) {
 func (w *chatWorld) start() {
 	w.t.Helper()
 	w.opts.Queue = w.queue
-	bot, err := NewTelegram(w.opts)
+	bot, err := New(w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,9 +115,9 @@ func (w *chatWorld) start() {
 }
 
 // ask asks the queue in the background.
-func (w *chatWorld) ask(r Request) <-chan Answer {
+func (w *chatWorld) ask(r approval.Request) <-chan approval.Answer {
 	w.t.Helper()
-	got := make(chan Answer, 1)
+	got := make(chan approval.Answer, 1)
 	go func() {
 		a, err := w.queue.Ask(w.t.Context(), r)
 		if err != nil && w.t.Context().Err() == nil {
@@ -126,20 +129,20 @@ func (w *chatWorld) ask(r Request) <-chan Answer {
 }
 
 // got waits for the answer to a request.
-func (w *chatWorld) got(answer <-chan Answer) Answer {
+func (w *chatWorld) got(answer <-chan approval.Answer) approval.Answer {
 	w.t.Helper()
 	select {
 	case a := <-answer:
 		return a
 	case <-time.After(time.Minute):
 		w.t.Fatalf("nothing was answered\n%s\n%s", w.chat(), w.log)
-		return Answer{}
+		return approval.Answer{}
 	}
 }
 
-func bash(command string) Request {
-	return Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: High, Category: ShellExec,
+func Bash(command string) approval.Request {
+	return approval.Request{
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: approval.High, Category: approval.ShellExec,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }
@@ -163,12 +166,12 @@ func (w *chatWorld) chat() string {
 }
 
 // until waits until the queue tells of a request for which ok holds.
-func (w *chatWorld) until(ok func(Request) bool) {
+func (w *chatWorld) until(ok func(approval.Request) bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	found := false
-	w.queue.Watch(ctx, func(r Request) {
+	w.queue.Watch(ctx, func(r approval.Request) {
 		if ok(r) {
 			found = true
 			cancel()
@@ -203,17 +206,17 @@ func TestTelegramApprove(t *testing.T) {
 	for _, c := range []struct {
 		button, outcome string
 		allow           bool
-		reach           For
+		reach           approval.For
 	}{
-		{"✅ Approve", "✅ Approved by user4200 (telegram 4200) at", true, Once},
-		{"❌ Deny", "❌ Denied by user4200 (telegram 4200) at", false, Once},
-		{"✅ For this session", "✅ Approved for this session by", true, Session},
-		{"📌 Always", "✅ Approved as a rule by", true, Rule},
-		{"🚫 Never", "❌ Denied for the rest of this session by", false, Never},
+		{"✅ Approve", "✅ Approved by user4200 (telegram 4200) at", true, approval.Once},
+		{"❌ Deny", "❌ Denied by user4200 (telegram 4200) at", false, approval.Once},
+		{"✅ For this session", "✅ Approved for this session by", true, approval.Session},
+		{"📌 Always", "✅ Approved as a rule by", true, approval.Rule},
+		{"🚫 Never", "❌ Denied for the rest of this session by", false, approval.Never},
 	} {
 		t.Run(c.button, func(t *testing.T) {
 			w := newChat(t, 0, nil)
-			r := bash("git push origin feature")
+			r := Bash("git push origin feature")
 			r.Facts = policy.Facts{Parts: []policy.Part{{Program: "git", Effects: []string{policy.EffectPush, policy.EffectNetwork}, Hosts: []string{"example.com"}}}}
 			answer := w.ask(r)
 			m := w.message("git push origin feature")
@@ -243,7 +246,7 @@ func TestTelegramApprove(t *testing.T) {
 // TestTelegramStrangers: nobody but enrolled people in the one chat is heard, and nobody else gets an answer of any kind.
 func TestTelegramStrangers(t *testing.T) {
 	w := newChat(t, 0, nil)
-	answer := w.ask(bash("make deploy"))
+	answer := w.ask(Bash("make deploy"))
 	m := w.message("make deploy")
 	id := strings.TrimPrefix(m.Buttons[0][0].Data, "a:")
 	var taps []string
@@ -282,10 +285,10 @@ func TestTelegramStrangers(t *testing.T) {
 // TestTelegramLate: an answer after the deadline, after another's, or to what nobody knows is refused, and the message says so.
 func TestTelegramLate(t *testing.T) {
 	w := newChat(t, 0, nil)
-	answer := w.ask(bash("make a"))
+	answer := w.ask(Bash("make a"))
 	m := w.message("make a")
 	approve := m.Buttons[0][0].Data
-	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"), Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
+	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"), approval.Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
 		t.Fatal(err)
 	}
 	if a := w.got(answer); a.Allow {
@@ -313,8 +316,8 @@ func TestTelegramLate(t *testing.T) {
 func TestTelegramExpires(t *testing.T) {
 	w := newChat(t, 300*time.Millisecond, nil)
 	release := w.api.Hold("sendMessage") // the deadline passes before the bot knows that its message arrived
-	answer := w.ask(bash("make b"))
-	if a := w.got(answer); a.Allow || a.By != ByDeadline {
+	answer := w.ask(Bash("make b"))
+	if a := w.got(answer); a.Allow || a.By != approval.ByDeadline {
 		t.Errorf("%+v", a)
 	}
 	release()
@@ -341,7 +344,7 @@ func TestTelegramTapOvertakes(t *testing.T) {
 	w := newChat(t, 0, nil)
 	release := w.api.Hold("sendMessage")
 	defer release()
-	answer := w.ask(bash("make c"))
+	answer := w.ask(Bash("make c"))
 	m := w.message("make c")
 	if got := w.tap(alice, m.ID, "✅ Approve"); got.Alert {
 		t.Errorf("%+v", got)
@@ -358,10 +361,10 @@ func TestTelegramTapOvertakes(t *testing.T) {
 // TestTelegramRestart: after a restart the messages are found again: what was settled meanwhile shows, what waits can be answered.
 func TestTelegramRestart(t *testing.T) {
 	w := newChat(t, 0, nil)
-	first, second := w.ask(bash("make one")), w.ask(bash("make two"))
+	first, second := w.ask(Bash("make one")), w.ask(Bash("make two"))
 	one, two := w.message("make one"), w.message("make two")
 	w.stop()
-	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"), Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
+	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"), approval.Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
 		t.Fatal(err)
 	}
 	w.got(first)
@@ -387,14 +390,14 @@ func TestTelegramRestart(t *testing.T) {
 // TestTelegramDaemonRestart: a whole new process: the queue comes from the database, and so do the messages.
 func TestTelegramDaemonRestart(t *testing.T) {
 	w := newChat(t, 0, nil)
-	go func() { _, _ = w.queue.Ask(t.Context(), bash("make three")) }()
+	go func() { _, _ = w.queue.Ask(t.Context(), Bash("make three")) }()
 	m := w.message("make three")
 	w.stop()
 	w.queue.Close()
 	w.newQueue(0)
 	w.start()
-	again := w.ask(bash("make three")) // the hook comes back
-	w.until(func(r Request) bool { return r.Waiting == 1 })
+	again := w.ask(Bash("make three")) // the hook comes back
+	w.until(func(r approval.Request) bool { return r.Waiting == 1 })
 	if got := w.tap(alice, m.ID, "✅ Approve"); got.Alert {
 		t.Errorf("%+v", got)
 	}

@@ -1,10 +1,11 @@
-package approval
+package telegram
 
 import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"mycelium/internal/approval"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -26,21 +27,21 @@ type pinTries struct {
 // pinPrompt is a message of ours that asked for a PIN.
 type pinPrompt struct {
 	user    int64
-	request Request
-	answer  Answer
+	request approval.Request
+	answer  approval.Answer
 	until   time.Time
 	message int
 }
 
 // askPIN asks who wants to approve something critical for the PIN.
-func (t *Telegram) askPIN(ctx context.Context, r Request, a Answer, user int64, message int) (said string, refused bool) {
+func (t *Bot) askPIN(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
 	t.mu.Lock()
 	locked := t.pins[user] != nil && t.now().Before(t.pins[user].until)
 	t.mu.Unlock()
 	if locked {
 		return "Too many wrong PINs: you approve nothing critical here for a while. Use the terminal.", true
 	}
-	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
+	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
 	id := t.say(ctx, p, func(q *bot.SendMessageParams) {
 		replyTo(message)(q)
 		q.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: true}
@@ -60,7 +61,7 @@ func (t *Telegram) askPIN(ctx context.Context, r Request, a Answer, user int64, 
 }
 
 // openPrompt is what a text answers: the prompt that it replies to, else the one that is open for this person.
-func (t *Telegram) openPrompt(user int64, reply int) (pinPrompt, bool) {
+func (t *Bot) openPrompt(user int64, reply int) (pinPrompt, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range t.prompts {
@@ -72,7 +73,7 @@ func (t *Telegram) openPrompt(user int64, reply int) (pinPrompt, bool) {
 }
 
 // isPIN reports whether a text is meant as a PIN.
-func (t *Telegram) isPIN(m *models.Message, reply int, text string) bool {
+func (t *Bot) isPIN(m *models.Message, reply int, text string) bool {
 	if t.o.Config.PIN == "" || text == "" || text[0] == '/' {
 		return false
 	}
@@ -81,7 +82,7 @@ func (t *Telegram) isPIN(m *models.Message, reply int, text string) bool {
 }
 
 // enteredPIN compares a PIN in constant time, takes it out of the chat, and gives the answer that waited for it.
-func (t *Telegram) enteredPIN(ctx context.Context, m *models.Message, reply int, text string) {
+func (t *Bot) enteredPIN(ctx context.Context, m *models.Message, reply int, text string) {
 	p, ok := t.openPrompt(m.From.ID, reply)
 	if _, err := t.bot.DeleteMessage(ctx, &bot.DeleteMessageParams{ChatID: m.Chat.ID, MessageID: m.ID}); err != nil {
 		t.complain("a PIN could not be deleted from the chat; delete it yourself", err)

@@ -1,4 +1,4 @@
-package approval
+package judge
 
 import (
 	"context"
@@ -8,31 +8,32 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/policy"
 )
 
 func TestRepliesWithoutAModel(t *testing.T) {
 	e := NewEvaluator(EvaluatorOptions{})
-	for text, want := range map[string]Reply{
-		"yes": {Kind: ReplyApprove}, "  OK! ": {Kind: ReplyApprove}, "Go  ahead.": {Kind: ReplyApprove}, "はい。": {Kind: ReplyApprove}, "承認します": {Kind: ReplyApprove}, "👍": {Kind: ReplyApprove}, "✅️": {Kind: ReplyApprove},
-		"no": {Kind: ReplyDeny}, "Don’t!": {Kind: ReplyDeny}, "だめ！": {Kind: ReplyDeny}, "いいえ": {Kind: ReplyDeny}, "やめてください。": {Kind: ReplyDeny}, "NG": {Kind: ReplyDeny},
-		"yes, but use pnpm": {Kind: ReplyInstruction}, "yesterday": {Kind: ReplyInstruction}, "no, use pnpm": {Kind: ReplyInstruction}, "yes?": {Kind: ReplyInstruction},
-		"テストを先に実行して": {Kind: ReplyInstruction}, "はいはい、でも後で": {Kind: ReplyInstruction}, "y\u200bes": {Kind: ReplyInstruction},
-		"いいです": {Kind: ReplyInstruction, Doubt: true}, "結構です。": {Kind: ReplyInstruction, Doubt: true}, "了解": {Kind: ReplyInstruction, Doubt: true},
-		"add policy: Never push on Fridays: never.": {Kind: ReplyPolicy, Text: "Never push on Fridays: never.", Tool: "agent__Bash"},
-		"ADD  Policy for files__*: 読むだけにする：書かない":    {Kind: ReplyPolicy, Text: "読むだけにする：書かない", Tool: "files__*"},
-		"add policy for *: be careful":              {Kind: ReplyPolicy, Text: "be careful"},
-		"add policy for Edit: docs only":            {Kind: ReplyPolicy, Text: "docs only", Tool: "agent__Edit"},
-		"ポリシー追加：金曜日は push しない":                      {Kind: ReplyPolicy, Text: "金曜日は push しない", Tool: "agent__Bash"},
-		"add rule: deny Bash(git push *)":           {Kind: ReplyRule, Text: "deny Bash(git push *)"},
-		"ルール追加: ask files__delete_file":             {Kind: ReplyRule, Text: "ask files__delete_file"},
-		"please add policy: x":                      {Kind: ReplyInstruction},
-		"note: yes":                                 {Kind: ReplyInstruction},
-		"add policynotes: yes":                      {Kind: ReplyInstruction},
+	for text, want := range map[string]approval.Reply{
+		"yes": {Kind: approval.ReplyApprove}, "  OK! ": {Kind: approval.ReplyApprove}, "Go  ahead.": {Kind: approval.ReplyApprove}, "はい。": {Kind: approval.ReplyApprove}, "承認します": {Kind: approval.ReplyApprove}, "👍": {Kind: approval.ReplyApprove}, "✅️": {Kind: approval.ReplyApprove},
+		"no": {Kind: approval.ReplyDeny}, "Don’t!": {Kind: approval.ReplyDeny}, "だめ！": {Kind: approval.ReplyDeny}, "いいえ": {Kind: approval.ReplyDeny}, "やめてください。": {Kind: approval.ReplyDeny}, "NG": {Kind: approval.ReplyDeny},
+		"yes, but use pnpm": {Kind: approval.ReplyInstruction}, "yesterday": {Kind: approval.ReplyInstruction}, "no, use pnpm": {Kind: approval.ReplyInstruction}, "yes?": {Kind: approval.ReplyInstruction},
+		"テストを先に実行して": {Kind: approval.ReplyInstruction}, "はいはい、でも後で": {Kind: approval.ReplyInstruction}, "y\u200bes": {Kind: approval.ReplyInstruction},
+		"いいです": {Kind: approval.ReplyInstruction, Doubt: true}, "結構です。": {Kind: approval.ReplyInstruction, Doubt: true}, "了解": {Kind: approval.ReplyInstruction, Doubt: true},
+		"add policy: Never push on Fridays: never.": {Kind: approval.ReplyPolicy, Text: "Never push on Fridays: never.", Tool: "agent__Bash"},
+		"ADD  Policy for files__*: 読むだけにする：書かない":    {Kind: approval.ReplyPolicy, Text: "読むだけにする：書かない", Tool: "files__*"},
+		"add policy for *: be careful":              {Kind: approval.ReplyPolicy, Text: "be careful"},
+		"add policy for Edit: docs only":            {Kind: approval.ReplyPolicy, Text: "docs only", Tool: "agent__Edit"},
+		"ポリシー追加：金曜日は push しない":                      {Kind: approval.ReplyPolicy, Text: "金曜日は push しない", Tool: "agent__Bash"},
+		"add rule: deny Bash(git push *)":           {Kind: approval.ReplyRule, Text: "deny Bash(git push *)"},
+		"ルール追加: ask files__delete_file":             {Kind: approval.ReplyRule, Text: "ask files__delete_file"},
+		"please add policy: x":                      {Kind: approval.ReplyInstruction},
+		"note: yes":                                 {Kind: approval.ReplyInstruction},
+		"add policynotes: yes":                      {Kind: approval.ReplyInstruction},
 	} {
 		got, err := e.Evaluate(t.Context(), aCall(), text)
-		if want.Kind == ReplyInstruction {
+		if want.Kind == approval.ReplyInstruction {
 			want.Text = strings.TrimSpace(text)
 		}
 		if err != nil || got.Kind != want.Kind || got.Text != want.Text || got.Tool != want.Tool || got.Doubt != want.Doubt || got.By != byWords || got.Why == "" {
@@ -40,7 +41,7 @@ func TestRepliesWithoutAModel(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " \n", "add policy:", "add rule : ", "ポリシー追加："} {
-		if got, err := e.Evaluate(t.Context(), aCall(), text); !errors.Is(err, ErrEmptyReply) || got != (Reply{}) {
+		if got, err := e.Evaluate(t.Context(), aCall(), text); !errors.Is(err, ErrEmptyReply) || got != (approval.Reply{}) {
 			t.Errorf("%q: %+v %v", text, got, err)
 		}
 	}
@@ -53,29 +54,29 @@ func meaning(kind string, confidence float64) fake.Step {
 func TestRepliesThatAModelReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		risk Risk
+		risk approval.Risk
 		step fake.Step
-		want Reply
+		want approval.Reply
 	}{
-		"consent":                  {"that looks good to me, run it", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
-		"japanese consent":         {"問題ありません、進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
-		"a word of refusal in it":  {"問題ないので進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
-		"consent, unsure":          {"I guess", High, meaning("approve", 0.6), Reply{Kind: ReplyInstruction, Text: "I guess", Doubt: true}},
-		"consent with a condition": {"run it but with --dry-run", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
-		"consent that asks":        {"run it, why?", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it, why?", Doubt: true}},
-		"no consent after all":     {"I would not run it", High, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "I would not run it", Doubt: true}},
-		"a critical call":          {"that looks good to me", Critical, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"no risk known":            {"that looks good to me", "", meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"refusal":                  {"I'd rather you left that alone", High, meaning("deny", 0.4), Reply{Kind: ReplyDeny, Text: "I'd rather you left that alone"}},
-		"a policy":                 {"agents never publish here", High, meaning("policy", 0.9), Reply{Kind: ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
-		"a policy, unsure":         {"agents never publish here", High, meaning("policy", 0.5), Reply{Kind: ReplyInstruction, Text: "agents never publish here"}},
-		"an instruction":           {"use pnpm", High, meaning("instruction", 0.9), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"a meaning of its own":     {"use pnpm", High, meaning("approve_all", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"a rule is not its to say": {"use pnpm", High, meaning("rule", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"no form":                  {"run it", High, fake.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"no confidence":            {"run it", High, fake.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"overloaded":               {"run it", High, fake.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"refused":                  {"run it", High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"consent":                  {"that looks good to me, run it", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"japanese consent":         {"問題ありません、進めてください", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"a word of refusal in it":  {"問題ないので進めてください", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
+		"consent, unsure":          {"I guess", approval.High, meaning("approve", 0.6), approval.Reply{Kind: approval.ReplyInstruction, Text: "I guess", Doubt: true}},
+		"consent with a condition": {"run it but with --dry-run", approval.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
+		"consent that asks":        {"run it, why?", approval.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it, why?", Doubt: true}},
+		"no consent after all":     {"I would not run it", approval.High, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "I would not run it", Doubt: true}},
+		"a critical call":          {"that looks good to me", approval.Critical, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"no risk known":            {"that looks good to me", "", meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"refusal":                  {"I'd rather you left that alone", approval.High, meaning("deny", 0.4), approval.Reply{Kind: approval.ReplyDeny, Text: "I'd rather you left that alone"}},
+		"a policy":                 {"agents never publish here", approval.High, meaning("policy", 0.9), approval.Reply{Kind: approval.ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
+		"a policy, unsure":         {"agents never publish here", approval.High, meaning("policy", 0.5), approval.Reply{Kind: approval.ReplyInstruction, Text: "agents never publish here"}},
+		"an instruction":           {"use pnpm", approval.High, meaning("instruction", 0.9), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a meaning of its own":     {"use pnpm", approval.High, meaning("approve_all", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a rule is not its to say": {"use pnpm", approval.High, meaning("rule", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"no form":                  {"run it", approval.High, fake.Step{Text: "approve"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"no confidence":            {"run it", approval.High, fake.Step{Text: `{"meaning":"approve"}`}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"overloaded":               {"run it", approval.High, fake.Step{Status: 529, Text: "x"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"refused":                  {"run it", approval.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -103,8 +104,8 @@ func TestWhatTheModelIsNotAsked(t *testing.T) {
 		}
 	}
 	r := aCall()
-	r.Kind = Stop
-	if got, err := e.Evaluate(t.Context(), r, "write the tests too"); err != nil || got.Kind != ReplyInstruction {
+	r.Kind = approval.Stop
+	if got, err := e.Evaluate(t.Context(), r, "write the tests too"); err != nil || got.Kind != approval.ReplyInstruction {
 		t.Errorf("%+v %v", got, err)
 	}
 	if n := len(s.Requests()); n != 0 {
@@ -112,7 +113,7 @@ func TestWhatTheModelIsNotAsked(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := e.Evaluate(ctx, aCall(), "run it"); !errors.Is(err, context.Canceled) || got != (Reply{}) {
+	if got, err := e.Evaluate(ctx, aCall(), "run it"); !errors.Is(err, context.Canceled) || got != (approval.Reply{}) {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -128,19 +129,19 @@ func FuzzReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := aCall()
 		plain, err := words.Evaluate(t.Context(), r, text)
-		if (err != nil) != (plain == Reply{}) {
+		if (err != nil) != (plain == approval.Reply{}) {
 			t.Fatalf("%+v %v", plain, err)
 		}
-		isYes := plain.Kind == ReplyApprove
-		r.Risk = Critical
-		if got, err := model.Evaluate(t.Context(), r, text); err == nil && got.Kind == ReplyApprove && !isYes {
+		isYes := plain.Kind == approval.ReplyApprove
+		r.Risk = approval.Critical
+		if got, err := model.Evaluate(t.Context(), r, text); err == nil && got.Kind == approval.ReplyApprove && !isYes {
 			t.Fatalf("%q approves a critical call", text)
 		}
-		r.Risk = Low
-		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == ReplyApprove {
+		r.Risk = approval.Low
+		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == approval.ReplyApprove {
 			t.Fatalf("%q approves", text+" but later")
 		}
-		if got, _ := words.Evaluate(t.Context(), r, "x"+text); got.Kind == ReplyApprove && !strings.HasPrefix(strings.TrimSpace("x"+text), "x") {
+		if got, _ := words.Evaluate(t.Context(), r, "x"+text); got.Kind == approval.ReplyApprove && !strings.HasPrefix(strings.TrimSpace("x"+text), "x") {
 			t.Fatalf("%q approves", "x"+text)
 		}
 	})

@@ -1,4 +1,4 @@
-package approval
+package terminal
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
 // The styles of the list. Colour only repeats what words say.
@@ -56,7 +59,7 @@ func (t *terminal) at() int {
 }
 
 func (t *terminal) title(st styles) string {
-	left := st.bold.Render("myc approvals") + st.dim.Render(" · "+OneLine(t.o.Title))
+	left := st.bold.Render("myc approvals") + st.dim.Render(" · "+text.OneLine(t.o.Title))
 	return spread(left, fmt.Sprintf("%d waiting · %s", len(t.waiting), t.o.Now().Format("15:04:05")), t.width)
 }
 
@@ -87,7 +90,7 @@ func (t *terminal) rows(st styles) []string {
 		line := ansi.Truncate(left+" "+Gist(r), t.width, "…")
 		if r.ID == t.chosen {
 			line += strings.Repeat(" ", max(0, t.width-ansi.StringWidth(line)))
-		} else if r.Risk == Critical || r.Risk == High {
+		} else if r.Risk == approval.Critical || r.Risk == approval.High {
 			style = st.warn
 		}
 		out = append(out, style.Render(line))
@@ -109,7 +112,7 @@ func remaining(d time.Duration) string {
 }
 
 // who is what people call the agent behind a request.
-func who(r Request) string {
+func who(r approval.Request) string {
 	name := r.Label
 	if r.Agent != "" {
 		name = strings.TrimSpace(r.Agent + " " + r.Label)
@@ -117,61 +120,60 @@ func who(r Request) string {
 	if name == "" {
 		name = r.Principal
 	}
-	return OneLine(name)
+	return text.OneLine(name)
 }
 
 // subject is what a request is about, in a word.
-func subject(r Request) string {
+func subject(r approval.Request) string {
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		return "wants to stop"
-	case Question:
+	case approval.Question:
 		return "asks"
-	case Call: // below
+	case approval.Call: // below
 	}
-	return OneLine(strings.TrimPrefix(r.Tool, "agent__"))
+	return text.OneLine(strings.TrimPrefix(r.Tool, "agent__"))
 }
 
 // Gist is a request in one line: the command, the file, the question.
-func Gist(r Request) string {
+func Gist(r approval.Request) string {
 	switch {
-	case r.Kind == Question && len(r.Questions) > 0:
-		return OneLine(r.Questions[0].Text)
-	case r.Kind == Stop:
-		text, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-		return OneLine(text)
+	case r.Kind == approval.Question && len(r.Questions) > 0:
+		return text.OneLine(r.Questions[0].Text)
+	case r.Kind == approval.Stop:
+		return text.OneLine(text.FirstLine(r.Text))
 	}
 	for _, p := range r.Facts.Parts {
 		if len(p.Paths) > 0 && r.Tool != "agent__Bash" {
-			return OneLine(p.Paths[0].Raw)
+			return text.OneLine(p.Paths[0].Raw)
 		}
 	}
-	text, _ := ShowArgs(r)
-	return OneLine(text)
+	args, _ := approval.ShowArgs(r)
+	return text.OneLine(args)
 }
 
 // outcome says how a request ended.
-func outcome(r Request) string {
+func outcome(r approval.Request) string {
 	if r.Answer == nil {
 		return string(r.State)
 	}
-	text := map[State]string{Allowed: "✓ allowed", Denied: "✗ denied", Expired: "✗ expired"}[r.State]
-	if r.Answer.By != "" && r.State != Expired {
-		text += " by " + OneLine(r.Answer.By)
+	said := map[approval.State]string{approval.Allowed: "✓ allowed", approval.Denied: "✗ denied", approval.Expired: "✗ expired"}[r.State]
+	if r.Answer.By != "" && r.State != approval.Expired {
+		said += " by " + text.OneLine(r.Answer.By)
 	}
-	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != Expired {
-		text += " (" + via + ")"
+	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != approval.Expired {
+		said += " (" + via + ")"
 	}
 	switch r.Answer.For {
-	case Session:
-		text += ", for the session"
-	case Never:
-		text += ", never in this session"
-	case Rule:
-		text += ", as rule " + OneLine(r.Answer.Rule)
-	case Once:
+	case approval.Session:
+		said += ", for the session"
+	case approval.Never:
+		said += ", never in this session"
+	case approval.Rule:
+		said += ", as rule " + text.OneLine(r.Answer.Rule)
+	case approval.Once:
 	}
-	return text
+	return said
 }
 
 // pad cuts or fills a text to a width in cells.
@@ -196,7 +198,7 @@ func (t *terminal) details(st styles, room int) []string {
 }
 
 // describe is everything about a request, wrapped to the screen.
-func (t *terminal) describe(r Request, st styles) []string {
+func (t *terminal) describe(r approval.Request, st styles) []string {
 	var out []string
 	add := func(style lipgloss.Style, text string) {
 		for _, line := range strings.Split(ansi.Wrap(text, t.width-2, ""), "\n") {
@@ -206,29 +208,29 @@ func (t *terminal) describe(r Request, st styles) []string {
 	plain := lipgloss.NewStyle()
 	add(st.bold, strings.Join(nonEmpty(r.Tool, who(r), "role "+r.Role, "in "+r.Dir, r.Category, string(r.Risk)), " · "))
 	if r.Reason != "" {
-		add(plain, "asked because: "+OneLine(r.Reason)+bracketed(r.Rule))
+		add(plain, "asked because: "+text.OneLine(r.Reason)+bracketed(r.Rule))
 	}
 	if r.Opinion != "" {
-		add(plain, "the model passed it on: "+OneLine(r.Opinion))
+		add(plain, "the model passed it on: "+text.OneLine(r.Opinion))
 	}
 	if r.Thinking != "" {
-		add(st.dim, "the agent's reasoning (as it says): "+OneLine(r.Thinking))
+		add(st.dim, "the agent's reasoning (as it says): "+text.OneLine(r.Thinking))
 	}
 	for _, p := range r.Facts.Parts {
 		if len(p.Unclear) > 0 {
-			add(st.warn, "not understood: "+OneLine(strings.Join(p.Unclear, "; ")))
+			add(st.warn, "not understood: "+text.OneLine(strings.Join(p.Unclear, "; ")))
 		}
 	}
 	out = append(out, "")
-	text, diff := ShowArgs(r)
+	shown, diff := approval.ShowArgs(r)
 	switch r.Kind {
-	case Stop:
-		text = Visible(r.Text)
-	case Question:
-		text = t.questionText(r)
-	case Call:
+	case approval.Stop:
+		shown = text.Visible(r.Text)
+	case approval.Question:
+		shown = t.questionText(r)
+	case approval.Call:
 	}
-	for _, line := range strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(shown, "\t", "    "), "\n") {
 		style := plain
 		if diff && strings.HasPrefix(line, "+") {
 			style = st.good
@@ -241,22 +243,22 @@ func (t *terminal) describe(r Request, st styles) []string {
 }
 
 // questionText is the question that is being answered, with its options.
-func (t *terminal) questionText(r Request) string {
+func (t *terminal) questionText(r approval.Request) string {
 	if t.picks.at >= len(r.Questions) {
 		return ""
 	}
 	q := r.Questions[t.picks.at]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d: %s\n", t.picks.at+1, len(r.Questions), Visible(q.Text))
+	fmt.Fprintf(&b, "%d of %d: %s\n", t.picks.at+1, len(r.Questions), text.Visible(q.Text))
 	for i, option := range q.Options {
 		mark := " "
 		if t.picks.chosen[i] {
 			mark = "x"
 		}
 		if q.Many {
-			fmt.Fprintf(&b, "[%s] %d %s\n", mark, i+1, OneLine(option))
+			fmt.Fprintf(&b, "[%s] %d %s\n", mark, i+1, text.OneLine(option))
 		} else {
-			fmt.Fprintf(&b, "  %d %s\n", i+1, OneLine(option))
+			fmt.Fprintf(&b, "  %d %s\n", i+1, text.OneLine(option))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -266,7 +268,7 @@ func bracketed(rule string) string {
 	if rule == "" {
 		return ""
 	}
-	return " (" + OneLine(rule) + ")"
+	return " (" + text.OneLine(rule) + ")"
 }
 
 // nonEmpty drops the parts that say nothing.
@@ -274,7 +276,7 @@ func nonEmpty(parts ...string) []string {
 	var out []string
 	for _, p := range parts {
 		if p = strings.TrimSpace(p); p != "" && p != "role" && p != "in" {
-			out = append(out, OneLine(p))
+			out = append(out, text.OneLine(p))
 		}
 	}
 	return out
@@ -295,14 +297,14 @@ func (t *terminal) bottom(st styles) string {
 	keys := "↑↓ choose  PgDn more  q quit"
 	if r, at := t.current(); at >= 0 {
 		switch r.Kind {
-		case Stop:
+		case approval.Stop:
 			keys = "c continue  l let it stop  " + keys
-		case Question:
+		case approval.Question:
 			keys = "1-9 choose  t type an answer  x no answer  " + keys
 			if t.picks.at < len(r.Questions) && r.Questions[t.picks.at].Many {
 				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
 			}
-		case Call:
+		case approval.Call:
 			keys = "a allow  s session  r rule  d deny  D why  n never  ↑↓ PgDn  q quit"
 		}
 	}

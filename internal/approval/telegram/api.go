@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"context"
@@ -128,7 +128,7 @@ func pauseAfter(err error, before time.Duration) (wait time.Duration, again bool
 }
 
 // send sends a page once.
-func (t *Telegram) send(ctx context.Context, p *page, more func(*bot.SendMessageParams)) (message int, err error) {
+func (t *Bot) send(ctx context.Context, p *page, more func(*bot.SendMessageParams)) (message int, err error) {
 	off := true
 	q := &bot.SendMessageParams{ChatID: t.chat, Text: p.b.String(), Entities: p.styles, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}}
 	if len(p.rows) > 0 {
@@ -166,7 +166,7 @@ func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // say sends a page now and tries again for a short time; what cannot be sent is logged.
-func (t *Telegram) say(ctx context.Context, p *page, more func(*bot.SendMessageParams)) (message int) {
+func (t *Bot) say(ctx context.Context, p *page, more func(*bot.SendMessageParams)) (message int) {
 	var wait time.Duration
 	for range 4 {
 		id, err := t.send(ctx, p, more)
@@ -184,7 +184,7 @@ func (t *Telegram) say(ctx context.Context, p *page, more func(*bot.SendMessageP
 }
 
 // rest waits; false if ctx ended first.
-func (t *Telegram) rest(ctx context.Context, d time.Duration) bool {
+func (t *Bot) rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -195,7 +195,7 @@ func (t *Telegram) rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (t *Telegram) complain(what string, err error) {
+func (t *Bot) complain(what string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.logger.Warn("Telegram: "+what, "error", t.link.clean(err))
 	}

@@ -1,4 +1,5 @@
-package approval
+// Package notify tells people that something waits, in places where they cannot answer: ntfy, Slack, the desktop.
+package notify
 
 import (
 	"bytes"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mycelium/internal/approval"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -20,19 +22,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// NotifyOptions are what notices go out with. Queue is required.
-type NotifyOptions struct {
-	Config NotifyConfig // with its secrets put in
-	Queue  *Queue
-	Board  *Board                                         // nil: only requests are told
+// Options are what notices go out with. Queue is required.
+type Options struct {
+	Config approval.NotifyConfig // with its secrets put in
+	Queue  *approval.Queue
+	Board  *approval.Board                                // nil: only requests are told
 	Run    func(ctx context.Context, argv []string) error // runs a program; nil: os/exec
 	Logger *slog.Logger
 }
 
-// Notify tells people that something waits for them, at places where they cannot answer: ntfy, Slack, the screen.
+// Notifier tells people that something waits for them, at places where they cannot answer: ntfy, Slack, the screen.
 // What goes to others names the session, the tool and the risk, and never arguments.
-type Notify struct {
-	o      NotifyOptions
+type Notifier struct {
+	o      Options
 	client *http.Client
 	outs   []*outlet
 }
@@ -50,14 +52,14 @@ type told struct {
 	urgent      bool // somebody waits
 }
 
-// NewNotify prepares what the configuration names.
-func NewNotify(o NotifyOptions) (*Notify, error) {
+// New prepares what the configuration names.
+func New(o Options) (*Notifier, error) {
 	var problems []error
 	o.Config.Check(func(key, message, hint string) {
 		problems = append(problems, fmt.Errorf("approval.notify.%s: %s: %s", key, message, hint))
 	})
-	for name, w := range map[string]*WebhookConfig{"ntfy": o.Config.Ntfy, "slack": o.Config.Slack} {
-		if len(problems) == 0 && w != nil && !safeURL(w.URL) {
+	for name, w := range map[string]*approval.WebhookConfig{"ntfy": o.Config.Ntfy, "slack": o.Config.Slack} {
+		if len(problems) == 0 && w != nil && !approval.SafeURL(w.URL) {
 			problems = append(problems, fmt.Errorf("approval.notify.%s.url: it is no https address", name))
 		}
 	}
@@ -72,8 +74,8 @@ func NewNotify(o NotifyOptions) (*Notify, error) {
 			return exec.CommandContext(ctx, argv[0], argv[1:]...).Run()
 		}
 	}
-	n := &Notify{o: o, client: &http.Client{
-		Timeout: callTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	n := &Notifier{o: o, client: &http.Client{
+		Timeout: postTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if w := o.Config.Ntfy; w != nil {
 		n.add("ntfy", func(ctx context.Context, x told) error { return n.ntfy(ctx, *w, x) })
@@ -89,12 +91,12 @@ func NewNotify(o NotifyOptions) (*Notify, error) {
 	return n, nil
 }
 
-func (n *Notify) add(name string, send func(context.Context, told) error) {
-	n.outs = append(n.outs, &outlet{name, send, make(chan told, maxNotices)})
+func (n *Notifier) add(name string, send func(context.Context, told) error) {
+	n.outs = append(n.outs, &outlet{name, send, make(chan told, approval.MaxNotices)})
 }
 
 // Run tells until ctx ends, and returns when everything that it started is gone.
-func (n *Notify) Run(ctx context.Context) error {
+func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	defer n.client.CloseIdleConnections()
@@ -103,13 +105,13 @@ func (n *Notify) Run(ctx context.Context) error {
 	}
 	if n.o.Board != nil {
 		ready := make(chan struct{})
-		parts.Go(func() { n.o.Board.Watch(ctx, ready, func(x Notice) { n.tell(noticeWords(x)) }) })
+		parts.Go(func() { n.o.Board.Watch(ctx, ready, func(x approval.Notice) { n.tell(noticeWords(x)) }) })
 		<-ready
 	}
 	waiting := map[string]bool{} // requests that were told of
-	n.o.Queue.Overhear(ctx, func(r Request) {
+	n.o.Queue.Overhear(ctx, func(r approval.Request) {
 		switch {
-		case r.State != Pending:
+		case r.State != approval.Pending:
 			delete(waiting, r.ID)
 		case !waiting[r.ID]:
 			waiting[r.ID] = true
@@ -120,7 +122,7 @@ func (n *Notify) Run(ctx context.Context) error {
 }
 
 // tell hands a notice to every outlet. What an outlet cannot take any more is dropped: the request itself is not.
-func (n *Notify) tell(x told) {
+func (n *Notifier) tell(x told) {
 	for _, out := range n.outs {
 		select {
 		case out.queue <- x:
@@ -131,7 +133,7 @@ func (n *Notify) tell(x told) {
 
 // serve sends what one outlet gets. A failure is logged once, until it works again; nothing is sent late: a notice that could not go out
 // within three tries is dropped.
-func (n *Notify) serve(ctx context.Context, out *outlet) {
+func (n *Notifier) serve(ctx context.Context, out *outlet) {
 	down := false
 	for {
 		var x told
@@ -168,7 +170,7 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 }
 
 // ntfy publishes as JSON to the server of the topic: titles may hold any character there.
-func (n *Notify) ntfy(ctx context.Context, w WebhookConfig, x told) error {
+func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x told) error {
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		return errors.New("the address cannot be read")
@@ -182,15 +184,18 @@ func (n *Notify) ntfy(ctx context.Context, w WebhookConfig, x told) error {
 	return n.post(ctx, u.String(), w.Token, map[string]any{"topic": topic, "title": x.title, "message": x.text, "priority": priority})
 }
 
+// postTimeout bounds one post.
+const postTimeout = 30 * time.Second
+
 // slackText keeps a text from being more than text: a mention of everybody, a link under another name.
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (n *Notify) slack(ctx context.Context, w WebhookConfig, x told) error {
+func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x told) error {
 	return n.post(ctx, w.URL, "", map[string]any{"text": slackText.Replace(x.title + "\n" + x.text)})
 }
 
 // post sends JSON. Errors never hold the address: it is a secret.
-func (n *Notify) post(ctx context.Context, to, token string, what map[string]any) error {
+func (n *Notifier) post(ctx context.Context, to, token string, what map[string]any) error {
 	b, err := json.Marshal(what, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("write the notice: %w", err)
@@ -228,26 +233,26 @@ func screenCommand(system, title, text string) []string {
 }
 
 // requestWords tell of a request without its arguments.
-func requestWords(r Request) told {
-	where := short(cmp.Or(r.Label, lastOf(r.Dir), r.Session), 60)
+func requestWords(r approval.Request) told {
+	where := approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60)
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		return told{where + " wants to stop", "Shall it go on? Answer in the terminal (myc approvals watch) or in the chat.", true}
-	case Question:
+	case approval.Question:
 		return told{where + " asks you something", "Answer in the terminal (myc approvals watch) or in the chat.", true}
-	case Call: // below
+	case approval.Call: // below
 	}
 	text := fmt.Sprintf("%s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
-		text += ", " + short(r.Category, 40)
+		text += ", " + approval.Short(r.Category, 40)
 	}
-	return told{where + " waits for approval: " + short(r.Tool, 80), text + ". Answer in the terminal (myc approvals watch) or in the chat.", true}
+	return told{where + " waits for approval: " + approval.Short(r.Tool, 80), text + ". Answer in the terminal (myc approvals watch) or in the chat.", true}
 }
 
 // noticeWords tell a notice.
-func noticeWords(x Notice) told {
+func noticeWords(x approval.Notice) told {
 	return told{
-		title: short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " "),
-		text:  short(x.Text, noticeRoom), urgent: x.Kind == Errored || x.Kind == DenialAlert || x.Kind == BudgetAlert || x.Kind == Waits,
+		title: approval.Short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " "),
+		text:  approval.Short(x.Text, approval.NoticeLength), urgent: x.Kind == approval.Errored || x.Kind == approval.DenialAlert || x.Kind == approval.BudgetAlert || x.Kind == approval.Waits,
 	}
 }

@@ -1,13 +1,17 @@
-package approval
+package notify
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"mycelium/internal/approval"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -26,14 +30,14 @@ func TestNotify(t *testing.T) {
 		got <- r.URL.Path + " " + r.Header.Get("Authorization") + " " + string(b)
 	}))
 	defer srv.Close()
-	q, err := New(t.Context(), Options{Deadline: -1})
+	q, err := approval.New(t.Context(), approval.Options{Deadline: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer q.Close()
 	log := &lockedBuffer{}
-	n, err := NewNotify(NotifyOptions{
-		Config: NotifyConfig{Ntfy: &WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q, Logger: slog.New(slog.NewTextHandler(log, nil)),
+	n, err := New(Options{
+		Config: approval.NotifyConfig{Ntfy: &approval.WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -73,4 +77,28 @@ func TestScreenCommand(t *testing.T) {
 			t.Errorf("%s: %q", system, argv)
 		}
 	}
+}
+
+func bash(command string) approval.Request {
+	return approval.Request{
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: approval.High, Category: approval.ShellExec,
+		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"cmp"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // view is what people did with a request in the chat, besides answering it.
@@ -28,20 +30,20 @@ const (
 	optionRoom   = 60
 )
 
-var riskMarks = map[Risk]string{Low: "🟢", Medium: "🟡", High: "🟠", Critical: "🔴"}
+var riskMarks = map[approval.Risk]string{approval.Low: "🟢", approval.Medium: "🟡", approval.High: "🟠", approval.Critical: "🔴"}
 
 // requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
-func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {
+func (t *Bot) requestPage(r approval.Request, v *view) (p *page, whole bool) {
 	p, whole = &page{}, true
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		t.stopPage(p, r)
-	case Question:
+	case approval.Question:
 		t.questionPage(p, r, v)
 	default:
 		whole = t.callPage(p, r)
 	}
-	if r.State == Pending {
+	if r.State == approval.Pending {
 		until := "until it is answered"
 		if !r.Deadline.IsZero() {
 			until = "until " + t.clock(r.Deadline)
@@ -62,16 +64,16 @@ func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {
 }
 
 // who is one line that says which session this is.
-func (t *Telegram) who(p *page, r Request) {
-	p.bold(short(cmp.Or(r.Label, lastOf(r.Dir), r.Session), 60))
+func (t *Bot) who(p *page, r approval.Request) {
+	p.bold(approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
 		if s != "" {
-			about = append(about, short(s, 40))
+			about = append(about, approval.Short(s, 40))
 		}
 	}
 	if r.Parent != "" {
-		about = append(about, "subagent "+short(r.Principal, 60))
+		about = append(about, "subagent "+approval.Short(r.Principal, 60))
 	}
 	if len(about) > 0 {
 		p.text(" (" + strings.Join(about, ", ") + ")")
@@ -79,16 +81,16 @@ func (t *Telegram) who(p *page, r Request) {
 	p.text("\n")
 }
 
-func (t *Telegram) callPage(p *page, r Request) (whole bool) {
+func (t *Bot) callPage(p *page, r approval.Request) (whole bool) {
 	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ")
-	p.bold(short(cmp.Or(r.Tool, "call"), 100))
+	p.bold(approval.Short(cmp.Or(r.Tool, "call"), 100))
 	p.textf(" · %s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
-		p.text(" · " + short(r.Category, 40))
+		p.text(" · " + approval.Short(r.Category, 40))
 	}
 	p.text("\n")
 	t.who(p, r)
-	args, diff := ShowArgs(r)
+	args, diff := approval.ShowArgs(r)
 	shown, whole := ends(args, argsRoom)
 	if shown != "" {
 		language := ""
@@ -102,23 +104,23 @@ func (t *Telegram) callPage(p *page, r Request) (whole bool) {
 		p.text("\n")
 	}
 	if would := effectsOf(r); would != "" {
-		p.text("Would: " + short(would, 300) + "\n")
+		p.text("Would: " + approval.Short(would, 300) + "\n")
 	}
 	if r.Reason != "" || r.Rule != "" {
-		p.text("Asked because: " + short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
+		p.text("Asked because: " + approval.Short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
 		if r.Rule != "" {
-			p.text(" (" + short(r.Rule, 60) + ")")
+			p.text(" (" + approval.Short(r.Rule, 60) + ")")
 		}
 		p.text("\n")
 	}
 	if r.Thinking != "" {
-		p.text("Agent says: " + short(r.Thinking, thinkingRoom) + "\n")
+		p.text("Agent says: " + approval.Short(r.Thinking, thinkingRoom) + "\n")
 	}
 	if r.Opinion != "" {
-		p.text("Model: " + short(r.Opinion, reasonRoom) + "\n")
+		p.text("Model: " + approval.Short(r.Opinion, reasonRoom) + "\n")
 	}
 	if r.Dir != "" {
-		p.text("In " + short(r.Dir, 200) + "\n")
+		p.text("In " + approval.Short(r.Dir, 200) + "\n")
 	}
 	return whole
 }
@@ -139,7 +141,7 @@ func showFacts(part policy.Part) string {
 }
 
 // effectsOf says what the call would do, from its facts.
-func effectsOf(r Request) string {
+func effectsOf(r approval.Request) string {
 	var some []string
 	for _, part := range r.Facts.Parts {
 		for _, e := range part.Effects {
@@ -156,77 +158,77 @@ func effectsOf(r Request) string {
 	return strings.ReplaceAll(strings.Join(some, ", "), "_", " ")
 }
 
-func (t *Telegram) stopPage(p *page, r Request) {
+func (t *Bot) stopPage(p *page, r approval.Request) {
 	p.text("⏸ ").bold("Wants to stop").text("\n")
 	t.who(p, r)
 	if r.Text != "" {
-		shown, _ := ends(Visible(strings.TrimSpace(r.Text)), textRoom)
+		shown, _ := ends(text.Visible(strings.TrimSpace(r.Text)), textRoom)
 		p.text(shown + "\n")
 	}
-	if r.State == Pending {
+	if r.State == approval.Pending {
 		p.text("Reply to this message to tell it what to do next.\n")
 	}
 }
 
 // outcome says how a request was settled.
-func (t *Telegram) outcome(r Request) string {
+func (t *Bot) outcome(r approval.Request) string {
 	a := r.Answer
 	if a == nil {
 		return "Settled: " + string(r.State)
 	}
 	var word string
 	switch {
-	case a.By == ByDeadline:
+	case a.By == approval.ByDeadline:
 		return "⌛ Expired at " + t.clock(a.Time) + ": denied, nobody answered in time"
-	case a.By == ByCaller:
+	case a.By == approval.ByCaller:
 		return "⌛ Expired at " + t.clock(a.Time) + ": whoever asked waits no more"
-	case a.By == BySession:
+	case a.By == approval.BySession:
 		return "⌛ Expired at " + t.clock(a.Time) + ": the session ended"
-	case r.State == Expired:
+	case r.State == approval.Expired:
 		word = "⌛ Expired"
-	case r.Kind == Stop:
+	case r.Kind == approval.Stop:
 		word = yesNo(a.Allow, "▶️ Goes on", "⏹ Stops")
-	case r.Kind == Question:
+	case r.Kind == approval.Question:
 		word = yesNo(a.Allow, "✅ Answered", "❌ Not answered")
 	default:
 		word = yesNo(a.Allow, "✅ Approved", "❌ Denied")
 	}
 	switch a.For {
-	case Once: // nothing to add
-	case Session:
+	case approval.Once: // nothing to add
+	case approval.Session:
 		word += " for this session"
-	case Rule:
+	case approval.Rule:
 		word += " as a rule"
-	case Never:
+	case approval.Never:
 		word += " for the rest of this session"
 	}
 	if a.By != "" {
-		word += " by " + short(a.By, 60)
+		word += " by " + approval.Short(a.By, 60)
 		if a.Via != "" && a.Via != viaTelegram {
-			word += " (" + short(a.Via, 20) + ")"
+			word += " (" + approval.Short(a.Via, 20) + ")"
 		}
 	}
 	if !a.Time.IsZero() {
 		word += " at " + t.clock(a.Time)
 	}
 	if a.Reason != "" {
-		word += "\nReason: " + short(a.Reason, 300)
+		word += "\nReason: " + approval.Short(a.Reason, 300)
 	}
 	if a.Text != "" {
-		word += "\nTold: " + short(a.Text, 300)
+		word += "\nTold: " + approval.Short(a.Text, 300)
 	}
 	if a.Rule != "" {
-		word += "\nRule: " + short(a.Rule, 200)
+		word += "\nRule: " + approval.Short(a.Rule, 200)
 	}
 	return word
 }
 
 // requestButtons are what people can do with a request that waits.
-func (t *Telegram) requestButtons(p *page, r Request, v *view, whole bool) {
+func (t *Bot) requestButtons(p *page, r approval.Request, v *view, whole bool) {
 	switch r.Kind {
-	case Stop:
+	case approval.Stop:
 		p.row(button{"▶️ Continue", tapData(tapApprove, r.ID, "")}, button{"⏹ Let stop", tapData(tapDeny, r.ID, "")})
-	case Question:
+	case approval.Question:
 		t.questionButtons(p, r, v)
 	default:
 		p.row(button{"✅ Approve", tapData(tapApprove, r.ID, "")}, button{"❌ Deny", tapData(tapDeny, r.ID, "")})
@@ -241,11 +243,11 @@ func (t *Telegram) requestButtons(p *page, r Request, v *view, whole bool) {
 }
 
 // detailsText is everything about a request, for the messages or the file behind Details.
-func (t *Telegram) detailsText(r Request) string {
+func (t *Bot) detailsText(r approval.Request) string {
 	var b strings.Builder
 	line := func(label, s string) {
 		if s != "" {
-			fmt.Fprintf(&b, "%s: %s\n", label, Visible(s))
+			fmt.Fprintf(&b, "%s: %s\n", label, text.Visible(s))
 		}
 	}
 	line("Request", r.ID)
@@ -269,22 +271,22 @@ func (t *Telegram) detailsText(r Request) string {
 	}
 	line("Agent says", r.Thinking)
 	line("Text", r.Text)
-	if args, _ := ShowArgs(r); args != "" {
+	if args, _ := approval.ShowArgs(r); args != "" {
 		b.WriteString("\n" + args + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
 
 // noticePage is the message of a notice.
-func (t *Telegram) noticePage(n Notice) *page {
-	words := map[NoticeKind]string{
-		Started: "▶️ Started", Completed: "✅ Completed", Errored: "❌ Ended with an error", Aborted: "⏹ Aborted", DenialAlert: "🚧 Denied again and again",
-		BudgetAlert: "💰 Budget", Waits: "💬 Waits for you",
+func (t *Bot) noticePage(n approval.Notice) *page {
+	words := map[approval.NoticeKind]string{
+		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error", approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
+		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
 	}
 	p := &page{}
-	p.text(cmp.Or(words[n.Kind], short(string(n.Kind), 40)) + ": ").bold(short(cmp.Or(n.Label, n.Session, "an agent"), 60))
+	p.text(cmp.Or(words[n.Kind], approval.Short(string(n.Kind), 40)) + ": ").bold(approval.Short(cmp.Or(n.Label, n.Session, "an agent"), 60))
 	if n.Agent != "" {
-		p.text(" (" + short(n.Agent, 40) + ")")
+		p.text(" (" + approval.Short(n.Agent, 40) + ")")
 	}
 	var sums []string
 	if n.Turns > 0 {
@@ -297,17 +299,14 @@ func (t *Telegram) noticePage(n Notice) *page {
 		p.text(" · " + strings.Join(sums, ", "))
 	}
 	if s := strings.TrimSpace(n.Text); s != "" {
-		shown, _ := ends(Visible(s), noticeRoom)
+		shown, _ := ends(text.Visible(s), approval.NoticeLength)
 		p.text("\n" + shown)
 	}
 	return p
 }
 
-// noticeRoom is how much of a notice's text is shown (E22: 300 characters).
-const noticeRoom = 300
-
 // clock is a time of day for people.
-func (t *Telegram) clock(at time.Time) string {
+func (t *Bot) clock(at time.Time) string {
 	if at.IsZero() {
 		return "?"
 	}
@@ -330,7 +329,5 @@ func shortID(id string) string {
 	if len(id) > 8 {
 		id = id[:8]
 	}
-	return OneLine(id)
+	return text.OneLine(id)
 }
-
-func lastOf(dir string) string { return dir[strings.LastIndexByte(dir, '/')+1:] }

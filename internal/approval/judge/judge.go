@@ -1,4 +1,5 @@
-package approval
+// Package judge asks a language model about calls that the policy marks ask, and about the replies that people write.
+package judge
 
 import (
 	"cmp"
@@ -13,21 +14,16 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/model"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Asker answers one question: [model.Client], or what stands for it.
 type Asker interface {
 	Ask(ctx context.Context, q model.Question) (model.Answer, error)
 }
-
-// The defaults of a judge.
-const (
-	DefaultJudge      = "claude-haiku-4-5"
-	DefaultConfidence = 0.8
-	DefaultThinking   = 20 * time.Second // that a judge may take
-)
 
 // Bounds of what a model is asked to judge. A call that is larger is not cut: it goes to a person.
 const (
@@ -36,8 +32,8 @@ const (
 	maxExcerpt = 400      // bytes of anything else that an agent wrote
 )
 
-// JudgeOptions of a [ModelJudge]. Model is required.
-type JudgeOptions struct {
+// Options of a [Judge]. Model is required.
+type Options struct {
 	Model      Asker
 	Name       string                   // of the model; empty: DefaultJudge
 	Confidence float64                  // a verdict that claims less is passed on; 0: DefaultConfidence
@@ -61,26 +57,26 @@ type Past struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ModelJudge lets a language model judge. It is safe for concurrent use.
+// Judge lets a language model judge. It is safe for concurrent use.
 //
 // What it is asked about was written by an agent that somebody may have talked into something, so the answer can only do so much:
 // deny rules and base constraints were applied before and are applied again after; a critical call is never for it to allow; what it
 // is less sure of than the threshold, and whatever goes wrong, goes to a person.
-type ModelJudge struct{ o JudgeOptions }
+type Judge struct{ o Options }
 
-// NewJudge makes a judge. A confidence that is no share from 0 to 1 is taken as 1: nothing is settled by mistake.
-func NewJudge(o JudgeOptions) *ModelJudge {
+// New makes a judge. A confidence that is no share from 0 to 1 is taken as 1: nothing is settled by mistake.
+func New(o Options) *Judge {
 	if o.Name == "" {
-		o.Name = DefaultJudge
+		o.Name = approval.DefaultJudge
 	}
 	if o.Confidence == 0 {
-		o.Confidence = DefaultConfidence
+		o.Confidence = approval.DefaultConfidence
 	}
 	if !(o.Confidence > 0 && o.Confidence <= 1) {
 		o.Confidence = 1
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = DefaultThinking
+		o.Timeout = approval.DefaultThinking
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -88,44 +84,44 @@ func NewJudge(o JudgeOptions) *ModelJudge {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &ModelJudge{o}
+	return &Judge{o}
 }
 
 // errNotJudged is why a model was not asked.
 var errNotJudged = errors.New("not for a model")
 
 // Judge asks the model about a call. The error says why there is no judgement; the request then goes to a person.
-func (j *ModelJudge) Judge(ctx context.Context, r Request) (Verdict, error) {
+func (j *Judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict, error) {
 	switch {
-	case r.Kind != Call:
-		return Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
-	case r.Risk == Critical && !j.o.MayDeny:
-		return Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
-	case !slices.Contains(ranks, r.Risk):
-		return Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
+	case r.Kind != approval.Call:
+		return approval.Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
+	case r.Risk == approval.Critical && !j.o.MayDeny:
+		return approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
+	case !slices.Contains(approval.Ranks, r.Risk):
+		return approval.Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
 	case len(r.Args) > maxJudged:
-		return Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
+		return approval.Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
 	}
 	q, err := j.question(ctx, r)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.patience(r))
 	defer cancel()
 	a, err := j.o.Model.Ask(ctx, q)
 	keep(j.o.Ledger, j.o.Logger, "judge", r.Session, a)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
 	op, err := parseJudgement(a.Text)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("judge a call: %w", err)
+		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
 	return j.verdict(r, op), nil
 }
 
 // patience is how long the model may think: people need time too.
-func (j *ModelJudge) patience(r Request) time.Duration {
+func (j *Judge) patience(r approval.Request) time.Duration {
 	if r.Deadline.IsZero() {
 		return j.o.Timeout
 	}
@@ -133,8 +129,8 @@ func (j *ModelJudge) patience(r Request) time.Duration {
 }
 
 // verdict makes of a judgement what it may settle.
-func (j *ModelJudge) verdict(r Request, op judgement) Verdict {
-	v := Verdict{Confidence: op.confidence, Reason: op.reason, By: j.o.Name}
+func (j *Judge) verdict(r approval.Request, op judgement) approval.Verdict {
+	v := approval.Verdict{Confidence: op.confidence, Reason: op.reason, By: j.o.Name}
 	word, sure := "refuse", op.confidence >= j.o.Confidence
 	if op.allow {
 		word = "allow"
@@ -143,7 +139,7 @@ func (j *ModelJudge) verdict(r Request, op judgement) Verdict {
 	switch {
 	case !sure:
 		because = fmt.Sprintf("; too unsure to count, below %.2f", j.o.Confidence)
-	case op.allow && r.Risk == Critical:
+	case op.allow && r.Risk == approval.Critical:
 		because = "; a critical call is for a person"
 	case op.allow:
 		v.Allow = true
@@ -190,10 +186,7 @@ func parseJudgement(text string) (judgement, error) {
 
 // excerpt is a text on one line, without anything hidden, not longer than most bytes.
 func excerpt(s string, most int) string {
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + " …"
-	}
-	return OneLine(s)
+	return text.Truncate(text.OneLine(s), most)
 }
 
 // keep writes down what an answer cost, also of one that was no use.

@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"cmp"
@@ -12,6 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
 // command is one thing that people can ask for.
@@ -22,7 +25,7 @@ type command struct {
 }
 
 // commands is the table of commands. What the desk does not have is not offered.
-func (t *Telegram) commands() []command {
+func (t *Bot) commands() []command {
 	d := t.o.Desk
 	all := []command{
 		{"status", "sessions and what waits", "", true, t.status},
@@ -71,7 +74,7 @@ func firstWord(s string) (word, rest string) {
 	return s, ""
 }
 
-func (t *Telegram) command(ctx context.Context, m *models.Message, text string) {
+func (t *Bot) command(ctx context.Context, m *models.Message, text string) {
 	name, args, ok := parseCommand(text)
 	switch {
 	case ok && name == "start":
@@ -89,7 +92,7 @@ func (t *Telegram) command(ctx context.Context, m *models.Message, text string) 
 	t.refuse(ctx, m.From.ID, m.ID, "I do not know that command: nothing was done.\n"+t.helpText())
 }
 
-func (t *Telegram) helpText() string {
+func (t *Bot) helpText() string {
 	var b strings.Builder
 	for _, c := range t.commands() {
 		b.WriteString("/" + strings.TrimSpace(c.name+" "+c.usage) + " – " + c.what + "\n")
@@ -98,14 +101,14 @@ func (t *Telegram) helpText() string {
 	return b.String()
 }
 
-func (t *Telegram) help(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) help(ctx context.Context, m *models.Message, _ string) {
 	t.say(ctx, (&page{}).text(t.helpText()), replyTo(m.ID))
 }
 
-var stateWords = map[SessionState]string{Active: "🏃 works", Idle: "💤 idle", PermissionPending: "✋ waits for you"}
+var stateWords = map[approval.SessionState]string{approval.Active: "🏃 works", approval.Idle: "💤 idle", approval.PermissionPending: "✋ waits for you"}
 
 // status lists the sessions, with a button each that brings its summary.
-func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) status(ctx context.Context, m *models.Message, _ string) {
 	p := &page{}
 	waiting, err := t.o.Queue.List(ctx)
 	if err != nil {
@@ -135,8 +138,8 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 			p.textf("… and %d more\n", len(all)-most)
 			break
 		}
-		p.text(cmp.Or(stateWords[s.State], "?") + " ").bold(short(cmp.Or(s.Label, s.ID), 60))
-		p.text(" (" + short(strings.Join(slices.DeleteFunc([]string{s.Agent, s.Role}, func(s string) bool { return s == "" }), ", "), 60) + ")")
+		p.text(cmp.Or(stateWords[s.State], "?") + " ").bold(approval.Short(cmp.Or(s.Label, s.ID), 60))
+		p.text(" (" + approval.Short(strings.Join(slices.DeleteFunc([]string{s.Agent, s.Role}, func(s string) bool { return s == "" }), ", "), 60) + ")")
 		if s.Cost > 0 {
 			p.textf(" $%.2f", s.Cost)
 		}
@@ -144,7 +147,7 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 			p.textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Second))
 		}
 		p.text("\n")
-		choices = append(choices, choice{short(cmp.Or(s.Label, s.ID), optionRoom), func(ctx context.Context) string { return t.summary(ctx, s) }})
+		choices = append(choices, choice{approval.Short(cmp.Or(s.Label, s.ID), optionRoom), func(ctx context.Context) string { return t.summary(ctx, s) }})
 	}
 	if t.o.Desk.Summary != nil {
 		t.offer(p, m.From.ID, choices, false)
@@ -153,14 +156,14 @@ func (t *Telegram) status(ctx context.Context, m *models.Message, _ string) {
 }
 
 // summary sends what happened in a session; a reply to it goes to the agent.
-func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
-	text, err := t.o.Desk.Summary(ctx, s)
+func (t *Bot) summary(ctx context.Context, s approval.AgentSession) string {
+	summary, err := t.o.Desk.Summary(ctx, s)
 	if err != nil {
 		t.complain("a summary was not made", err)
-		return "No summary: " + short(err.Error(), 150)
+		return "No summary: " + approval.Short(err.Error(), 150)
 	}
-	p := (&page{}).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
-	shown, _ := ends(Visible(strings.TrimSpace(text)), 3000)
+	p := (&page{}).bold(approval.Short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
+	shown, _ := ends(text.Visible(strings.TrimSpace(summary)), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
 	t.noting.RLock()
 	defer t.noting.RUnlock()
@@ -173,39 +176,39 @@ func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
 }
 
 // sendText writes to the session whose window or folder is called so.
-func (t *Telegram) sendText(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) sendText(ctx context.Context, m *models.Message, args string) {
 	name, text := firstWord(args)
 	if name == "" || text == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /send WINDOW TEXT; /status lists the windows.")
 		return
 	}
-	t.forward(ctx, m, func(s AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, text)
+	t.forward(ctx, m, func(s approval.AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, text)
 }
 
 // forward types a text into the terminal of a session. It says that it arrived only when it did.
-func (t *Telegram) forward(ctx context.Context, m *models.Message, is func(AgentSession) bool, text string) {
+func (t *Bot) forward(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, text string) {
 	if t.o.Desk.Send == nil || t.o.Desk.Sessions == nil {
 		t.refuse(ctx, m.From.ID, m.ID, "Texts cannot be sent to agents here: nothing was sent.")
 		return
 	}
-	send := func(ctx context.Context, s AgentSession) string {
+	send := func(ctx context.Context, s approval.AgentSession) string {
 		if err := t.o.Desk.Send(ctx, s, text); err != nil {
 			t.complain("a text did not reach its agent", err)
-			return "Not sent to " + short(cmp.Or(s.Label, s.ID), 60) + ": " + short(t.link.clean(err), 200)
+			return "Not sent to " + approval.Short(cmp.Or(s.Label, s.ID), 60) + ": " + approval.Short(t.link.clean(err), 200)
 		}
-		return "⌨️ Sent to " + short(cmp.Or(s.Label, s.ID), 60) + "."
+		return "⌨️ Sent to " + approval.Short(cmp.Or(s.Label, s.ID), 60) + "."
 	}
 	t.which(ctx, m, is, "Which one?", send)
 }
 
 // which finds the one session that is meant, asks where it could be several, and acts on it.
-func (t *Telegram) which(ctx context.Context, m *models.Message, is func(AgentSession) bool, question string, act func(context.Context, AgentSession) string) {
+func (t *Bot) which(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, question string, act func(context.Context, approval.AgentSession) string) {
 	all, err := t.o.Desk.Sessions(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The sessions could not be listed", err)
 		return
 	}
-	all = slices.DeleteFunc(all, func(s AgentSession) bool { return !is(s) })
+	all = slices.DeleteFunc(all, func(s approval.AgentSession) bool { return !is(s) })
 	switch len(all) {
 	case 0:
 		t.refuse(ctx, m.From.ID, m.ID, "There is no such session: nothing was done. /status lists them.")
@@ -214,8 +217,8 @@ func (t *Telegram) which(ctx context.Context, m *models.Message, is func(AgentSe
 	default:
 		p := (&page{}).text(question)
 		var choices []choice
-		for _, s := range all[:min(len(all), maxPlaces)] {
-			choices = append(choices, choice{short(s.Label+" "+s.Pane+" "+s.Dir, optionRoom), func(ctx context.Context) string { return act(ctx, s) }})
+		for _, s := range all[:min(len(all), approval.MaxPlaces)] {
+			choices = append(choices, choice{approval.Short(s.Label+" "+s.Pane+" "+s.Dir, optionRoom), func(ctx context.Context) string { return act(ctx, s) }})
 		}
 		t.offer(p, m.From.ID, choices, true)
 		t.say(ctx, p, replyTo(m.ID))
@@ -223,7 +226,7 @@ func (t *Telegram) which(ctx context.Context, m *models.Message, is func(AgentSe
 }
 
 // newSession starts an agent in a folder below the search paths.
-func (t *Telegram) newSession(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) newSession(ctx context.Context, m *models.Message, args string) {
 	name, prompt := firstWord(args)
 	if name == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /new FOLDER [PROMPT].")
@@ -231,10 +234,10 @@ func (t *Telegram) newSession(ctx context.Context, m *models.Message, args strin
 	}
 	found, err := t.o.Desk.Places(ctx, name)
 	if err != nil {
-		t.refuse(ctx, m.From.ID, m.ID, "Nothing was started: "+short(err.Error(), 300))
+		t.refuse(ctx, m.From.ID, m.ID, "Nothing was started: "+approval.Short(err.Error(), 300))
 		return
 	}
-	if len(found) == 1 && ExactPlace(found[0], name) {
+	if len(found) == 1 && approval.ExactPlace(found[0], name) {
 		t.say(ctx, (&page{}).text(t.spawn(ctx, found[0], prompt, "")), replyTo(m.ID))
 		return
 	}
@@ -247,17 +250,17 @@ func (t *Telegram) newSession(ctx context.Context, m *models.Message, args strin
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) spawn(ctx context.Context, dir, prompt, resume string) string {
+func (t *Bot) spawn(ctx context.Context, dir, prompt, resume string) string {
 	label, err := t.o.Desk.Spawn(ctx, dir, prompt, resume)
 	if err != nil {
 		t.complain("a session was not started", err)
-		return "Nothing was started: " + short(t.link.clean(err), 200)
+		return "Nothing was started: " + approval.Short(t.link.clean(err), 200)
 	}
-	return "▶️ Started as " + short(label, 60) + " in " + short(dir, 200)
+	return "▶️ Started as " + approval.Short(label, 60) + " in " + approval.Short(dir, 200)
 }
 
 // resume offers the past sessions.
-func (t *Telegram) resume(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) resume(ctx context.Context, m *models.Message, _ string) {
 	past, err := t.o.Desk.Past(ctx)
 	if err != nil {
 		t.problem(ctx, m, "Past sessions could not be listed", err)
@@ -269,37 +272,37 @@ func (t *Telegram) resume(ctx context.Context, m *models.Message, _ string) {
 	}
 	p := (&page{}).text("Take up which one?\n")
 	var choices []choice
-	for i, s := range past[:min(len(past), maxPlaces)] {
-		p.textf("%d. ", i+1).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Minute))
+	for i, s := range past[:min(len(past), approval.MaxPlaces)] {
+		p.textf("%d. ", i+1).bold(approval.Short(cmp.Or(s.Label, s.ID), 60)).textf(", %s ago", t.now().Sub(s.Seen).Truncate(time.Minute))
 		if s.Last != "" {
-			p.text(": " + short(s.Last, 200))
+			p.text(": " + approval.Short(s.Last, 200))
 		}
 		p.text("\n")
-		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, short(cmp.Or(s.Label, s.ID), 40)), func(ctx context.Context) string { return t.spawn(ctx, s.Dir, "", s.ID) }})
+		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, approval.Short(cmp.Or(s.Label, s.ID), 40)), func(ctx context.Context) string { return t.spawn(ctx, s.Dir, "", s.ID) }})
 	}
 	t.offer(p, m.From.ID, choices, true)
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) abort(ctx context.Context, m *models.Message, args string) {
+func (t *Bot) abort(ctx context.Context, m *models.Message, args string) {
 	if args == "" {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /abort WINDOW; /status lists them.")
 		return
 	}
 	name, _ := firstWord(args)
-	t.which(ctx, m, func(s AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, "End which one?", func(ctx context.Context, s AgentSession) string {
+	t.which(ctx, m, func(s approval.AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, "End which one?", func(ctx context.Context, s approval.AgentSession) string {
 		if err := t.o.Desk.Abort(ctx, s); err != nil {
-			return "Not ended: " + short(t.link.clean(err), 200)
+			return "Not ended: " + approval.Short(t.link.clean(err), 200)
 		}
-		return "⏹ Ended: " + short(cmp.Or(s.Label, s.ID), 60)
+		return "⏹ Ended: " + approval.Short(cmp.Or(s.Label, s.ID), 60)
 	})
 }
 
-func (t *Telegram) mode(ctx context.Context, m *models.Message, args string) {
-	switch want := Mode(strings.ToLower(args)); {
+func (t *Bot) mode(ctx context.Context, m *models.Message, args string) {
+	switch want := approval.Mode(strings.ToLower(args)); {
 	case args == "":
 		t.say(ctx, (&page{}).textf("Mode: %s. /mode local: the agent's own terminal asks; remote: this chat; auto: whoever is there.", t.o.Desk.Mode()), replyTo(m.ID))
-	case want != Auto && want != Local && want != Remote:
+	case want != approval.Auto && want != approval.Local && want != approval.Remote:
 		t.refuse(ctx, m.From.ID, m.ID, "Write /mode auto, /mode local or /mode remote.")
 	case t.o.Desk.SetMode == nil:
 		t.refuse(ctx, m.From.ID, m.ID, "The mode cannot be changed here.")
@@ -312,7 +315,7 @@ func (t *Telegram) mode(ctx context.Context, m *models.Message, args string) {
 	}
 }
 
-func (t *Telegram) cost(ctx context.Context, m *models.Message, _ string) {
+func (t *Bot) cost(ctx context.Context, m *models.Message, _ string) {
 	c, err := t.o.Desk.Costs(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The costs are not known", err)
@@ -326,9 +329,9 @@ func (t *Telegram) cost(ctx context.Context, m *models.Message, _ string) {
 	t.say(ctx, p, replyTo(m.ID))
 }
 
-func (t *Telegram) problem(ctx context.Context, m *models.Message, what string, err error) {
+func (t *Bot) problem(ctx context.Context, m *models.Message, what string, err error) {
 	t.complain(what, err)
-	t.refuse(ctx, m.From.ID, m.ID, what+": "+short(t.link.clean(err), 200))
+	t.refuse(ctx, m.From.ID, m.ID, what+": "+approval.Short(t.link.clean(err), 200))
 }
 
 // choice is one of several things that may be meant.
@@ -351,7 +354,7 @@ const (
 )
 
 // offer puts a button for each choice under a page. Only who was asked may choose.
-func (t *Telegram) offer(p *page, user int64, choices []choice, once bool) {
+func (t *Bot) offer(p *page, user int64, choices []choice, once bool) {
 	if len(choices) == 0 {
 		return
 	}
@@ -370,7 +373,7 @@ func (t *Telegram) offer(p *page, user int64, choices []choice, once bool) {
 }
 
 // picked does what was chosen.
-func (t *Telegram) picked(ctx context.Context, p tap, user int64) (said string, alert bool) {
+func (t *Bot) picked(ctx context.Context, p tap, user int64) (said string, alert bool) {
 	t.mu.Lock()
 	l, ok := t.picks[p.id]
 	ok = ok && l.user == user && p.first < len(l.choices) && !t.now().After(l.until)
@@ -389,7 +392,7 @@ func (t *Telegram) picked(ctx context.Context, p tap, user int64) (said string, 
 
 // tailOf is the end of a path that fits.
 func tailOf(s string, n int) string {
-	if s = OneLine(s); utf8.RuneCountInString(s) <= n {
+	if s = text.OneLine(s); utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	r := []rune(s)

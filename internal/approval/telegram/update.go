@@ -1,9 +1,10 @@
-package approval
+package telegram
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"mycelium/internal/approval"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 // update takes one update. The library calls it for one after the other; what takes time goes elsewhere: a tap never waits for a text
 // that a model reads.
-func (t *Telegram) update(ctx context.Context, _ *bot.Bot, u *models.Update) {
+func (t *Bot) update(ctx context.Context, _ *bot.Bot, u *models.Update) {
 	fresh, err := t.kept.take(ctx, u.ID, t.now())
 	if err != nil {
 		t.complain("an update was dropped: it could not be noted as taken", err)
@@ -60,7 +61,7 @@ const maxStrangers = 20
 
 // enrolled reports whether this person may speak here. Everybody else is not answered: a stranger does not learn that anybody listens. The
 // log names each once, so that an owner finds the numbers for his configuration.
-func (t *Telegram) enrolled(chat, user int64) bool {
+func (t *Bot) enrolled(chat, user int64) bool {
 	if chat == t.chat && slices.Contains(t.o.Config.Users, user) {
 		return true
 	}
@@ -78,7 +79,7 @@ func (t *Telegram) enrolled(chat, user int64) bool {
 }
 
 // read reads texts, one after the other: what people send to an agent arrives in their order.
-func (t *Telegram) read(ctx context.Context) {
+func (t *Bot) read(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,7 +91,7 @@ func (t *Telegram) read(ctx context.Context) {
 }
 
 // message takes one text of an enrolled person.
-func (t *Telegram) message(ctx context.Context, m *models.Message) {
+func (t *Bot) message(ctx context.Context, m *models.Message) {
 	text := strings.TrimSpace(m.Text)
 	reply := 0
 	if m.ReplyToMessage != nil {
@@ -113,7 +114,7 @@ func (t *Telegram) message(ctx context.Context, m *models.Message) {
 }
 
 // replied takes a text that answers a message of ours.
-func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text string) {
+func (t *Bot) replied(ctx context.Context, m *models.Message, to int, text string) {
 	s, ok, err := t.placed(ctx, m, to)
 	switch {
 	case err != nil:
@@ -122,7 +123,7 @@ func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text 
 	case ok && s.request != "":
 		t.work.Go(func() { t.aboutRequest(ctx, m, s.request, text) })
 	case ok && s.session != "":
-		t.forward(ctx, m, func(a AgentSession) bool { return a.ID == s.session }, text)
+		t.forward(ctx, m, func(a approval.AgentSession) bool { return a.ID == s.session }, text)
 	case requestUnder(m.ReplyToMessage) != "":
 		t.work.Go(func() { t.aboutRequest(ctx, m, requestUnder(m.ReplyToMessage), text) })
 	default:
@@ -132,7 +133,7 @@ func (t *Telegram) replied(ctx context.Context, m *models.Message, to int, text 
 
 // placed finds the message of ours that a text answers. A person can be quicker than Telegram's answer to us: one that is not known, and
 // has no buttons that tell, is looked for again when every message under way is noted.
-func (t *Telegram) placed(ctx context.Context, m *models.Message, to int) (s sent, ok bool, err error) {
+func (t *Bot) placed(ctx context.Context, m *models.Message, to int) (s sent, ok bool, err error) {
 	if s, ok, err = t.kept.at(ctx, m.Chat.ID, to); ok || err != nil || requestUnder(m.ReplyToMessage) != "" {
 		return s, ok, err
 	}
@@ -157,7 +158,7 @@ func requestUnder(m *models.Message) string {
 }
 
 // aboutRequest understands a text about a request and does what it says.
-func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text string) {
+func (t *Bot) aboutRequest(ctx context.Context, m *models.Message, id, text string) {
 	by := personOf(m.From)
 	r, err := t.o.Queue.Show(ctx, id)
 	if err != nil {
@@ -165,10 +166,10 @@ func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text
 		return
 	}
 	switch {
-	case r.State == Pending && r.Kind == Stop:
-		t.settleByText(ctx, m, r, Answer{Allow: true, By: by, Text: text})
+	case r.State == approval.Pending && r.Kind == approval.Stop:
+		t.settleByText(ctx, m, r, approval.Answer{Allow: true, By: by, Text: text})
 		return
-	case r.State == Pending && r.Kind == Question:
+	case r.State == approval.Pending && r.Kind == approval.Question:
 		t.typedAnswer(ctx, m, r, text)
 		return
 	case t.o.Read == nil:
@@ -185,19 +186,19 @@ func (t *Telegram) aboutRequest(ctx context.Context, m *models.Message, id, text
 }
 
 // act does what a reply means.
-func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Reply, by string) {
+func (t *Bot) act(ctx context.Context, m *models.Message, r approval.Request, p approval.Reply, by string) {
 	if p.Doubt {
-		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+short(p.Why, 200)))
+		t.refuse(ctx, m.From.ID, m.ID, strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. "+approval.Short(p.Why, 200)))
 		return
 	}
 	switch p.Kind {
-	case ReplyApprove:
-		t.settleByText(ctx, m, r, Answer{Allow: true, By: by, Reason: text200(m.Text)})
-	case ReplyDeny:
-		t.settleByText(ctx, m, r, Answer{By: by, Reason: text200(m.Text)})
-	case ReplyInstruction:
-		t.settleByText(ctx, m, r, Answer{By: by, Reason: "told to do something else", Text: cmp.Or(p.Text, m.Text)})
-	case ReplyPolicy, ReplyRule:
+	case approval.ReplyApprove:
+		t.settleByText(ctx, m, r, approval.Answer{Allow: true, By: by, Reason: text200(m.Text)})
+	case approval.ReplyDeny:
+		t.settleByText(ctx, m, r, approval.Answer{By: by, Reason: text200(m.Text)})
+	case approval.ReplyInstruction:
+		t.settleByText(ctx, m, r, approval.Answer{By: by, Reason: "told to do something else", Text: cmp.Or(p.Text, m.Text)})
+	case approval.ReplyPolicy, approval.ReplyRule:
 		if t.o.Adopt == nil {
 			t.refuse(ctx, m.From.ID, m.ID, "No policy can be written here.")
 			return
@@ -205,21 +206,21 @@ func (t *Telegram) act(ctx context.Context, m *models.Message, r Request, p Repl
 		what, err := t.o.Adopt(ctx, r, p, by)
 		if err != nil {
 			t.complain("a policy was not written", err)
-			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+short(t.link.clean(err), 300))
+			t.refuse(ctx, m.From.ID, m.ID, "It was not written: "+approval.Short(t.link.clean(err), 300))
 			return
 		}
 		more := ""
-		if now, err := t.o.Queue.Show(ctx, r.ID); err == nil && now.State == Pending {
+		if now, err := t.o.Queue.Show(ctx, r.ID); err == nil && now.State == approval.Pending {
 			more = "\nThe request still waits for its own answer."
 		}
-		t.say(ctx, (&page{}).text("📜 Written: "+short(what, 500)+more), replyTo(m.ID))
+		t.say(ctx, (&page{}).text("📜 Written: "+approval.Short(what, 500)+more), replyTo(m.ID))
 	default:
 		t.refuse(ctx, m.From.ID, m.ID, "I did not understand that: nothing was done. Use the buttons.")
 	}
 }
 
 // settleByText is the answer of a text. It passes everything that a tap passes.
-func (t *Telegram) settleByText(ctx context.Context, m *models.Message, r Request, a Answer) {
+func (t *Bot) settleByText(ctx context.Context, m *models.Message, r approval.Request, a approval.Answer) {
 	said, refused := t.settle(ctx, r, a, m.From.ID, m.ID)
 	if refused {
 		t.refuse(ctx, m.From.ID, m.ID, said)
@@ -238,7 +239,7 @@ type allowance struct {
 const maxRefusals = 10
 
 // mayRefuse reports whether this person still gets a word about what was refused.
-func (t *Telegram) mayRefuse(user int64) bool {
+func (t *Bot) mayRefuse(user int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.allowance[user]
@@ -250,7 +251,7 @@ func (t *Telegram) mayRefuse(user int64) bool {
 	return a.used <= maxRefusals
 }
 
-func (t *Telegram) refuse(ctx context.Context, user int64, message int, why string) {
+func (t *Bot) refuse(ctx context.Context, user int64, message int, why string) {
 	if t.mayRefuse(user) {
 		t.say(ctx, (&page{}).text(why), replyTo(message))
 	}
@@ -267,14 +268,14 @@ func replyTo(message int) func(*bot.SendMessageParams) {
 // personOf is how a person is called in records: the name that Telegram's users choose is not unique, the number is.
 func personOf(u *models.User) string {
 	name := cmp.Or(u.Username, strings.TrimSpace(u.FirstName+" "+u.LastName), "user")
-	return short(name, 40) + " (telegram " + itoa(u.ID) + ")"
+	return approval.Short(name, 40) + " (telegram " + itoa(u.ID) + ")"
 }
 
-func text200(s string) string { return short(s, 200) }
+func text200(s string) string { return approval.Short(s, 200) }
 
 // lateness is what a person is told whose answer came too late.
 func lateness(err error) (string, bool) {
-	var late *LateError
+	var late *approval.LateError
 	if errors.As(err, &late) {
 		return late.Error(), true
 	}

@@ -1,4 +1,4 @@
-package approval
+package terminal
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -19,24 +21,24 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // screen is a list without a terminal: what is answered goes to a slice.
 type screen struct {
 	*terminal
-	sent []Answer
+	sent []approval.Answer
 	fail error
 }
 
 func newScreen(width, height int) *screen {
 	s := &screen{}
-	s.terminal = &terminal{ctx: context.Background(), width: width, height: height, o: TerminalOptions{
+	s.terminal = &terminal{ctx: context.Background(), width: width, height: height, o: Options{
 		Title: "/home/u/店", By: "taro", Plain: true, Now: func() time.Time { return noon },
-		Settle: func(_ context.Context, id string, a Answer) (Request, error) {
+		Settle: func(_ context.Context, id string, a approval.Answer) (approval.Request, error) {
 			if s.fail != nil {
-				return Request{}, s.fail
+				return approval.Request{}, s.fail
 			}
 			s.sent = append(s.sent, a)
-			state := Denied
+			state := approval.Denied
 			if a.Allow {
-				state = Allowed
+				state = approval.Allowed
 			}
-			return Request{ID: id, State: state, Answer: &a}, nil
+			return approval.Request{ID: id, State: state, Answer: &a}, nil
 		},
 	}}
 	return s
@@ -68,10 +70,10 @@ func (s *screen) press(keys ...string) {
 
 func (s *screen) text() string { return ansi.Strip(s.View().Content) }
 
-func call(id, tool, args string) Request {
-	return Request{
-		ID: id, Kind: Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args), Rule: "ask-delete", Reason: "Deleting asks.",
-		Risk: High, Category: "SHELL_EXEC", Digest: "d-" + id, State: Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
+func call(id, tool, args string) approval.Request {
+	return approval.Request{
+		ID: id, Kind: approval.Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args), Rule: "ask-delete", Reason: "Deleting asks.",
+		Risk: approval.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: approval.Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
 	}
 }
 
@@ -99,7 +101,7 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 		}
 	}
 	s.press("d")
-	if len(s.sent) != 1 || s.sent[0].Allow || s.sent[0].Digest != "d-two" || s.sent[0].By != "taro" || s.sent[0].Via != "terminal" || s.sent[0].For != Once {
+	if len(s.sent) != 1 || s.sent[0].Allow || s.sent[0].Digest != "d-two" || s.sent[0].By != "taro" || s.sent[0].Via != "terminal" || s.sent[0].For != approval.Once {
 		t.Errorf("sent %+v", s.sent)
 	}
 	if s.chosen != "one" || !strings.Contains(s.text(), "✗ denied by taro (terminal)") {
@@ -109,33 +111,33 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 
 func TestTerminalAnswers(t *testing.T) {
 	critical := call("x", "agent__Bash", `{"command":"dd"}`)
-	critical.Risk = Critical
-	stop := Request{ID: "x", Kind: Stop, State: Pending, Text: "I could not do it.", Digest: "d"}
-	ask := Request{ID: "x", Kind: Question, State: Pending, Digest: "d", Questions: []Asked{
+	critical.Risk = approval.Critical
+	stop := approval.Request{ID: "x", Kind: approval.Stop, State: approval.Pending, Text: "I could not do it.", Digest: "d"}
+	ask := approval.Request{ID: "x", Kind: approval.Question, State: approval.Pending, Digest: "d", Questions: []approval.Asked{
 		{Text: "Which?", Options: []string{"red", "blue"}}, {Text: "And?", Options: []string{"one", "two", "three"}, Many: true},
 	}}
 	for _, c := range []struct {
 		name string
-		r    Request
+		r    approval.Request
 		keys []string
-		want []Answer // Allow, For, Reason and Text only
+		want []approval.Answer // Allow, For, Reason and Text only
 	}{
-		{"allow", call("x", "t", "{}"), []string{"a"}, []Answer{{Allow: true, For: Once}}},
-		{"for the session", call("x", "t", "{}"), []string{"s"}, []Answer{{Allow: true, For: Session}}},
-		{"as a rule, confirmed", call("x", "t", "{}"), []string{"r", "y"}, []Answer{{Allow: true, For: Rule}}},
+		{"allow", call("x", "t", "{}"), []string{"a"}, []approval.Answer{{Allow: true, For: approval.Once}}},
+		{"for the session", call("x", "t", "{}"), []string{"s"}, []approval.Answer{{Allow: true, For: approval.Session}}},
+		{"as a rule, confirmed", call("x", "t", "{}"), []string{"r", "y"}, []approval.Answer{{Allow: true, For: approval.Rule}}},
 		{"as a rule, not confirmed", call("x", "t", "{}"), []string{"r", "a"}, nil},
-		{"never", call("x", "t", "{}"), []string{"n"}, []Answer{{For: Never}}},
-		{"with a reason", call("x", "t", "{}"), []string{"D", "n", "o", "x", "backspace", "、", "後", "enter"}, []Answer{{For: Once, Reason: "no、後"}}},
+		{"never", call("x", "t", "{}"), []string{"n"}, []approval.Answer{{For: approval.Never}}},
+		{"with a reason", call("x", "t", "{}"), []string{"D", "n", "o", "x", "backspace", "、", "後", "enter"}, []approval.Answer{{For: approval.Once, Reason: "no、後"}}},
 		{"taken back", call("x", "t", "{}"), []string{"D", "n", "esc", "q"}, nil},
-		{"critical takes two keys", critical, []string{"a", "y"}, []Answer{{Allow: true, For: Once}}},
+		{"critical takes two keys", critical, []string{"a", "y"}, []approval.Answer{{Allow: true, For: approval.Once}}},
 		{"critical and no", critical, []string{"a", "n"}, nil},
 		{"critical for the session", critical, []string{"s", "enter"}, nil},
-		{"go on", stop, []string{"c", "t", "r", "y", "enter"}, []Answer{{Allow: true, For: Once, Text: "try"}}},
-		{"let it stop", stop, []string{"l"}, []Answer{{For: Once}}},
+		{"go on", stop, []string{"c", "t", "r", "y", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "try"}}},
+		{"let it stop", stop, []string{"l"}, []approval.Answer{{For: approval.Once}}},
 		{"a stop is not allowed by a", stop, []string{"a", "s", "r"}, nil},
-		{"questions", ask, []string{"2", "1", "3", "3", "2", "enter"}, []Answer{{Allow: true, For: Once, Text: "Which?\n→ blue\nAnd?\n→ one, two"}}},
-		{"another answer", ask, []string{"t", "緑", "enter", "9", "enter", "2", "enter"}, []Answer{{Allow: true, For: Once, Text: "Which?\n→ 緑\nAnd?\n→ two"}}},
-		{"no answer", ask, []string{"x"}, []Answer{{For: Once, Reason: "not answered"}}},
+		{"questions", ask, []string{"2", "1", "3", "3", "2", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ blue\nAnd?\n→ one, two"}}},
+		{"another answer", ask, []string{"t", "緑", "enter", "9", "enter", "2", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ 緑\nAnd?\n→ two"}}},
+		{"no answer", ask, []string{"x"}, []approval.Answer{{For: approval.Once, Reason: "not answered"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(80, 24)
@@ -145,7 +147,7 @@ func TestTerminalAnswers(t *testing.T) {
 				t.Fatalf("sent %+v", s.sent)
 			}
 			for i, a := range s.sent {
-				if got := (Answer{Allow: a.Allow, For: a.For, Reason: a.Reason, Text: a.Text}); got != c.want[i] {
+				if got := (approval.Answer{Allow: a.Allow, For: a.For, Reason: a.Reason, Text: a.Text}); got != c.want[i] {
 					t.Errorf("sent %+v", got)
 				}
 			}
@@ -159,7 +161,7 @@ func TestTerminalWhenAnotherWasFirst(t *testing.T) {
 	r := call("x", "t", "{}")
 	s.Update(r)
 	s.press("D", "n")
-	r.State, r.Answer = Allowed, &Answer{Allow: true, By: "hanako", Via: "telegram", For: Session}
+	r.State, r.Answer = approval.Allowed, &approval.Answer{Allow: true, By: "hanako", Via: "telegram", For: approval.Session}
 	s.Update(r)
 	s.press("enter", "a", "d")
 	if len(s.sent) != 0 || !strings.Contains(s.text(), "✓ allowed by hanako (telegram), for the session: t") {
@@ -177,14 +179,14 @@ func TestTerminalWhenAnotherWasFirst(t *testing.T) {
 func TestLawTheScreenFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScreen(rapid.IntRange(20, 220).Draw(t, "width"), rapid.IntRange(8, 60).Draw(t, "height"))
-		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("日本語 abc\n\t\x1b\u202e\u200b👩‍👩‍👧"))))
+		words := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("日本語 abc\n\t\x1b\u202e\u200b👩‍👩‍👧"))))
 		for i := range rapid.IntRange(0, 40).Draw(t, "requests") {
-			r := call(fmt.Sprint(i), text.Draw(t, "tool"), fmt.Sprintf(`{"command":%q}`, text.Draw(t, "args")))
-			r.Label, r.Reason, r.Thinking = text.Draw(t, "label"), text.Draw(t, "reason"), text.Draw(t, "thinking")
-			r.Kind = rapid.SampledFrom([]Kind{Call, Stop, Question}).Draw(t, "kind")
-			r.Text, r.Questions = text.Draw(t, "text"), []Asked{{Text: text.Draw(t, "question"), Options: []string{text.Draw(t, "option")}}}
+			r := call(fmt.Sprint(i), words.Draw(t, "tool"), fmt.Sprintf(`{"command":%q}`, words.Draw(t, "args")))
+			r.Label, r.Reason, r.Thinking = words.Draw(t, "label"), words.Draw(t, "reason"), words.Draw(t, "thinking")
+			r.Kind = rapid.SampledFrom([]approval.Kind{approval.Call, approval.Stop, approval.Question}).Draw(t, "kind")
+			r.Text, r.Questions = words.Draw(t, "text"), []approval.Asked{{Text: words.Draw(t, "question"), Options: []string{words.Draw(t, "option")}}}
 			if rapid.Bool().Draw(t, "settled") {
-				r.State, r.Answer = Denied, &Answer{By: text.Draw(t, "by"), Via: "telegram"}
+				r.State, r.Answer = approval.Denied, &approval.Answer{By: words.Draw(t, "by"), Via: "telegram"}
 			}
 			s.Update(r)
 		}
@@ -199,7 +201,7 @@ func TestLawTheScreenFits(t *testing.T) {
 			if w := ansi.StringWidth(l); w > s.width {
 				t.Fatalf("a line of %d on a screen of %d: %q", w, s.width, l)
 			}
-			if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' || sly(r) }) {
+			if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' || text.IsHidden(r) }) {
 				t.Fatalf("a character hides: %q", l)
 			}
 		}

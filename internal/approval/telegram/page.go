@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"fmt"
@@ -87,15 +87,6 @@ func cut(s string, n int) (head, rest string) {
 		}
 	}
 	return s, ""
-}
-
-// short is one line of at most n characters, nothing hidden in it.
-func short(s string, n int) string {
-	s = OneLine(strings.Join(strings.Fields(s), " "))
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }
 
 // ends shows the beginning and the end of a text that is too long, and says how much is between them. whole is false then.

@@ -1,4 +1,5 @@
-package approval
+// Package telegram is a bot that asks people on their phones: it shows what waits, takes their answers, and tells how agents fare.
+package telegram
 
 import (
 	"cmp"
@@ -16,32 +17,33 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/store"
 )
 
 // viaTelegram is the [Answer.Via] of this surface.
 const viaTelegram = "telegram"
 
-// TelegramOptions are what the bot works with. Config, Queue and DB are required.
-type TelegramOptions struct {
-	Config TelegramConfig // with its secrets put in
-	Queue  *Queue
+// Options are what the bot works with. Config, Queue and DB are required.
+type Options struct {
+	Config approval.TelegramConfig // with its secrets put in
+	Queue  *approval.Queue
 	DB     *store.DB
-	Board  *Board // nil: no notices
-	Desk   Desk
+	Board  *approval.Board // nil: no notices
+	Desk   approval.Desk
 	// Read understands what a person wrote about a request. nil: buttons only.
-	Read func(ctx context.Context, r Request, text string) (Reply, error)
+	Read func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)
 	// Adopt writes a policy or a rule that a person gave, and says what was written. nil: none can be.
-	Adopt  func(ctx context.Context, r Request, p Reply, by string) (string, error)
+	Adopt  func(ctx context.Context, r approval.Request, p approval.Reply, by string) (string, error)
 	Logger *slog.Logger
 	Now    func() time.Time
 	Zone   *time.Location // of the times that people see; nil: this machine's
 }
 
-// Telegram is a bot by which enrolled people answer requests, hear notices and talk to their agents. It polls; nothing listens. Whatever
+// Bot is a Telegram bot by which enrolled people answer requests, hear notices and talk to their agents. It polls; nothing listens. Whatever
 // fails here leaves the queue as it is: a request that nobody can be asked about is denied by its deadline.
-type Telegram struct {
-	o      TelegramOptions
+type Bot struct {
+	o      Options
 	bot    *bot.Bot
 	link   *link
 	chat   int64
@@ -57,7 +59,7 @@ type Telegram struct {
 	due       []string // requests whose messages may have to change, in order
 	views     map[string]*view
 	settled   []string // those of settled requests, oldest first
-	notices   []Notice
+	notices   []approval.Notice
 	wake      chan struct{} // holds one: something is due
 	pins      map[int64]*pinTries
 	prompts   map[int]pinPrompt // messages that asked for a PIN
@@ -66,9 +68,9 @@ type Telegram struct {
 	allowance map[int64]*allowance
 }
 
-// NewTelegram checks the configuration and prepares the bot. It calls nobody.
-func NewTelegram(o TelegramOptions) (*Telegram, error) {
-	if err := o.Config.check(); err != nil {
+// New checks the configuration and prepares the bot. It calls nobody.
+func New(o Options) (*Bot, error) {
+	if err := o.Config.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Logger == nil {
@@ -77,9 +79,9 @@ func NewTelegram(o TelegramOptions) (*Telegram, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	t := &Telegram{
+	t := &Bot{
 		o: o, link: newLink(o.Config.Token, o.Logger), chat: cmp.Or(o.Config.Chat, o.Config.Users[0]), logger: o.Logger, now: o.Now, zone: cmp.Or(o.Zone, time.Local),
-		kept: messages{o.DB, TelegramKey(o.Config.Token)}, inbox: make(chan *models.Message, 64), wake: make(chan struct{}, 1),
+		kept: messages{o.DB, TokenDigest(o.Config.Token)}, inbox: make(chan *models.Message, 64), wake: make(chan struct{}, 1),
 		views: map[string]*view{}, pins: map[int64]*pinTries{}, prompts: map[int]pinPrompt{}, picks: map[string]pick{},
 		strangers: map[[2]int64]bool{}, allowance: map[int64]*allowance{},
 	}
@@ -87,7 +89,7 @@ func NewTelegram(o TelegramOptions) (*Telegram, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.bot, err = bot.New(o.Config.Token, bot.WithSkipGetMe(), bot.WithServerURL(cmp.Or(o.Config.Server, defaultBotServer)), bot.WithHTTPClient(pollTime, t.link),
+	t.bot, err = bot.New(o.Config.Token, bot.WithSkipGetMe(), bot.WithServerURL(cmp.Or(o.Config.Server, approval.DefaultBotServer)), bot.WithHTTPClient(pollTime, t.link),
 		bot.WithErrorsHandler(t.link.failed), bot.WithNotAsyncHandlers(), bot.WithDefaultHandler(t.update), bot.WithInitialOffset(last),
 		bot.WithAllowedUpdates(bot.AllowedUpdates{models.AllowedUpdateMessage, models.AllowedUpdateCallbackQuery}))
 	if err != nil {
@@ -96,14 +98,14 @@ func NewTelegram(o TelegramOptions) (*Telegram, error) {
 	return t, nil
 }
 
-// TelegramKey names a bot without telling its token: the first 16 bytes of the token's SHA-256.
-func TelegramKey(token string) string {
+// TokenDigest names a bot without telling its token: the first 16 bytes of the token's SHA-256.
+func TokenDigest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:16])
 }
 
 // Run serves until ctx ends, and returns when everything that it started is gone. An error means that Telegram knows no such bot.
-func (t *Telegram) Run(ctx context.Context) error {
+func (t *Bot) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.work.Wait()
 	defer cancel()
@@ -121,7 +123,7 @@ func (t *Telegram) Run(ctx context.Context) error {
 		return err
 	}
 	t.touch(open...)
-	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r Request) { t.touch(r.ID) }) })
+	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r approval.Request) { t.touch(r.ID) }) })
 	t.work.Go(func() { t.deliver(ctx) })
 	t.work.Go(func() { t.read(ctx) })
 	t.bot.Start(ctx)
@@ -129,7 +131,7 @@ func (t *Telegram) Run(ctx context.Context) error {
 }
 
 // greet waits until Telegram answers, and tells it the commands.
-func (t *Telegram) greet(ctx context.Context) error {
+func (t *Bot) greet(ctx context.Context) error {
 	for wait := time.Duration(0); ctx.Err() == nil; {
 		me, err := t.bot.GetMe(ctx)
 		if err == nil {
@@ -146,7 +148,7 @@ func (t *Telegram) greet(ctx context.Context) error {
 	return nil
 }
 
-func (t *Telegram) tellCommands(ctx context.Context) {
+func (t *Bot) tellCommands(ctx context.Context) {
 	var commands []models.BotCommand
 	for _, c := range t.commands() {
 		commands = append(commands, models.BotCommand{Command: c.name, Description: c.what})
@@ -157,7 +159,7 @@ func (t *Telegram) tellCommands(ctx context.Context) {
 }
 
 // touch notes that the messages of requests may have to change.
-func (t *Telegram) touch(ids ...string) {
+func (t *Bot) touch(ids ...string) {
 	t.mu.Lock()
 	for _, id := range ids {
 		if !slices.Contains(t.due, id) {
@@ -172,12 +174,12 @@ func (t *Telegram) touch(ids ...string) {
 }
 
 // hear keeps a notice until it is sent.
-func (t *Telegram) hear(n Notice) {
+func (t *Bot) hear(n approval.Notice) {
 	if len(t.o.Config.Notices) > 0 && !slices.Contains(t.o.Config.Notices, n.Kind) {
 		return
 	}
 	t.mu.Lock()
-	if len(t.notices) == maxNotices {
+	if len(t.notices) == approval.MaxNotices {
 		t.notices = t.notices[1:]
 	}
 	t.notices = append(t.notices, n)
@@ -186,7 +188,7 @@ func (t *Telegram) hear(n Notice) {
 }
 
 // next takes what is to be done next: requests come before notices.
-func (t *Telegram) next() (id string, n *Notice) {
+func (t *Bot) next() (id string, n *approval.Notice) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -201,7 +203,7 @@ func (t *Telegram) next() (id string, n *Notice) {
 
 // deliver brings the chat up to what is true, one message after the other: it never acts on what an event said, only on what the queue
 // says now. So it does not matter which event came first, or twice, or never.
-func (t *Telegram) deliver(ctx context.Context) {
+func (t *Bot) deliver(ctx context.Context) {
 	var wait time.Duration
 	for ctx.Err() == nil {
 		id, n := t.next()
@@ -239,16 +241,16 @@ func (t *Telegram) deliver(ctx context.Context) {
 	}
 }
 
-func (t *Telegram) lingering(ctx context.Context, f func(context.Context) error) error {
+func (t *Bot) lingering(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := linger(ctx)
 	defer cancel()
 	return f(ctx)
 }
 
 // bringUp makes the messages of a request show what is true.
-func (t *Telegram) bringUp(ctx context.Context, id string) error {
+func (t *Bot) bringUp(ctx context.Context, id string) error {
 	r, err := t.o.Queue.Show(ctx, id)
-	if err != nil && !errors.Is(err, ErrUnknown) {
+	if err != nil && !errors.Is(err, approval.ErrUnknown) {
 		return err
 	}
 	known := err == nil
@@ -260,7 +262,7 @@ func (t *Telegram) bringUp(ctx context.Context, id string) error {
 	if known {
 		p, _ = t.requestPage(r, t.viewOf(id))
 	}
-	final := !known || r.State != Pending
+	final := !known || r.State != approval.Pending
 	if len(all) == 0 && !final {
 		message, err := t.send(ctx, p, nil)
 		if err != nil {
@@ -290,7 +292,7 @@ func (t *Telegram) bringUp(ctx context.Context, id string) error {
 	return nil
 }
 
-func (t *Telegram) edit(ctx context.Context, s sent, p *page) error {
+func (t *Bot) edit(ctx context.Context, s sent, p *page) error {
 	off := true
 	q := &bot.EditMessageTextParams{ChatID: s.chat, MessageID: s.message, Text: p.b.String(), Entities: p.styles, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}}
 	if len(p.rows) > 0 {
@@ -302,7 +304,7 @@ func (t *Telegram) edit(ctx context.Context, s sent, p *page) error {
 	return nil
 }
 
-func (t *Telegram) sendNotice(ctx context.Context, n Notice) error {
+func (t *Bot) sendNotice(ctx context.Context, n approval.Notice) error {
 	t.noting.RLock()
 	defer t.noting.RUnlock()
 	message, err := t.send(ctx, t.noticePage(n), nil)
@@ -320,7 +322,7 @@ func (p *page) digest() string {
 }
 
 // viewOf is what people did with a request so far, a copy.
-func (t *Telegram) viewOf(id string) *view {
+func (t *Bot) viewOf(id string) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := view{}
@@ -331,7 +333,7 @@ func (t *Telegram) viewOf(id string) *view {
 }
 
 // change changes what people did with a request.
-func (t *Telegram) change(id string, f func(*view)) {
+func (t *Bot) change(id string, f func(*view)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.views[id] == nil {
@@ -343,7 +345,7 @@ func (t *Telegram) change(id string, f func(*view)) {
 // maxViews bounds what is remembered of settled requests: late taps on them show in the message.
 const maxViews = 200
 
-func (t *Telegram) forget(id string) {
+func (t *Bot) forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.views[id] == nil || slices.Contains(t.settled, id) {

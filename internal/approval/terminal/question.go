@@ -1,7 +1,8 @@
-package approval
+package terminal
 
 import (
 	"fmt"
+	"mycelium/internal/approval"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +16,7 @@ type picks struct {
 }
 
 // questionKey answers an agent's question: a digit chooses, Enter confirms where several may be chosen, t types another answer.
-func (t *terminal) questionKey(r Request, key string) tea.Cmd {
+func (t *terminal) questionKey(r approval.Request, key string) tea.Cmd {
 	if t.picks.at >= len(r.Questions) {
 		return nil
 	}
@@ -24,7 +25,7 @@ func (t *terminal) questionKey(r Request, key string) tea.Cmd {
 	case key == "t":
 		t.ask = &prompt{label: "Answer", done: func(text string) tea.Cmd { return t.pick(r, text) }}
 	case key == "x":
-		return t.settle(r, Answer{For: Once, Reason: "not answered"})
+		return t.settle(r, approval.Answer{For: approval.Once, Reason: "not answered"})
 	case key == "enter" && q.Many && len(t.picks.chosen) > 0:
 		var texts []string
 		for i, option := range q.Options {
@@ -49,7 +50,7 @@ func (t *terminal) questionKey(r Request, key string) tea.Cmd {
 }
 
 // pick takes the answer to one question; after the last one all of them are sent.
-func (t *terminal) pick(r Request, text string) tea.Cmd {
+func (t *terminal) pick(r approval.Request, text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
@@ -59,11 +60,11 @@ func (t *terminal) pick(r Request, text string) tea.Cmd {
 	if t.picks.at < len(r.Questions) {
 		return nil
 	}
-	return t.settle(r, Answer{Allow: true, For: Once, Text: AnswerText(r.Questions, t.picks.said)})
+	return t.settle(r, approval.Answer{Allow: true, For: approval.Once, Text: AnswerText(r.Questions, t.picks.said)})
 }
 
 // AnswerText is what an agent reads as the answer to its questions.
-func AnswerText(questions []Asked, answers []string) string {
+func AnswerText(questions []approval.Asked, answers []string) string {
 	var b strings.Builder
 	for i, q := range questions {
 		if i < len(answers) {

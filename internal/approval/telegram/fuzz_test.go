@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"os"
@@ -8,7 +8,9 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // FuzzTap: the data of a button is anybody's: it is read as one of ours, written back the same, or refused.
@@ -72,12 +74,12 @@ func FuzzPlaces(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		found, err := Places([]string{search}, name)
+		found, err := approval.Places([]string{search}, name)
 		if err != nil {
 			return
 		}
 		for _, dir := range found {
-			if !strings.HasPrefix(dir, search+"/") || CheckPlace([]string{search}, dir) != nil {
+			if !strings.HasPrefix(dir, search+"/") || approval.CheckPlace([]string{search}, dir) != nil {
 				t.Errorf("%q leads to %s", name, dir)
 			}
 			if st, err := os.Stat(dir); err != nil || !st.IsDir() {
@@ -92,21 +94,21 @@ func FuzzRequestPage(f *testing.F) {
 	f.Add("ls", "why", "api", []byte(`{"command":"ls"}`))
 	f.Add(strings.Repeat("🙂", 5000), "\u202e", "\x1b[2J", []byte(`{"file_path":"/x","old_string":"a\nb","new_string":"b\r\nc"}`))
 	f.Add("x", "y", "z", []byte(`{"command":`))
-	tg := &Telegram{now: time.Now, zone: time.UTC}
+	tg := &Bot{now: time.Now, zone: time.UTC}
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
-			r := Request{
-				ID: "abc", Kind: Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: Pending, Risk: Critical,
+			r := approval.Request{
+				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: approval.Pending, Risk: approval.Critical,
 				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words, Agent: words, Role: words, Category: words,
 			}
-			for _, kind := range []Kind{Call, Stop, Question} {
+			for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 				r.Kind, r.Text = kind, words
-				r.Questions = []Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
+				r.Questions = []approval.Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
 				p, _ := tg.requestPage(r, &view{late: []string{"late"}})
-				text := p.b.String()
-				n := len(utf16.Encode([]rune(text)))
-				if n != p.units || n > maxPage || slyText(text) {
-					t.Errorf("%d units, counted %d: %q", n, p.units, text)
+				shown := p.b.String()
+				n := len(utf16.Encode([]rune(shown)))
+				if n != p.units || n > maxPage || text.HasHidden(shown) {
+					t.Errorf("%d units, counted %d: %q", n, p.units, shown)
 				}
 				for _, s := range p.styles {
 					if s.Offset < 0 || s.Length <= 0 || s.Offset+s.Length > n {

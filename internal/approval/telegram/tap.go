@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"context"
@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
 // The verbs behind buttons.
@@ -74,7 +76,7 @@ func smallNumber(s string) (int, bool) {
 }
 
 // tapped takes one tap of an enrolled person. Every tap is answered, else the button keeps turning on the phone.
-func (t *Telegram) tapped(ctx context.Context, q *models.CallbackQuery, chat int64, message int) {
+func (t *Bot) tapped(ctx context.Context, q *models.CallbackQuery, chat int64, message int) {
 	said, alert := "This button is none of mine.", true
 	if p, ok := parseTap(q.Data); ok {
 		said, alert = t.tapOn(ctx, p, q, chat, message)
@@ -82,22 +84,20 @@ func (t *Telegram) tapped(ctx context.Context, q *models.CallbackQuery, chat int
 	if alert && !t.mayRefuse(q.From.ID) {
 		said, alert = "", false
 	}
-	if utf8.RuneCountInString(said) > maxToast {
-		said = string([]rune(said)[:maxToast-1]) + "…"
-	}
+	said = text.TruncateRunes(said, maxToast)
 	if _, err := t.bot.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{CallbackQueryID: q.ID, Text: said, ShowAlert: alert}); err != nil && !errors.Is(err, bot.ErrorBadRequest) {
 		t.complain("a tap was not answered", err) // a bad request: the tap is too old, its person is gone
 	}
 }
 
 // tapOn does what a tap says. What is said goes to who tapped; alert: as a window, because it was refused.
-func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, chat int64, message int) (said string, alert bool) {
+func (t *Bot) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, chat int64, message int) (said string, alert bool) {
 	if p.verb == tapPick {
 		return t.picked(ctx, p, q.From.ID)
 	}
 	r, err := t.o.Queue.Show(ctx, p.id)
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, approval.ErrUnknown):
 		t.adopt(ctx, p.id, "", chat, message)
 		return "This request is not known any more: nothing was done.", true
 	case err != nil:
@@ -105,7 +105,7 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 		return "Something went wrong here: nothing was done.", true
 	}
 	t.adopt(ctx, r.ID, r.Session, chat, message)
-	a := Answer{By: personOf(&q.From)}
+	a := approval.Answer{By: personOf(&q.From)}
 	switch p.verb {
 	case tapDetails:
 		return t.showDetails(ctx, r, message)
@@ -114,17 +114,17 @@ func (t *Telegram) tapOn(ctx context.Context, p tap, q *models.CallbackQuery, ch
 	case tapApprove:
 		a.Allow = true
 	case tapSession:
-		a.Allow, a.For = true, Session
+		a.Allow, a.For = true, approval.Session
 	case tapRule:
-		a.Allow, a.For = true, Rule
+		a.Allow, a.For = true, approval.Rule
 	case tapNever:
-		a.For = Never
+		a.For = approval.Never
 	}
 	return t.settle(ctx, r, a, q.From.ID, message)
 }
 
 // adopt remembers a message of ours that was forgotten: it was sent, and we ended before we could note it.
-func (t *Telegram) adopt(ctx context.Context, id, session string, chat int64, message int) {
+func (t *Bot) adopt(ctx context.Context, id, session string, chat int64, message int) {
 	if _, ok, err := t.kept.at(ctx, chat, message); err != nil || ok || message == 0 {
 		return
 	}
@@ -136,30 +136,30 @@ func (t *Telegram) adopt(ctx context.Context, id, session string, chat int64, me
 }
 
 // settle gives an answer to the queue, if this person may give it in this way. The message changes when the queue says so, never here.
-func (t *Telegram) settle(ctx context.Context, r Request, a Answer, user int64, message int) (said string, refused bool) {
+func (t *Bot) settle(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) (said string, refused bool) {
 	a.Via, a.Digest = viaTelegram, r.Digest
-	if a.Allow && r.State == Pending && r.Kind == Call {
+	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
 		if _, whole := t.requestPage(r, t.viewOf(r.ID)); !whole && !t.viewOf(r.ID).opened {
 			return "Not everything is shown. Press “Show the rest” first: you approve what you have seen.", true
 		}
-		if t.o.Config.PIN != "" && r.Risk == Critical {
+		if t.o.Config.PIN != "" && r.Risk == approval.Critical {
 			return t.askPIN(ctx, r, a, user, message)
 		}
 	}
 	return t.settleNow(ctx, r, a)
 }
 
-func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said string, refused bool) {
+func (t *Bot) settleNow(ctx context.Context, r approval.Request, a approval.Answer) (said string, refused bool) {
 	now, err := t.o.Queue.Settle(ctx, r.ID, a)
 	t.touch(r.ID)
 	if late, ok := lateness(err); ok {
 		verb := yesNo(a.Allow, "approval", "denial")
-		if r.Kind != Call {
+		if r.Kind != approval.Call {
 			verb = "answer"
 		}
 		t.change(r.ID, func(v *view) {
 			if len(v.late) < 3 {
-				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, short(a.By, 60), t.clock(t.now())))
+				v.late = append(v.late, fmt.Sprintf("⚠️ Too late and refused: %s by %s at %s", verb, approval.Short(a.By, 60), t.clock(t.now())))
 			}
 		})
 		t.touch(r.ID)
@@ -167,14 +167,9 @@ func (t *Telegram) settleNow(ctx context.Context, r Request, a Answer) (said str
 	}
 	if err != nil {
 		t.complain("an answer was not taken", err)
-		return "Not done: " + short(t.link.clean(err), 150), true
+		return "Not done: " + approval.Short(t.link.clean(err), 150), true
 	}
-	return firstLine(t.outcome(now)), false
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
+	return text.FirstLine(t.outcome(now)), false
 }
 
 // Bounds of the details of one request.
@@ -185,7 +180,7 @@ const (
 )
 
 // showDetails sends everything about a request. Only then it counts as seen.
-func (t *Telegram) showDetails(ctx context.Context, r Request, message int) (said string, alert bool) {
+func (t *Bot) showDetails(ctx context.Context, r approval.Request, message int) (said string, alert bool) {
 	text := t.detailsText(r)
 	if len(text) > maxDetails {
 		return "That is too long for a chat. Look at it on the machine: myc approvals show " + r.ID, true

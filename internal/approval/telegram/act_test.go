@@ -1,4 +1,4 @@
-package approval
+package telegram
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/approval/telegramtest"
+	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
+	"mycelium/internal/approval/telegram/telegramtest"
 )
 
 // said waits for the bot's answer to a text.
@@ -26,13 +28,13 @@ func (w *chatWorld) said(user int64, text string, replyTo int, want string) tele
 // the others, and denying needs none.
 func TestTelegramPIN(t *testing.T) {
 	now := time.Now()
-	w := newChat(t, -1, func(o *TelegramOptions) {
+	w := newChat(t, -1, func(o *Options) {
 		o.Config.PIN = "2468"
 		o.Now = func() time.Time { return now }
 	})
-	ask := func(command string) (telegramtest.Message, <-chan Answer) {
-		r := bash(command)
-		r.Risk = Critical
+	ask := func(command string) (telegramtest.Message, <-chan approval.Answer) {
+		r := Bash(command)
+		r.Risk = approval.Critical
 		answer := w.ask(r)
 		return w.message(command), answer
 	}
@@ -86,7 +88,7 @@ func TestTelegramPIN(t *testing.T) {
 	m, answer = ask("terraform apply")
 	w.api.Say(chatID, bob, "yes", m.ID)
 	w.message("Nothing here understands texts")
-	r := w.ask(bash("make harmless"))
+	r := w.ask(Bash("make harmless"))
 	w.tap(alice, w.message("make harmless").ID, "✅ Approve")
 	if a := w.got(r); !a.Allow {
 		t.Errorf("%+v", a)
@@ -104,12 +106,12 @@ func TestTelegramPIN(t *testing.T) {
 // TestTelegramReplies: a text that answers a request does what it means, by the same ways as a tap.
 func TestTelegramReplies(t *testing.T) {
 	var adopted []string
-	w := newChat(t, -1, func(o *TelegramOptions) {
-		e := NewEvaluator(EvaluatorOptions{})
+	w := newChat(t, -1, func(o *Options) {
+		e := judge.NewEvaluator(judge.EvaluatorOptions{})
 		o.Read = e.Evaluate
-		o.Adopt = func(_ context.Context, _ Request, p Reply, by string) (string, error) {
+		o.Adopt = func(_ context.Context, _ approval.Request, p approval.Reply, by string) (string, error) {
 			adopted = append(adopted, fmt.Sprintf("%s %s %s by %s", p.Kind, p.Tool, p.Text, by))
-			if p.Kind == ReplyRule {
+			if p.Kind == approval.ReplyRule {
 				return "", errors.New("rules.yaml is read-only")
 			}
 			return "pol_1 in policies.yaml", nil
@@ -117,21 +119,21 @@ func TestTelegramReplies(t *testing.T) {
 	})
 	for _, c := range []struct {
 		text  string
-		check func(Answer) bool
+		check func(approval.Answer) bool
 	}{
-		{"yes", func(a Answer) bool { return a.Allow && a.For == Once && a.Reason == "yes" }},
-		{"はい", func(a Answer) bool { return a.Allow }},
-		{"やめて", func(a Answer) bool { return !a.Allow && a.Text == "" && a.Reason == "やめて" }},
-		{"use git stash instead of that", func(a Answer) bool { return !a.Allow && a.Text == "use git stash instead of that" }},
+		{"yes", func(a approval.Answer) bool { return a.Allow && a.For == approval.Once && a.Reason == "yes" }},
+		{"はい", func(a approval.Answer) bool { return a.Allow }},
+		{"やめて", func(a approval.Answer) bool { return !a.Allow && a.Text == "" && a.Reason == "やめて" }},
+		{"use git stash instead of that", func(a approval.Answer) bool { return !a.Allow && a.Text == "use git stash instead of that" }},
 	} {
-		answer := w.ask(bash("git reset --hard " + c.text))
+		answer := w.ask(Bash("git reset --hard " + c.text))
 		m := w.message("git reset --hard " + c.text)
 		w.api.Say(chatID, alice, c.text, m.ID)
 		if a := w.got(answer); !c.check(a) || a.Via != "telegram" {
 			t.Errorf("%s: %+v", c.text, a)
 		}
 	}
-	answer := w.ask(bash("make x"))
+	answer := w.ask(Bash("make x"))
 	m := w.message("make x")
 	w.said(alice, "add policy: never force a push", m.ID, "📜 Written: pol_1 in policies.yaml\nThe request still waits")
 	w.said(alice, "add rule: allow Bash(make *)", m.ID, "It was not written: rules.yaml is read-only")
@@ -151,8 +153,8 @@ func TestTelegramReplies(t *testing.T) {
 // TestTelegramStop: an agent wants to stop: it goes on, stops, or is told what to do next.
 func TestTelegramStop(t *testing.T) {
 	w := newChat(t, -1, nil)
-	stop := func(text string) (telegramtest.Message, <-chan Answer) {
-		answer := w.ask(Request{Kind: Stop, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Text: text})
+	stop := func(text string) (telegramtest.Message, <-chan approval.Answer) {
+		answer := w.ask(approval.Request{Kind: approval.Stop, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Text: text})
 		return w.message(text), answer
 	}
 	m, answer := stop("All tests pass. 完了しました。")
@@ -177,7 +179,7 @@ func TestTelegramStop(t *testing.T) {
 // TestTelegramQuestion: up to four questions in turn, by buttons, several at once, and in a person's own words.
 func TestTelegramQuestion(t *testing.T) {
 	w := newChat(t, -1, nil)
-	answer := w.ask(Request{Kind: Question, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Tool: "agent__AskUserQuestion", Questions: []Asked{
+	answer := w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Tool: "agent__AskUserQuestion", Questions: []approval.Asked{
 		{Header: "DB", Text: "Which database?", Options: []string{"PostgreSQL", "SQLite"}},
 		{Text: "Which checks?", Options: []string{"lint", "test", "ビルド"}, Many: true},
 		{Text: "Name?", Options: []string{"a", "b"}},
@@ -217,7 +219,7 @@ func TestTelegramQuestion(t *testing.T) {
 	if got := w.tapped(w.api.Press(bob, chatID, m.ID, first)); !got.Alert || !strings.Contains(got.Text, "Too late") {
 		t.Errorf("%+v", got)
 	}
-	answer = w.ask(Request{Kind: Question, Session: "s1", Principal: "dev", Surface: "hook", Questions: []Asked{{Text: "Really?", Options: []string{"y"}}}})
+	answer = w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Surface: "hook", Questions: []approval.Asked{{Text: "Really?", Options: []string{"y"}}}})
 	m = w.message("Really?")
 	w.tap(alice, m.ID, "❌ Do not answer")
 	if a := w.got(answer); a.Allow {
@@ -229,7 +231,7 @@ func TestTelegramQuestion(t *testing.T) {
 func TestTelegramLongArguments(t *testing.T) {
 	w := newChat(t, -1, nil)
 	long := strings.Repeat("echo harmless; ", 300) + "rm -rf ~ #" + strings.Repeat(" 無害です", 300)
-	answer := w.ask(bash(long))
+	answer := w.ask(Bash(long))
 	m := w.message("of 6010 characters are not shown here")
 	if !strings.HasPrefix(m.Buttons[2][1].Text, "🔎 Show the rest") {
 		t.Errorf("%v", m.Buttons)
@@ -258,7 +260,7 @@ func TestTelegramLongArguments(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	huge := strings.Repeat("あ", 20000)
-	answer = w.ask(bash(huge))
+	answer = w.ask(Bash(huge))
 	m = w.message("of 20000 characters")
 	w.tap(alice, m.ID, "🔎")
 	if err := w.api.Wait(t.Context(), "a file", func() bool {
@@ -279,7 +281,7 @@ func TestTelegramLongArguments(t *testing.T) {
 func TestTelegramFaults(t *testing.T) {
 	w := newChat(t, -1, nil)
 	w.api.Fail("sendMessage", telegramtest.Fault{}, telegramtest.Fault{Status: 502, Text: "Bad Gateway"}, telegramtest.Fault{Status: 429, Text: "Too Many Requests", RetryAfter: 1})
-	answer := w.ask(bash("make d"))
+	answer := w.ask(Bash("make d"))
 	m := w.message("make d")
 	w.api.Fail("editMessageText", telegramtest.Fault{Status: 500, Text: "Internal"}, telegramtest.Fault{After: true})
 	w.api.Fail("answerCallbackQuery", telegramtest.Fault{Status: 400, Text: "Bad Request: query is too old"})
@@ -311,12 +313,12 @@ func TestTelegramFaults(t *testing.T) {
 // TestTelegramNotices: people hear what goes on, as far as they want to, and a reply goes to the agent whose notice it is.
 func TestTelegramNotices(t *testing.T) {
 	var sent []string
-	w := newChat(t, -1, func(o *TelegramOptions) {
-		o.Config.Notices = []NoticeKind{Completed, DenialAlert}
-		o.Desk.Sessions = func(context.Context) ([]AgentSession, error) {
-			return []AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, nil
+	w := newChat(t, -1, func(o *Options) {
+		o.Config.Notices = []approval.NoticeKind{approval.Completed, approval.DenialAlert}
+		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
+			return []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, nil
 		}
-		o.Desk.Send = func(_ context.Context, s AgentSession, text string) error {
+		o.Desk.Send = func(_ context.Context, s approval.AgentSession, text string) error {
 			if text == "fail" {
 				return errors.New("the pane is gone")
 			}
@@ -326,9 +328,9 @@ func TestTelegramNotices(t *testing.T) {
 	})
 	w.said(alice, "/help", 0, "/send") // the bot listens
 	w.api.Fail("sendMessage", telegramtest.Fault{Status: 502, Text: "Bad Gateway"})
-	w.board.Post(Notice{Kind: Started, Session: "s1", Label: "api"})
-	w.board.Post(Notice{Kind: Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 7, Cost: 0.42, Text: strings.Repeat("長い", 400)})
-	w.board.Post(Notice{Kind: DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
+	w.board.Post(approval.Notice{Kind: approval.Started, Session: "s1", Label: "api"})
+	w.board.Post(approval.Notice{Kind: approval.Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 7, Cost: 0.42, Text: strings.Repeat("長い", 400)})
+	w.board.Post(approval.Notice{Kind: approval.DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
 	done, alert := w.message("✅ Completed: web (claude) · 7 turns, $0.42"), w.message("Denied again and again: api\n5 calls in a row")
 	if units(done.Text) > 450 || !strings.Contains(done.Text, "of 800 characters are not shown") {
 		t.Errorf("%s", done.Text)
@@ -356,21 +358,23 @@ func TestTelegramNoticesWait(t *testing.T) {
 	if err := w.api.Wait(t.Context(), "a greeting", func() bool { return len(w.api.Calls("getMe")) > greeted }); err != nil {
 		t.Fatal(err)
 	}
-	w.board.Post(Notice{Kind: BudgetAlert, Session: "s1", Label: "api", Text: "80 % of the budget is used"})
+	w.board.Post(approval.Notice{Kind: approval.BudgetAlert, Session: "s1", Label: "api", Text: "80 % of the budget is used"})
 	release()
 	w.message("80 % of the budget is used")
 }
 
 // TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
-	w := newChat(t, -1, func(o *TelegramOptions) {
-		o.Desk.Sessions = func(context.Context) ([]AgentSession, error) { return []AgentSession{{ID: "s1", Label: "api"}}, nil }
-		o.Desk.Send = func(context.Context, AgentSession, string) error { return nil }
+	w := newChat(t, -1, func(o *Options) {
+		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
+			return []approval.AgentSession{{ID: "s1", Label: "api"}}, nil
+		}
+		o.Desk.Send = func(context.Context, approval.AgentSession, string) error { return nil }
 	})
 	w.said(alice, "/help", 0, "/send")
 	release := w.api.Hold("sendMessage")
 	defer release()
-	w.board.Post(Notice{Kind: DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
+	w.board.Post(approval.Notice{Kind: approval.DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
 	alert := w.message("5 calls in a row")
 	w.api.Say(chatID, alice, "try harder", alert.ID)
 	if err := w.api.Drained(t.Context()); err != nil {
@@ -383,7 +387,7 @@ func TestTelegramReplyOvertakes(t *testing.T) {
 // TestTelegramRefusalsAreLimited: who does what cannot be done gets so many answers in a minute, and then none.
 func TestTelegramRefusalsAreLimited(t *testing.T) {
 	now := time.Now()
-	w := newChat(t, -1, func(o *TelegramOptions) { o.Now = func() time.Time { return now } })
+	w := newChat(t, -1, func(o *Options) { o.Now = func() time.Time { return now } })
 	alerts := 0
 	for i := range 3 * maxRefusals {
 		if got := w.tapped(w.api.Press(bob, chatID, 1, fmt.Sprintf("a:none%d", i))); got.Alert {
