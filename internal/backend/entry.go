@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/text"
 )
 
 // entry is one configured server and what is known of it.
@@ -136,7 +135,7 @@ func (e *entry) start(a *attempt, wait time.Duration) {
 		if errors.As(err, &login) {
 			level = slog.LevelInfo // it works as it should: status, doctor and every call say what is missing
 		}
-		e.pool.logger.Log(e.ctx, level, "server did not start", "server", e.name, "error", text.Describe(err))
+		e.pool.logger.Log(e.ctx, level, "server did not start", "server", e.name, "error", err)
 		e.pool.rebuild()
 		if c.link != nil {
 			e.close(c, stop)

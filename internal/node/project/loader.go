@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
+	"mycelium/internal/text"
 )
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
@@ -140,7 +141,12 @@ func (l *Loader) Logger() *slog.Logger {
 	if l.Getenv("LOG_SILENT") != "" {
 		return slog.New(slog.DiscardHandler)
 	}
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if err, ok := a.Value.Any().(error); ok {
+			a.Value = slog.StringValue(text.Describe(err))
+		}
+		return a
+	}}
 	if l.LogsJSON() {
 		return slog.New(slog.NewJSONHandler(l.Err, o))
 	}
