@@ -20,10 +20,11 @@ import (
 
 // underLock runs f while nobody else of us changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(filepath.Join(dir, ".mycelium"), 0o700); err != nil {
+	state := State{project: dir}
+	if err := os.MkdirAll(state.Folder(), 0o700); err != nil {
 		return err
 	}
-	lock, err := atomicfile.LockWait(filepath.Join(dir, ".mycelium", "edit.lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(state.in("edit.lock"), 5*time.Second)
 	if err != nil {
 		return err
 	}

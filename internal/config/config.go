@@ -36,7 +36,7 @@ const (
 	DefaultPromotion     = "auto"
 	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
 	DefaultFallbackAgent = "ask"
-	DefaultAuditDir      = ".mycelium/audit"
+	DefaultAuditDir      = stateFolder + "/audit"
 	DefaultAuditSync     = "interval"
 	DefaultStore         = "sqlite://.mycelium/mycelium.db" // in File it stands with the absolute path
 	DefaultAddr          = "127.0.0.1:8420"

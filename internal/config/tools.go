@@ -20,8 +20,8 @@ import (
 
 // The generated files (D7, D8), relative to the project folder.
 const (
-	ToolIndexFile  = ".mycelium/tools/index.yaml"
-	CategoriesFile = ".mycelium/tools/categories.yaml"
+	ToolIndexFile  = stateFolder + "/tools/index.yaml"
+	CategoriesFile = stateFolder + "/tools/categories.yaml"
 )
 
 // ToolEntry is what people are told about a tool (D6).

@@ -30,13 +30,13 @@ func ProblemText(p policy.Problem) string {
 	return b.String()
 }
 
-// BrokenFiles reports whether a file that could have restricted calls did not load. A broken skill is none: it removes itself.
-func BrokenFiles(p *config.Project, _ []policy.Problem) bool {
-	return p.Broken.All != "" || len(p.Broken.Roles) > 0
-}
-
-func FirstProblem(ps []policy.Problem) string {
-	for _, p := range ps {
+// Broken says which problem keeps the files from being used, where one that could have restricted calls does not load; "" where
+// there is none. A skill that does not load is none: it grants nothing.
+func (v *View) Broken() string {
+	if v.Project.Broken.All == "" && len(v.Project.Broken.Roles) == 0 {
+		return ""
+	}
+	for _, p := range v.Problems {
 		if !p.Warning {
 			return ProblemText(p)
 		}
