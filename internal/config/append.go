@@ -15,16 +15,16 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/yamlfile"
 )
 
 // underLock runs f while nobody else of us changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	state := State{project: dir}
-	if err := os.MkdirAll(state.Folder(), 0o700); err != nil {
+	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
 		return err
 	}
-	lock, err := atomicfile.LockWait(state.in("edit.lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(filepath.Join(state.Folder(dir), "edit.lock"), 5*time.Second)
 	if err != nil {
 		return err
 	}

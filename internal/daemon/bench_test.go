@@ -14,7 +14,7 @@ func BenchmarkDial(b *testing.B) {
 	}
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
-	p, err := pathsOf(b.TempDir())
+	p, err := PathsOf(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func BenchmarkAttach(b *testing.B) {
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
 	dir := b.TempDir()
-	p, err := pathsOf(dir)
+	p, err := PathsOf(dir)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"mycelium/internal/state"
 )
 
 // maxSocketPath is how long the path of a Unix socket may be, in bytes: sun_path has 108 with the closing NUL (unix(7)).
@@ -17,28 +19,29 @@ const maxSocketPath = 107
 
 // Paths are the files of a project's daemon.
 type Paths struct {
-	Lock   string // daemon.lock in the state folder; it also holds where the owner's socket is
+	Lock   string // .mycelium/daemon.lock; it also holds where the owner's socket is
 	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
-	Log    string // log/daemon.log in the state folder
-	Info   string // daemon.json in the state folder: pid, address, since; written by the owner's program, not here
+	Log    string // .mycelium/log/daemon.log
+	Info   string // .mycelium/daemon.json: pid, address, since; written by the owner's program, not here
 }
 
-// PathsOf returns the paths for a project folder (absolute, links resolved) whose state is in another folder. It creates nothing.
+// PathsOf returns the paths for a project folder (absolute, links resolved). It creates nothing.
 //
 // The socket is not in the project, because a path that is too long breaks and some file systems know no sockets. Two processes of
 // one user may be given different runtime folders (a login session, a cron job); they meet all the same, because the owner
 // writes into the lock file where its socket is.
-func PathsOf(dir, state string) (Paths, error) {
+func PathsOf(dir string) (Paths, error) {
 	if !filepath.IsAbs(dir) {
 		return Paths{}, fmt.Errorf("find the daemon of %q: the folder must be absolute", dir)
 	}
 	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
 	name := hex.EncodeToString(sum[:12]) + ".sock"
+	folder := state.Folder(dir)
 	p := Paths{
-		Lock:   filepath.Join(state, "daemon.lock"),
+		Lock:   filepath.Join(folder, "daemon.lock"),
 		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
-		Log:    filepath.Join(state, "log", "daemon.log"),
-		Info:   filepath.Join(state, "daemon.json"),
+		Log:    filepath.Join(folder, "log", "daemon.log"),
+		Info:   filepath.Join(folder, "daemon.json"),
 	}
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) && checkFolder(run, false) == nil {
 		if s := filepath.Join(run, "mycelium", name); len(s) <= maxSocketPath {

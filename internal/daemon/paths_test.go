@@ -53,21 +53,21 @@ func TestPathsOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("XDG_RUNTIME_DIR", c.xdg)
-			p, err := pathsOf("/home/利用者/プロジェクト")
+			p, err := PathsOf("/home/利用者/プロジェクト")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(p.Socket, c.want) || len(p.Socket) > maxSocketPath {
 				t.Errorf("socket %s, want it in %s", p.Socket, c.want)
 			}
-			other, _ := pathsOf("/home/利用者/プロジェクト2")
-			again, _ := pathsOf("/home/利用者/プロジェクト/")
+			other, _ := PathsOf("/home/利用者/プロジェクト2")
+			again, _ := PathsOf("/home/利用者/プロジェクト/")
 			if other.Socket == p.Socket || again.Socket != p.Socket {
 				t.Errorf("%s, other folder %s, same folder %s", p.Socket, other.Socket, again.Socket)
 			}
 		})
 	}
-	if _, err := pathsOf("relative"); err == nil {
+	if _, err := PathsOf("relative"); err == nil {
 		t.Error("a relative folder")
 	}
 }
@@ -77,7 +77,7 @@ func TestWithoutRuntimeFolder(t *testing.T) {
 	attach(t, dir, p)
 	// A client of another environment finds the owner by the lock file.
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	q, err := pathsOf(dir)
+	q, err := PathsOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestWithoutRuntimeFolder(t *testing.T) {
 	dial(t, q)
 	// And an owner without the variable works too.
 	dir2 := t.TempDir()
-	p2, err := pathsOf(dir2)
+	p2, err := PathsOf(dir2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestLockFileOfAnotherProject(t *testing.T) {
 	_, other := project(t)
 	serveHere(t, other, nil)
 	dir := t.TempDir()
-	p, err := pathsOf(dir)
+	p, err := PathsOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func playShout(socket string) {
 }
 
 func playDaemon(dir string) error {
-	p, err := pathsOf(dir)
+	p, err := PathsOf(dir)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func echoStream(context.Context, Caller, []byte) (any, func(context.Context, net
 }
 
 func playAttach(dir string) error {
-	p, err := pathsOf(dir)
+	p, err := PathsOf(dir)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func project(t *testing.T) (string, Paths) {
 	t.Cleanup(func() { os.RemoveAll(run) })
 	t.Setenv("XDG_RUNTIME_DIR", run)
 	dir := t.TempDir()
-	p, err := pathsOf(dir)
+	p, err := PathsOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +229,3 @@ func kill(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	waitFD(fd)
 }
-
-// pathsOf are the paths of a project that keeps its state in its own folder.
-func pathsOf(dir string) (Paths, error) { return PathsOf(dir, filepath.Join(dir, ".mycelium")) }

@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
 
@@ -46,7 +47,7 @@ type Node struct {
 
 	options Options
 	dir     string
-	state   config.State
+	state   state.Paths
 	paths   daemon.Paths
 	owner   *daemon.Owner
 	db      *store.DB
@@ -96,7 +97,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if n.dir, n.paths, err = o.Paths(); err != nil {
 		return nil, err
 	}
-	if n.state, err = config.StateOf(n.dir); err != nil {
+	if n.state, err = state.Of(n.dir); err != nil {
 		return nil, err
 	}
 	if n.owner, err = daemon.Own(n.paths); err != nil {
@@ -160,7 +161,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
-	n.chats.Runs = n.Runs.host
+	n.chats.Runs = n.Runs.Registry
 	return nil
 }
 

@@ -150,4 +150,3 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 	}
 	return fmt.Sprintf("%s in %s", rule.Name, file), nil
 }
-

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -70,9 +71,11 @@ func (n *Node) methods() methods {
 		n.cancel() // Serve waits for its connections, so the answer is still written
 		return none, nil
 	})
-	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) { return none, n.files.Reload(ctx) })
-	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, p api.HookParams) (hook.Answer, error) {
-		return n.Runs.Event(ctx, p.Token, p.Event)
+	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) {
+		return none, n.files.Reload(ctx)
+	})
+	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, p hook.Params) (harness.Answer, error) {
+		return n.Runs.Answer(ctx, p.Token, p.Event)
 	})
 	n.toolMethods(to)
 	n.serverMethods(to)
@@ -82,7 +85,9 @@ func (n *Node) methods() methods {
 }
 
 func (n *Node) toolMethods(to methods) {
-	handle(to, api.Tools, func(_ context.Context, c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) { return n.Tools.List(c, p) })
+	handle(to, api.Tools, func(_ context.Context, c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
+		return n.Tools.List(c, p)
+	})
 	handle(to, api.Call, n.Tools.Call)
 	handle(to, api.Held, func(_ context.Context, _ daemon.Caller, p api.HeldParams) ([]api.HeldItem, error) {
 		return n.Tools.Held(p.Name), nil
@@ -99,7 +104,9 @@ func (n *Node) toolMethods(to methods) {
 }
 
 func (n *Node) serverMethods(to methods) {
-	handle(to, api.Learn, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.LearnReply, error) { return n.Servers.Learn(ctx), nil })
+	handle(to, api.Learn, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.LearnReply, error) {
+		return n.Servers.Learn(ctx), nil
+	})
 	handle(to, api.LoginBegin, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (backend.Login, error) {
 		return n.Servers.BeginLogin(ctx, p.Server, p.Redirect)
 	})
@@ -117,7 +124,9 @@ func (n *Node) serverMethods(to methods) {
 }
 
 func (n *Node) approvalMethods(to methods) {
-	handle(to, api.ApprovalsList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]approval.Request, error) { return n.Approvals.List(ctx) })
+	handle(to, api.ApprovalsList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]approval.Request, error) {
+		return n.Approvals.List(ctx)
+	})
 	handle(to, api.ApprovalsShow, func(ctx context.Context, _ daemon.Caller, p api.ApprovalParams) (approval.Request, error) {
 		return n.Approvals.Show(ctx, p.ID)
 	})
@@ -133,8 +142,12 @@ func (n *Node) approvalMethods(to methods) {
 }
 
 func (n *Node) sessionMethods(to methods) {
-	handle(to, api.SessionNew, func(ctx context.Context, _ daemon.Caller, p api.SessionParams) (api.Session, error) { return n.Sessions.New(ctx, p) })
-	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]gate.Summary, error) { return n.Sessions.List(ctx) })
+	handle(to, api.SessionNew, func(ctx context.Context, _ daemon.Caller, p api.SessionParams) (api.Session, error) {
+		return n.Sessions.New(ctx, p)
+	})
+	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]gate.Summary, error) {
+		return n.Sessions.List(ctx)
+	})
 	handle(to, api.SessionChange, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.Session, error) {
 		return n.Sessions.Change(ctx, p)
 	})

@@ -6,6 +6,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 )
 
@@ -49,7 +50,7 @@ var (
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
 	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
 
-	Hook = Method[HookParams, hook.Answer]{Name: "hook"}
+	Hook = Method[hook.Params, harness.Answer]{Name: hook.Method}
 )
 
 // The streams: requests whose connection carries something else once they are answered.

@@ -5,12 +5,8 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
-	"mycelium/internal/hook"
 	"mycelium/internal/scan"
 )
-
-// TokenVar is the environment variable that carries a session's token to a stdio client and to a hook.
-const TokenVar = "MYCELIUM_TOKEN" //nolint:gosec // a name, no credential
 
 // Info is what daemon.json says of a daemon, for people and for `myc stop -f`.
 type Info struct {
@@ -215,10 +211,4 @@ func (a Answer) By(person, via string) approval.Answer {
 // TokenParams ask for a new operator's token, or take the present one away.
 type TokenParams struct {
 	Revoke bool `json:"revoke,omitzero"`
-}
-
-// HookParams are one event of an agent, and the token of its session where it has one.
-type HookParams struct {
-	Token string     `json:"token,omitempty"`
-	Event hook.Event `json:"event"`
 }

@@ -11,10 +11,12 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/daemon"
 	"mycelium/internal/files"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
+	"mycelium/internal/state"
 )
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
@@ -44,6 +46,15 @@ func (l *Loader) ProjectDir() (string, error) {
 	return resolved, nil
 }
 
+// Paths returns the project folder and where its daemon is.
+func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
+	if dir, err = l.ProjectDir(); err != nil {
+		return "", daemon.Paths{}, err
+	}
+	paths, err = daemon.PathsOf(dir)
+	return dir, paths, err
+}
+
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
 	dir, err := l.ProjectDir()
@@ -52,7 +63,7 @@ func (l *Loader) Load() (*config.Project, error) {
 	}
 	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		if why := fence.AgentHere(l.Environ); why != "" { // it could have written the file itself
-			return nil, failure.Denied(fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
+			return nil, failure.New(failure.Denied, fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
 	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
@@ -70,7 +81,7 @@ func (l *Loader) OpenView() (*View, error) {
 	}
 	v := &View{Project: p, Root: FilesRoot(p)}
 	if v.Files, err = files.New(v.Root); err != nil {
-		return nil, failure.Config(fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
+		return nil, failure.New(failure.Config, fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
 	}
 	if v.Pool, err = l.newPool(p, v.Files); err != nil {
 		_ = v.Files.Close()
@@ -119,13 +130,13 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	state, err := config.StateDir()
+	paths, err := state.Of(p.Dir)
 	if err != nil {
 		return nil, err
 	}
 	return backend.New(p.Servers, backend.Options{
-		Dir: p.Dir, Catalogs: filepath.Join(p.Dir, ".mycelium", "catalog"), Logs: filepath.Join(p.Dir, ".mycelium", "log"), Pins: filepath.Join(state, "pins", ProjectKey(p.Dir)),
-		Tokens: filepath.Join(state, "tokens"), Builtins: map[string]backend.Builtin{"files": fs},
+		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
+		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version, Logger: l.Logger(),
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"mycelium/internal/config"
 	"mycelium/internal/policy"
 )
 

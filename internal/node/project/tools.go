@@ -43,13 +43,13 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	return policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills}, nil
 }
 
-// ToolRows describes the tools that a scope sees, or all of them with why.
-func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
+// Tools describes the tools that a scope sees; with all, every tool with the reason why it is visible or hidden.
+func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 	categories, err := config.ReadCategories(v.Project)
 	if err != nil {
 		return nil, err
 	}
-	rows := []api.ToolRow{}
+	rows := []api.Tool{}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind != policy.Tool {
 			continue
@@ -59,7 +59,7 @@ func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
 			continue
 		}
 		info := categories.Describe(d)
-		r := api.ToolRow{
+		r := api.Tool{
 			Name: d.Item.String(), Server: d.Item.Server, Title: info.Title, Description: info.Description,
 			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item),
 		}
@@ -76,7 +76,7 @@ func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
 		noteFindings(rows, v.Pool.Review())
 		rows = append(rows, heldRows(categories, v.Pool.Catalog().Held)...)
 	}
-	slices.SortFunc(rows, func(x, y api.ToolRow) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(rows, func(x, y api.Tool) int { return cmp.Compare(x.Name, y.Name) })
 	return rows, nil
 }
 
@@ -107,15 +107,15 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 }
 
 // heldRows are the tools in quarantine among all tools, for the operator.
-func heldRows(categories *config.Categories, held []backend.Held) []api.ToolRow {
-	var rows []api.ToolRow
+func heldRows(categories *config.Categories, held []backend.Held) []api.Tool {
+	var rows []api.Tool
 	hidden := false
 	for _, h := range held {
 		if h.Item.Kind != policy.Tool || h.Item.Name == "" {
 			continue
 		}
 		info := categories.Describe(policy.Definition{Item: h.Item, Raw: h.New})
-		rows = append(rows, api.ToolRow{
+		rows = append(rows, api.Tool{
 			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category, Mutates: info.Mutates,
 			Skills: []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
 		})
@@ -124,9 +124,9 @@ func heldRows(categories *config.Categories, held []backend.Held) []api.ToolRow 
 }
 
 // noteFindings adds what the scan found to the reasons of visible and hidden tools.
-func noteFindings(rows []api.ToolRow, found []backend.Reviewed) {
+func noteFindings(rows []api.Tool, found []backend.Reviewed) {
 	for _, r := range found {
-		i := slices.IndexFunc(rows, func(row api.ToolRow) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
+		i := slices.IndexFunc(rows, func(row api.Tool) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
 		if i >= 0 {
 			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why, rows[i].Reason)
 		}

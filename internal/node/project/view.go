@@ -98,8 +98,8 @@ func FilesRoot(p *config.Project) string {
 	return root
 }
 
-// HookSpec is the session of an agent whose hook brings no token: the default principal's, as that of a bare stdio client.
-func (v *View) HookSpec() gate.Spec {
+// AgentSession is the session of an agent whose hook brings no token: that of the default principal, as for a bare stdio client.
+func (v *View) AgentSession() gate.Spec {
 	conf := v.Project.File.Session
 	return gate.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
 }

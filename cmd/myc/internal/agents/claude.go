@@ -64,14 +64,14 @@ var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doc
 // governable refuses arguments that would leave our session.
 func governable(args []string) error {
 	if len(args) > 0 && slices.Contains(noSession, args[0]) {
-		return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %q starts no session that could be governed", args[0]), Hint: "run it yourself: claude " + args[0]}
+		return &failure.Error{Kind: failure.Usage, Err: fmt.Errorf("claude: %q starts no session that could be governed", args[0]), Hint: "run it yourself: claude " + args[0]}
 	}
 	for _, arg := range args {
 		if arg == "--" {
 			break
 		}
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(ungoverned, name) {
-			return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
+			return &failure.Error{Kind: failure.Usage, Err: fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
 				Hint: "servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude " + name}
 		}
 	}
@@ -105,7 +105,7 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	if err := a.warnHands(role); err != nil {
 		return err
 	}
-	c, err := a.attachOwner(ctx, dir)
+	c, err := a.attach(ctx)
 	if err != nil {
 		return err
 	}

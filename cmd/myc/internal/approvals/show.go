@@ -22,9 +22,9 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	var r approval.Request
-	if err := a.Operate(ctx, "look at approvals", "approvals/show", api.AnswerParams{ID: id}, &r); err != nil {
-		return settledError(err)
+	r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)

@@ -11,7 +11,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 )
 
@@ -26,7 +25,7 @@ func (a *app) approvalsWatchCmd() *cobra.Command {
 }
 
 func (a *app) approvalsWatch(ctx context.Context) error {
-	if err := a.NeedPerson("watch approvals"); err != nil {
+	if err := a.NeedPerson(api.ApprovalsWatch.Act); err != nil {
 		return err
 	}
 	if err := a.FirstUse(); err != nil {
@@ -37,7 +36,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 		return err
 	}
 	if !a.wholeScreen() {
-		return a.watchRequests(ctx, dir, func(r approval.Request) {
+		return a.watchRequests(ctx, func(r approval.Request) {
 			if a.JSON {
 				_ = a.PrintLine(r) // where nobody reads any more the next write ends the program
 				return
@@ -47,10 +46,9 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	}
 	return approval.WatchTerminal(ctx, a.In, a.Out, a.Environ, approval.TerminalOptions{
 		Title: dir, By: whoAmI(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
-		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, dir, tell) },
-		Settle: func(ctx context.Context, id string, n approval.Answer) (r approval.Request, err error) {
-			p := api.AnswerParams{ID: id, Allow: n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest}
-			return r, a.Operate(ctx, "answer an approval", "approvals/answer", p, &r)
+		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
+		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
+			return base.Operate(ctx, a.App, api.ApprovalsAnswer, api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
 		},
 	})
 }
@@ -67,32 +65,24 @@ func whoAmI() string {
 	return ""
 }
 
-// watchRequests tells of every request until ctx ends, also over the death of the daemon: it attaches again, and starts one where none runs.
-func (a *app) watchRequests(ctx context.Context, dir string, tell func(approval.Request)) error {
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return err
-	}
-	argv, env, err := a.Detached(dir, "serve", "--auto")
-	if err != nil {
-		return err
-	}
+// watchRequests calls tell with every request until ctx is done. When the daemon dies it attaches again, and starts one if none runs.
+func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) error {
 	for ctx.Err() == nil {
-		c, err := daemon.Attach(ctx, paths, argv, env)
+		c, err := a.Attach(ctx)
 		if err == nil {
 			err = watchOnce(ctx, c, tell)
 		}
 		if err != nil && ctx.Err() == nil {
-			return base.Answered(err)
+			return err
 		}
 	}
 	return nil
 }
 
 // watchOnce tells until the daemon ends, which is no error.
-func watchOnce(ctx context.Context, c *daemon.Client, tell func(approval.Request)) error {
+func watchOnce(ctx context.Context, c *base.Client, tell func(approval.Request)) error {
 	defer c.Close()
-	conn, err := c.Stream(ctx, "approvals/watch", nil, nil)
+	conn, _, err := base.Stream(ctx, c, api.ApprovalsWatch, api.None{})
 	if err != nil {
 		return err
 	}

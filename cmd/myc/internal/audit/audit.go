@@ -47,7 +47,7 @@ func (a *app) auditVerify() error {
 	if err != nil {
 		return err
 	}
-	o, err := project.AuditOptions(p)
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a *app) auditTail() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := project.AuditOptions(p)
+			o, err := p.AuditLog()
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ import (
 // poisoned sends a call with a second Name key, which a careless parser would take for the tool.
 func (d *demo) poisoned(ctx context.Context) error {
 	d.title(4, "A poisoned call is refused whole")
-	var minted api.SessionReply
+	var minted api.Session
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--json"); err != nil {
 		return err
 	}

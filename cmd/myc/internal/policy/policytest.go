@@ -109,7 +109,7 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	for _, f := range archive.Files {
 		if f.Name == "cases" {
 			if cases, err = policy.ParseCases(f.Data); err != nil {
-				return 0, nil, failure.Config(fmt.Errorf("policy test: %s: %w", file, err), "")
+				return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s: %w", file, err), "")
 			}
 			continue
 		}
@@ -119,7 +119,7 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 		}
 	}
 	if len(cases) == 0 {
-		return 0, nil, failure.Config(fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
+		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
 	}
 	if own {
 		var problems []policy.Problem
@@ -159,7 +159,7 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			}
 			it, err := policy.ParseTool(words[0])
 			if err != nil {
-				return failure.Config(fmt.Errorf("policy test: %s: %w", name, err), "")
+				return failure.New(failure.Config, fmt.Errorf("policy test: %s: %w", name, err), "")
 			}
 			d := policy.Definition{Item: it, Annotations: map[string]bool{}}
 			for _, w := range words[1:] {
@@ -169,10 +169,10 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			src.Catalog = append(src.Catalog, d)
 		}
 	default:
-		return failure.Config(fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
 	}
 	if wrong := faults(problems); len(wrong) > 0 {
-		return failure.Config(fmt.Errorf("policy test: %s", wrong[0]), "")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s", wrong[0]), "")
 	}
 	return nil
 }

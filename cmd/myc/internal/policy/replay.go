@@ -14,7 +14,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
 
@@ -47,9 +46,9 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	}
 	defer v.Close()
 	if v.Project.Broken.All != "" {
-		return failure.Config(fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
+		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
 	}
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		return err
 	}

@@ -67,13 +67,13 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		}
 	}
 	if bad {
-		return failure.Config(fmt.Errorf("doctor: something is wrong"), "")
+		return failure.New(failure.Config, fmt.Errorf("doctor: something is wrong"), "")
 	}
 	return nil
 }
 
 func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
@@ -83,8 +83,8 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		return
 	}
 	defer c.Close()
-	var s api.StatusReply
-	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
 	}
@@ -119,7 +119,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 
 // doctorAudit checks the log.
 func doctorAudit(v *project.View, add base.Report) {
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		add("problem", "audit", err.Error(), "")
 		return

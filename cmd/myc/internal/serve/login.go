@@ -43,8 +43,8 @@ func (a *app) logoutCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout SERVER", Short: "Forget the tokens of a remote server", Example: "  myc mcp logout github", Args: base.ArgRange(1, 1, "one server"),
 		RunE: func(c *cobra.Command, args []string) error {
-			var r api.LogoutReply
-			if err := a.Operate(c.Context(), "log out of a server", "login/forget", api.LoginParams{Server: args[0]}, &r); err != nil {
+			r, err := base.Operate(c.Context(), a.App, api.Logout, api.LoginParams{Server: args[0]})
+			if err != nil {
 				return err
 			}
 			if a.JSON {
@@ -63,8 +63,7 @@ func (a *app) logoutCmd() *cobra.Command {
 func (a *app) login(ctx context.Context, server string, quiet, paste bool) error {
 	ctx, cancel := context.WithTimeout(ctx, loginWait)
 	defer cancel()
-	const act = "log in to a server"
-	if err := a.NeedPerson(act); err != nil {
+	if err := a.NeedPerson(api.LoginBegin.Act); err != nil {
 		return err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -76,9 +75,9 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if err != nil {
 		return err
 	}
-	defer c.Done()
-	var ask backend.Login
-	if err := c.Ask(ctx, "login/begin", api.LoginParams{Server: server, Redirect: "http://" + l.Addr().String() + "/callback"}, &ask); err != nil {
+	defer c.Close()
+	ask, err := base.Call(ctx, c, api.LoginBegin, api.LoginParams{Server: server, Redirect: "http://" + l.Addr().String() + "/callback"})
+	if err != nil {
 		return hintOf(err)
 	}
 	back, err := url.Parse(ask.Redirect)
@@ -99,8 +98,8 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if err != nil {
 		return err
 	}
-	var r api.LoginReply
-	if err := c.Ask(ctx, "login/end", api.LoginParams{Server: server, Query: query}, &r); err != nil {
+	r, err := base.Call(ctx, c, api.LoginEnd, api.LoginParams{Server: server, Query: query})
+	if err != nil {
 		return hintOf(err)
 	}
 	if a.JSON {

@@ -60,7 +60,11 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	greeting, done := context.WithTimeout(ctx, patience)
 	defer done()
-	c, paths, err := a.Running(greeting)
+	_, paths, err := a.Paths()
+	if err != nil {
+		return err
+	}
+	c, err := a.Running(greeting)
 	if err == nil && c == nil {
 		fmt.Fprintln(a.Err, "myc: no daemon runs for this project")
 		return nil
@@ -69,7 +73,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 		defer c.Close()
 		short, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		if err = base.Answered(c.Call(short, "stop", nil, nil)); err == nil {
+		if _, err = base.Call(short, c, api.Stop, api.None{}); err == nil {
 			err = waitFree(short, paths)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 )
@@ -61,8 +62,8 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	if p.TTL <= 0 {
 		return failure.Usagef("session new: --ttl must be longer than 0")
 	}
-	var r api.SessionReply
-	if err := a.Operate(ctx, "mint a session", "session/new", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionNew, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -70,14 +71,13 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	}
 	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+api.TokenVar+"=TOKEN for myc mcp.")
+	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+hook.TokenVar+"=TOKEN for myc mcp.")
 	return nil
 }
 
 // sessions asks the owner for its live sessions.
 func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
-	infos := []gate.Summary{}
-	return infos, a.Operate(ctx, "list sessions", "session/list", nil, &infos)
+	return base.Operate(ctx, a.App, api.SessionList, api.None{})
 }
 
 func (a *app) sessionList(ctx context.Context) error {
@@ -134,8 +134,8 @@ func limitText(l gate.LimitUse) string {
 }
 
 func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
-	var r api.SessionReply
-	if err := a.Operate(ctx, "change a session", "session/change", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionChange, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -177,5 +177,6 @@ func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 }
 
 func (a *app) sessionEnd(ctx context.Context, id string) error {
-	return a.Operate(ctx, "end a session", "session/end", api.ChangeParams{ID: id}, nil)
+	_, err := base.Operate(ctx, a.App, api.SessionEnd, api.ChangeParams{ID: id})
+	return err
 }

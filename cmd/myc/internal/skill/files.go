@@ -119,7 +119,7 @@ func (a *app) skillValidate(args []string) error {
 		}
 	}
 	if bad > 0 {
-		return failure.Config(fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
+		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
 	}
 	return nil
 }

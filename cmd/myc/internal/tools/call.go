@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
@@ -45,15 +46,15 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 		return failure.Usagef("call: --args: %w", err)
 	}
 	if p.Token == "" {
-		p.Token = a.Getenv(api.TokenVar)
+		p.Token = a.Getenv(hook.TokenVar)
 	}
 	c, err := a.Connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Done()
-	var r api.CallResult
-	if err := c.Ask(ctx, "call", p, &r); err != nil {
+	defer c.Close()
+	r, err := base.Call(ctx, c, api.Call, p)
+	if err != nil {
 		return err
 	}
 	if len(r.Error) > 0 {
