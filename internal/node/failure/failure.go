@@ -70,11 +70,11 @@ func Hint(err error, hint string) error { return New(Other, err, hint) }
 // Usagef is a usage error.
 func Usagef(format string, args ...any) error { return New(Usage, fmt.Errorf(format, args...), "") }
 
-// Of returns the outermost failure in an error's chain; an error without one is of kind Other.
+// Of returns the outermost failure in an error's chain; an error without one is a failure of kind Other.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
-		return &Error{Kind: e.Kind, Err: err, Hint: e.Hint}
+		return e
 	}
 	return &Error{Err: err}
 }
