@@ -175,7 +175,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		{"a member twice", "POST", one, `{"allow":false,"allow":true,"digest":"x"}`, host, posted, 400, "is not an answer"},
 		{"no digest", "POST", one, `{"allow":true}`, host, posted, 400, "digest"},
 		{"no word", "POST", one, fmt.Sprintf(`{"digest":%q}`, r.Digest), host, posted, 400, "allow"},
-		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "another call"},
+		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "has changed"},
 		{"an odd reach", "POST", one, fmt.Sprintf(`{"allow":true,"for":"ever","digest":%q}`, r.Digest), host, posted, 400, "for once"},
 		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", node.MaxAnswer) + `"}`, host, posted, 413, "at most"},
 		{"unknown", "POST", base + "/nothing", good, host, posted, 404, "no request"},

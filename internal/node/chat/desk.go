@@ -73,7 +73,7 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 	return seen
 }
 
-// isAgent reports whether a program that runs in a pane may be an agent: what is typed there is read by one and not by a shell.
+// isAgent reports whether a program that runs in a pane may be an agent, and not a shell that would run a typed text.
 func isAgent(command string) bool {
 	return command == "node" || command == "myc" || slices.Contains(harness.Names(), command)
 }

@@ -30,7 +30,7 @@ type Loader struct {
 	logs    config.Log // what the files say of logs
 }
 
-// ProjectDir is the project folder, absolute and with links resolved: the identity of a project.
+// ProjectDir returns the project folder, absolute and with links resolved. It identifies the project.
 func (l *Loader) ProjectDir() (string, error) {
 	dir, err := filepath.Abs(l.Dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *Loader) Load() (*config.Project, error) {
 		return nil, err
 	}
 	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
-		if why := fence.AgentHere(l.Environ); why != "" { // it could have written the file itself
+		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
 			return nil, failure.New(failure.Denied, fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
@@ -97,7 +97,7 @@ func (l *Loader) OpenView() (*View, error) {
 	return v, nil
 }
 
-// OpenViewWith is look with the policy of another folder; empty: the project's own.
+// OpenViewWith is OpenView with the policy of another folder; "" is the project's own.
 func (l *Loader) OpenViewWith(dir string) (*View, error) {
 	v, err := l.OpenView()
 	if err != nil || dir == "" {
@@ -124,7 +124,7 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 	return v, nil
 }
 
-// newPool makes the pool of a project's servers with the built-in ones in it. Nothing is started.
+// newPool makes the pool of a project's servers, with the built-in one. It starts no server.
 func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -141,7 +141,7 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	})
 }
 
-// Logger writes to stderr: warnings, or what the log section says, and with -v everything; as text, or as JSON.
+// Logger returns a logger to Err, as text or as JSON. It logs warnings, or what the log section says; with -v everything.
 func (l *Loader) Logger() *slog.Logger {
 	level := slog.LevelWarn
 	_ = level.UnmarshalText([]byte(l.logs.Level)) // checked when the files are read; empty: warnings
@@ -164,7 +164,7 @@ func (l *Loader) LogsJSON() bool {
 	return strings.EqualFold(format, "json") || format == "" && l.logs.Format == "json"
 }
 
-// Getenv reads the environment that this run was given.
+// Getenv returns a variable of Environ; the last entry counts.
 func (l *Loader) Getenv(key string) string {
 	for i := len(l.Environ) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(l.Environ[i], key+"="); ok {

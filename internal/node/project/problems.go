@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// ProblemText is one problem as a line: file:line: message (hint).
+// ProblemText formats a problem as a line: file:line: message (hint).
 func ProblemText(p policy.Problem) string {
 	var b strings.Builder
 	if p.File != "" {
@@ -29,8 +29,8 @@ func ProblemText(p policy.Problem) string {
 	return b.String()
 }
 
-// Broken says which problem keeps the files from being used, where one that could have restricted calls does not load; "" where
-// there is none. A skill that does not load is none: it grants nothing.
+// Broken says which problem keeps the files from being used, if one that could restrict calls does not load; "" if all
+// of them load. A skill that does not load grants nothing, so it does not count.
 func (v *View) Broken() string {
 	if v.Project.Broken.All == "" && len(v.Project.Broken.Roles) == 0 {
 		return ""

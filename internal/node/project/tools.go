@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Annotations are the hints of a tool as far as its server is trusted.
+// Annotations returns the annotations of a tool, if its server is trusted.
 func (v *View) Annotations(it policy.Item) policy.Annotations {
 	for _, d := range v.Catalog.Definitions {
 		if d.Item == it {
@@ -24,7 +24,7 @@ func (v *View) Annotations(it policy.Item) policy.Annotations {
 	return nil
 }
 
-// Scope is the scope of a role with active skills; nil skills: its start set.
+// Scope returns the scope of a role with active skills; nil stands for the skills that are active at the start.
 func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	if role != "" {
 		if _, ok := v.Policy.Role(role); !ok {
@@ -80,7 +80,7 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 	return rows, nil
 }
 
-// granting are the active skills that make a tool visible.
+// granting returns the active skills that make a tool visible.
 func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 	out := []string{}
 	for _, name := range scope.Skills {
@@ -93,7 +93,7 @@ func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 	return out
 }
 
-// inactive are the skills that are open to the role and would make a tool visible if they were active.
+// inactive returns the skills that are open to the role and would make a tool visible if they were active.
 func (v *View) inactive(scope policy.Scope, it policy.Item) []string {
 	scope.Skills = v.Policy.OpenSkills(scope.Principal.Role)
 	return v.granting(scope, it)
@@ -106,7 +106,7 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 	})
 }
 
-// heldRows are the tools in quarantine among all tools, for the operator.
+// heldRows returns the tools in quarantine for the list of all tools.
 func heldRows(categories *config.Categories, held []backend.Held) []api.Tool {
 	var rows []api.Tool
 	hidden := false
@@ -133,7 +133,7 @@ func noteFindings(rows []api.Tool, found []backend.Reviewed) {
 	}
 }
 
-// heldItems names what is in quarantine, for the validation of skills.
+// heldItems returns the items in quarantine, for the validation of skills.
 func heldItems(held []backend.Held) []policy.Item {
 	var out []policy.Item
 	for _, h := range held {

@@ -38,7 +38,7 @@ func (a *app) attach(ctx context.Context) (*base.Client, error) {
 	return c, nil
 }
 
-// agentTTL bounds the session of an agent whose launcher was killed and could not end it.
+// agentTTL is how long a session lives whose launcher was killed and could not end it.
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
@@ -61,7 +61,7 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Ses
 	return s, nil
 }
 
-// endFor ends the session of an agent that has gone. Its daemon may be another by now.
+// endFor ends the session of an agent that has exited. Another daemon may run by now.
 func (a *app) endFor(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.AnswerWithin)
 	defer cancel()
@@ -79,8 +79,8 @@ func (a *app) endFor(ctx context.Context, id string) {
 	}
 }
 
-// claudeFiles writes the settings and the MCP configuration of one run. They stand in the project's state, where no agent can write:
-// Claude Code would keep settings from its command line in a file that one can.
+// claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
+// they were passed on the command line, Claude Code would store them in a file that an agent can write.
 func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 	agent, _ := harness.Named("claude")
 	s, err := a.setup(agent, false)
@@ -91,7 +91,7 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 	if err != nil {
 		return "", err
 	}
-	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "mcp"}} // a --config is the daemon's already
+	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "mcp"}} // the daemon was started with --config already
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{gatewayName: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 	return folder, nil
 }
 
-// runAgent runs a program on our own terminal, with the token of its session. What ends us ends it; its exit code is ours.
+// runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.
 func (a *app) runAgent(program string, argv []string, token string) error {
 	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/state"
 )
 
-// gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
+// gatewayName is the default name of the gateway among an agent's MCP servers.
 const gatewayName = "mycelium"
 
 // installFlags are what install, uninstall, status and check share.
@@ -26,7 +26,7 @@ type installFlags struct {
 	gateway       string
 }
 
-// hookSetupCmds are the commands that put the hook into an agent's configuration, and look whether it is there.
+// hookSetupCmds are the commands that install, remove and check the hook of an agent.
 func (a *app) hookSetupCmds() []*cobra.Command {
 	agents := strings.Join(harness.Names(), "|")
 	var f installFlags
@@ -62,7 +62,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	return []*cobra.Command{add, remove, status, check}
 }
 
-// setup is an installation in the configuration of an agent.
+// setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	return s, nil
 }
 
-// hookInstall installs, or takes out.
+// hookInstall installs the hook, or removes it.
 func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
@@ -129,14 +129,14 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	for _, p := range s.Status().Problems {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.VisibleText(p.Message), project.VisibleText(p.Hint))
 	}
-	if err := a.warnHands(""); err != nil {
+	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
 	return nil
 }
 
-// fileFailure is an error about a file of an agent, with what to do.
+// fileFailure adds the hint of an error about a file of an agent.
 func fileFailure(err error) error {
 	var fe *install.FileError
 	if errors.As(err, &fe) {

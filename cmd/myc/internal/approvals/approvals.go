@@ -1,4 +1,4 @@
-// Package approvals has the commands with which a person answers what waits.
+// Package approvals has the commands with which a person answers calls that wait.
 package approvals
 
 import (
@@ -61,7 +61,7 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 	return c
 }
 
-// oneOf refuses a word that is none of the known ones.
+// oneOf returns an error for a word that is not known.
 func oneOf(word string, known ...string) error {
 	for _, k := range known {
 		if word == k {
@@ -71,7 +71,7 @@ func oneOf(word string, known ...string) error {
 	return fmt.Errorf("%q is none of %s", word, strings.Join(known, ", "))
 }
 
-// pending are the requests that wait.
+// pending returns the requests that wait.
 func (a *app) pending(ctx context.Context) ([]approval.Request, error) {
 	return base.Operate(ctx, a.App, api.ApprovalsList, api.None{})
 }
@@ -108,7 +108,7 @@ func whoAsks(r approval.Request) string {
 	return approval.OneLine(who)
 }
 
-// left is how long a request still waits.
+// left returns how long a request still waits.
 func left(r approval.Request) string {
 	switch {
 	case r.State != approval.Pending || r.Deadline.IsZero():

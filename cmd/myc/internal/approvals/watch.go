@@ -28,7 +28,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	if err := a.NeedPerson(api.ApprovalsWatch.Act); err != nil {
 		return err
 	}
-	if err := a.FirstUse(); err != nil {
+	if err := a.CheckTrust(); err != nil {
 		return err
 	}
 	dir, err := a.ProjectDir()
@@ -38,14 +38,14 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	if !a.wholeScreen() {
 		return a.watchRequests(ctx, func(r approval.Request) {
 			if a.JSON {
-				_ = a.PrintLine(r) // where nobody reads any more the next write ends the program
+				_ = a.PrintLine(r) // a closed pipe ends the program at the next write
 				return
 			}
 			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, approval.OneLine(r.Tool), base.FirstLine(approval.Gist(r), 120))
 		})
 	}
 	return approval.WatchTerminal(ctx, a.In, a.Out, a.Environ, approval.TerminalOptions{
-		Title: dir, By: whoAmI(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
+		Title: dir, By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
 		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer, api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
@@ -53,12 +53,12 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	})
 }
 
-// wholeScreen reports whether a full-screen list can be shown: keys come from a terminal, and there is one to draw on.
+// wholeScreen reports whether both input and output are a terminal.
 func (a *app) wholeScreen() bool {
 	return !a.JSON && base.StdinIsTerminal(a.In) && base.OutputIsTerminal(a.Out)
 }
 
-func whoAmI() string {
+func currentUser() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}

@@ -39,7 +39,7 @@ func (c *Client) Close() {
 // Connect attaches to the node of the project. Where none runs, this process is the node until the client is closed: the same
 // program, under the same lock.
 func (a *App) Connect(ctx context.Context) (*Client, error) {
-	if err := a.FirstUse(); err != nil {
+	if err := a.CheckTrust(); err != nil {
 		return nil, err
 	}
 	for range 2 { // a node may end between the two questions, but not twice

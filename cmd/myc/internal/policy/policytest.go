@@ -16,9 +16,9 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. A corpus
-// that brings files of its own (skills/*.yaml, roles/*.yaml, rules.yaml, catalog) is judged by them, one with cases only by the
-// project's policy.
+// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. The
+// cases of a corpus are decided by the files in it (skills/*.yaml, roles/*.yaml, rules.yaml, catalog), or by the project's policy if it
+// has only cases.
 func (a *app) policyTest(files []string) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -61,14 +61,14 @@ func (a *app) policyTest(files []string) error {
 	return nil
 }
 
-// rulesFile is as much of a rules file as its examples need.
+// rulesFile is the part of a rules file that its examples need.
 type rulesFile struct {
 	Version  int            `yaml:"version"`
 	Defaults map[string]any `yaml:"defaults"`
 	Rules    []policy.Rule  `yaml:"rules"`
 }
 
-// testRules compiles a rules file with the project's skills and roles, which tries its examples.
+// testRules compiles a rules file with the project's skills and roles. Compiling runs the examples of the rules.
 func testRules(v *project.View, file string) (n int, wrong []string, err error) {
 	data, err := base.ReadFile(file)
 	if err != nil {
@@ -134,7 +134,7 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	return len(cases), wrong, nil
 }
 
-// addToSource takes one file of an archive into what is compiled.
+// addToSource adds one file of an archive to the source of a policy.
 func addToSource(src *policy.Source, archive string, f txtar.File) error {
 	name := archive + "/" + f.Name
 	var problems []policy.Problem

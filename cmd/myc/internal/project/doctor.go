@@ -52,7 +52,12 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		c(ctx, v, add)
 	}
 	doctorAudit(v, add)
-	bad := slices.ContainsFunc(found, func(f finding) bool { return f.Level == "problem" })
+	problems := 0
+	for _, f := range found {
+		if f.Level == "problem" {
+			problems++
+		}
+	}
 	if a.JSON {
 		if err := a.PrintJSON(found); err != nil {
 			return err
@@ -66,8 +71,12 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 			}
 		}
 	}
-	if bad {
-		return failure.New(failure.Config, fmt.Errorf("doctor: something is wrong"), "")
+	if problems > 0 {
+		hint := "the lines marked ✗ say what, the line with → below each of them how to mend it"
+		if a.JSON {
+			hint = "the findings of level \"problem\" say what, their hints how to mend it"
+		}
+		return failure.New(failure.Config, fmt.Errorf("doctor: %d problem(s) in this project", problems), hint)
 	}
 	return nil
 }

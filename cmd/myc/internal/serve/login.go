@@ -18,10 +18,10 @@ import (
 	"mycelium/internal/node/project"
 )
 
-// Authorizing us at a remote server takes a person with a browser. The owner of the project asks the questions and keeps what comes of them;
-// this command only carries the address to the browser and the browser's return back.
+// A login at a remote server needs a person with a browser. The node talks to the server and keeps the tokens; this command opens the
+// address in the browser and takes the redirect.
 
-// loginWait is how long a person may take in the browser; the owner gives up at the same time.
+// loginWait is how long a person may take in the browser. The node gives up at the same time.
 const loginWait = 10 * time.Minute
 
 func (a *app) loginCmd() *cobra.Command {
@@ -70,7 +70,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if err != nil {
 		return fmt.Errorf("listen for the browser: %w", err)
 	}
-	defer func() { _ = l.Close() }() // the one that is listened on in the end
+	defer func() { _ = l.Close() }() // l may be another listener by then
 	c, err := a.Connect(ctx)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if !quiet && !paste && base.StdinIsTerminal(a.In) {
 		a.openBrowser(ctx, ask.URL)
 	}
-	query, err := a.comesBack(ctx, l, ask, back.Path, paste)
+	query, err := a.waitForReturn(ctx, l, ask, back.Path, paste)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	return nil
 }
 
-// hintOf takes the hint out of an error's text, where it has one.
+// hintOf moves a hint from the text of an error into its failure.
 func hintOf(err error) error {
 	var f *failure.Error
 	text, hint, ok := strings.Cut(err.Error(), " (hint: ")
@@ -122,7 +122,7 @@ func hintOf(err error) error {
 	return failure.Hint(errors.New(text), strings.TrimSuffix(hint, ")"))
 }
 
-// showLogin says to a person what they are about to agree to.
+// showLogin prints what the person is about to agree to.
 func (a *app) showLogin(server string, ask backend.Login) {
 	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", project.Visible(server), project.Visible(ask.Server), project.Visible(ask.Issuer))
 	if len(ask.Scopes) > 0 {

@@ -60,9 +60,9 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 		p.Token = a.Getenv(hook.TokenVar)
 	}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
-		p.Role = role // it can only narrow: the owner takes it as it takes --role
+		p.Role = role // it can only narrow: the node treats it like --role
 	}
-	if err := a.FirstUse(); err != nil {
+	if err := a.CheckTrust(); err != nil {
 		return err
 	}
 	if !alone {
@@ -75,7 +75,7 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 	return err
 }
 
-// alone owns the project in this process and serves the client without a way between; others may attach to its socket meanwhile.
+// alone runs the node in this process and serves the client directly. Other clients may attach to its socket meanwhile.
 func (a *app) alone(ctx context.Context, p api.SessionParams) error {
 	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
 	if err != nil {

@@ -60,7 +60,7 @@ func (a *app) serveCmd() *cobra.Command {
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if !o.auto {
-		if err := a.FirstUse(); err != nil {
+		if err := a.CheckTrust(); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	return n.Run(ctx)
 }
 
-// announce tells where a daemon serves and what is wrong with its files, whatever the level of the log is.
+// announce prints where the daemon serves and the problems of its files, at every level of the log.
 func (a *app) announce(n *node.Node) {
 	dir := n.View().Project.Dir
 	if a.LogsJSON() {
@@ -109,7 +109,7 @@ func (a *app) announce(n *node.Node) {
 	}
 }
 
-// serveBackground starts the daemon detached and returns when it answers.
+// serveBackground starts a detached daemon and returns when it answers.
 func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 	if err := a.replaceAuto(ctx); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 	return nil
 }
 
-// replaceAuto ends an automatic daemon, which serves no HTTP, so that this one can take its place: its clients attach again by
-// themselves. A daemon that a person started stays.
+// replaceAuto ends an automatic daemon, which does not serve HTTP, so that this daemon can take its place. The clients attach again by
+// themselves. A daemon that a person has started stays.
 func (a *app) replaceAuto(ctx context.Context) error {
 	c, err := a.Running(ctx)
 	if err != nil || c == nil {

@@ -56,7 +56,7 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 	return a.noSkill(v, name)
 }
 
-// skillFaults are the faults for which skills are left out.
+// skillFaults returns the problems for which skills are left out.
 func skillFaults(v *project.View) []policy.Problem {
 	var all, faults []policy.Problem
 	for _, p := range v.Problems {

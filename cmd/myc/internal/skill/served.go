@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/scan"
 )
 
-// servedRows are the served skills that take no effect.
+// servedRows are the served skills that have no effect.
 func servedRows(served []backend.Served) []skillRow {
 	rows := []skillRow{}
 	for _, s := range served {
@@ -68,7 +68,7 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 			fmt.Fprintln(a.Out, "  "+scan.Visible(line))
 		}
 	}
-	if !yes && base.StdinIsTerminal(a.In) && !a.Agreed("Approve it? [y/N] ") {
+	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
 		return failure.New(failure.Denied, fmt.Errorf("skill approve: nothing was approved"), "")
 	}
 	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {

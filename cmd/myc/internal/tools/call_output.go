@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// callError turns a JSON-RPC error into the command's failure.
+// callError returns the failure for a JSON-RPC error.
 func (a *app) callError(r api.CallReply) error {
 	message, _ := rpc.Text(rpc.Member(r.Error, "message"))
 	if a.JSON {
@@ -47,8 +47,7 @@ func (a *app) callOutput(result []byte) error {
 	return nil
 }
 
-// resultText is what a person wants to read of a tool's result: its text blocks, with envelopes that hold nothing but another
-// result unwrapped (A18).
+// resultText returns the text blocks of a tool's result. A block that only wraps another result is unwrapped (A18).
 func resultText(result []byte) string {
 	var r struct {
 		Content []struct {

@@ -16,8 +16,6 @@ import (
 	"mycelium/internal/scan"
 )
 
-// Definitions in quarantine: to look at them, and to accept them.
-
 func (a *app) toolsDiffCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff [NAME]", Short: "Show what is in quarantine, and how it differs from what was accepted",
@@ -47,7 +45,7 @@ func (a *app) toolsApproveCmd() *cobra.Command {
 	return c
 }
 
-// held asks the owner what is in quarantine under a name.
+// held returns what is in quarantine under a name.
 func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldItem, error) {
 	if err := a.LearnPending(ctx, c); err != nil {
 		return nil, err
@@ -123,7 +121,7 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if !a.JSON {
 		a.printHeld(rows)
 	}
-	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Agreed(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
+	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
 		return failure.New(failure.Denied, fmt.Errorf("tools approve: nothing was accepted"), "")
 	}
 	var p api.AcceptParams
