@@ -181,9 +181,9 @@ func (p *project) status() api.StatusReply {
 }
 
 // mint makes a session and returns its token and id.
-func (p *project) mint(args ...string) api.SessionReply {
+func (p *project) mint(args ...string) api.Session {
 	p.t.Helper()
-	var s api.SessionReply
+	var s api.Session
 	p.decode(&s, append([]string{"session", "new"}, args...)...)
 	return s
 }

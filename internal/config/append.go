@@ -14,16 +14,17 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
 // underLock runs f while nobody else of us changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(filepath.Join(dir, ".mycelium"), 0o700); err != nil {
+	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
 		return err
 	}
-	lock, err := atomicfile.LockWait(filepath.Join(dir, ".mycelium", "edit.lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(filepath.Join(state.Folder(dir), "edit.lock"), 5*time.Second)
 	if err != nil {
 		return err
 	}

@@ -15,13 +15,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/yamlfile"
 )
 
 // The generated files (D7, D8), relative to the project folder.
 const (
-	ToolIndexFile  = ".mycelium/tools/index.yaml"
-	CategoriesFile = ".mycelium/tools/categories.yaml"
+	ToolIndexFile  = state.FolderName + "/tools/index.yaml"
+	CategoriesFile = state.FolderName + "/tools/categories.yaml"
 )
 
 // ToolEntry is what people are told about a tool (D6).

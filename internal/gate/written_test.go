@@ -72,7 +72,7 @@ func TestWrittenThenRun(t *testing.T) {
 		t.Errorf("another session was refused by %s", rule)
 	}
 	next := &written{}
-	next.open(h.dir, s.ID)
+	next.open(filepath.Join(h.dir, "written"), s.ID)
 	next.load()
 	if _, ok := next.paths[filepath.Join(h.dir, "x.sh")]; !ok || len(next.paths) < 5 {
 		t.Errorf("the next process knows of %v", next.paths)
@@ -125,7 +125,7 @@ func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &written{}
-	w.open(dir, "s1")
+	w.open(filepath.Join(dir, ".mycelium"), "s1")
 	w.add([]string{"/p/a"})
 	w.load()
 	if _, ok := w.paths["/p/a"]; !ok {

@@ -5,12 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mycelium/internal/config"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
-// ProblemText is one problem as a line: file:line: message (hint).
+// ProblemText formats a problem as a line: file:line: message (hint).
 func ProblemText(p policy.Problem) string {
 	var b strings.Builder
 	if p.File != "" {
@@ -30,13 +29,13 @@ func ProblemText(p policy.Problem) string {
 	return b.String()
 }
 
-// BrokenFiles reports whether a file that could have restricted calls did not load. A broken skill is none: it removes itself.
-func BrokenFiles(p *config.Project, _ []policy.Problem) bool {
-	return p.Broken.All != "" || len(p.Broken.Roles) > 0
-}
-
-func FirstProblem(ps []policy.Problem) string {
-	for _, p := range ps {
+// Broken says which problem keeps the files from being used, if one that could restrict calls does not load; "" if all
+// of them load. A skill that does not load grants nothing, so it does not count.
+func (v *View) Broken() string {
+	if v.Project.Broken.All == "" && len(v.Project.Broken.Roles) == 0 {
+		return ""
+	}
+	for _, p := range v.Problems {
 		if !p.Warning {
 			return ProblemText(p)
 		}

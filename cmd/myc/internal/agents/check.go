@@ -63,7 +63,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	return nil
 }
 
-// tail is the output of an agent below a message.
+// tail formats the output of an agent for the end of a message.
 func tail(output string) string {
 	if output == "" {
 		return ""

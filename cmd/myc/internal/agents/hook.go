@@ -27,8 +27,8 @@ func Hook(a *base.App) *cobra.Command { return (&app{a}).hookCmd() }
 // Check is what `myc doctor` says of installed hooks.
 func Check(a *base.App) base.Check { return (&app{a}).doctorHooks }
 
-// QuickHook runs `myc hook AGENT …` as installers write it without the tree of commands, which costs more than the answer. False: this
-// is not such a line, and the tree says what it is.
+// QuickHook runs `myc hook AGENT …` in the form that the installer writes. It does without the tree of commands, which takes longer to
+// build than the answer takes. ok is false for every other command line.
 func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bool) {
 	return (&app{a}).quickHook(ctx, args)
 }
@@ -55,7 +55,7 @@ func (a *app) hookCmd() *cobra.Command {
 		}
 		f.Agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {
-			return &failure.Error{Code: code}
+			return base.Exit{Code: code}
 		}
 		return nil
 	}
@@ -82,7 +82,7 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	return c.Run(ctx)
 }
 
-// decide has the daemon decide; without one the files decide.
+// decide asks the daemon to decide. Without a daemon this process decides.
 func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, erro
 	return d.Decide(ctx, e)
 }
 
-// isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
+// isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.
 func isOwnProgram(program string) bool {
 	self, err := os.Executable()
 	if err != nil {

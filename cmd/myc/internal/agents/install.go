@@ -4,21 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
-// gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
+// gatewayName is the default name of the gateway among an agent's MCP servers.
 const gatewayName = "mycelium"
 
 // installFlags are what install, uninstall, status and check share.
@@ -27,7 +26,7 @@ type installFlags struct {
 	gateway       string
 }
 
-// hookSetupCmds are the commands that put the hook into an agent's configuration, and look whether it is there.
+// hookSetupCmds are the commands that install, remove and check the hook of an agent.
 func (a *app) hookSetupCmds() []*cobra.Command {
 	agents := strings.Join(harness.Names(), "|")
 	var f installFlags
@@ -63,7 +62,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	return []*cobra.Command{add, remove, status, check}
 }
 
-// setup is an installation in the configuration of an agent.
+// setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -73,18 +72,18 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	state, err := config.StateDir()
+	paths, err := state.Of(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &install.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: filepath.Join(state, "hooks")}
+	s := &install.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: paths.Hooks()}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
 	}
 	return s, nil
 }
 
-// hookInstall installs, or takes out.
+// hookInstall installs the hook, or removes it.
 func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
@@ -130,14 +129,14 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	for _, p := range s.Status().Problems {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(p.Message), text.Visible(p.Hint))
 	}
-	if err := a.warnHands(""); err != nil {
+	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
 	return nil
 }
 
-// fileFailure is an error about a file of an agent, with what to do.
+// fileFailure adds the hint of an error about a file of an agent.
 func fileFailure(err error) error {
 	var fe *install.FileError
 	if errors.As(err, &fe) {

@@ -21,7 +21,7 @@ type agentStatus struct {
 	Hooks   []install.Installation `json:"hooks"`
 }
 
-// hookAgents looks at every agent. versions asks their programs, which takes a moment.
+// hookAgents returns the status of every agent. With versions it also runs their programs, which takes a moment.
 func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, error) {
 	var out []agentStatus
 	for _, known := range harness.Agents() {
@@ -46,7 +46,7 @@ func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, err
 	return out, nil
 }
 
-// hookStatus prints how the hooks stand. A hook that is installed and does not guard is a failure.
+// hookStatus prints the status of every hook. It fails if an installed hook does not guard its agent.
 func (a *app) hookStatus(ctx context.Context) error {
 	agents, err := a.hookAgents(ctx, true)
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *app) printAgents(agents []agentStatus) {
 	}
 }
 
-// doctorHooks says what is wrong with installed hooks, so that whoever tampered with them is seen.
+// doctorHooks reports problems with installed hooks, so that tampering is noticed.
 func (a *app) doctorHooks(ctx context.Context, v *project.View, add base.Report) {
 	agents, err := a.hookAgents(ctx, false)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package approvals has the commands with which a person answers what waits.
+// Package approvals has the commands with which a person answers calls that wait.
 package approvals
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
 
@@ -57,14 +55,14 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 		if err := oneOf(reach, known...); err != nil {
 			return failure.Usagef("%s--for: %v", base.CommandName(c), err)
 		}
-		return a.approvalsAnswer(c.Context(), args[0], api.AnswerParams{Allow: allow, For: approval.For(reach), Reason: reason})
+		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach), Reason: reason})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
 	c.Flags().StringVar(&reason, "reason", "", "why; a denied agent is told. Of an agent's question: the answer")
 	return c
 }
 
-// oneOf refuses a word that is none of the known ones.
+// oneOf returns an error for a word that is not known.
 func oneOf(word string, known ...string) error {
 	for _, k := range known {
 		if word == k {
@@ -74,10 +72,9 @@ func oneOf(word string, known ...string) error {
 	return fmt.Errorf("%q is none of %s", word, strings.Join(known, ", "))
 }
 
-// pending are the requests that wait.
+// pending returns the requests that wait.
 func (a *app) pending(ctx context.Context) ([]approval.Request, error) {
-	list := []approval.Request{}
-	return list, a.Operate(ctx, "look at approvals", "approvals/list", nil, &list)
+	return base.Operate(ctx, a.App, api.ApprovalsList, api.None{})
 }
 
 func (a *app) approvalsList(ctx context.Context) error {
@@ -112,7 +109,7 @@ func whoAsks(r approval.Request) string {
 	return text.OneLine(who)
 }
 
-// left is how long a request still waits.
+// left returns how long a request still waits.
 func left(r approval.Request) string {
 	switch {
 	case r.State != approval.Pending || r.Deadline.IsZero():
@@ -122,15 +119,15 @@ func left(r approval.Request) string {
 	}
 }
 
-func (a *app) approvalsAnswer(ctx context.Context, id string, p api.AnswerParams) error {
+func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) error {
 	id, err := a.requestID(ctx, id)
 	if err != nil {
 		return err
 	}
 	p.ID = id
-	var r approval.Request
-	if err := a.Operate(ctx, "answer an approval", "approvals/answer", p, &r); err != nil {
-		return settledError(err)
+	r, err := base.Operate(ctx, a.App, api.ApprovalsAnswer, p)
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -140,13 +137,4 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.AnswerParams
 		fmt.Fprintf(a.Out, "written: rule %s\n", r.Answer.Rule)
 	}
 	return nil
-}
-
-// settledError says what to do about an answer that was refused.
-func settledError(err error) error {
-	var e *rpc.Error
-	if errors.As(err, &e) && e.Code == api.CodeSettled {
-		return failure.Hint(e, "myc approvals list shows what still waits")
-	}
-	return err
 }

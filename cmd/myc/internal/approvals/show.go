@@ -23,9 +23,9 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	var r approval.Request
-	if err := a.Operate(ctx, "look at approvals", "approvals/show", api.AnswerParams{ID: id}, &r); err != nil {
-		return settledError(err)
+	r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -34,7 +34,7 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 	return nil
 }
 
-// showRequest prints a request whole: the arguments as they are, with every character visible.
+// showRequest prints all of a request. Hidden characters in the arguments are made visible.
 func (a *app) showRequest(r approval.Request) {
 	state := string(r.State)
 	if r.Answer != nil {
@@ -97,7 +97,7 @@ func (a *app) requestID(ctx context.Context, prefix string) (string, error) {
 	}
 }
 
-// argLines are the arguments of a call for people: one a line, a text as it is, everything else as JSON.
+// argLines formats the arguments of a call, one a line: a text as it is, any other value as JSON.
 func argLines(raw jsontext.Value) string {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(raw, &members) != nil {

@@ -17,8 +17,8 @@ func (a *app) approvalsTokenCmd() *cobra.Command {
 			"whoever has it approves calls.",
 		Example: "  myc approvals token\n  myc approvals token --revoke",
 		RunE: func(c *cobra.Command, _ []string) error {
-			var token string
-			if err := a.Operate(c.Context(), "make the operator's token", "approvals/token", p, &token); err != nil {
+			token, err := base.Operate(c.Context(), a.App, api.ApprovalsToken, p)
+			if err != nil {
 				return err
 			}
 			switch {

@@ -14,7 +14,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
 
@@ -48,7 +47,7 @@ func (a *app) auditVerify() error {
 	if err != nil {
 		return err
 	}
-	o, err := project.AuditOptions(p)
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (a *app) auditTail() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := project.AuditOptions(p)
+			o, err := p.AuditLog()
 			if err != nil {
 				return err
 			}
@@ -91,7 +90,7 @@ func (a *app) auditTail() *cobra.Command {
 	return c
 }
 
-// auditLines shows the last n records, and with follow what comes after them.
+// auditLines prints the last n records, and with follow those that are written afterwards.
 func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow bool) error {
 	if n < 0 {
 		return failure.Usagef("audit tail: --lines is %d", n)
@@ -126,7 +125,7 @@ func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow boo
 	return nil
 }
 
-// tailLine shows one record: the raw line with --json, else what people look for.
+// tailLine prints one record: with --json the raw line, else a summary.
 func (a *app) tailLine(r audit.Record, raw []byte) error {
 	if a.JSON {
 		_, err := fmt.Fprintf(a.Out, "%s\n", raw)

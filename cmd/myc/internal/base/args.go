@@ -26,14 +26,14 @@ func NoArgs(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), Hint: hint}
+	return failure.New(failure.Usage, fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), hint)
 }
 
 // ArgRange accepts min to max arguments; usage names them.
 func ArgRange(lo, hi int, usage string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < lo || len(args) > hi {
-			return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%swants %s", CommandName(c), usage), Hint: "see " + c.CommandPath() + " --help"}
+			return failure.New(failure.Usage, fmt.Errorf("%swants %s", CommandName(c), usage), "see "+c.CommandPath()+" --help")
 		}
 		return nil
 	}

@@ -81,6 +81,6 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	pf.BoolVarP(&a.Verbose, "verbose", "v", false, "log more")
 	pf.BoolVar(&a.NoColor, "no-color", false, "no colours (NO_COLOR does the same)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%s%w", CommandName(c), err), Hint: "see " + c.CommandPath() + " --help"}
+		return failure.New(failure.Usage, fmt.Errorf("%s%w", CommandName(c), err), "see "+c.CommandPath()+" --help")
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
-	"mycelium/internal/node/project"
 	"mycelium/internal/store"
 )
 
@@ -17,22 +16,26 @@ func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
 	if err != nil {
 		return err
 	}
-	o, err := project.AuditOptions(p)
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, project.StoreURL(p))
+	url, err := p.StoreURL()
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	x := audit.NewIndex(db, o)
-	owner, _, err := a.Running(ctx)
+	owner, err := a.Running(ctx)
 	if err != nil {
 		return err
 	}
 	if owner != nil {
-		_ = owner.Close() // it keeps the index up
+		owner.Close() // it keeps the index up
 	} else if err := x.Follow(ctx); err != nil {
 		return err
 	}

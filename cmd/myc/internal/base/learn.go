@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mycelium/internal/node/api"
 	"mycelium/internal/text"
 )
 
@@ -23,13 +24,11 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 
 // LearnAll asks every server anew what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
-	var failed struct {
-		Failed map[string]string `json:"failed"`
-	}
-	if err := c.Ask(ctx, "learn", nil, &failed); err != nil {
+	learned, err := Call(ctx, c, api.Learn, api.None{})
+	if err != nil {
 		return err
 	}
-	for name, why := range failed.Failed {
+	for name, why := range learned.Failed {
 		fmt.Fprintf(a.Err, "myc: server %s: %s\n", name, text.Flatten(strings.TrimPrefix(why, fmt.Sprintf("server %q: ", name))))
 	}
 	return nil

@@ -31,7 +31,7 @@ func (a *App) RefuseBroken(problems []policy.Problem) error {
 	if n == 0 {
 		return nil
 	}
-	return failure.Config(fmt.Errorf("%d problem(s) in the project's files", n), "myc doctor shows all of them with what to do")
+	return failure.New(failure.Config, fmt.Errorf("%d problem(s) in the project's files", n), "myc doctor shows all of them with what to do")
 }
 
 // ReadFile reads a file that a person named.

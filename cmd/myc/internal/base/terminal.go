@@ -25,8 +25,8 @@ func StdinIsTerminal(in io.Reader) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Agreed asks a person at a terminal; no answer is a no.
-func (a *App) Agreed(question string) bool {
+// Confirm asks a person at a terminal; no answer is a no.
+func (a *App) Confirm(question string) bool {
 	fmt.Fprint(a.Err, question)
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y")

@@ -68,9 +68,9 @@ func (a *App) askTrust(dir string) error {
 	return config.Trust(dir)
 }
 
-// FirstUse asks for trust, or says that it is missing, before a folder's own files are worked with. It never stands in the way:
+// CheckTrust asks for trust, or says that it is missing, before a folder's own files are worked with. It never stands in the way:
 // without trust the user's own files and the built-in server are what there is.
-func (a *App) FirstUse() error {
+func (a *App) CheckTrust() error {
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return err

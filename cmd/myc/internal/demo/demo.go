@@ -1,4 +1,4 @@
-// Package demo tells the main job as a story whose every line is checked.
+// Package demo shows the main job on a scratch project, and checks every line that it shows.
 package demo
 
 import (
@@ -43,7 +43,7 @@ type demo struct {
 	dir   string
 	env   []string
 	addr  string
-	wrong []string // what should have happened and did not
+	wrong []string // facts that should hold and do not
 	bold  lipgloss.Style
 	good  lipgloss.Style
 	bad   lipgloss.Style
@@ -119,7 +119,7 @@ func (d *demo) setUp(ctx context.Context) error {
 	return nil
 }
 
-// self is this program on the scratch project.
+// self returns a command of this program on the scratch project.
 func (d *demo) self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *demo) title(n int, text string) {
 	fmt.Fprintf(d.Out, "\n%s\n", d.bold.Render(fmt.Sprintf("%d. %s", n, text)))
 }
 
-// check shows one fact, and remembers it if it is false.
+// check shows one fact, and keeps it for the verdict if it is false.
 func (d *demo) check(ok bool, text string) {
 	mark := d.good.Render("✓")
 	if !ok {
@@ -171,7 +171,7 @@ func (d *demo) check(ok bool, text string) {
 	fmt.Fprintf(d.Out, "   %s %s\n", mark, text)
 }
 
-// verdict is an error if a fact was false.
+// verdict returns an error if a fact was false.
 func (d *demo) verdict() error {
 	if len(d.wrong) == 0 {
 		return nil

@@ -87,7 +87,7 @@ func (d *demo) hiddenIsAbsent(ctx context.Context) error {
 // switchRole shows one HTTP session that may also be developer, and not admin.
 func (d *demo) switchRole(ctx context.Context) error {
 	d.title(3, "A session may take the roles of its credential, and no other")
-	var minted api.SessionReply
+	var minted api.Session
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--may", "developer", "--json"); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // poisoned sends a call with a second Name key, which a careless parser would take for the tool.
 func (d *demo) poisoned(ctx context.Context) error {
 	d.title(4, "A poisoned call is refused whole")
-	var minted api.SessionReply
+	var minted api.Session
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--json"); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (d *demo) poisoned(ctx context.Context) error {
 	return nil
 }
 
-// post sends one raw message, as an attacker would who needs no client.
+// post sends one raw message, as an attacker without a client would.
 func (d *demo) post(ctx context.Context, token, link, body string) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.addr+"/mcp", strings.NewReader(body))
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *demo) post(ctx context.Context, token, link, body string) ([]byte, http
 	return answer, res.Header, err
 }
 
-// typo shows that a skill with a misspelt tool removes itself, and nothing else.
+// typo shows that a skill with a misspelt tool is left out, and only that skill.
 func (d *demo) typo(ctx context.Context) error {
 	d.title(5, "A broken declaration grants nothing")
 	dir := filepath.Join(d.dir, "skills", "sloppy")
@@ -93,7 +93,7 @@ func (d *demo) typo(ctx context.Context) error {
 	return nil
 }
 
-// tamper verifies the log, changes one byte of it, and finds the place.
+// tamper verifies the log, changes one byte of it, and shows that the place is found.
 func (d *demo) tamper(ctx context.Context) error {
 	d.title(6, "The record shows tampering")
 	var calls []struct {

@@ -1,4 +1,4 @@
-// Package policy has the commands that say what the policy decides, and why; roles are what it is asked for.
+// Package policy has the commands that say what the policy decides and why, and what each role may see.
 package policy
 
 import (
@@ -114,7 +114,7 @@ func (a *app) explain(q question) error {
 	return nil
 }
 
-// call is the policy's form of a question. An unknown role is no error here: the policy answers it.
+// callFor returns a question as a call. An unknown role is not an error: the policy answers it.
 func callFor(v *project.View, q question) (policy.Call, error) {
 	args, err := policy.ParseArgs(q.Args)
 	if err != nil {
@@ -149,7 +149,7 @@ func callFor(v *project.View, q question) (policy.Call, error) {
 	}, nil
 }
 
-// canonicalTool lets a bare name stand for an agent's own tool, as in rules.
+// canonicalTool completes a bare name to the name of an agent's own tool, as in rules.
 func canonicalTool(name string) string {
 	if !strings.Contains(name, "__") {
 		return policy.AgentServer + "__" + name

@@ -15,10 +15,10 @@ import (
 
 // replayReport is `myc policy replay --json`.
 type replayReport struct {
-	Calls     int           `json:"calls"`     // that were decided again
-	Unchanged int           `json:"unchanged"` // of them
+	Calls     int           `json:"calls"`     // how many were decided again
+	Unchanged int           `json:"unchanged"` // how many of them are decided as before
 	Skipped   int           `json:"skipped"`   // records that no policy decided: limits, faults, ended sessions
-	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log: decided on what is left of them
+	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log, decided on the part that it has
 	Changes   []replayGroup `json:"changes"`   // most calls first
 }
 
@@ -41,7 +41,7 @@ type replayExample struct {
 	Args jsontext.Value `json:"args,omitempty"`
 }
 
-// report sorts what was found: most calls first.
+// report returns the groups, those with most calls first.
 func (r *replaying) report() replayReport {
 	r.sum.Changes = []replayGroup{}
 	for _, g := range r.groups {
@@ -77,7 +77,7 @@ func (a *app) printReplay(r replayReport) error {
 	return nil
 }
 
-// exampleText is the one argument that says most about a call, in one line.
+// exampleText returns the argument that says most about a call, in one line.
 func exampleText(raw []byte) string {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {

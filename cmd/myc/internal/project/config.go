@@ -87,7 +87,7 @@ func (a *app) configValidate() error {
 		}
 	}
 	if bad > 0 {
-		return failure.Config(fmt.Errorf("config: %d problem(s)", bad), "")
+		return failure.New(failure.Config, fmt.Errorf("config: %d problem(s)", bad), "")
 	}
 	if !a.JSON {
 		fmt.Fprintln(a.Out, "ok")

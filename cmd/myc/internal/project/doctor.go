@@ -53,7 +53,12 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		c(ctx, v, add)
 	}
 	doctorAudit(v, add)
-	bad := slices.ContainsFunc(found, func(f finding) bool { return f.Level == "problem" })
+	problems := 0
+	for _, f := range found {
+		if f.Level == "problem" {
+			problems++
+		}
+	}
 	if a.JSON {
 		if err := a.PrintJSON(found); err != nil {
 			return err
@@ -67,14 +72,18 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 			}
 		}
 	}
-	if bad {
-		return failure.Config(fmt.Errorf("doctor: something is wrong"), "")
+	if problems > 0 {
+		hint := "the lines marked ✗ say what, the line with → below each of them how to mend it"
+		if a.JSON {
+			hint = "the findings of level \"problem\" say what, their hints how to mend it"
+		}
+		return failure.New(failure.Config, fmt.Errorf("doctor: %d problem(s) in this project", problems), hint)
 	}
 	return nil
 }
 
 func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
@@ -84,8 +93,8 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		return
 	}
 	defer c.Close()
-	var s api.StatusReply
-	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
 	}
@@ -116,7 +125,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 
 // doctorAudit checks the log.
 func doctorAudit(v *project.View, add base.Report) {
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		add("problem", "audit", err.Error(), "")
 		return

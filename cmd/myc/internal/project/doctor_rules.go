@@ -24,7 +24,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		add("ok", "rules", "none: what a skill grants is decided by the fallback", "")
 		return
 	}
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		return // doctorAudit says so
 	}

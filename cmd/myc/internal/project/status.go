@@ -11,7 +11,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
 
@@ -145,13 +144,13 @@ func statusShape(r api.StatusReply) any {
 // statusReply asks the owner; without one it says what the files say.
 func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	var r api.StatusReply
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil {
 		return r, err
 	}
 	if c != nil {
 		defer c.Close()
-		return r, base.Answered(c.Call(ctx, "status", nil, &r))
+		return base.Call(ctx, c, api.Status, api.None{})
 	}
 	v, err := a.OpenView()
 	if err != nil {
@@ -159,8 +158,6 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	}
 	defer v.Close()
 	r = v.Status()
-	if project.BrokenFiles(v.Project, v.Problems) {
-		r.Problem = project.FirstProblem(v.Problems)
-	}
+	r.Problem = v.Broken()
 	return r, nil
 }

@@ -51,7 +51,7 @@ func (a *app) watch(ctx context.Context) error {
 		if err := a.printWatch(next, last); err != nil {
 			failed = err
 		}
-		if !project.BrokenFiles(next.Project, next.Problems) {
+		if next.Broken() == "" {
 			last = next // the last good one is what the next is compared with
 		}
 	})
@@ -66,7 +66,7 @@ func (a *app) watch(ctx context.Context) error {
 
 // printWatch says what is new in next against last; nil last: the state at the start.
 func (a *app) printWatch(next, last *project.View) error {
-	e := watchEvent{Time: time.Now(), OK: !project.BrokenFiles(next.Project, next.Problems), Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
+	e := watchEvent{Time: time.Now(), OK: next.Broken() == "", Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
 	for _, p := range next.Problems {
 		e.Problem = append(e.Problem, base.ShapeOf(p))
 	}

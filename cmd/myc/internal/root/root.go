@@ -38,17 +38,15 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 	if err == nil {
 		return 0
 	}
-	var f *failure.Error
-	if !errors.As(err, &f) {
-		f = &failure.Error{Code: failure.ExitFailed, Err: err}
+	if exit := (base.Exit{}); errors.As(err, &exit) {
+		return exit.Code
 	}
-	if f.Err != nil && f.Error() != "" {
-		fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(f.Error()))
+	f := failure.Of(err)
+	fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(f.Error()))
+	if hint := text.HintOf(err); hint != "" {
+		fmt.Fprintf(a.Err, "hint: %s\n", text.Visible(hint))
 	}
-	if f.Hint != "" {
-		fmt.Fprintf(a.Err, "hint: %s\n", text.Visible(f.Hint))
-	}
-	return f.Code
+	return f.Kind.Exit()
 }
 
 // command is the whole tree.

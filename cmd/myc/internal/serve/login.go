@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -18,10 +17,10 @@ import (
 	"mycelium/internal/text"
 )
 
-// Authorizing us at a remote server takes a person with a browser. The owner of the project asks the questions and keeps what comes of them;
-// this command only carries the address to the browser and the browser's return back.
+// A login at a remote server needs a person with a browser. The node talks to the server and keeps the tokens; this command opens the
+// address in the browser and takes the redirect.
 
-// loginWait is how long a person may take in the browser; the owner gives up at the same time.
+// loginWait is how long a person may take in the browser. The node gives up at the same time.
 const loginWait = 10 * time.Minute
 
 func (a *app) loginCmd() *cobra.Command {
@@ -43,8 +42,8 @@ func (a *app) logoutCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout SERVER", Short: "Forget the tokens of a remote server", Example: "  myc mcp logout github", Args: base.ArgRange(1, 1, "one server"),
 		RunE: func(c *cobra.Command, args []string) error {
-			var r api.LogoutReply
-			if err := a.Operate(c.Context(), "log out of a server", "login/forget", api.LoginParams{Server: args[0]}, &r); err != nil {
+			r, err := base.Operate(c.Context(), a.App, api.Logout, api.LoginParams{Server: args[0]})
+			if err != nil {
 				return err
 			}
 			if a.JSON {
@@ -63,23 +62,22 @@ func (a *app) logoutCmd() *cobra.Command {
 func (a *app) login(ctx context.Context, server string, quiet, paste bool) error {
 	ctx, cancel := context.WithTimeout(ctx, loginWait)
 	defer cancel()
-	const act = "log in to a server"
-	if err := a.NeedPerson(act); err != nil {
+	if err := a.NeedPerson(api.LoginBegin.Act); err != nil {
 		return err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen for the browser: %w", err)
 	}
-	defer func() { _ = l.Close() }() // the one that is listened on in the end
+	defer func() { _ = l.Close() }() // l may be another listener by then
 	c, err := a.Connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Done()
-	var ask oauth.Login
-	if err := c.Ask(ctx, "login/begin", api.LoginParams{Server: server, Redirect: "http://" + l.Addr().String() + "/callback"}, &ask); err != nil {
-		return hintOf(err)
+	defer c.Close()
+	ask, err := base.Call(ctx, c, api.LoginBegin, api.LoginParams{Server: server, Redirect: "http://" + l.Addr().String() + "/callback"})
+	if err != nil {
+		return err
 	}
 	back, err := url.Parse(ask.Redirect)
 	if err != nil {
@@ -95,13 +93,13 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if !quiet && !paste && base.StdinIsTerminal(a.In) {
 		a.openBrowser(ctx, ask.URL)
 	}
-	query, err := a.comesBack(ctx, l, ask, back.Path, paste)
+	query, err := a.waitForReturn(ctx, l, ask, back.Path, paste)
 	if err != nil {
 		return err
 	}
-	var r api.LoginReply
-	if err := c.Ask(ctx, "login/end", api.LoginParams{Server: server, Query: query}, &r); err != nil {
-		return hintOf(err)
+	r, err := base.Call(ctx, c, api.LoginEnd, api.LoginParams{Server: server, Query: query})
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -113,17 +111,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	return nil
 }
 
-// hintOf takes the hint out of an error's text, where it has one.
-func hintOf(err error) error {
-	var f *failure.Error
-	text, hint, ok := strings.Cut(err.Error(), " (hint: ")
-	if errors.As(err, &f) || !ok {
-		return err
-	}
-	return failure.Hint(errors.New(text), strings.TrimSuffix(hint, ")"))
-}
-
-// showLogin says to a person what they are about to agree to.
+// showLogin prints what the person is about to agree to.
 func (a *app) showLogin(server string, ask oauth.Login) {
 	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", text.Flatten(server), text.Flatten(ask.Server), text.Flatten(ask.Issuer))
 	if len(ask.Scopes) > 0 {

@@ -41,7 +41,7 @@ func (a *app) keeperCmd() *cobra.Command {
 // machine stretches; a daemon that never ends is what `myc stop -f` is for.
 const endWithin = time.Minute
 
-// waitFree waits until nobody owns the project.
+// waitFree waits until no process owns the project.
 func waitFree(ctx context.Context, paths daemon.Paths) error {
 	patience := endWithin
 	if deadline, ok := ctx.Deadline(); ok {
@@ -60,11 +60,15 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	patience := base.AnswerWithin
 	if force {
-		patience = 2 * time.Second // whoever forces has waited already
+		patience = 2 * time.Second // a person who forces has waited already
 	}
 	greeting, done := context.WithTimeout(ctx, patience)
 	defer done()
-	c, paths, err := a.Running(greeting)
+	_, paths, err := a.Paths()
+	if err != nil {
+		return err
+	}
+	c, err := a.Running(greeting)
 	if err == nil && c == nil {
 		fmt.Fprintln(a.Err, "myc: no daemon runs for this project")
 		return nil
@@ -73,7 +77,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 		defer c.Close()
 		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
-		if err = base.Answered(c.Call(short, "stop", nil, nil)); err == nil {
+		if _, err = base.Call(short, c, api.Stop, api.None{}); err == nil {
 			err = waitFree(ctx, paths)
 		}
 	}
@@ -86,7 +90,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	return kill(ctx, paths)
 }
 
-// kill ends a daemon that does not answer. Its servers end with their keeper.
+// kill kills a daemon that does not answer. The keeper then ends its servers.
 func kill(ctx context.Context, paths daemon.Paths) error {
 	b, err := os.ReadFile(paths.Info)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,8 +63,8 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	if p.TTL <= 0 {
 		return failure.Usagef("session new: --ttl must be longer than 0")
 	}
-	var r api.SessionReply
-	if err := a.Operate(ctx, "mint a session", "session/new", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionNew, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -78,8 +78,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 
 // sessions asks the owner for its live sessions.
 func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
-	infos := []gate.Summary{}
-	return infos, a.Operate(ctx, "list sessions", "session/list", nil, &infos)
+	return base.Operate(ctx, a.App, api.SessionList, api.None{})
 }
 
 func (a *app) sessionList(ctx context.Context) error {
@@ -136,8 +135,8 @@ func limitText(l gate.LimitUse) string {
 }
 
 func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
-	var r api.SessionReply
-	if err := a.Operate(ctx, "change a session", "session/change", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionChange, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -179,5 +178,6 @@ func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 }
 
 func (a *app) sessionEnd(ctx context.Context, id string) error {
-	return a.Operate(ctx, "end a session", "session/end", api.ChangeParams{ID: id}, nil)
+	_, err := base.Operate(ctx, a.App, api.SessionEnd, api.ChangeParams{ID: id})
+	return err
 }

@@ -41,7 +41,7 @@ func (a *app) skillTemplates() error {
 	return nil
 }
 
-// skillAdd writes a new skill folder; an existing one is never touched.
+// skillAdd writes a new skill folder. It never changes an existing one.
 func (a *app) skillAdd(name, template string) error {
 	if err := a.NeedPerson("add a skill"); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *app) skillAdd(name, template string) error {
 	return a.skillValidate([]string{target})
 }
 
-// skillValidate checks the project's skills, or those of one folder (a skill's, or one of skill folders) as if they were in place.
+// skillValidate checks the project's skills. With a folder it checks the skill or the skills in it as if they were installed.
 func (a *app) skillValidate(args []string) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) skillValidate(args []string) error {
 		}
 	}
 	if bad > 0 {
-		return failure.Config(fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
+		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// servedRows are the served skills that take no effect.
+// servedRows are the served skills that have no effect.
 func servedRows(served []pin.Served) []skillRow {
 	rows := []skillRow{}
 	for _, s := range served {
@@ -47,12 +47,12 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	if err := a.LearnPending(ctx, c); err != nil {
 		return err
 	}
-	var r api.ServedReply
-	if err := c.Ask(ctx, "skill/served", api.ServedParams{Name: name}, &r); err != nil {
+	r, err := base.Call(ctx, c, api.ServedSkill, api.ServedSkillParams{Name: name})
+	if err != nil {
 		return err
 	}
 	if !a.JSON {
@@ -68,10 +68,10 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 			fmt.Fprintln(a.Out, "  "+text.OneLine(line))
 		}
 	}
-	if !yes && base.StdinIsTerminal(a.In) && !a.Agreed("Approve it? [y/N] ") {
-		return failure.Denied(fmt.Errorf("skill approve: nothing was approved"), "")
+	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
+		return failure.New(failure.Denied, fmt.Errorf("skill approve: nothing was approved"), "")
 	}
-	if err := c.Ask(ctx, "skill/approve", api.ServedParams{Name: name, Digest: r.Digest}, nil); err != nil {
+	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {
 		return err
 	}
 	if a.JSON {

@@ -15,8 +15,6 @@ import (
 	"mycelium/internal/text"
 )
 
-// Definitions in quarantine: to look at them, and to accept them.
-
 func (a *app) toolsDiffCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff [NAME]", Short: "Show what is in quarantine, and how it differs from what was accepted",
@@ -46,13 +44,13 @@ func (a *app) toolsApproveCmd() *cobra.Command {
 	return c
 }
 
-// held asks the owner what is in quarantine under a name.
-func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldRow, error) {
+// held returns what is in quarantine under a name.
+func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldItem, error) {
 	if err := a.LearnPending(ctx, c); err != nil {
 		return nil, err
 	}
-	var rows []api.HeldRow
-	if err := c.Ask(ctx, "held", api.HeldParams{Name: name}, &rows); err != nil {
+	rows, err := base.Call(ctx, c, api.Held, api.HeldParams{Name: name})
+	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 && name != "" {
@@ -69,7 +67,7 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	rows, err := a.held(ctx, c, name)
 	if err != nil {
 		return err
@@ -85,7 +83,7 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 }
 
 // printHeld shows definitions in quarantine to a person.
-func (a *app) printHeld(rows []api.HeldRow) {
+func (a *app) printHeld(rows []api.HeldItem) {
 	for i, r := range rows {
 		if i > 0 {
 			fmt.Fprintln(a.Out)
@@ -108,13 +106,13 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	rows, err := a.held(ctx, c, name)
 	if err != nil {
 		return err
 	}
 	if o.digest != "" {
-		rows = slices.DeleteFunc(rows, func(r api.HeldRow) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
+		rows = slices.DeleteFunc(rows, func(r api.HeldItem) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
 		if len(rows) == 0 {
 			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest), "it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
 		}
@@ -122,14 +120,14 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if !a.JSON {
 		a.printHeld(rows)
 	}
-	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Agreed(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
-		return failure.Denied(fmt.Errorf("tools approve: nothing was accepted"), "")
+	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
+		return failure.New(failure.Denied, fmt.Errorf("tools approve: nothing was accepted"), "")
 	}
 	var p api.AcceptParams
 	for _, r := range rows {
 		p.Items = append(p.Items, backend.Acceptance{Name: r.Name, Digest: r.Digest})
 	}
-	if err := c.Ask(ctx, "accept", p, nil); err != nil {
+	if _, err := base.Call(ctx, c, api.Accept, p); err != nil {
 		return err
 	}
 	if a.JSON {

@@ -51,12 +51,12 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	if err := a.LearnPending(ctx, c); err != nil {
 		return err
 	}
-	var rows []api.ToolRow
-	if err := c.Ask(ctx, "tools", p, &rows); err != nil {
+	rows, err := base.Call(ctx, c, api.Tools, p)
+	if err != nil {
 		return err
 	}
 	a.WarnBroken(ctx, c)

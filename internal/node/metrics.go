@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,59 +18,62 @@ import (
 	"mycelium/internal/telemetry"
 )
 
-// measuring is what a node measures with. The zero value measures nothing.
-type measuring struct {
+// metrics is what a node measures, and where it sends it. Fields that are nil measure nothing.
+type metrics struct {
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
 	exporter *telemetry.Exporter
-	token    [sha256.Size]byte // of who reads names at /metrics; zero: nobody
+	token    [sha256.Size]byte // SHA-256 of the token that reads names at /metrics; zero: there is none
+	node     *Node
 }
 
-// openTelemetry prepares what is measured: where HTTP is served, or where something is to be sent. Nothing is sent unless
-// mycelium.yaml names a receiver, or the environment of a person who serves.
-func (n *Node) openTelemetry() error {
-	if !n.Daemon {
-		return nil
+// openMetrics prepares what a daemon measures, if it serves HTTP or sends metrics somewhere. It sends nothing unless mycelium.yaml names
+// a receiver, or the environment of the person who serves does.
+func openMetrics(n *Node) (*metrics, error) {
+	m, o := &metrics{node: n}, n.options
+	if !o.Stays {
+		return m, nil
 	}
-	conf := n.view.Project.File.Telemetry
+	conf := n.View().Project.File.Telemetry
 	endpoint, headers := conf.Endpoint, map[string]string{}
 	for k, v := range conf.Headers {
 		text, err := n.pool.Expand(v)
 		if err != nil {
-			n.logger.Warn("nothing is exported: a value under telemetry.headers is not to be had", "header", k, "error", err)
+			n.logger.Warn("metrics are not exported, because a value under telemetry.headers cannot be read", "header", k, "error", err)
 			endpoint = ""
 		}
 		headers[k] = text
 	}
-	if conf.Endpoint == "" && n.Serves && !strings.EqualFold(n.Getenv("OTEL_SDK_DISABLED"), "true") && fence.AgentHere(n.Environ) == "" {
-		endpoint, headers = n.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), otelHeaders(n.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+	if conf.Endpoint == "" && o.Serves && !strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") && fence.AgentHere(o.Environ) == "" {
+		endpoint, headers = o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), otelHeaders(o.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
 		if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return failure.Config(fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address"), "set it to an OTLP receiver over HTTP, such as http://127.0.0.1:4318, or unset it")
+			return nil, failure.New(failure.Config, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address"),
+				"set it to an OTLP receiver over HTTP, such as http://127.0.0.1:4318, or unset it")
 		}
 	}
-	if n.Serves || endpoint != "" {
-		n.meter = telemetry.NewMeter()
-		n.meter.Observe(n.gauges)
+	if o.Serves || endpoint != "" {
+		m.meter = telemetry.NewMeter()
+		m.meter.Observe(m.gauges)
 	}
 	if endpoint != "" {
 		sample := 1.0
 		if conf.Sample != nil {
 			sample = *conf.Sample
 		}
-		n.exporter = telemetry.NewExporter(telemetry.ExporterOptions{
-			Endpoint: endpoint, Headers: headers, Service: n.Getenv("OTEL_SERVICE_NAME"), Version: n.Version, Meter: n.meter, Logger: n.logger,
+		m.exporter = telemetry.NewExporter(telemetry.ExporterOptions{
+			Endpoint: endpoint, Headers: headers, Service: o.Getenv("OTEL_SERVICE_NAME"), Version: o.Version, Meter: m.meter, Logger: n.logger,
 		})
-		n.tracer = telemetry.NewTracer(n.exporter, sample)
+		m.tracer = telemetry.NewTracer(m.exporter, sample)
 	}
 	if conf.Token != "" {
 		token, err := n.pool.Expand(conf.Token)
 		if err != nil || token == "" {
-			n.logger.Warn("nobody can read metrics with a token: telemetry.token is not to be had", "error", err)
+			n.logger.Warn("no token reads metrics, because telemetry.token cannot be read", "error", err)
 		} else {
-			n.token = sha256.Sum256([]byte(token))
+			m.token = sha256.Sum256([]byte(token))
 		}
 	}
-	return nil
+	return m, nil
 }
 
 // otelHeaders reads OTEL_EXPORTER_OTLP_HEADERS: name=value, separated by commas, values escaped as in a URL.
@@ -84,16 +88,17 @@ func otelHeaders(s string) map[string]string {
 	return out
 }
 
-// export sends what is measured.
-func (n *Node) export(ctx context.Context) error {
-	if n.exporter == nil {
+// export sends what is measured until ctx is done.
+func (m *metrics) export(ctx context.Context) error {
+	if m.exporter == nil {
 		return nil
 	}
-	return n.exporter.Run(ctx)
+	return m.exporter.Run(ctx)
 }
 
-// gauges are what is true now.
-func (n *Node) gauges(set func(name string, value float64, labels ...telemetry.Label)) {
+// gauges reports the values of this moment.
+func (m *metrics) gauges(set func(name string, value float64, labels ...telemetry.Label)) {
+	n := m.node
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if infos, err := n.gate.Sessions(ctx); err == nil {
@@ -118,19 +123,19 @@ func (n *Node) gauges(set func(name string, value float64, labels ...telemetry.L
 		set(telemetry.AuditIndexLag, float64(lag))
 	}
 	set(telemetry.Goroutines, float64(runtime.NumGoroutine()))
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	set(telemetry.HeapMemory, float64(m.Sys-m.HeapReleased))
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	set(telemetry.HeapMemory, float64(mem.Sys-mem.HeapReleased))
 }
 
-// watchHandlers are the endpoints for those who watch over the daemon.
-func (n *Node) watchHandlers(mux *http.ServeMux) {
-	for path, h := range map[string]http.HandlerFunc{"/metrics": n.serveMetrics, "/healthz": serveHealth, "/readyz": n.serveReady} {
-		mux.Handle(path, n.gateway.Local(readOnly(h)))
+// handle adds the endpoints for monitoring.
+func (m *metrics) handle(mux *http.ServeMux, g *gateway.Server) {
+	for path, h := range map[string]http.HandlerFunc{"/metrics": m.serveMetrics, "/healthz": serveHealth, "/readyz": m.serveReady} {
+		mux.Handle(path, g.Local(readOnly(h)))
 	}
 }
 
-// readOnly lets nothing but reading through.
+// readOnly refuses every method but GET and HEAD.
 func readOnly(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -144,15 +149,15 @@ func readOnly(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// serveMetrics shows everything to who brings the token, and to callers on this machine what names no tool, server or role: an agent on
-// this machine must not learn here what is hidden from it.
-func (n *Node) serveMetrics(w http.ResponseWriter, r *http.Request) {
+// serveMetrics shows everything to a client with the token. Other clients on this machine get the values that name no tool, server or
+// role: an agent here must not learn what is hidden from it.
+func (m *metrics) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	names := false
 	switch header := r.Header.Get("Authorization"); {
 	case header != "":
 		scheme, token, _ := strings.Cut(header, " ")
 		sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		if n.token == [sha256.Size]byte{} || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(sum[:], n.token[:]) != 1 {
+		if m.token == [sha256.Size]byte{} || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(sum[:], m.token[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="mycelium metrics", error="invalid_token"`)
 			http.Error(w, "this token does not read metrics (telemetry.token)", http.StatusUnauthorized)
 			return
@@ -164,7 +169,7 @@ func (n *Node) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", telemetry.TextType)
-	_, _ = w.Write(n.meter.Text(names))
+	_, _ = w.Write(m.meter.Text(names))
 }
 
 // serveHealth says that the process answers.
@@ -173,13 +178,13 @@ func serveHealth(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// serveReady says whether calls can run: the policy is what people wrote, and the log takes records.
-func (n *Node) serveReady(w http.ResponseWriter, _ *http.Request) {
+// serveReady says whether calls can run: the files load, and the log takes records.
+func (m *metrics) serveReady(w http.ResponseWriter, _ *http.Request) {
 	why := ""
 	switch {
-	case n.gate.World().Broken != "":
+	case m.node.gate.World().Broken != "":
 		why = "policy"
-	case n.gate.Owed() > 0:
+	case m.node.gate.Owed() > 0:
 		why = "audit"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -1,4 +1,4 @@
-package node
+package chat
 
 import (
 	"cmp"
@@ -16,22 +16,22 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// desk is what people can do from a chat besides answering.
-func (n *Node) desk() approval.Desk {
+// desk is what people can do in a chat besides answering requests.
+func (c *Chats) desk() approval.Desk {
 	d := approval.Desk{
-		Sessions: n.agentSessions, Send: n.sendToAgent, Summary: n.agentSummary, Abort: n.abortAgent, Mode: n.askMode, SetMode: n.setAskMode, Costs: n.costs,
+		Sessions: c.agentSessions, Send: c.sendToAgent, Summary: c.agentSummary, Abort: c.abortAgent, Mode: c.Mode, SetMode: c.setMode, Costs: c.Replies.Costs,
 	}
-	if len(n.View().Project.File.Spawn.SearchPaths) > 0 {
-		d.Places = n.spawnPlaces
-		d.Spawn = n.spawnAgent
-		d.Past = func(context.Context) ([]approval.AgentSession, error) { return n.runs.Past(), nil }
+	if len(c.Project().File.Spawn.SearchPaths) > 0 {
+		d.Places = c.spawnPlaces
+		d.Spawn = c.spawnAgent
+		d.Past = func(context.Context) ([]approval.AgentSession, error) { return c.Runs.Past(), nil }
 	}
 	return d
 }
 
-// agentSessions are the runs that our hooks know, and agents that were only seen in tmux.
-func (n *Node) agentSessions(ctx context.Context) ([]approval.AgentSession, error) {
-	known := n.runs.Sessions()
+// agentSessions returns the runs that the hooks know, and the agents that were only seen in tmux.
+func (c *Chats) agentSessions(ctx context.Context) ([]approval.AgentSession, error) {
+	known := c.Runs.Sessions()
 	servers := map[string]tmux.Server{"": {}}
 	for _, s := range known {
 		if s.Tmux != "" {
@@ -39,23 +39,23 @@ func (n *Node) agentSessions(ctx context.Context) ([]approval.AgentSession, erro
 			servers[at.Socket] = at
 		}
 	}
-	return approval.MergeSessions(known, n.seenInTmux(ctx, servers)), nil
+	return approval.MergeSessions(known, c.seenInTmux(ctx, servers)), nil
 }
 
-// seenInTmux are the panes in which an agent works on this project, or on one that may be started from a chat.
-func (n *Node) seenInTmux(ctx context.Context, servers map[string]tmux.Server) []approval.AgentSession {
+// seenInTmux returns the panes in which an agent works on this project, or on one that may be started from a chat.
+func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) []approval.AgentSession {
 	var seen []approval.AgentSession
 	ids := map[string]bool{}
 	for _, at := range servers {
 		panes, err := at.Panes(ctx)
 		if err != nil {
 			if !errors.Is(err, tmux.ErrNoServer) {
-				n.logger.Debug("tmux was not asked for agents", "error", err)
+				c.Logger.Debug("tmux was not asked for agents", "error", err)
 			}
 			continue
 		}
 		for _, p := range panes {
-			if p.Dead || !isAgent(p.Command) || !n.ours(p.Dir) {
+			if p.Dead || !isAgent(p.Command) || !c.ours(p.Dir) {
 				continue
 			}
 			socket := cmp.Or(at.Socket, p.Socket)
@@ -73,14 +73,14 @@ func (n *Node) seenInTmux(ctx context.Context, servers map[string]tmux.Server) [
 	return seen
 }
 
-// isAgent reports whether a program that runs in a pane may be an agent: what is typed there is read by one and not by a shell.
+// isAgent reports whether a program that runs in a pane may be an agent, and not a shell that would run a typed text.
 func isAgent(command string) bool {
 	return command == "node" || command == "myc" || slices.Contains(harness.Names(), command)
 }
 
 // ours reports whether a folder belongs to this project, or lies where chats may start agents.
-func (n *Node) ours(dir string) bool {
-	for _, root := range append([]string{n.dir}, n.View().Project.File.Spawn.SearchPaths...) {
+func (c *Chats) ours(dir string) bool {
+	for _, root := range append([]string{c.Dir}, c.Project().File.Spawn.SearchPaths...) {
 		if root, err := filepath.EvalSymlinks(root); err == nil {
 			if rel, err := filepath.Rel(root, dir); err == nil && (rel == "." || filepath.IsLocal(rel)) {
 				return true
@@ -90,8 +90,8 @@ func (n *Node) ours(dir string) bool {
 	return false
 }
 
-// paneOf is the pane of a session if an agent runs in it now.
-func (n *Node) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Server, tmux.Pane, error) {
+// paneOf returns the pane of a session if an agent runs in it now.
+func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Server, tmux.Pane, error) {
 	at := tmux.At(s.Tmux)
 	if s.Pane == "" {
 		return at, tmux.Pane{}, errors.New("it does not run in tmux, so nobody else can type there; start agents in tmux, or with /new")
@@ -113,19 +113,20 @@ func (n *Node) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Server
 }
 
 // sendToAgent types a text into the terminal of an agent.
-func (n *Node) sendToAgent(ctx context.Context, s approval.AgentSession, text string) error {
+func (c *Chats) sendToAgent(ctx context.Context, s approval.AgentSession, text string) error {
 	if err := checkTyped(text); err != nil {
 		return err
 	}
-	at, p, err := n.paneOf(ctx, s)
+	at, p, err := c.paneOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	n.logger.Info("a text from a chat goes to an agent", "session", s.ID, "pane", p.ID, "bytes", len(text))
+	c.Logger.Info("a text from a chat goes to an agent", "session", s.ID, "pane", p.ID, "bytes", len(text))
 	return at.Type(ctx, p.ID, text)
 }
 
-// checkTyped refuses texts that an agent's terminal would not take for words. ! makes it a command that no hook sees (W10).
+// checkTyped refuses a text that an agent's terminal would not take for words. After "!" the agent runs a shell command that no
+// hook sees (W10).
 func checkTyped(text string) error {
 	text = strings.TrimSpace(text)
 	switch {
@@ -139,16 +140,16 @@ func checkTyped(text string) error {
 	return nil
 }
 
-// agentSummary is what the agent did lately, by its transcript, else what its terminal shows, the end of it.
-func (n *Node) agentSummary(ctx context.Context, s approval.AgentSession) (string, error) {
+// agentSummary returns what the agent did lately, by its transcript, else the end of what its terminal shows.
+func (c *Chats) agentSummary(ctx context.Context, s approval.AgentSession) (string, error) {
 	about := fmt.Sprintf("%s in %s, role %s", cmp.Or(s.Agent, "agent"), s.Dir, cmp.Or(s.Role, "none"))
 	if s.Last != "" {
 		about += "\nlast: " + s.Last
 	}
-	if text, err := n.runs.Summary(s.ID); err == nil && text != "" {
+	if text, err := c.Runs.Summary(s.ID); err == nil && text != "" {
 		return about + "\n\n" + text, nil
 	}
-	at, p, err := n.paneOf(ctx, s)
+	at, p, err := c.paneOf(ctx, s)
 	if err != nil {
 		return about, nil //nolint:nilerr // not every agent has a terminal that we can read
 	}
@@ -160,26 +161,26 @@ func (n *Node) agentSummary(ctx context.Context, s approval.AgentSession) (strin
 	return about + "\n\n" + strings.Join(lines[max(0, len(lines)-25):], "\n"), nil
 }
 
-func (n *Node) abortAgent(_ context.Context, s approval.AgentSession) error {
+func (c *Chats) abortAgent(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
-		return errors.New("no hook of ours governs it: end it at its own terminal")
+		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
-	return n.runs.Abort(s.ID, "a person ended this session from a chat")
+	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
 }
 
-func (n *Node) setAskMode(_ context.Context, m approval.Mode) error {
-	n.chats.mode.Store(m)
-	n.logger.Info("who is asked was changed from a chat", "mode", string(m))
+func (c *Chats) setMode(_ context.Context, m approval.Mode) error {
+	c.mode.Store(m)
+	c.Logger.Info("who is asked was changed from a chat", "mode", string(m))
 	return nil
 }
 
-func (n *Node) spawnPlaces(_ context.Context, name string) ([]string, error) {
-	return approval.Places(n.View().Project.File.Spawn.SearchPaths, name)
+func (c *Chats) spawnPlaces(_ context.Context, name string) ([]string, error) {
+	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
 }
 
-// spawnAgent starts an agent in a new tmux window. The folder is looked at again: it was chosen a while ago.
-func (n *Node) spawnAgent(ctx context.Context, dir, prompt, resume string) (label string, err error) {
-	conf := n.View().Project.File.Spawn
+// spawnAgent starts an agent in a new tmux window. It checks the folder again, which a person chose a while ago.
+func (c *Chats) spawnAgent(ctx context.Context, dir, prompt, resume string) (label string, err error) {
+	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
 		return "", err
 	}
