@@ -50,8 +50,12 @@ func (r *reader) one(w *syntax.Word, st state) text {
 func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
 	raw := r.source(w)
 	words := []*syntax.Word{w}
-	if hasBrace(w) && syntax.SplitBraces(w) {
-		words = r.braces(w)
+	if hasBrace(w) {
+		// A copy is split: the command may come here again (a loop, a function), and syntax.Walk panics on a word that was split.
+		split := &syntax.Word{Parts: w.Parts}
+		if syntax.SplitBraces(split) {
+			words = r.braces(split)
+		}
 	}
 	for _, w := range words {
 		b := builder{r: r, st: st, list: list, raw: raw}
@@ -68,12 +72,7 @@ func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
 
 func hasBrace(w *syntax.Word) bool {
 	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if strings.IndexByte(p.Value, '{') >= 0 {
-				return true
-			}
-		case *syntax.BraceExp:
+		if lit, ok := p.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
 			return true
 		}
 	}
@@ -194,11 +193,6 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.ExtGlob:
 			b.add("*")
 			b.cur.glob = true
-		case *syntax.BraceExp: // of a word that is not expanded there
-			for _, e := range p.Elems {
-				b.parts(e.Parts, quoted)
-			}
-			b.unknown(quoted)
 		default:
 			b.unknown(quoted)
 		}
