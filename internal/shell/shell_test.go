@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/program"
 )
 
 var here = Options{Dir: "/p", Home: "/home/u"}
@@ -83,7 +84,7 @@ func TestBounds(t *testing.T) {
 		if last := f.Parts[len(f.Parts)-1]; len(last.Unclear) == 0 && !strings.HasPrefix(command, "x=") {
 			t.Errorf("%.30q is clear: %d parts", command, len(f.Parts))
 		}
-		if len(f.Parts) > maxParts+2 {
+		if len(f.Parts) > program.MaxParts+2 {
 			t.Errorf("%.30q has %d parts", command, len(f.Parts))
 		}
 	}
