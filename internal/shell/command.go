@@ -27,7 +27,12 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 		r.addFiles(f)
 		return st, st
 	}
-	x := program.Call{Shell: r, Walk: &r.Walk, State: st, Input: in, Words: words, Files: f, OK: st, Fail: st}
+	x := r.spare
+	if x == nil {
+		x = new(program.Call)
+	}
+	r.spare = nil
+	*x = program.Call{Shell: r, Walk: &r.Walk, State: st, Input: in, Words: words, Files: f, OK: st, Fail: st}
 	for _, a := range c.Assigns {
 		if a.Name == nil {
 			continue
@@ -43,10 +48,11 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	for _, v := range x.Env {
 		x.Variable(v.Name, v.Value)
 	}
-	r.Run(&x)
+	r.Run(x)
 	if x.Files != nil {
 		r.addFiles(x.Files)
 	}
+	r.spare = x
 	return x.OK, x.Fail
 }
 

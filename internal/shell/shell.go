@@ -73,6 +73,7 @@ type reader struct {
 	nodes int
 	depth int
 	funcs []function
+	spare *program.Call // a call that is done, for the next simple command
 }
 
 // function is a function that the command declares.

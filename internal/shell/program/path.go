@@ -34,12 +34,12 @@ func (c *Call) File(a policy.Access, w Word) {
 		}
 		return
 	}
-	paths, does, why := c.Walk.place(a, w, c.State)
+	paths, does, why := c.Walk.place(c.Part.Paths, a, w, c.State)
+	c.Part.Paths = paths
 	c.Does |= does
 	if why != "" {
 		c.Unclear(why)
 	}
-	c.Part.Paths = append(c.Part.Paths, paths...)
 }
 
 // Guess takes paths from arguments whose meaning is not known: what looks like a path is read and written.
@@ -101,39 +101,35 @@ func (w *Walk) Open(f *Files, a policy.Access, name Word, s State) {
 			return
 		}
 	}
-	paths, does, why := w.place(a, name, s)
-	f.Paths = append(f.Paths, paths...)
+	paths, does, why := w.place(f.Paths, a, name, s)
+	f.Paths = paths
 	f.Does |= does
 	if why != "" {
 		f.Unclear = append(f.Unclear, why)
 	}
 }
 
-// place returns where a word leads from each folder that may be the working directory. why says what is not known about it.
-func (w *Walk) place(a policy.Access, name Word, st State) (paths []policy.Path, does effect.Set, why string) {
+// place appends to paths where a word leads from each folder that may be the working directory. why says what is not known about it.
+func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) (all []policy.Path, does effect.Set, why string) {
 	does = effect.Of(a)
-	if name.Text == "" && !name.Unknown {
-		return nil, 0, ""
-	}
-	if name.Unknown {
+	switch {
+	case name.Unknown:
 		if name.Default != "" {
-			paths, _, _ = w.place(a, Word{Text: name.Default}, st)
+			paths, _, _ = w.place(paths, a, Word{Text: name.Default}, st)
 		}
 		return paths, does, "which path is meant is not known"
+	case name.Text == "" || IsStream(name.Text):
+		return paths, 0, ""
 	}
-	if IsStream(name.Text) {
-		return nil, 0, ""
-	}
-	s := name.Text
+	s, from := name.Text, len(paths)
 	if name.Pattern {
 		for _, match := range protectedMatches(s) {
-			more, _, _ := w.place(a, Word{Text: match}, st)
-			paths = append(paths, more...)
+			paths, _, _ = w.place(paths, a, Word{Text: match}, st)
 		}
 		s = patternPlace(a, s)
 	}
 	if strings.HasPrefix(s, "/") {
-		return w.follow(append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)})), does, ""
+		return w.follow(append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)}), from), does, ""
 	}
 	if st.Lost {
 		why = "the working directory is not known"
@@ -146,17 +142,17 @@ func (w *Walk) place(a policy.Access, name Word, st State) (paths []policy.Path,
 		}
 		paths = append(paths, p)
 	}
-	return w.follow(paths), does, why
+	return w.follow(paths, from), does, why
 }
 
 // link is a symbolic link that the command makes. Before the command runs, it cannot be resolved on the disk.
 type link struct{ at, to string }
 
-// follow adds where paths lead through the links that the command made before.
-func (w *Walk) follow(paths []policy.Path) []policy.Path {
+// follow appends where the paths from an index on lead through the links that the command made before.
+func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
 	for _, l := range w.links {
-		for _, p := range paths[:len(paths):len(paths)] {
-			if p.Clean != l.at && !strings.HasPrefix(p.Clean, l.at+"/") || len(paths) > MaxWords {
+		for _, p := range paths[from:len(paths):len(paths)] {
+			if p.Clean != l.at && !strings.HasPrefix(p.Clean, l.at+"/") || len(paths)-from > MaxWords {
 				continue
 			}
 			to := path.Join(l.to, p.Clean[len(l.at):])
