@@ -13,7 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/hook"
+	"mycelium/internal/harness"
+	"mycelium/internal/node"
+	loaded "mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
 
@@ -94,7 +96,7 @@ func saysYes(t *testing.T, agent string, o badOutput) {
 // hooks runs a cell of every agent.
 func (w failWorld) hooks(t *testing.T, in, why string, env ...string) {
 	t.Helper()
-	for _, agent := range hook.Agents() {
+	for _, agent := range harness.Names() {
 		t.Run(agent, func(t *testing.T) { saysNo(t, agent, w.hookOf(agent, in, env...), why) })
 	}
 }
@@ -158,7 +160,7 @@ func TestFailClosed(t *testing.T) {
 func failNothing(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
-	for _, agent := range hook.Agents() {
+	for _, agent := range harness.Names() {
 		saysYes(t, agent, w.hookOf(agent, ""))
 	}
 	for name, talk := range w.talks() {
@@ -186,26 +188,25 @@ func failPanicMCP(t *testing.T) {
 			t.Setenv(name, value)
 		}
 	}
-	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: w.env, dir: w.dir}
-	n, err := a.openNode(t.Context())
+	n, err := node.Open(t.Context(), node.Options{Loader: &loaded.Loader{Err: io.Discard, Environ: w.env, Dir: w.dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.listen("127.0.0.1:0"); err != nil {
+	if err := n.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	n.view.files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }
+	n.View().Files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- n.run(ctx) }()
+	go func() { done <- n.Run(ctx) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		n.close()
+		n.Close()
 	}()
-	w.addr = n.addr
+	w.addr = n.Addr()
 	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__search_files","arguments":{"path":".","pattern":"*","text":"o"}}}`, "internal fault")
 }
 
@@ -278,7 +279,7 @@ func failMalformed(t *testing.T) {
 func failOversized(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
-	w.hooks(t, `{"tool_input":{"content":"`+strings.Repeat("x", hook.MaxInput)+`"}}`, "longer than")
+	w.hooks(t, `{"tool_input":{"content":"`+strings.Repeat("x", harness.MaxInput)+`"}}`, "longer than")
 	w.mcp(t, strings.Replace(failCall, `"x"`, `"`+strings.Repeat("x", 5<<20)+`"`, 1), "")
 	w.nothing("longer than")
 }
@@ -336,7 +337,7 @@ func failDisk(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
 	talks := w.talks()
-	for _, agent := range hook.Agents() { // their sessions are open before it
+	for _, agent := range harness.Names() { // their sessions are open before it
 		saysYes(t, agent, w.hookOf(agent, ""))
 	}
 	segments, err := filepath.Glob(filepath.Join(w.dir, ".mycelium", "audit", "*.jsonl"))

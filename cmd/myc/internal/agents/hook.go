@@ -1,0 +1,114 @@
+// Package agents has the commands that put coding agents under our policy: the hook, its installation and proof, and myc claude.
+package agents
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/node"
+	"mycelium/internal/node/failure"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Hook is `myc hook`.
+func Hook(a *base.App) *cobra.Command { return (&app{a}).hookCmd() }
+
+// Check is what `myc doctor` says of installed hooks.
+func Check(a *base.App) base.Check { return (&app{a}).doctorHooks }
+
+// QuickHook runs `myc hook AGENT …` as installers write it without the tree of commands, which costs more than the answer. False: this
+// is not such a line, and the tree says what it is.
+func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bool) {
+	return (&app{a}).quickHook(ctx, args)
+}
+
+// Claude is `myc claude`.
+func Claude(a *base.App) *cobra.Command { return (&app{a}).claudeCmd() }
+
+func (a *app) hookCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "hook AGENT", Short: "One event of an agent on stdin, its answer on stdout",
+		Long: "An agent runs this before each of its own tools: claude, codex, gemini or crush. Whatever goes wrong denies the tool.\n" +
+			"myc hook install writes the entries into the agent's configuration.",
+		Example: "  myc hook install claude\n  myc hook claude --event PreToolUse < event.json",
+		Args:    base.ArgRange(1, 1, "an agent: "+strings.Join(harness.Names(), ", ")),
+	}
+	var f hook.Flags
+	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
+	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
+	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !slices.Contains(harness.Names(), args[0]) {
+			return failure.Usagef("hook: no agent %q: there are %s", args[0], strings.Join(harness.Names(), ", "))
+		}
+		f.Agent = args[0]
+		if code := a.hook(c.Context(), f); code != 0 {
+			return &failure.Error{Code: code}
+		}
+		return nil
+	}
+	c.AddCommand(a.hookSetupCmds()...)
+	return c
+}
+
+func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) {
+	f, ok := hook.ParseFlags(args)
+	if !ok {
+		return 0, false
+	}
+	a.Dir = f.Dir
+	return a.hook(ctx, f), true
+}
+
+// hook is one run of the hook.
+func (a *app) hook(ctx context.Context, f hook.Flags) int {
+	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
+	c := hook.Command{
+		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Decide: a.decide, Own: isOwnProgram,
+		Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+	}
+	return c.Run(ctx)
+}
+
+// decide has the daemon decide; without one the files decide.
+func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return harness.Answer{}, err
+	}
+	d := hook.Daemon{Dir: dir, Token: a.Getenv(hook.TokenVar), Alone: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+		return node.HookAlone(ctx, &a.Loader, e)
+	}}
+	return d.Decide(ctx, e)
+}
+
+// isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
+func isOwnProgram(program string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	if !filepath.IsAbs(program) {
+		if program, err = exec.LookPath(program); err != nil {
+			return false
+		}
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(program)
+	return err == nil && os.SameFile(a, b)
+}
