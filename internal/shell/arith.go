@@ -20,7 +20,7 @@ func (r *reader) arithm(x syntax.ArithmExpr, st program.State) {
 	r.evaluates(x, st)
 }
 
-// evaluates notes the words below a node that are evaluated as numbers.
+// evaluates records the words below a node that are evaluated as numbers.
 func (r *reader) evaluates(n syntax.Node, st program.State) {
 	r.Evaluates = true
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -37,12 +37,13 @@ func (r *reader) evaluates(n syntax.Node, st program.State) {
 	})
 }
 
-// comparison notes a test of [[ that evaluates what it compares.
+// comparison records the words of [[ that are evaluated because they are compared as numbers.
 func (r *reader) comparison(c *syntax.TestClause, st program.State) {
 	syntax.Walk(c, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryTest:
-			if n.Op == syntax.TsEql || n.Op == syntax.TsNeq || n.Op == syntax.TsLeq || n.Op == syntax.TsGeq || n.Op == syntax.TsLss || n.Op == syntax.TsGtr {
+			switch n.Op {
+			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 				r.evaluates(n, st)
 				return false
 			}

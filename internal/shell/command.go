@@ -105,7 +105,7 @@ func (r *reader) Run(c *program.Call) {
 }
 
 // function walks the functions that the first word of a call names, and reports whether there is one. The command may declare several of
-// that name: which of them is called may depend on what came before.
+// that name, and what came before may decide which of them is called.
 func (r *reader) function(c *program.Call) bool {
 	some := false
 	ok := program.State{Dead: true}
@@ -126,9 +126,9 @@ func (r *reader) function(c *program.Call) bool {
 // isBuiltin reports whether the shell itself does what the name says, wherever PATH leads.
 func isBuiltin(name string) bool {
 	switch name {
-	case "cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "export", "unset", "set", "read", "exit", "return", "shift", "eval",
-		"exec", "source", ".", "trap", "wait", "type", "command", "builtin", "local", "declare", "pushd", "popd", "kill", "jobs", "break",
-		"continue", "umask", "ulimit", "shopt":
+	case "cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "export", "unset", "set", "read", "exit", "return", "shift",
+		"eval", "exec", "source", ".", "trap", "wait", "type", "command", "builtin", "local", "declare", "pushd", "popd", "kill", "jobs",
+		"break", "continue", "umask", "ulimit", "shopt":
 		return true
 	}
 	return false
@@ -137,7 +137,8 @@ func isBuiltin(name string) bool {
 // systemFolder reports whether a folder is one in which the system has programs.
 func systemFolder(dir string) bool {
 	switch dir {
-	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin", "/snap/bin":
+	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
+		"/snap/bin":
 		return true
 	}
 	return false

@@ -8,15 +8,17 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// output is what a command writes, where its text alone tells: echo, printf, pwd and cat of a here-document. Its parts are walked
-// by the caller.
-func (r *reader) output(s *syntax.Stmt, st program.State) (program.Word, bool) {
+// output returns what echo, printf, pwd or cat of a here-document writes. ok is false if that is not known, or for another command. The
+// caller walks the parts of the command.
+func (r *reader) output(s *syntax.Stmt, st program.State) (text program.Word, ok bool) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 || r.Exceeded {
 		return program.Word{}, false
 	}
-	if len(s.Redirs) == 1 && len(c.Args) == 1 && c.Args[0].Lit() == "cat" && (s.Redirs[0].Op == syntax.Hdoc || s.Redirs[0].Op == syntax.DashHdoc) {
-		return r.quiet(func(q *reader) program.Word { return q.document(s.Redirs[0], st) })
+	if len(s.Redirs) == 1 && len(c.Args) == 1 && c.Args[0].Lit() == "cat" {
+		if d := s.Redirs[0]; d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
+			return r.quiet(func(q *reader) program.Word { return q.document(d, st) })
+		}
 	}
 	name := c.Args[0].Lit()
 	if len(s.Redirs) > 0 || name != "echo" && name != "printf" && name != "pwd" || len(r.funcs) > 0 {
@@ -25,21 +27,21 @@ func (r *reader) output(s *syntax.Stmt, st program.State) (program.Word, bool) {
 	return r.quiet(func(q *reader) program.Word { return written(name, q.fields(c.Args[1:], st), st) })
 }
 
-// quiet expands something without adding its parts a second time.
-func (r *reader) quiet(f func(*reader) program.Word) (program.Word, bool) {
+// quiet expands a word without adding parts: they were added before, or will be. known is false if the word is not known.
+func (r *reader) quiet(f func(*reader) program.Word) (w program.Word, known bool) {
 	q := *r
 	q.Parts = q.Parts[:len(q.Parts):len(q.Parts)]
-	t := f(&q)
+	w = f(&q)
 	r.nodes, r.Exceeded = q.nodes, q.Exceeded
-	return t, !t.Unknown
+	return w, !w.Unknown
 }
 
-// written is what echo, printf or pwd writes.
+// written returns what echo, printf or pwd writes.
 func written(name string, args []program.Word, st program.State) program.Word {
 	if name == "pwd" {
 		return program.Word{Text: firstOf(st.Dirs), Unknown: st.Lost || len(st.Dirs) != 1}
 	}
-	for len(args) > 0 && name == "echo" && len(args[0].Text) == 2 && args[0].Text[0] == '-' && strings.IndexByte("neE", args[0].Text[1]) >= 0 {
+	for len(args) > 0 && name == "echo" && program.Named("-n|-e|-E", args[0].Text) {
 		if args[0].Text == "-e" {
 			name = "printf" // escapes have a meaning
 		}
@@ -66,6 +68,7 @@ func simpleFormat(s string) bool {
 	return s == "%s" || s == "%s\\n" || s == "%s "
 }
 
+// firstOf returns the first element, or an empty text.
 func firstOf(list []string) string {
 	if len(list) == 0 {
 		return ""

@@ -9,13 +9,13 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// param adds the value of a variable.
+// param adds the value of a variable: $X, ${X:-d} and the like.
 func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Param == nil || p.Flags != nil || p.NestedParam != nil {
 		b.unknown(quoted)
 		return
 	}
-	b.r.insideParam(p, b.st)
+	b.inside(p)
 	if p.Length {
 		b.add("0")
 		return
@@ -43,6 +43,22 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		vals = vals[:1] // of an array its first element
 	}
 	b.values(vals, quoted)
+}
+
+// inside walks the commands in ${X[$(…)]} and the like. operated walks those in a default word.
+func (b *builder) inside(p *syntax.ParamExp) {
+	r, st := b.r, b.st
+	if p.Index != nil {
+		r.arithm(p.Index, st)
+	}
+	if p.Slice != nil {
+		r.arithm(p.Slice.Offset, st)
+		r.arithm(p.Slice.Length, st)
+	}
+	if p.Repl != nil {
+		r.one(p.Repl.Orig, st)
+		r.one(p.Repl.With, st)
+	}
 }
 
 // values adds values, split where the shell would split them.
@@ -91,7 +107,7 @@ func (b *builder) split(v program.Word) {
 	}
 }
 
-// value is the value of a variable; ok is false if nobody here knows it.
+// value returns the values of a variable. ok is false if they are not known.
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "?", "#", "!", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
@@ -109,11 +125,12 @@ func (b *builder) value(name string) ([]program.Word, bool) {
 		return []program.Word{{Text: b.r.Home}}, true
 	}
 	if ok && b.r.IFSChanged && !allPlain(vals) {
-		return program.UnknownWords, true // how values are split is not what it usually is
+		return program.UnknownWords, true // how the shell splits the values is not known
 	}
 	return vals, ok
 }
 
+// allPlain reports whether no value holds a character at which IFS might split it.
 func allPlain(vals []program.Word) bool {
 	for _, v := range vals {
 		if strings.ContainsAny(v.Text, " \t\n:,;/=") {
@@ -123,7 +140,7 @@ func allPlain(vals []program.Word) bool {
 	return true
 }
 
-// operated is ${X:-d}, ${X%.md} and the like.
+// operated returns the values of ${X:-d}, ${X%.md} and the like.
 func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []program.Word {
 	var arg program.Word
 	if e.Word != nil {
@@ -135,7 +152,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 		switch {
 		case set && vals[0].Text != "":
 			return vals
-		case ok && len(vals) > 0 && !vals[0].Unknown: // set to nothing
+		case ok && len(vals) > 0 && !vals[0].Unknown: // its value is empty
 			return []program.Word{arg}
 		}
 		return []program.Word{{Unknown: true, Default: arg.Text}}
@@ -161,7 +178,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 	}
 }
 
-// trimmed removes a beginning or an end that a pattern matches, from values that are known and no patterns themselves.
+// trimmed removes from each value the beginning or the end that a pattern matches. The values must be known, and no patterns themselves.
 func trimmed(e *syntax.Expansion, arg program.Word, vals []program.Word, ok bool) []program.Word {
 	if !ok || arg.Unknown {
 		return program.UnknownWords
@@ -182,6 +199,7 @@ func trimmed(e *syntax.Expansion, arg program.Word, vals []program.Word, ok bool
 	return out
 }
 
+// trim removes what a pattern matches from one value, and reports whether it matches.
 func trim(s, pattern string, op syntax.ParExpOperator) (string, bool) {
 	best, found := s, false
 	for i := 0; i <= len(s); i++ {
@@ -240,6 +258,7 @@ func ansi(s string) string {
 	return b.String()
 }
 
+// lower returns an ASCII letter in lower case.
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		c += 'a' - 'A'

@@ -40,7 +40,8 @@ func Facts(command string, o Options) policy.Facts {
 		f.Parts = []policy.Part{unread("it is too long to be read")}
 		return f
 	}
-	r := reader{Walk: program.Walk{Dir: o.Dir, Home: o.Home, Parts: make([]policy.Part, 0, 2)}}
+	r := reader{}
+	r.Dir, r.Home, r.Parts = o.Dir, o.Home, make([]policy.Part, 0, 2)
 	st := program.State{Lost: o.Dir == ""}
 	if !st.Lost {
 		st.Dirs = []string{o.Dir}

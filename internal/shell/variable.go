@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// assign is an assignment that stays.
+// assign walks an assignment that holds for the commands that follow.
 func (r *reader) assign(a *syntax.Assign, st program.State) program.State {
 	if a.Index != nil {
 		r.arithm(a.Index, st)
@@ -49,7 +49,7 @@ func (r *reader) assign(a *syntax.Assign, st program.State) program.State {
 	return r.Assign(st, name, vals...)
 }
 
-// appended is X+=value; nil where that is not known.
+// appended returns the values of X+=value. It returns nil if they are not known.
 func appended(before, vals []program.Word, a *syntax.Assign) []program.Word {
 	switch {
 	case before == nil || a.Index != nil:
@@ -75,9 +75,9 @@ func (r *reader) notice(name string, val program.Word, st program.State) {
 	c.FinishIfAny()
 }
 
-// declaration is export, declare, local, readonly and typeset.
+// declaration walks export, declare, local, readonly and typeset.
 func (r *reader) declaration(d *syntax.DeclClause, st program.State) program.State {
-	shows := true // every variable
+	shows := true // without a name it shows every variable
 	for _, a := range d.Args {
 		shows = shows && a.Name == nil
 	}
@@ -85,7 +85,7 @@ func (r *reader) declaration(d *syntax.DeclClause, st program.State) program.Sta
 		r.Add(policy.Part{Program: d.Variant.Value, Argv: []string{d.Variant.Value}}, effect.Execute|effect.Secrets)
 	}
 	for _, a := range d.Args {
-		if a.Value != nil && a.Name == nil { // -i: what is assigned is evaluated
+		if a.Value != nil && a.Name == nil { // with -i, an assigned text is evaluated as a number
 			r.Evaluates = r.Evaluates || strings.Contains(a.Value.Lit(), "i")
 			t, _ := r.quiet(func(q *reader) program.Word { return q.one(a.Value, st) })
 			r.Arm(t)

@@ -7,7 +7,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// stmts walks a list. It returns the states in which its last command ends well and badly.
+// stmts walks a list of commands. It returns the states in which its last command ends well and badly.
 func (r *reader) stmts(list []*syntax.Stmt, st program.State, in program.Input) (ok, fail program.State) {
 	ok, fail = st, st
 	for _, s := range list {
@@ -20,7 +20,7 @@ func (r *reader) stmts(list []*syntax.Stmt, st program.State, in program.Input) 
 	return ok, fail
 }
 
-// block is stmts where only the one state after it matters.
+// block walks a list of commands and returns the one state after it.
 func (r *reader) block(list []*syntax.Stmt, st program.State, in program.Input) program.State {
 	ok, fail := r.stmts(list, st, in)
 	return program.Join(ok, fail)
@@ -53,7 +53,7 @@ func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, f
 	return ok, fail
 }
 
-// command walks what is no simple command.
+// command walks a command that is not a simple one.
 func (r *reader) command(c syntax.Command, st program.State, in program.Input) (ok, fail program.State) {
 	switch c := c.(type) {
 	case *syntax.BinaryCmd:
@@ -104,7 +104,7 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 	return st, st
 }
 
-// binary walks && || | and |&. What is to the right of a pipe reads from the left, and both are shells of their own.
+// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own.
 func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input) (ok, fail program.State) {
 	switch c.Op {
 	case syntax.AndStmt:
@@ -130,8 +130,8 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 	}
 }
 
-// piped returns the input of a command behind a pipe. The parts of the command before the pipe begin at first; the effects of what came
-// before it are added back.
+// piped returns the input of a command behind a pipe. The parts of the command before the pipe begin at first; outer are the effects of the
+// parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
 	in := program.Input{Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
@@ -193,8 +193,8 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	return end
 }
 
-// forget is the state in which a loop begins: what it assigns may have been assigned by the turn before, and the working directory
-// may be another.
+// forget returns the state in which a turn of a loop begins: the turn before may have assigned the variables of the loop and changed the
+// working directory.
 func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 	syntax.Walk(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -217,13 +217,14 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 				}
 			}
 		case *syntax.Subshell, *syntax.CmdSubst:
-			return false // nothing of it outlives it
+			return false // it is a shell of its own
 		}
 		return true
 	})
 	return st
 }
 
+// choice walks case.
 func (r *reader) choice(c *syntax.CaseClause, st program.State, in program.Input) program.State {
 	r.one(c.Word, st)
 	end := st
@@ -236,6 +237,7 @@ func (r *reader) choice(c *syntax.CaseClause, st program.State, in program.Input
 	return end
 }
 
+// declare records a function. Its body is walked where it is called.
 func (r *reader) declare(c *syntax.FuncDecl) {
 	names := c.Names
 	if c.Name != nil {
@@ -246,7 +248,7 @@ func (r *reader) declare(c *syntax.FuncDecl) {
 	}
 }
 
-// inside walks the commands in the words of a node that is no command itself: tests, arithmetic.
+// inside walks the commands in the words of a test or an expression.
 func (r *reader) inside(n syntax.Node, st program.State) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -261,22 +263,7 @@ func (r *reader) inside(n syntax.Node, st program.State) {
 	})
 }
 
-// insideParam walks the commands in ${X[$(…)]} and its like. Its default word is expanded elsewhere.
-func (r *reader) insideParam(p *syntax.ParamExp, st program.State) {
-	if p.Index != nil {
-		r.arithm(p.Index, st)
-	}
-	if p.Slice != nil {
-		r.arithm(p.Slice.Offset, st)
-		r.arithm(p.Slice.Length, st)
-	}
-	if p.Repl != nil {
-		r.one(p.Repl.Orig, st)
-		r.one(p.Repl.With, st)
-	}
-}
-
-// inner walks commands whose state is lost afterwards and returns what they do.
+// inner walks commands in a shell of their own and returns their effects.
 func (r *reader) inner(list []*syntax.Stmt, st program.State) effect.Set {
 	outer, errexit := r.Does, r.Errexit
 	r.Does = 0

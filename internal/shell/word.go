@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// fields is what the words become when the shell expands them.
+// fields returns what the words become when the shell expands them.
 func (r *reader) fields(words []*syntax.Word, st program.State) []program.Word {
 	list := make([]program.Word, 0, len(words))
 	for _, w := range words {
@@ -22,7 +22,7 @@ func (r *reader) fields(words []*syntax.Word, st program.State) []program.Word {
 	return list
 }
 
-// plain is the value of a word that is one literal with nothing special in it: nearly all are.
+// plain returns the value of a word that is one literal without a special character. Nearly all words are.
 func plain(w *syntax.Word) (string, bool) {
 	if len(w.Parts) != 1 {
 		return "", false
@@ -34,7 +34,7 @@ func plain(w *syntax.Word) (string, bool) {
 	return lit.Value, true
 }
 
-// one is the value of a word where it is not split: of an assignment, a redirection, a here-document.
+// one returns the value of a word that the shell does not split: in an assignment, a redirection or a here-document.
 func (r *reader) one(w *syntax.Word, st program.State) program.Word {
 	if w == nil {
 		return program.Word{}
@@ -45,7 +45,7 @@ func (r *reader) one(w *syntax.Word, st program.State) program.Word {
 	return b.cur
 }
 
-// expand adds what one word becomes.
+// expand appends what one word becomes.
 func (r *reader) expand(list []program.Word, w *syntax.Word, st program.State) []program.Word {
 	raw := r.source(w)
 	words := []*syntax.Word{w}
@@ -78,7 +78,7 @@ func hasBrace(w *syntax.Word) bool {
 	return false
 }
 
-// braces are the words that a word with braces stands for. Of a sequence, the shortest way to say it is a pattern.
+// braces returns the words that a word with braces stands for. A pattern stands for the words of a sequence.
 func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 	ways := []*syntax.Word{{}}
 	for _, p := range w.Parts {
@@ -113,14 +113,14 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 	return ways
 }
 
-// sequence is a pattern for {1..5} and {a..e}; for characters that are neither, one that is its own end.
+// sequence returns a pattern for {1..5} and {a..e}. For other characters it returns "$", which lit takes as unknown.
 func sequence(b *syntax.BraceExp) string {
 	for _, e := range b.Elems {
 		s := e.Lit()
 		for i := range len(s) {
 			c := s[i] | 0x20
 			if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
-				return "$" // not a path that anybody means: judged as unknown by the builder
+				return "$"
 			}
 		}
 	}
@@ -138,6 +138,7 @@ type builder struct {
 	whole bool // it is not split
 }
 
+// end ends the current word.
 func (b *builder) end() {
 	if b.some || b.cur.Text != "" || b.cur.Unknown {
 		b.cur.Raw = b.raw
@@ -146,7 +147,7 @@ func (b *builder) end() {
 	b.cur, b.some = program.Word{}, false
 }
 
-// add puts a known piece at the end. After something unknown nothing is known any more.
+// add appends a known piece. Behind an unknown piece, it does not count.
 func (b *builder) add(s string) {
 	if !b.cur.Unknown {
 		b.cur.Text += s
@@ -156,6 +157,7 @@ func (b *builder) add(s string) {
 	}
 }
 
+// unknown appends an unknown piece.
 func (b *builder) unknown(quoted bool) {
 	b.cur.Unknown = true
 	if !quoted {
@@ -163,6 +165,7 @@ func (b *builder) unknown(quoted bool) {
 	}
 }
 
+// parts appends the parts of a word.
 func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -184,7 +187,7 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.subst(p, quoted)
 		case *syntax.ArithmExp:
 			b.r.arithm(p.X, b.st)
-			b.add("0") // a number: it cannot lead anywhere
+			b.add("0") // a number names no path outside
 		case *syntax.ProcSubst:
 			b.cur.From |= b.r.inner(p.Stmts, b.st)
 			b.cur.Stream = true
@@ -198,7 +201,7 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// listOf reports whether a quoted text is "$@" or the like, which may become no word at all.
+// listOf reports whether a quoted text is "$@" or the like, which may become no word.
 func listOf(parts []syntax.WordPart) bool {
 	if len(parts) != 1 {
 		return false
@@ -207,12 +210,13 @@ func listOf(parts []syntax.WordPart) bool {
 	return ok && p.Param != nil && (p.Param.Value == "@" || p.Index != nil && isAll(p.Index))
 }
 
+// isAll reports whether an index is @ or *, which stands for all elements.
 func isAll(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// lit adds literal text: without its backslashes, with its patterns and the home folder seen.
+// lit appends literal text: it removes the backslashes, replaces the tilde and records patterns.
 func (b *builder) lit(s string, first, quoted bool) {
 	if first && s != "" && s[0] == '~' {
 		s = b.tilde(s)
@@ -260,7 +264,7 @@ func activeGlob(s string) bool {
 	return false
 }
 
-// unescape removes backslashes: all, or those before one of the given characters.
+// unescape removes the backslashes: all of them, or those before the given characters.
 func unescape(s, only string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -275,7 +279,7 @@ func unescape(s, only string) string {
 	return b.String()
 }
 
-// tilde puts the home folder in the place of ~ and ~user; what cannot be known is left unknown. It returns the rest.
+// tilde appends the home folder that ~ or ~user stands for, or an unknown piece. It returns the rest of the text.
 func (b *builder) tilde(s string) string {
 	name, rest := s[1:], ""
 	if i := strings.IndexByte(name, '/'); i >= 0 {
@@ -288,7 +292,7 @@ func (b *builder) tilde(s string) string {
 		b.add("/root")
 	case name == "+" && len(b.st.Dirs) == 1 && !b.st.Lost:
 		b.add(b.st.Dirs[0])
-	case name != "" && strings.IndexFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' && c != '-' && (c < '0' || c > '9') }) < 0 && name != "-":
+	case name != "" && name != "-" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "":
 		b.add("/home/" + name)
 	default:
 		b.unknown(true)
@@ -296,6 +300,7 @@ func (b *builder) tilde(s string) string {
 	return rest
 }
 
+// home returns the home folder; empty if it is not known.
 func (b *builder) home() string {
 	if vals, ok := b.st.Lookup("HOME"); ok {
 		if len(vals) == 1 && !vals[0].Unknown {
@@ -306,7 +311,7 @@ func (b *builder) home() string {
 	return b.r.Home
 }
 
-// subst adds what a command writes, if that is known.
+// subst appends what a command writes, or an unknown piece.
 func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
 	first := len(b.r.Parts)
 	b.cur.From |= b.r.inner(p.Stmts, b.st)

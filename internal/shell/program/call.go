@@ -173,8 +173,8 @@ func (c *Call) Finish() {
 // knowsItsService reports whether a program asks a service of the project without being told where it is.
 func knowsItsService(name string) bool {
 	switch name {
-	case "git", "npm", "yarn", "pnpm", "bun", "go", "cargo", "pip", "pip3", "uv", "poetry", "bundle", "composer", "docker", "podman", "kubectl",
-		"helm", "terraform", "tofu", "aws", "gcloud", "az", "gh", "glab":
+	case "git", "npm", "yarn", "pnpm", "bun", "go", "cargo", "pip", "pip3", "uv", "poetry", "bundle", "composer", "docker", "podman",
+		"kubectl", "helm", "terraform", "tofu", "aws", "gcloud", "az", "gh", "glab":
 		return true
 	}
 	return false

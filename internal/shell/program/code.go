@@ -70,14 +70,8 @@ func (c *Call) RunOutput(does effect.Set) {
 
 // IsAgentPackage reports whether a package, or a path to one, is another agent.
 func IsAgentPackage(s string) bool {
-	s = strings.ToLower(s)
-	for _, name := range [...]string{"claude", "codex", "gemini-cli", "charmland/crush", "opencode", "aider", "goose", "qwen-code",
-		"sourcegraph/amp", "cline", "copilot", "openhands", "auggie"} {
-		if strings.Contains(s, name) {
-			return true
-		}
-	}
-	return false
+	return ContainsAny(strings.ToLower(s), "claude", "codex", "gemini-cli", "charmland/crush", "opencode", "aider", "goose", "qwen-code",
+		"sourcegraph/amp", "cline", "copilot", "openhands", "auggie")
 }
 
 // RunProject is the handler of a program that is built from the project, or whose arguments are the project's own: they may be paths.
@@ -122,16 +116,6 @@ func executeAll(c *Call, names ...string) {
 	for _, name := range names {
 		c.File(policy.Execute, Known(name))
 	}
-}
-
-// ContainsText reports whether one of the words has the given text.
-func ContainsText(words []Word, text string) bool {
-	for i := range words {
-		if words[i].Text == text {
-			return true
-		}
-	}
-	return false
 }
 
 // settingsOptions are options of builds and tests that name a file from which the program takes code.

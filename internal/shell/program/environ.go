@@ -74,9 +74,11 @@ func familyOf(name string) meaning {
 	switch {
 	case strings.HasPrefix(name, "MYCELIUM_"):
 		return ourVariable
-	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "BASH_FUNC_"), strings.HasPrefix(name, "TF_CLI_ARGS"):
+	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "BASH_FUNC_"),
+		strings.HasPrefix(name, "TF_CLI_ARGS"):
 		return codeVariable
-	case strings.HasPrefix(name, "CARGO_TARGET_") && (strings.HasSuffix(name, "_LINKER") || strings.HasSuffix(name, "_RUNNER")), strings.HasPrefix(name, "CARGO_BUILD_RUSTC"):
+	case strings.HasPrefix(name, "CARGO_TARGET_") && (strings.HasSuffix(name, "_LINKER") || strings.HasSuffix(name, "_RUNNER")),
+		strings.HasPrefix(name, "CARGO_BUILD_RUSTC"):
 		return commandVariable
 	case strings.HasPrefix(name, "GIT_TRACE"):
 		return writtenVariable
@@ -94,7 +96,8 @@ func familyOf(name string) meaning {
 		switch key = strings.ReplaceAll(key, "-", "_"); {
 		case strings.Contains(key, "registry"):
 			return elsewhereVariable
-		case Named("script_shell|shell|userconfig|globalconfig|prefix|node_options|git|editor|viewer|init_module|node_gyp|python|onload_script", key):
+		case Named("script_shell|shell|userconfig|globalconfig|prefix|node_options|git|editor|viewer", key),
+			Named("init_module|node_gyp|python|onload_script", key):
 			return codeVariable
 		}
 	}
@@ -148,7 +151,7 @@ func (c *Call) Variable(name string, value Word) {
 			c.Unclear(name + " changes which machine is asked")
 		}
 	case promptVariable:
-		if value.Unknown || strings.Contains(value.Text, "$(") || strings.Contains(value.Text, "`") || strings.Contains(value.Text, "${") {
+		if value.Unknown || ContainsAny(value.Text, "$(", "`", "${") {
 			c.Unclear(name + " runs what stands in it")
 		}
 	}
@@ -171,20 +174,21 @@ func plainOptions(name string, value Word) bool {
 	}
 	switch name {
 	case "GOENV", "GOPROXY":
-		return value.Text == "off" || value.Text == "direct" || value.Text == "https://proxy.golang.org" || value.Text == "https://proxy.golang.org,direct"
+		return Named("off|direct|https://proxy.golang.org|https://proxy.golang.org,direct", value.Text)
 	case "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE":
 		return value.Text == "sum.golang.org"
 	case "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS":
-		return !strings.Contains(value.Text, "link") && !strings.Contains(value.Text, "plugin") && !strings.Contains(value.Text, "-Z")
+		return !ContainsAny(value.Text, "link", "plugin", "-Z")
 	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS":
-		return !strings.Contains(value.Text, "plugin") && !strings.Contains(value.Text, "-B") && !strings.Contains(value.Text, "specs") && !strings.Contains(value.Text, "-wrapper") && !strings.Contains(value.Text, "-fuse-ld=/")
+		return !ContainsAny(value.Text, "plugin", "-B", "specs", "-wrapper", "-fuse-ld=/")
 	case "PYTEST_ADDOPTS":
-		return !strings.Contains(value.Text, "-p") && !strings.Contains(value.Text, "-c") && !strings.Contains(value.Text, "--rootdir") && !strings.Contains(value.Text, "-o")
+		return !ContainsAny(value.Text, "-p", "-c", "--rootdir", "-o")
 	}
 	for w := range strings.FieldsSeq(value.Text) {
 		switch name, _, _ := strings.Cut(w, "="); name {
-		case "--max-old-space-size", "--experimental-vm-modules", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--openssl-legacy-provider",
-			"-mod", "-race", "-count", "-tags", "-v", "-trimpath", "--unhandled-rejections", "--trace-deprecation", "--no-daemon", "--offline":
+		case "--max-old-space-size", "--experimental-vm-modules", "--no-warnings", "--enable-source-maps", "--trace-warnings",
+			"--openssl-legacy-provider", "-mod", "-race", "-count", "-tags", "-v", "-trimpath", "--unhandled-rejections",
+			"--trace-deprecation", "--no-daemon", "--offline":
 		default:
 			if !strings.HasPrefix(w, "-j") && !strings.HasPrefix(w, "-Xm") && !strings.HasPrefix(w, "-XX:Max") {
 				return false
@@ -197,10 +201,5 @@ func plainOptions(name string, value Word) bool {
 // IsSecretName reports whether a variable is named like a secret.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
-	for _, part := range [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return ContainsAny(name, "TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY")
 }

@@ -46,8 +46,8 @@ func (c *Call) Spread() {
 // hasNoOptions reports whether no option of the program does anything.
 func hasNoOptions(name string) bool {
 	switch name {
-	case "echo", "printf", "test", "[", "true", "false", ":", "expr", "seq", "basename", "dirname", "sleep", "export", "kill", "exit", "return",
-		"tr", "cd", "pushd", "unset", "shift", "wait":
+	case "echo", "printf", "test", "[", "true", "false", ":", "expr", "seq", "basename", "dirname", "sleep", "export", "kill", "exit",
+		"return", "tr", "cd", "pushd", "unset", "shift", "wait":
 		return true
 	}
 	return false
@@ -162,11 +162,12 @@ func Statement(c *Call, w Word) {
 			if !strings.Contains(upper, "WHERE") && (word == "DELETE" || i == 0) {
 				c.Does |= effect.Destructive
 			}
-		case "INSERT", "ALTER", "CREATE", "GRANT", "REVOKE", "REPLACE", "COPY", "VACUUM", "ATTACH", "LOAD_EXTENSION", "IMPORT", "OUTFILE", "INTO":
+		case "INSERT", "ALTER", "CREATE", "GRANT", "REVOKE", "REPLACE", "COPY", "VACUUM", "ATTACH", "LOAD_EXTENSION", "IMPORT", "OUTFILE",
+			"INTO":
 			reads = false
 		}
 	}
-	if strings.Contains(w.Text, "\\!") || strings.Contains(upper, "PROGRAM") || strings.Contains(w.Text, ".shell") || strings.Contains(w.Text, ".system") {
+	if ContainsAny(w.Text, "\\!", ".shell", ".system") || strings.Contains(upper, "PROGRAM") {
 		c.Does |= effect.InlineCode
 	}
 	if reads {

@@ -4,11 +4,7 @@
 // this one, one package a family of programs, and package table looks them up.
 package program
 
-import (
-	"strings"
-
-	"mycelium/internal/shell/effect"
-)
+import "mycelium/internal/shell/effect"
 
 // Row is what is known of one program, or of one subcommand.
 //
@@ -60,15 +56,3 @@ const (
 	First               // the same, but the first operand ends the options
 	Single              // -name value: one hyphen and a whole word
 )
-
-// Named reports whether name is one of the names in "a|b|c".
-func Named(names, name string) bool {
-	for names != "" {
-		var one string
-		one, names, _ = strings.Cut(names, "|")
-		if one == name {
-			return true
-		}
-	}
-	return false
-}

@@ -19,11 +19,10 @@ func (c *Call) RunInPlace(words []Word) {
 		c.Finish()
 		return
 	}
-	inner := Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Input: c.Input, Words: words, Env: c.Env, Files: c.Files, OK: c.OK, Fail: c.Fail}
+	inner := Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Input: c.Input, Words: words, Env: c.Env, Files: c.Files}
+	inner.OK, inner.Fail = c.OK, c.Fail
 	inner.Does = c.Does &^ (effect.Execute | c.Row.Does)
-	inner.Part.Unclear = c.Part.Unclear
-	inner.Part.Paths = c.Part.Paths
-	inner.Part.Hosts = c.Part.Hosts
+	inner.Part = policy.Part{Paths: c.Part.Paths, Hosts: c.Part.Hosts, Unclear: c.Part.Unclear}
 	c.Part, c.Files = policy.Part{}, nil
 	c.Shell.Run(&inner)
 	c.OK, c.Fail = inner.OK, inner.Fail

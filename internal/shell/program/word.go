@@ -1,6 +1,10 @@
 package program
 
-import "mycelium/internal/shell/effect"
+import (
+	"strings"
+
+	"mycelium/internal/shell/effect"
+)
 
 // Word is one word of a command after the shell has expanded it, as far as its value is known.
 type Word struct {
@@ -19,6 +23,38 @@ func Known(value string) Word { return Word{Text: value, Raw: value} }
 
 // UnknownWords are the values of a variable of which nothing is known.
 var UnknownWords = []Word{{Unknown: true}}
+
+// Named reports whether s is one of the names in "a|b|c".
+func Named(names, s string) bool {
+	for names != "" {
+		var one string
+		one, names, _ = strings.Cut(names, "|")
+		if one == s {
+			return true
+		}
+	}
+	return false
+}
+
+// ContainsAny reports whether s contains one of the parts.
+func ContainsAny(s string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// ContainsText reports whether one of the words has the given text.
+func ContainsText(words []Word, text string) bool {
+	for i := range words {
+		if words[i].Text == text {
+			return true
+		}
+	}
+	return false
+}
 
 // Tail returns the word without its first n bytes.
 func (w Word) Tail(n int) Word {

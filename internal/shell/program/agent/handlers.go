@@ -9,7 +9,7 @@ import (
 
 // start starts another agent, which our hook does not govern.
 func start(c *program.Call, args []program.Word) {
-	if len(args) == 1 && program.Named("-v|-h|-V", args[0].Text) {
+	if len(args) == 1 && !args[0].Unknown && program.Named("-v|-h|-V", args[0].Text) {
 		c.Finish()
 		return
 	}

@@ -68,26 +68,32 @@ func setOptions(c *program.Call, args []program.Word) {
 		c.Does |= effect.Secrets // it shows every variable
 	}
 	for i, a := range args {
-		if a.Unknown {
+		isOption := strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+")
+		isName := i > 0 && program.Named("-o|+o", args[i-1].Text)
+		switch {
+		case a.Unknown:
 			c.Unclear("an option of set is not known")
-			break
-		}
-		if a.Text == "--" || !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+") && (i == 0 || args[i-1].Text != "-o" && args[i-1].Text != "+o") {
-			rest := args[i:]
-			if a.Text == "--" {
-				rest = args[i+1:]
-			}
-			c.OK = c.OK.WithArguments(rest)
-			c.Fail = c.OK
-			break
-		}
-		if strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "e") && !strings.HasPrefix(a.Text, "--") || a.Text == "errexit" && args[i-1].Text == "-o" {
+			c.Finish()
+			return
+		case a.Text == "--":
+			setArguments(c, args[i+1:])
+			return
+		case !isOption && !isName:
+			setArguments(c, args[i:])
+			return
+		case strings.HasPrefix(a.Text, "+"):
+			c.Walk.Errexit = false
+		case isOption && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "e"), a.Text == "errexit" && args[i-1].Text == "-o":
 			c.Walk.Errexit = true
 		}
-		if strings.HasPrefix(a.Text, "+") {
-			c.Walk.Errexit = false
-		}
 	}
+	c.Finish()
+}
+
+// setArguments gives $1, $2 … their values.
+func setArguments(c *program.Call, args []program.Word) {
+	c.OK = c.OK.WithArguments(args)
+	c.Fail = c.OK
 	c.Finish()
 }
 

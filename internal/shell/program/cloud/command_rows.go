@@ -97,7 +97,7 @@ var forgeCommands = []program.Row{
 }
 
 // dockerRun are the options of docker run and docker exec that matter: what is mounted is read and written.
-const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|publish=v name=v network|net=v entrypoint=v rm i|interactive " +
-	"t|tty d|detach privileged cap-add=v device=b pid=v ipc=v userns=v security-opt=v h|hostname=v l|label=v m|memory=v cpus=v " +
-	"restart=v platform=v pull=v add-host=v tmpfs=v ulimit=v gpus=v init cidfile=w label-file=r log-driver=v log-opt=v dns=v " +
-	"link=v volumes-from=v shm-size=v stop-signal=v detach-keys=v group-add=v runtime=v a|attach=v"
+const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|publish=v name=v network|net=v entrypoint=v rm " +
+	"i|interactive t|tty d|detach privileged cap-add=v device=b pid=v ipc=v userns=v security-opt=v h|hostname=v l|label=v " +
+	"m|memory=v cpus=v restart=v platform=v pull=v add-host=v tmpfs=v ulimit=v gpus=v init cidfile=w label-file=r log-driver=v " +
+	"log-opt=v dns=v link=v volumes-from=v shm-size=v stop-signal=v detach-keys=v group-add=v runtime=v a|attach=v"

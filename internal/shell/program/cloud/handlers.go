@@ -98,10 +98,11 @@ func cloudCommand(c *program.Call, _ []program.Word) {
 		switch word {
 		case "describe", "get", "list", "ls", "show", "head", "search", "tail", "lookup", "help", "wait", "filter":
 			reads = true
-		case "secretsmanager", "secrets", "secret", "keyvault", "ssm", "kms", "credential", "credentials", "token", "print", "account-keys", "keys":
+		case "secretsmanager", "secrets", "secret", "keyvault", "ssm", "kms", "credential", "credentials", "token", "print", "account-keys",
+			"keys":
 			secret = secret || t.Text != "account"
-		case "create", "delete", "put", "update", "set", "run", "start", "stop", "terminate", "rm", "cp", "sync", "mv", "deploy", "add", "remove",
-			"attach", "detach", "invoke", "publish", "send", "ssh", "execute":
+		case "create", "delete", "put", "update", "set", "run", "start", "stop", "terminate", "rm", "cp", "sync", "mv", "deploy", "add",
+			"remove", "attach", "detach", "invoke", "publish", "send", "ssh", "execute":
 			c.Does |= effect.Cloud
 		}
 		secret = secret || program.Named("get-session-token|get-login-password|get-access-token|get-password-data", t.Text)

@@ -265,7 +265,8 @@ func readOutside(c *program.Call) {
 		if t.Unknown && t.Text == "" {
 			c.Unclear("an argument is not known")
 		}
-		if strings.HasPrefix(t.Text, "/") || strings.HasPrefix(t.Text, "..") && !strings.HasPrefix(t.Text, "...") || strings.Contains(t.Text, "/../") {
+		up := strings.HasPrefix(t.Text, "..") && !strings.HasPrefix(t.Text, "...")
+		if strings.HasPrefix(t.Text, "/") || up || strings.Contains(t.Text, "/../") {
 			c.Role('r', t)
 		}
 	}

@@ -59,7 +59,7 @@ func setting(c *program.Call, key string, val program.Word) {
 	case isCommand(k, section, last):
 		switch {
 		case section == "pager" && (val.Text == "false" || val.Text == "true"):
-		case section == "credential" && !strings.HasPrefix(val.Text, "!") && !strings.Contains(val.Text, "/"): // the name of a helper of git's
+		case section == "credential" && !strings.HasPrefix(val.Text, "!") && !strings.Contains(val.Text, "/"): // a helper of git's own
 		default:
 			c.RunNested(program.Word{Text: strings.TrimPrefix(val.Text, "!"), Unknown: val.Unknown})
 		}

@@ -163,6 +163,6 @@ func changeSettings(c *program.Call, assigns bool) {
 // saysWhatRuns reports whether a setting of a package manager says which code runs or where code is fetched.
 func saysWhatRuns(setting string) bool {
 	lower := strings.ToLower(setting)
-	return strings.Contains(lower, "script") || strings.Contains(lower, "registry") || setting == "edit" || strings.Contains(setting, "TOOLEXEC") ||
-		strings.Contains(setting, "GOFLAGS") || strings.Contains(setting, "PROXY") || strings.Contains(setting, "index-url")
+	return setting == "edit" || program.ContainsAny(lower, "script", "registry") ||
+		program.ContainsAny(setting, "TOOLEXEC", "GOFLAGS", "PROXY", "index-url")
 }

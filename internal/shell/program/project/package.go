@@ -106,8 +106,9 @@ func packageOptions(c *program.Call, args []program.Word) (pkg program.Word, nam
 // projectTool reports whether a tool is one that projects have among their own dependencies.
 func projectTool(name string) bool {
 	switch name {
-	case "tsc", "vue-tsc", "eslint", "prettier", "jest", "vitest", "mocha", "vite", "webpack", "next", "turbo", "nx", "lerna", "playwright", "tsx", "ts-node", "biome", "stylelint",
-		"oxlint", "nyc", "prisma", "ng", "standard", "ruff", "black", "mypy", "pytest", "flake8", "isort", "pyright", "pylint":
+	case "tsc", "vue-tsc", "eslint", "prettier", "jest", "vitest", "mocha", "vite", "webpack", "next", "turbo", "nx", "lerna", "playwright",
+		"tsx", "ts-node", "biome", "stylelint", "oxlint", "nyc", "prisma", "ng", "standard", "ruff", "black", "mypy", "pytest", "flake8",
+		"isort", "pyright", "pylint":
 		return true
 	}
 	return false

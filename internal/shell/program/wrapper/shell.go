@@ -47,10 +47,10 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 	for i := 0; i < len(args); i++ {
 		t := args[i]
 		switch {
-		case t.Unknown && t.Text == "" && !t.Stream, len(t.Text) < 2 && t.Text != "-", t.Text != "-" && t.Text[0] != '-' && t.Text[0] != '+':
-			return o, args[i:]
 		case t.Text == "-" || t.Text == "--":
 			return o, args[i+1:]
+		case len(t.Text) < 2, t.Text[0] != '-' && t.Text[0] != '+':
+			return o, args[i:]
 		case strings.HasPrefix(t.Text, "--"):
 			if (t.Text == "--rcfile" || t.Text == "--init-file") && i+1 < len(args) {
 				i++
