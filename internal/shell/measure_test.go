@@ -71,7 +71,8 @@ func bashCall(s policy.Scope, command string) policy.Call {
 			f.Parts[i].Paths[j].Resolved = f.Parts[i].Paths[j].Clean
 		}
 	}
-	return policy.Call{Scope: s, Item: policy.Item{Server: policy.AgentServer, Name: "Bash"}, Args: policy.Args{"command": command}, Facts: f}
+	return policy.Call{Scope: s, Item: policy.Item{Server: policy.AgentServer, Name: "Bash"}, Args: policy.Args{"command": command},
+		Facts: f}
 }
 
 // keeps reports whether a decision is what the label promises.
@@ -130,7 +131,8 @@ func measure(t *testing.T, all []labelled) (files map[string]share, total share)
 		switch {
 		case l.keeps(x.Decision.Effect):
 		case *list:
-			t.Logf("%s:%d: %q is labelled %s, decided %s by %q: %s (%s)", l.file, l.line, l.command, l.label, x.Effect, x.Rule, x.Reason, l.reason)
+			t.Logf("%s:%d: %q is labelled %s, decided %s by %q: %s (%s)", l.file, l.line, l.command, l.label, x.Effect, x.Rule,
+				x.Reason, l.reason)
 		}
 	}
 	return files, total
