@@ -66,12 +66,12 @@ func TestFacts(t *testing.T) {
 		"exec 3<>/dev/tcp/1.2.3.4/80":               "exec[execute network upload] @1.2.3.4",
 		"if [ -f x ]; then touch x; fi 2>/dev/null": "[[execute read] r:/p/x | touch[execute write] w:/p/x",
 		"cat < a > b 2>&1":                          "cat[execute read write] r:/p/a w:/p/b",
-		"mv mycelium.yaml sub/": "mv[execute read write delete] r:/p/mycelium.yaml d:/p/mycelium.yaml w:/p/sub/mycelium.yaml",
-		"claude --bare": "claude[execute agent]",
-		"MYCELIUM_TOKEN=x myc approvals approve 1": "myc[execute operator]",
-		"# only a comment":                         "[execute]",
-		"'":                                        "[execute unclear] ?it cannot be parsed",
-		strings.Repeat("a", MaxLength):             "[execute unclear] ?it is too long to be read",
+		"mv mycelium.yaml sub/":                     "mv[execute read write delete] r:/p/mycelium.yaml d:/p/mycelium.yaml w:/p/sub/mycelium.yaml",
+		"claude --bare":                             "claude[execute agent]",
+		"MYCELIUM_TOKEN=x myc approvals approve 1":  "myc[execute operator]",
+		"# only a comment":                          "[execute]",
+		"'":                                         "[execute unclear] ?it cannot be parsed",
+		strings.Repeat("a", MaxLength):              "[execute unclear] ?it is too long to be read",
 	} {
 		if got := short(Facts(command, here)); got != want {
 			t.Errorf("%.60q:\n got %s\nwant %s", command, got, want)
