@@ -3,7 +3,6 @@ package approval
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"mycelium/internal/policy"
 )
@@ -17,7 +16,11 @@ func Assess(it policy.Item, notes policy.Annotations, f policy.Facts) (risk poli
 		return assessCommand(f)
 	}
 	own := it.Server == policy.AgentServer || it.Server == "files" // their facts come from the table of known tools, not from a guess
-	category, acts := categoryOf(it, own, f)
+	kind := policy.KindOf(it)
+	category, acts := kind.Category, kind.Acts
+	if own && it.Kind == policy.Tool {
+		category, acts = ownCategory(f)
+	}
 	readOnly := notes["readOnlyHint"]
 	switch {
 	case category == policy.CategoryShell && !readOnly:
@@ -114,51 +117,6 @@ func below(path, dir string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/"))
 }
 
-// The words by which tools are told apart. A kind needs what it is done to and the doing, each anywhere in the two names; that
-// keeps list_runs, format_url and dry_run out.
-var (
-	shellThings    = []string{"shell", "bash", "sh", "zsh", "powershell", "cmd", "terminal", "console", "command", "commands", "process", "script", "scripts", "code", "python", "javascript", "sandbox", "interpreter", "repl"}
-	shellVerbs     = []string{"exec", "execute", "run", "eval", "evaluate", "spawn", "start", "launch", "invoke"}
-	fileThings     = []string{"file", "files", "filesystem", "fs", "directory", "directories", "folder", "folders", "dir", "path", "disk", "document"}
-	changeVerbs    = []string{"write", "delete", "move", "edit", "create", "rename", "remove", "append", "patch", "replace", "copy", "truncate", "overwrite", "save", "unlink", "rm", "mv", "mkdir", "touch", "upload", "insert", "update"}
-	networkThings  = []string{"http", "https", "web", "browser", "internet", "webpage", "website", "url", "urls", "page", "webhook", "curl", "puppeteer", "playwright"}
-	networkVerbs   = []string{"request", "fetch", "get", "post", "put", "download", "upload", "navigate", "open", "browse", "crawl", "scrape", "send", "visit", "call", "search", "click"}
-	databaseThings = []string{"database", "db", "sql", "postgres", "postgresql", "mysql", "mariadb", "sqlite", "mongo", "mongodb", "redis", "table", "bigquery", "snowflake", "clickhouse", "duckdb"}
-	databaseVerbs  = []string{"execute", "exec", "write", "insert", "update", "delete", "drop", "create", "alter", "run", "truncate", "migrate", "query"}
-	vcsThings      = []string{"git", "github", "gitlab", "bitbucket", "svn", "hg", "repo", "repository", "branch", "commit", "rebase"}
-	readVerbs      = []string{"get", "list", "read", "search", "show", "describe", "find", "view", "stat", "status", "count", "lookup", "query", "help", "ping", "echo", "info", "version", "diff", "log", "validate", "check", "preview", "explain"}
-)
-
-// categoryOf tells the kind of a tool from whole words of its names, and from facts where they are known. acts is false for a tool
-// whose name begins with a verb that only looks.
-func categoryOf(it policy.Item, own bool, f policy.Facts) (category string, acts bool) {
-	if it.Kind != policy.Tool {
-		return policy.CategoryGeneral, false
-	}
-	words := append(wordsOf(it.Server), wordsOf(it.Name)...)
-	has := func(list []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
-	name := wordsOf(it.Name)
-	acts = len(name) == 0 || !slices.Contains(readVerbs, name[0])
-	tries := slices.Contains(words, "dry")
-	switch {
-	case own:
-		return ownCategory(f)
-	case !tries && acts && has(shellThings) && has(shellVerbs) && !has(databaseThings):
-		return policy.CategoryShell, true
-	case has(databaseThings) && has(databaseVerbs) && (acts || slices.Contains(words, "query")):
-		return policy.CategoryDatabase, true
-	case has(vcsThings):
-		return policy.CategoryVCS, acts
-	case acts && has(fileThings) && has(changeVerbs):
-		return policy.CategoryFileWrite, true
-	case has(networkThings) && has(networkVerbs):
-		return policy.CategoryNetwork, true
-	}
-	return policy.CategoryGeneral, acts
-}
-
 // ownCategory is the category of an agent's own tool or of the built-in files server: what its facts say. One that does nothing but
 // read only looks; one of which nothing is known may act.
 func ownCategory(f policy.Facts) (category string, acts bool) {
@@ -179,22 +137,4 @@ func ownCategory(f policy.Facts) (category string, acts bool) {
 		}
 	}
 	return category, acts
-}
-
-// wordsOf splits a name at everything that is no letter or digit, and where a capital letter begins a word.
-func wordsOf(name string) []string {
-	var out []string
-	plain := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for field := range strings.FieldsFuncSeq(name, plain) {
-		start, before := 0, rune(0)
-		for i, r := range field {
-			if unicode.IsUpper(r) && unicode.IsLower(before) {
-				out = append(out, strings.ToLower(field[start:i]))
-				start = i
-			}
-			before = r
-		}
-		out = append(out, strings.ToLower(field[start:]))
-	}
-	return out
 }

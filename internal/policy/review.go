@@ -216,7 +216,7 @@ func (p *Policy) reviewUnasked(r *rule, note remark) {
 		if !exact || it.Server != AgentServer {
 			continue
 		}
-		if u := usesOf(it, nil); u.command || slices.Contains(u.path, Write) || slices.Contains(u.path, Delete) {
+		if KindOf(it).Changes {
 			note(Wide, "give it a match: or args:, so that what it does not mean is still asked", "every call of %s is allowed, also one that was not understood: without this rule those would be asked", tool)
 		}
 	}
