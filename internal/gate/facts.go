@@ -32,6 +32,7 @@ func Facts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home
 			return policy.Facts{Dir: dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
+		r.pushed(&f.Parts[i])
 	}
 	return f, nil
 }

@@ -32,6 +32,15 @@ const (
 	EffectOperator    = "operator"
 	EffectWrittenHere = "written_here"
 	EffectUnclear     = "unclear"
+
+	// These are refused by base constraints.
+	EffectOpenRights   = "open_rights"
+	EffectGiveRoot     = "root_owner"
+	EffectServeShell   = "shell_server"
+	EffectResetRemote  = "reset_to_remote"
+	EffectCleanIgnored = "clean_ignored"
+	EffectHostRights   = "host_rights"
+	EffectEnterCluster = "cluster_entry"
 )
 
 // Risk is how much harm a call can do.
@@ -75,38 +84,46 @@ type EffectInfo struct {
 	Means    string // for people
 	Risk     Risk   // of a call that has it
 	Category string // of a call that has no other effect
+	Refused  bool   // by a base constraint, to every agent; of some effects only in some cases
 }
 
 // effectTable has a row for each effect.
 var effectTable = [...]EffectInfo{
-	{EffectRead, "files are read; without a path, files of the whole project", Low, CategoryGeneral},
-	{EffectWrite, "files are written; without a path, files of the whole project", Medium, CategoryFileWrite},
-	{EffectDelete, "files are deleted", High, CategoryFileWrite},
-	{EffectExecute, "a program runs: every simple command has it", Medium, CategoryShell},
-	{EffectUnknown, "the program is not in the table of programs; arguments that look like paths are read and written", High, CategoryShell},
-	{EffectProjectCode, "code from files runs: scripts, tests, builds", Medium, CategoryShell},
-	{EffectWrittenHere, "the code that runs was written in this session, or earlier in the same command", High, CategoryShell},
-	{EffectInlineCode, "code in the command itself runs: `python -c`, `node -e`, a here-document for an interpreter", High, CategoryShell},
-	{EffectRemoteCode, "code from the network runs: `curl … | sh`, `bash <(curl …)`", Critical, CategoryShell},
-	{EffectNetwork, "another machine is reached", Medium, CategoryNetwork},
-	{EffectUpload, "data is sent to another machine: `curl -d`, `scp`", High, CategoryNetwork},
-	{EffectListen, "a program waits for connections: `nc -l`, `python -m http.server`", High, CategoryNetwork},
-	{EffectDeps, "the dependencies that the project declares are fetched, and may run scripts: `npm ci`, `go mod download`", Medium, CategoryShell},
-	{EffectInstall, "new software is fetched, and may run scripts: `npm install X`, `apt-get install`", High, CategoryShell},
-	{EffectPush, "commits go to another repository", High, CategoryVCS},
-	{EffectForcePush, "branches of another repository are replaced or deleted", Critical, CategoryVCS},
-	{EffectHistory, "commits or uncommitted work are lost or rewritten: `git reset --hard`, `git rebase`, `git clean`", High, CategoryVCS},
-	{EffectPublish, "something becomes available to others: `npm publish`, `docker push`, `gh release`", High, CategoryNetwork},
-	{EffectSecrets, "the environment or stored credentials are shown: `env`, `gh auth token`", High, CategoryShell},
-	{EffectPrivilege, "more rights than the user's own are used or given: `sudo`, setuid", Critical, CategoryShell},
-	{EffectProcess, "other processes are ended or changed: `kill`, `systemctl`", High, CategoryShell},
-	{EffectContainer, "a container or a cluster is changed or entered", High, CategoryShell},
-	{EffectCloud, "resources of a cloud are changed: `terraform apply`, `aws …`", High, CategoryNetwork},
-	{EffectDatabase, "a statement runs in a database", High, CategoryDatabase},
-	{EffectDestructive, "a disk, a device, a database or the whole of something is destroyed: `dd of=/dev/…`, `DROP DATABASE`", Critical, CategoryShell},
-	{EffectAgent, "an agent starts that no hook of ours governs", Critical, CategoryShell},
-	{EffectOperator, "an act of our own operator: `myc approvals approve`", Critical, CategoryShell},
-	{EffectUnclear, "part of the command was not understood", High, CategoryGeneral},
+	{EffectRead, "files are read; without a path, files of the whole project", Low, CategoryGeneral, false},
+	{EffectWrite, "files are written; without a path, files of the whole project", Medium, CategoryFileWrite, false},
+	{EffectDelete, "files are deleted", High, CategoryFileWrite, false},
+	{EffectExecute, "a program runs: every simple command has it", Medium, CategoryShell, false},
+	{EffectUnknown, "the program is not in the table of programs; arguments that look like paths are read and written", High, CategoryShell, false},
+	{EffectProjectCode, "code from files runs: scripts, tests, builds", Medium, CategoryShell, false},
+	{EffectWrittenHere, "the code that runs was written in this session, or earlier in the same command", High, CategoryShell, false},
+	{EffectInlineCode, "code in the command itself runs: `python -c`, `node -e`, a here-document for an interpreter", High, CategoryShell, false},
+	{EffectRemoteCode, "code from the network runs: `curl … | sh`, `bash <(curl …)`", Critical, CategoryShell, true},
+	{EffectNetwork, "another machine is reached", Medium, CategoryNetwork, false},
+	{EffectUpload, "data is sent to another machine: `curl -d`, `scp`", High, CategoryNetwork, false},
+	{EffectListen, "a program waits for connections: `nc -l`, `python -m http.server`", High, CategoryNetwork, false},
+	{EffectDeps, "the dependencies that the project declares are fetched, and may run scripts: `npm ci`, `go mod download`", Medium, CategoryShell, false},
+	{EffectInstall, "new software is fetched, and may run scripts: `npm install X`, `apt-get install`", High, CategoryShell, false},
+	{EffectPush, "commits go to another repository", High, CategoryVCS, false},
+	{EffectForcePush, "branches of another repository are replaced or deleted", Critical, CategoryVCS, true},
+	{EffectHistory, "commits or uncommitted work are lost or rewritten: `git reset --hard`, `git rebase`, `git clean`", High, CategoryVCS, false},
+	{EffectPublish, "something becomes available to others: `npm publish`, `docker push`, `gh release`", High, CategoryNetwork, false},
+	{EffectSecrets, "the environment or stored credentials are shown: `env`, `gh auth token`", High, CategoryShell, false},
+	{EffectPrivilege, "more rights than the user's own are used or given: `sudo`, setuid", Critical, CategoryShell, false},
+	{EffectProcess, "other processes are ended or changed: `kill`, `systemctl`", High, CategoryShell, false},
+	{EffectContainer, "a container or a cluster is changed or entered", High, CategoryShell, false},
+	{EffectCloud, "resources of a cloud are changed: `terraform apply`, `aws …`", High, CategoryNetwork, false},
+	{EffectDatabase, "a statement runs in a database", High, CategoryDatabase, false},
+	{EffectDestructive, "a disk, a device, a database or the whole of something is destroyed: `dd of=/dev/…`, `DROP DATABASE`", Critical, CategoryShell, true},
+	{EffectAgent, "an agent starts that no hook of ours governs", Critical, CategoryShell, false},
+	{EffectOperator, "an act of our own operator: `myc approvals approve`", Critical, CategoryShell, true},
+	{EffectOpenRights, "files are opened to everybody: `chmod 777`", Critical, CategoryFileWrite, true},
+	{EffectGiveRoot, "files are given to root: `chown root`", Critical, CategoryFileWrite, true},
+	{EffectServeShell, "a program runs for whoever is at the other end of a connection: `nc -e`", Critical, CategoryShell, true},
+	{EffectResetRemote, "local work is thrown away for what another repository has: `git reset --hard origin/main`", Critical, CategoryVCS, true},
+	{EffectCleanIgnored, "ignored files are deleted wholesale: `git clean -fdx`", Critical, CategoryVCS, true},
+	{EffectHostRights, "a container gets the rights of the machine: `docker run --privileged`", Critical, CategoryShell, true},
+	{EffectEnterCluster, "the containers of a cluster are entered: `kubectl exec`, `kubectl cp`", Critical, CategoryShell, true},
+	{EffectUnclear, "part of the command was not understood", High, CategoryGeneral, false},
 }
 
 // Effects are all effects, each with its meaning.

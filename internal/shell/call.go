@@ -107,6 +107,7 @@ func (c *call) run() {
 			c.does |= doesProjectCode
 			c.targets(c.words[1:])
 			c.guess(c.words[1:])
+			c.byName(p, c.words[1:])
 			c.finish()
 			return
 		}
@@ -232,6 +233,7 @@ func (c *call) finish() {
 		c.does |= ofAccess(p.Access)
 	}
 	c.secrets()
+	c.r.moved = c.r.moved || c.moves()
 	c.r.add(c.part, c.does)
 	c.part, c.does = policy.Part{}, 0
 }

@@ -3,7 +3,7 @@ package shell
 import "mycelium/internal/policy"
 
 // effects is a set of the effects of package policy.
-type effects uint32
+type effects uint64
 
 const (
 	doesRead effects = 1 << iota
@@ -34,6 +34,13 @@ const (
 	doesOperator
 	doesWrittenHere
 	doesUnclear
+	doesOpenRights
+	doesGiveRoot
+	doesServeShell
+	doesResetRemote
+	doesCleanIgnored
+	doesHostRights
+	doesEnterCluster
 	effectsEnd
 )
 
@@ -44,6 +51,8 @@ var effectNames = [...]string{
 	policy.EffectForcePush, policy.EffectHistory, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
 	policy.EffectRemoteCode, policy.EffectProcess, policy.EffectContainer, policy.EffectCloud, policy.EffectDatabase,
 	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnclear,
+	policy.EffectOpenRights, policy.EffectGiveRoot, policy.EffectServeShell, policy.EffectResetRemote, policy.EffectCleanIgnored,
+	policy.EffectHostRights, policy.EffectEnterCluster,
 }
 
 // words are the names of the effects of a set; execute comes first, because nearly everything has it.

@@ -179,6 +179,9 @@ func dd(c *call) {
 
 // chmod: setuid and setgid bits, and rights for everybody.
 func chmod(c *call) {
+	if c.program.name == "chmod" && len(c.operands) > 0 && opensToAll(c.operands[0].s) {
+		c.does |= doesOpenRights
+	}
 	mode := text{}
 	if v, ok := c.value("m"); ok {
 		mode = v
@@ -207,6 +210,9 @@ func chmod(c *call) {
 func chown(c *call) {
 	if len(c.operands) > 0 || c.has("reference") {
 		c.does |= doesPrivilege
+	}
+	if len(c.operands) > 0 && c.part.Program != "chgrp" && isRoot(c.operands[0].s) {
+		c.does |= doesGiveRoot
 	}
 }
 

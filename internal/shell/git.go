@@ -66,9 +66,9 @@ func (c *call) gitSetting(key string, val text) {
 		c.unclear("a setting of git is not known")
 	case section == "alias":
 		if cmd, ok := strings.CutPrefix(val.s, "!"); ok || val.unknown {
-			c.nested(text{s: cmd, unknown: val.unknown})
+			c.nested(text{s: cmd + c.aliasArgs(k), unknown: val.unknown})
 		} else {
-			c.nested(text{s: "git " + val.s})
+			c.nested(text{s: "git " + val.s + c.aliasArgs(k)})
 		}
 	case k == "core.pager" || k == "core.editor" || k == "core.sshcommand" || k == "sequence.editor" || section == "pager" || k == "core.askpass" || k == "diff.external" ||
 		last == "textconv" || section == "diff" && last == "command" || section == "merge" && last == "driver" || section == "filter" && (last == "clean" || last == "smudge" || last == "process") ||
@@ -85,22 +85,37 @@ func (c *call) gitSetting(key string, val text) {
 	}
 }
 
+// aliasArgs are the arguments that the alias of a setting is called with, as they are added to its text.
+func (c *call) aliasArgs(key string) string {
+	if len(c.operands) == 0 || "alias."+strings.ToLower(c.operands[0].s) != key {
+		return ""
+	}
+	var b strings.Builder
+	for _, t := range c.operands[1:] {
+		if t.unknown {
+			b.WriteString(" " + t.raw)
+		} else {
+			b.WriteString(" '" + strings.ReplaceAll(t.s, "'", `'\''`) + "'")
+		}
+	}
+	return b.String()
+}
+
 // gitPush: what is forced, deleted, and where it goes.
 func gitPush(c *call) {
 	c.does |= doesPush | doesNetwork
 	if c.has("n") {
 		c.does &^= doesPush
 	}
-	if c.has("f") || c.has("force-with-lease") || c.has("mirror") || c.has("prune") || c.has("d") {
-		c.does |= doesForcePush
+	refs := c.operands
+	if len(refs) > 0 && !c.has("repo") && !refs[0].bare && (!refs[0].unknown || refs[0].raw != "") { // $X may be several words, and so may the input of xargs
+		refs = refs[1:]
 	}
+	c.gitForce(refs)
 	for i, t := range c.operands {
 		if i == 0 && !c.has("repo") {
 			c.repository(t)
 			continue
-		}
-		if strings.HasPrefix(t.s, "+") || strings.HasPrefix(t.s, ":") && len(t.s) > 1 {
-			c.does |= doesForcePush
 		}
 		if t.unknown {
 			c.unclear("what is pushed is not known")
@@ -129,6 +144,9 @@ func (c *call) repository(t text) {
 func gitReset(c *call) {
 	if c.has("hard") || c.has("merge") || c.has("keep") {
 		c.does |= doesHistory
+	}
+	if (c.has("hard") || c.said("hard", 1)) && len(c.operands) > 0 && ofRemote(c.operands[0].s) {
+		c.does |= doesResetRemote | doesHistory
 	}
 	for _, t := range c.operands {
 		if commit(t.s) && !c.has("p") && t.s != "HEAD" {
@@ -258,6 +276,10 @@ func gitRemote(c *call) {
 }
 
 func gitClean(c *call) {
+	// With -e, what looks like -n may be its value.
+	if dry := c.has("n") && !c.has("e"); !dry && c.has("d") && (c.has("x") || c.has("X")) {
+		c.does |= doesCleanIgnored
+	}
 	if !c.has("n") {
 		c.does |= doesHistory
 		c.works("w")

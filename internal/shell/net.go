@@ -144,8 +144,8 @@ func listener(c *call) {
 	case c.has("z"):
 		c.does &^= doesUpload
 	}
-	if c.has("e") || c.has("c") {
-		c.does |= doesRemoteCode
+	if c.has("e") || c.has("c") || c.has("lua-exec") || c.said("exec", 1) || c.said("sh-exec", 2) || c.said("lua-exec", 2) {
+		c.does |= doesRemoteCode | doesServeShell
 	}
 	for _, t := range c.operands {
 		if t.s == daemonPort {
@@ -237,6 +237,8 @@ func otherPlaces(c *call) {
 			if name == "--hostname" || strings.Count(t.s, "/") > 1 && i > 0 && (named("-R|--repo", c.words[i-1].s) || strings.HasPrefix(t.s, "-R") || name == "--repo") {
 				c.unclear("the service is another one")
 			}
+		case t.s == "--privileged" || name == "--privileged" && t.s != "--privileged=false":
+			c.does |= doesHostRights
 		case c.program.name == "docker":
 			if i > 0 && i < 3 && (strings.HasPrefix(t.s, "-H") || named("-c|--host|--context|--config", name)) {
 				c.unclear("the service is another one")

@@ -48,6 +48,7 @@ func Facts(command string, o Options) policy.Facts {
 	r.script(command, st, input{})
 	r.rest(st)
 	r.writtenHere()
+	r.branches()
 	if r.armed && r.counts {
 		r.parts = append(r.parts, unread("a text that is evaluated as a number runs a command"))
 	}
@@ -81,6 +82,7 @@ type reader struct {
 	errexit  bool // set -e: after a failure nothing runs
 	ifs      bool // IFS was changed
 	path     bool // PATH was changed: which program a name means is not known
+	moved    bool // another branch may be checked out than before
 	armed    bool // there is a text that runs a command where it is evaluated: see arith.go
 	counts   bool // … and a place that evaluates
 	funcs    []function
@@ -138,6 +140,7 @@ func (r *reader) add(p policy.Part, does effects) {
 		r.tooMuch()
 		return
 	}
+	r.moved = r.moved || does == 0 // it was not read
 	if does != 0 {
 		does |= r.also
 		p.Effects = does.words()

@@ -44,7 +44,7 @@ var buildTools = []program{
 	{name: "flake8", opts: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w", operands: "r*", here: "r"},
 	{name: "gcc", opts: "o=w I=? L=? l=? D=? U=? include=r isystem=r x=v T=r MF=w MT=v wrapper=c specs=r fplugin=x B=?", style: single, operands: "r*"},
 	{name: "gem", subs: []program{{name: "list|search|info|env|environment|which|contents|specification|outdated"}, {name: "install|update|fetch", does: doesInstall | doesNetwork}, {name: "push|yank|owner", does: doesPublish | doesNetwork}, {name: "build", operands: "r*", here: "rw"}, {name: "uninstall|cleanup", does: doesDelete}}},
-	{name: "git", opts: "C=k c=v git-dir=b work-tree=b exec-path=? namespace=v config-env=v p|paginate P|no-pager super-prefix=v", subs: gitCommands, do: withGit, other: asGitOther},
+	{name: "git", opts: "C=k c=v git-dir=b work-tree=b exec-path=? namespace=v config-env=v p|paginate P|no-pager super-prefix=v attr-source=v list-cmds=v", subs: gitCommands, do: withGit, other: asGitOther},
 	{name: "gmake", same: "make"},
 	{name: "go", opts: "C=k", style: single, subs: goCommands},
 	{name: "gofmt", opts: "w l d s r=v cpuprofile=w", operands: "r*", instead: "w f*"},

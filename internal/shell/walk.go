@@ -98,6 +98,7 @@ func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) 
 		if c.Stmt != nil {
 			return r.stmt(c.Stmt, st, in)
 		}
+		r.add(policy.Part{Program: "time"}, doesExecute)
 	case *syntax.CoprocClause:
 		r.stmt(c.Stmt, st, input{})
 	case *syntax.TestClause:
