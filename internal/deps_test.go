@@ -16,30 +16,43 @@ import (
 	"testing"
 )
 
-// imports is the import graph of DESIGN.md: what a line does not list is forbidden, direct imports of code that is not a test
-// count. It is a statement of policy: a build is not fixed by relaxing it. Rooms that are not built yet stand here too.
+// imports is the import graph of DESIGN.md: what a line does not list is forbidden. Direct imports of code that is not a test
+// count. It is a statement of policy: a build is not fixed by relaxing it. The graph names rooms; a package below a room may
+// import what its room may, and the packages of one room may import each other. Rooms that are not built yet stand here too.
 const imports = `
-policy atomicfile rpc telemetry store model harness setup swarm/tmux swarm/worktree :
-model/modeltest      : model
-secret               : atomicfile
-daemon               : rpc atomicfile
-yamlfile             : policy
-shell scan files sandbox : policy
-skill                : policy atomicfile yamlfile
-audit                : policy store atomicfile
-approval             : policy store model
-approval/telegramtest :
-memory transcript    : policy atomicfile store
+rawjson text atomicfile store telemetry model harness setup tmux worktree keeper policy :
+harness store model  : rawjson text
+setup                : text yamlfile
+credential           : text
+rpc                  : rawjson text atomicfile
+daemon               : rpc rawjson text atomicfile
+secret yamlfile      : text atomicfile policy
+shell scan           : policy text credential
+files sandbox        : policy text keeper atomicfile
+skill                : policy text atomicfile yamlfile
+audit                : policy rawjson text credential store atomicfile
+approval             : policy store text credential model
+memory transcript    : policy text atomicfile store
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
-backend              : policy scan rpc store atomicfile secret telemetry
-gate                 : policy shell skill audit approval store telemetry
-gateway              : policy skill approval gate rpc telemetry
-hook                 : policy approval gate daemon atomicfile harness model/modeltest
-agent                : policy skill approval gate model harness hook transcript
-swarm                : policy skill gate hook agent model harness sandbox protocol workflow store setup swarm/tmux swarm/worktree
-config               : policy shell skill audit approval backend sandbox protocol workflow secret atomicfile yamlfile
-web                  : policy skill audit approval backend gate hook swarm protocol workflow config transcript memory setup telemetry
+backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry
+gate                 : policy shell skill audit approval rawjson text credential store telemetry
+gateway              : policy skill approval gate rpc rawjson text telemetry
+hook                 : harness daemon rpc rawjson text atomicfile
+run                  : policy approval gate hook harness audit store text tmux keeper
+agent                : policy skill approval gate model harness run transcript text
+swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
+config               : policy shell skill audit approval backend sandbox protocol workflow secret atomicfile yamlfile text
+node                 : rawjson text atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
+node                 : secret yamlfile shell scan files sandbox skill audit approval memory transcript protocol workflow backend
+node                 : gate gateway hook run agent swarm config
+web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript memory setup telemetry text
+`
+
+// leaving are imports that the graph forbids and that stand until the rooms are rebuilt. Nothing is added here: a line goes
+// when the last import that it names goes, and the test fails for a line that is not needed.
+const leaving = `
+hook                 : policy approval gate model
 `
 
 // impure are the packages that the pure rooms may not import: the world, and whatever guards state that changes.
@@ -55,12 +68,12 @@ var confined = map[string][]string{
 }
 
 func TestImportGraph(t *testing.T) {
-	allowed := graph(t)
+	allowed, tolerated, used := graph(t, imports), graph(t, leaving), map[string]bool{}
 	for dir, files := range packages(t) {
 		room, inside := strings.CutPrefix(dir, "internal/")
 		for _, imp := range importsOf(files) {
 			for prefix, where := range confined {
-				if under(imp, prefix) && !slices.Contains(where, dir) {
+				if under(imp, prefix) && !slices.ContainsFunc(where, func(w string) bool { return under(dir, w) }) {
 					t.Errorf("%s imports %s, which is for %v only", dir, imp, where)
 				}
 			}
@@ -68,23 +81,43 @@ func TestImportGraph(t *testing.T) {
 				continue
 			}
 			if ours, ok := strings.CutPrefix(imp, "mycelium/internal/"); ok {
-				to, known := allowed[room]
-				if !known {
+				from, to := roomOf(room), roomOf(ours)
+				switch may, known := allowed[from]; {
+				case !known:
 					t.Errorf("room %s is not in the import graph", room)
-				} else if !slices.Contains(to, ours) {
+				case from == to || slices.Contains(may, to):
+				case slices.Contains(tolerated[from], to):
+					used[from+" "+to] = true
+				default:
 					t.Errorf("%s imports %s: the import graph does not allow it", room, ours)
 				}
 			}
-			if (room == "policy" || room == "shell" || room == "scan") && slices.ContainsFunc(impure, func(p string) bool { return under(imp, p) }) {
+			if under(imp, "mycelium/cmd") {
+				t.Errorf("%s imports %s: commands are imported by nobody", room, imp)
+			}
+			if r := roomOf(room); inside && (r == "policy" || r == "shell" || r == "scan") && slices.ContainsFunc(impure, func(p string) bool { return under(imp, p) }) {
 				t.Errorf("%s imports %s: it is pure", room, imp)
+			}
+		}
+	}
+	for from, all := range tolerated {
+		for _, to := range all {
+			if !used[from+" "+to] {
+				t.Errorf("%s does not import %s any more: remove it from the imports that are leaving", from, to)
 			}
 		}
 	}
 }
 
+// roomOf is the room of a package: the first element of its path below internal.
+func roomOf(pkg string) string {
+	room, _, _ := strings.Cut(pkg, "/")
+	return room
+}
+
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	for dir, files := range packages(t) {
-		if dir != "internal/policy" && dir != "internal/shell" {
+		if !under(dir, "internal/policy") && !under(dir, "internal/shell") {
 			continue
 		}
 		for _, f := range files {
@@ -110,23 +143,27 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-// graph reads the text above: room → what it may import.
-func graph(t *testing.T) map[string][]string {
+// graph reads one of the texts above: room → what it may import. Several lines about one room add up.
+func graph(t *testing.T, text string) map[string][]string {
 	t.Helper()
 	g := map[string][]string{}
-	for line := range strings.Lines(strings.TrimSpace(imports)) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
 		rooms, to, ok := strings.Cut(line, ":")
 		if !ok {
 			t.Fatalf("import graph: no colon in %q", line)
 		}
 		for _, r := range strings.Fields(rooms) {
-			g[r] = strings.Fields(to)
+			g[r] = append(g[r], strings.Fields(to)...)
 		}
 	}
+	known := g
+	if text != imports {
+		known = graph(t, imports)
+	}
 	for room, to := range g {
-		for _, r := range to {
-			if _, ok := g[r]; !ok {
-				t.Fatalf("import graph: %s may import %s, which is no room", room, r)
+		for _, r := range append(to, room) {
+			if _, ok := known[r]; !ok {
+				t.Fatalf("import graph: the line of %s names %s, which is no room", room, r)
 			}
 		}
 	}
