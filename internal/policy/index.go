@@ -31,7 +31,7 @@ type refIndex struct {
 func (x *refIndex) add(r patternRef) {
 	if it, exact := r.pattern.Exact(); exact {
 		x.exact[it] = append(x.exact[it], r)
-	} else if server := r.pattern.server(); server != "" {
+	} else if server := r.pattern.Server(); server != "" {
 		x.servers[server] = append(x.servers[server], r)
 	} else {
 		x.others = append(x.others, r)

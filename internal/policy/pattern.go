@@ -93,8 +93,8 @@ func (p Pattern) Exact() (Item, bool) {
 	return p.item, true
 }
 
-// server is the one server whose items the pattern can match, or empty.
-func (p Pattern) server() string {
+// Server is the one server whose items the pattern can match, or empty.
+func (p Pattern) Server() string {
 	if len(p.parts) == 1 {
 		return p.item.Server
 	}

@@ -36,6 +36,9 @@ const (
 	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
 )
 
+// Bash is the tool whose argument is a shell command.
+var Bash = Item{Server: AgentServer, Name: "Bash"}
+
 // Principal is who asks. It is derived from a credential, never claimed.
 type Principal struct {
 	ID     string     `json:"id"`
