@@ -138,6 +138,24 @@ func (b *baseSet) add(p string, bp basePath) {
 	}
 }
 
+// refusesPart returns the constraint that forbids what the part does to one of its paths, or nil.
+func (b *baseSet) refusesPart(f *Facts, part *Part) *baseRule {
+	for i := range part.Paths {
+		if i+1 < len(part.Paths) && part.Paths[i].Access == Read && part.Paths[i+1].samePlace(&part.Paths[i]) {
+			continue // what may not be read may not be changed either
+		}
+		if r := b.refuses(f, &part.Paths[i]); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether two paths have the same names.
+func (p *Path) samePlace(o *Path) bool {
+	return p.Raw == o.Raw && p.Clean == o.Clean && p.Resolved == o.Resolved
+}
+
 // refuses returns the constraint that forbids the access to the path under any of its names, or nil.
 func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 	a := asked{change: p.Access != Read && p.Access != Execute}
