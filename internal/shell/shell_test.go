@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/program"
 )
 
 var here = Options{Dir: "/p", Home: "/home/u"}
@@ -54,6 +55,8 @@ func TestFacts(t *testing.T) {
 		"echo x > a.sh; bash a.sh":                  "echo[execute write] w:/p/a.sh | bash[execute project_code written_here] e:/p/a.sh",
 		"cd \"$X\"; rm y":                           "cd[execute unclear] ?the folder that it goes to is not known | rm[execute delete unclear] d: d:/p/y ?the working directory is not known",
 		"cat {a,b}.txt ~/c $'\\x64'":                "cat[execute read] r:/p/a.txt r:/p/b.txt r:/home/u/c r:/p/d",
+		"for i in 1 2; do rm {a,b}$i; done":         "rm[execute delete] d:/p/a1 d:/p/b1 | rm[execute delete] d:/p/a2 d:/p/b2",
+		"select i in {a,b}; do rm $i; done":         "rm[execute delete unclear] ?which path is meant is not known",
 		"exec 3<>/dev/tcp/1.2.3.4/80":               "exec[execute network upload] @1.2.3.4",
 		"if [ -f x ]; then touch x; fi 2>/dev/null": "[[execute read] r:/p/x | touch[execute write] w:/p/x",
 		"cat < a > b 2>&1":                          "cat[execute read write] r:/p/a w:/p/b",
@@ -81,7 +84,7 @@ func TestBounds(t *testing.T) {
 		if last := f.Parts[len(f.Parts)-1]; len(last.Unclear) == 0 && !strings.HasPrefix(command, "x=") {
 			t.Errorf("%.30q is clear: %d parts", command, len(f.Parts))
 		}
-		if len(f.Parts) > maxParts+2 {
+		if len(f.Parts) > program.MaxParts+2 {
 			t.Errorf("%.30q has %d parts", command, len(f.Parts))
 		}
 	}

@@ -5,17 +5,16 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mycelium/internal/shell/program"
 )
 
-// maxFields bounds the words that one word of a command may become.
-const maxFields = 100
-
 // fields is what the words become when the shell expands them.
-func (r *reader) fields(words []*syntax.Word, st state) []text {
-	list := make([]text, 0, len(words))
+func (r *reader) fields(words []*syntax.Word, st program.State) []program.Word {
+	list := make([]program.Word, 0, len(words))
 	for _, w := range words {
 		if s, ok := plain(w); ok {
-			list = append(list, text{s: s, raw: s})
+			list = append(list, program.Word{Text: s, Raw: s})
 			continue
 		}
 		list = r.expand(list, w, st)
@@ -36,30 +35,34 @@ func plain(w *syntax.Word) (string, bool) {
 }
 
 // one is the value of a word where it is not split: of an assignment, a redirection, a here-document.
-func (r *reader) one(w *syntax.Word, st state) text {
+func (r *reader) one(w *syntax.Word, st program.State) program.Word {
 	if w == nil {
-		return text{}
+		return program.Word{}
 	}
 	b := builder{r: r, st: st, whole: true}
 	b.parts(w.Parts, false)
-	b.cur.raw = r.source(w)
+	b.cur.Raw = r.source(w)
 	return b.cur
 }
 
 // expand adds what one word becomes.
-func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
+func (r *reader) expand(list []program.Word, w *syntax.Word, st program.State) []program.Word {
 	raw := r.source(w)
 	words := []*syntax.Word{w}
-	if hasBrace(w) && syntax.SplitBraces(w) {
-		words = r.braces(w)
+	if hasBrace(w) {
+		// A copy is split: the command may come here again (a loop, a function), and syntax.Walk panics on a word that was split.
+		split := &syntax.Word{Parts: w.Parts}
+		if syntax.SplitBraces(split) {
+			words = r.braces(split)
+		}
 	}
 	for _, w := range words {
 		b := builder{r: r, st: st, list: list, raw: raw}
 		b.parts(w.Parts, false)
 		b.end()
 		list = b.list
-		if len(list) > maxFields*10 {
-			r.tooMuch()
+		if len(list) > program.MaxWords*10 {
+			r.Exceed()
 			break
 		}
 	}
@@ -68,12 +71,7 @@ func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
 
 func hasBrace(w *syntax.Word) bool {
 	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if strings.IndexByte(p.Value, '{') >= 0 {
-				return true
-			}
-		case *syntax.BraceExp:
+		if lit, ok := p.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
 			return true
 		}
 	}
@@ -99,8 +97,8 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 				elems = append(elems, r.braces(e)...)
 			}
 		}
-		if len(ways)*len(elems) > maxFields {
-			r.tooMuch()
+		if len(ways)*len(elems) > program.MaxWords {
+			r.Exceed()
 			return ways
 		}
 		var next []*syntax.Word
@@ -132,36 +130,36 @@ func sequence(b *syntax.BraceExp) string {
 // builder makes words from the parts of one.
 type builder struct {
 	r     *reader
-	st    state
-	list  []text
-	cur   text
+	st    program.State
+	list  []program.Word
+	cur   program.Word
 	raw   string
 	some  bool // the word exists, even if empty
 	whole bool // it is not split
 }
 
 func (b *builder) end() {
-	if b.some || b.cur.s != "" || b.cur.unknown {
-		b.cur.raw = b.raw
+	if b.some || b.cur.Text != "" || b.cur.Unknown {
+		b.cur.Raw = b.raw
 		b.list = append(b.list, b.cur)
 	}
-	b.cur, b.some = text{}, false
+	b.cur, b.some = program.Word{}, false
 }
 
 // add puts a known piece at the end. After something unknown nothing is known any more.
 func (b *builder) add(s string) {
-	if !b.cur.unknown {
-		b.cur.s += s
+	if !b.cur.Unknown {
+		b.cur.Text += s
 	}
-	if b.cur.maybe != "" {
-		b.cur.maybe += s
+	if b.cur.Default != "" {
+		b.cur.Default += s
 	}
 }
 
 func (b *builder) unknown(quoted bool) {
-	b.cur.unknown = true
+	b.cur.Unknown = true
 	if !quoted {
-		b.cur.bare = true
+		b.cur.Unquoted = true
 	}
 }
 
@@ -169,7 +167,7 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			b.lit(p.Value, i == 0 && !quoted && b.cur.s == "" && !b.cur.unknown, quoted)
+			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
 			if p.Dollar {
@@ -188,17 +186,12 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.r.arithm(p.X, b.st)
 			b.add("0") // a number: it cannot lead anywhere
 		case *syntax.ProcSubst:
-			b.cur.by |= b.r.inner(p.Stmts, b.st)
-			b.cur.stream = true
+			b.cur.From |= b.r.inner(p.Stmts, b.st)
+			b.cur.Stream = true
 			b.add("/dev/fd/63")
 		case *syntax.ExtGlob:
 			b.add("*")
-			b.cur.glob = true
-		case *syntax.BraceExp: // of a word that is not expanded there
-			for _, e := range p.Elems {
-				b.parts(e.Parts, quoted)
-			}
-			b.unknown(quoted)
+			b.cur.Pattern = true
 		default:
 			b.unknown(quoted)
 		}
@@ -242,7 +235,7 @@ func (b *builder) lit(s string, first, quoted bool) {
 		}
 	}
 	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
-		b.cur.glob = true
+		b.cur.Pattern = true
 	}
 	if strings.IndexByte(s, '\\') >= 0 {
 		s = unescape(s, "")
@@ -293,8 +286,8 @@ func (b *builder) tilde(s string) string {
 		b.add(b.home())
 	case name == "root":
 		b.add("/root")
-	case name == "+" && len(b.st.dirs) == 1 && !b.st.lost:
-		b.add(b.st.dirs[0])
+	case name == "+" && len(b.st.Dirs) == 1 && !b.st.Lost:
+		b.add(b.st.Dirs[0])
 	case name != "" && strings.IndexFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' && c != '-' && (c < '0' || c > '9') }) < 0 && name != "-":
 		b.add("/home/" + name)
 	default:
@@ -304,28 +297,28 @@ func (b *builder) tilde(s string) string {
 }
 
 func (b *builder) home() string {
-	if vals, ok := b.st.lookup("HOME"); ok {
-		if len(vals) == 1 && !vals[0].unknown {
-			return vals[0].s
+	if vals, ok := b.st.Lookup("HOME"); ok {
+		if len(vals) == 1 && !vals[0].Unknown {
+			return vals[0].Text
 		}
 		return ""
 	}
-	return b.r.o.Home
+	return b.r.Home
 }
 
 // subst adds what a command writes, if that is known.
 func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
-	first := len(b.r.parts)
-	b.cur.by |= b.r.inner(p.Stmts, b.st)
-	if names := b.r.listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
+	first := len(b.r.Parts)
+	b.cur.From |= b.r.inner(p.Stmts, b.st)
+	if names := b.r.Listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
 		b.values(names, true)
-		b.cur.glob = names[len(names)-1].glob
+		b.cur.Pattern = names[len(names)-1].Pattern
 		return
 	}
 	if len(p.Stmts) == 1 {
 		if t, ok := b.r.output(p.Stmts[0], b.st); ok {
-			t.s = strings.TrimRight(t.s, "\n")
-			b.values([]text{t}, quoted)
+			t.Text = strings.TrimRight(t.Text, "\n")
+			b.values([]program.Word{t}, quoted)
 			return
 		}
 	}
