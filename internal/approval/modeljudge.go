@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,9 +98,9 @@ func (j *ModelJudge) Judge(ctx context.Context, r Request) (Verdict, error) {
 	switch {
 	case r.Kind != Call:
 		return Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
-	case r.Risk == Critical && !j.o.MayDeny:
+	case r.Risk == policy.Critical && !j.o.MayDeny:
 		return Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
-	case !slices.Contains(ranks, r.Risk):
+	case !r.Risk.Known():
 		return Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
 	case len(r.Args) > maxJudged:
 		return Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
@@ -143,7 +142,7 @@ func (j *ModelJudge) verdict(r Request, op judgement) Verdict {
 	switch {
 	case !sure:
 		because = fmt.Sprintf("; too unsure to count, below %.2f", j.o.Confidence)
-	case op.allow && r.Risk == Critical:
+	case op.allow && r.Risk == policy.Critical:
 		because = "; a critical call is for a person"
 	case op.allow:
 		v.Allow = true

@@ -41,7 +41,7 @@ func aCall() Request {
 	return Request{
 		ID: "r1", Kind: Call, Session: "s1", Principal: "dev", Role: "developer", Tool: "agent__Bash", Args: []byte(`{"command":"npm install left-pad"}`),
 		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "npm", Argv: []string{"npm", "install", "left-pad"}, Effects: []string{"install", "network"}}}},
-		Rule:  "ask-install", Reason: "software is fetched", Risk: High, Category: ShellExec, Thinking: "I need it to pad.", Deadline: time.Now().Add(time.Hour),
+		Rule:  "ask-install", Reason: "software is fetched", Risk: policy.High, Category: policy.CategoryShell, Thinking: "I need it to pad.", Deadline: time.Now().Add(time.Hour),
 	}
 }
 
@@ -53,22 +53,22 @@ func says(allow bool, confidence float64, reason string) fake.Step {
 func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		options     JudgeOptions
-		risk        Risk
+		risk        policy.Risk
 		step        fake.Step
 		allow, deny bool
 		opinion     string
 	}{
-		"sure":                   {JudgeOptions{}, High, says(true, 0.93, "It installs a library."), true, false, "claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
-		"at the threshold":       {JudgeOptions{}, High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
-		"below the threshold":    {JudgeOptions{}, High, says(true, 0.79, "Probably fine."), false, false, "too unsure to count, below 0.80): Probably fine."},
-		"a higher threshold":     {JudgeOptions{Confidence: 0.95}, High, says(true, 0.93, "Fine."), false, false, "below 0.95"},
-		"a threshold that is no": {JudgeOptions{Confidence: 7}, Low, says(true, 0.99, "Fine."), false, false, "below 1.00"},
-		"a confident no":         {JudgeOptions{}, High, says(false, 0.99, "It looks like exfiltration."), false, false, "would refuse it (confidence 0.99; only people refuse here)"},
-		"a no that may refuse":   {JudgeOptions{MayDeny: true}, High, says(false, 0.99, "Bad."), false, true, "would refuse it (confidence 0.99): Bad."},
-		"an unsure no":           {JudgeOptions{MayDeny: true}, High, says(false, 0.5, "Odd."), false, false, "too unsure"},
-		"critical":               {JudgeOptions{MayDeny: true}, Critical, says(true, 1, "All is well."), false, false, "a critical call is for a person"},
-		"critical and bad":       {JudgeOptions{MayDeny: true}, Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
-		"a reason that hides":    {JudgeOptions{}, Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
+		"sure":                   {JudgeOptions{}, policy.High, says(true, 0.93, "It installs a library."), true, false, "claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
+		"at the threshold":       {JudgeOptions{}, policy.High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
+		"below the threshold":    {JudgeOptions{}, policy.High, says(true, 0.79, "Probably fine."), false, false, "too unsure to count, below 0.80): Probably fine."},
+		"a higher threshold":     {JudgeOptions{Confidence: 0.95}, policy.High, says(true, 0.93, "Fine."), false, false, "below 0.95"},
+		"a threshold that is no": {JudgeOptions{Confidence: 7}, policy.Low, says(true, 0.99, "Fine."), false, false, "below 1.00"},
+		"a confident no":         {JudgeOptions{}, policy.High, says(false, 0.99, "It looks like exfiltration."), false, false, "would refuse it (confidence 0.99; only people refuse here)"},
+		"a no that may refuse":   {JudgeOptions{MayDeny: true}, policy.High, says(false, 0.99, "Bad."), false, true, "would refuse it (confidence 0.99): Bad."},
+		"an unsure no":           {JudgeOptions{MayDeny: true}, policy.High, says(false, 0.5, "Odd."), false, false, "too unsure"},
+		"critical":               {JudgeOptions{MayDeny: true}, policy.Critical, says(true, 1, "All is well."), false, false, "a critical call is for a person"},
+		"critical and bad":       {JudgeOptions{MayDeny: true}, policy.Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
+		"a reason that hides":    {JudgeOptions{}, policy.Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -133,7 +133,7 @@ func TestSomeRequestsAreNotForAModel(t *testing.T) {
 	s, client := scripted(t, says(true, 1, "ok"))
 	j := NewJudge(JudgeOptions{Model: client})
 	r := aCall()
-	r.Risk = Critical
+	r.Risk = policy.Critical
 	if v, err := j.Judge(t.Context(), r); err != nil || v != (Verdict{Opinion: "no model was asked: a critical call is for a person"}) {
 		t.Errorf("critical: %+v %v", v, err)
 	}
@@ -233,7 +233,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	if h := got.History; len(h) != 1 || !strings.HasPrefix(h[0].Call, "s1yyy") || len(h[0].Call) > maxExcerpt+8 || h[0].By != "maria" {
 		t.Errorf("history %+v", h)
 	}
-	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" || c.Risk != High {
+	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" || c.Risk != policy.High {
 		t.Errorf("call %+v", c)
 	}
 	spent, err := ledger.Spent()
@@ -287,6 +287,8 @@ func (a answers) Ask(context.Context, model.Question) (model.Answer, error) {
 	return model.Answer{Text: string(a)}, nil
 }
 
+var ranks = []policy.Risk{policy.Low, policy.Medium, policy.High, policy.Critical}
+
 // A higher threshold never settles what a lower one passed on, and a higher risk never settles more.
 func TestTheThresholdIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -306,7 +308,7 @@ func TestTheThresholdIsMonotone(t *testing.T) {
 		if strict.Allow && !lax.Allow || strict.Deny && !lax.Deny {
 			t.Fatalf("%v settles %+v, %v settles %+v", high, strict, low, lax)
 		}
-		if (lax.Allow || lax.Deny) && confidence < low || lax.Deny && !mayDeny || lax.Allow && r.Risk == Critical {
+		if (lax.Allow || lax.Deny) && confidence < low || lax.Deny && !mayDeny || lax.Allow && r.Risk == policy.Critical {
 			t.Fatalf("%+v at %v, %s, mayDeny %v", lax, low, r.Risk, mayDeny)
 		}
 		worseCall := r

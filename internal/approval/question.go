@@ -60,7 +60,7 @@ type ruleText struct {
 type callText struct {
 	Tool     string       `json:"tool"`
 	Category string       `json:"category"`
-	Risk     Risk         `json:"risk"`
+	Risk     policy.Risk  `json:"risk"`
 	Role     string       `json:"role,omitempty"`
 	Dir      string       `json:"working_directory,omitempty"`
 	Rule     string       `json:"rule_that_asks,omitempty"`

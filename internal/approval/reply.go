@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/model"
+	"mycelium/internal/policy"
 )
 
 // ReplyKind says what a person meant with a free text.
@@ -249,7 +250,7 @@ func (e *Evaluator) understood(r Request, text string, kind ReplyKind, confidenc
 		out.Kind, out.Tool, out.Why = ReplyPolicy, r.Tool, "understood as: add policy"
 	case kind == ReplyApprove && (confidence < e.o.Confidence || conditional):
 		out.Doubt, out.Why = true, "it is not clear whether this is a yes: please use the buttons, or write yes or no"
-	case kind == ReplyApprove && (r.Risk == Critical || !slices.Contains(ranks, r.Risk)):
+	case kind == ReplyApprove && (r.Risk == policy.Critical || !r.Risk.Known()):
 		out.Doubt, out.Why = true, "the risk is critical: please use the buttons, or write yes or no"
 	case kind == ReplyApprove:
 		out.Kind, out.Text, out.Why = ReplyApprove, "", "understood as: approve"

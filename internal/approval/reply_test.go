@@ -53,29 +53,29 @@ func meaning(kind string, confidence float64) fake.Step {
 func TestRepliesThatAModelReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		risk Risk
+		risk policy.Risk
 		step fake.Step
 		want Reply
 	}{
-		"consent":                  {"that looks good to me, run it", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
-		"japanese consent":         {"問題ありません、進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
-		"a word of refusal in it":  {"問題ないので進めてください", High, meaning("approve", 0.95), Reply{Kind: ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
-		"consent, unsure":          {"I guess", High, meaning("approve", 0.6), Reply{Kind: ReplyInstruction, Text: "I guess", Doubt: true}},
-		"consent with a condition": {"run it but with --dry-run", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
-		"consent that asks":        {"run it, why?", High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it, why?", Doubt: true}},
-		"no consent after all":     {"I would not run it", High, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "I would not run it", Doubt: true}},
-		"a critical call":          {"that looks good to me", Critical, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"consent":                  {"that looks good to me, run it", policy.High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
+		"japanese consent":         {"問題ありません、進めてください", policy.High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
+		"a word of refusal in it":  {"問題ないので進めてください", policy.High, meaning("approve", 0.95), Reply{Kind: ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
+		"consent, unsure":          {"I guess", policy.High, meaning("approve", 0.6), Reply{Kind: ReplyInstruction, Text: "I guess", Doubt: true}},
+		"consent with a condition": {"run it but with --dry-run", policy.High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
+		"consent that asks":        {"run it, why?", policy.High, meaning("approve", 0.99), Reply{Kind: ReplyInstruction, Text: "run it, why?", Doubt: true}},
+		"no consent after all":     {"I would not run it", policy.High, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "I would not run it", Doubt: true}},
+		"a critical call":          {"that looks good to me", policy.Critical, meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
 		"no risk known":            {"that looks good to me", "", meaning("approve", 1), Reply{Kind: ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"refusal":                  {"I'd rather you left that alone", High, meaning("deny", 0.4), Reply{Kind: ReplyDeny, Text: "I'd rather you left that alone"}},
-		"a policy":                 {"agents never publish here", High, meaning("policy", 0.9), Reply{Kind: ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
-		"a policy, unsure":         {"agents never publish here", High, meaning("policy", 0.5), Reply{Kind: ReplyInstruction, Text: "agents never publish here"}},
-		"an instruction":           {"use pnpm", High, meaning("instruction", 0.9), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"a meaning of its own":     {"use pnpm", High, meaning("approve_all", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"a rule is not its to say": {"use pnpm", High, meaning("rule", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"no form":                  {"run it", High, fake.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"no confidence":            {"run it", High, fake.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"overloaded":               {"run it", High, fake.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"refused":                  {"run it", High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"refusal":                  {"I'd rather you left that alone", policy.High, meaning("deny", 0.4), Reply{Kind: ReplyDeny, Text: "I'd rather you left that alone"}},
+		"a policy":                 {"agents never publish here", policy.High, meaning("policy", 0.9), Reply{Kind: ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
+		"a policy, unsure":         {"agents never publish here", policy.High, meaning("policy", 0.5), Reply{Kind: ReplyInstruction, Text: "agents never publish here"}},
+		"an instruction":           {"use pnpm", policy.High, meaning("instruction", 0.9), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"a meaning of its own":     {"use pnpm", policy.High, meaning("approve_all", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"a rule is not its to say": {"use pnpm", policy.High, meaning("rule", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
+		"no form":                  {"run it", policy.High, fake.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"no confidence":            {"run it", policy.High, fake.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"overloaded":               {"run it", policy.High, fake.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"refused":                  {"run it", policy.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -132,11 +132,11 @@ func FuzzReply(f *testing.F) {
 			t.Fatalf("%+v %v", plain, err)
 		}
 		isYes := plain.Kind == ReplyApprove
-		r.Risk = Critical
+		r.Risk = policy.Critical
 		if got, err := model.Evaluate(t.Context(), r, text); err == nil && got.Kind == ReplyApprove && !isYes {
 			t.Fatalf("%q approves a critical call", text)
 		}
-		r.Risk = Low
+		r.Risk = policy.Low
 		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == ReplyApprove {
 			t.Fatalf("%q approves", text+" but later")
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval/telegramtest"
+	"mycelium/internal/policy"
 )
 
 // said waits for the bot's answer to a text.
@@ -32,7 +33,7 @@ func TestTelegramPIN(t *testing.T) {
 	})
 	ask := func(command string) (telegramtest.Message, <-chan Answer) {
 		r := bash(command)
-		r.Risk = Critical
+		r.Risk = policy.Critical
 		answer := w.ask(r)
 		return w.message(command), answer
 	}

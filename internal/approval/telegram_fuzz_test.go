@@ -96,7 +96,7 @@ func FuzzRequestPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
 			r := Request{
-				ID: "abc", Kind: Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: Pending, Risk: Critical,
+				ID: "abc", Kind: Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: Pending, Risk: policy.Critical,
 				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words, Agent: words, Role: words, Category: words,
 			}
 			for _, kind := range []Kind{Call, Stop, Question} {

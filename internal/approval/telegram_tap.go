@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/policy"
 )
 
 // The verbs behind buttons.
@@ -142,7 +144,7 @@ func (t *Telegram) settle(ctx context.Context, r Request, a Answer, user int64, 
 		if _, whole := t.requestPage(r, t.viewOf(r.ID)); !whole && !t.viewOf(r.ID).opened {
 			return "Not everything is shown. Press “Show the rest” first: you approve what you have seen.", true
 		}
-		if t.o.Config.PIN != "" && r.Risk == Critical {
+		if t.o.Config.PIN != "" && r.Risk == policy.Critical {
 			return t.askPIN(ctx, r, a, user, message)
 		}
 	}

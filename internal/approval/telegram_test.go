@@ -139,7 +139,7 @@ func (w *chatWorld) got(answer <-chan Answer) Answer {
 
 func bash(command string) Request {
 	return Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: High, Category: ShellExec,
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: policy.High, Category: policy.CategoryShell,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }

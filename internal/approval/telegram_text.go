@@ -28,7 +28,7 @@ const (
 	optionRoom   = 60
 )
 
-var riskMarks = map[Risk]string{Low: "🟢", Medium: "🟡", High: "🟠", Critical: "🔴"}
+var riskMarks = map[policy.Risk]string{policy.Low: "🟢", policy.Medium: "🟡", policy.High: "🟠", policy.Critical: "🔴"}
 
 // requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
 func (t *Telegram) requestPage(r Request, v *view) (p *page, whole bool) {

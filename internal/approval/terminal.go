@@ -9,6 +9,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/policy"
 )
 
 // TerminalOptions say what a full-screen list works on.
@@ -247,7 +249,7 @@ func (t *terminal) allow(r Request, how For) tea.Cmd {
 		t.ask = &prompt{label: "Write this rule? " + OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
 	case how == Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
-	case r.Risk == Critical:
+	case r.Risk == policy.Critical:
 		t.ask = &prompt{label: "This is critical. Allow it? [y/N]", keys: "y", done: done}
 	default:
 		return done("")

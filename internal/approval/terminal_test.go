@@ -71,7 +71,7 @@ func (s *screen) text() string { return ansi.Strip(s.View().Content) }
 func call(id, tool, args string) Request {
 	return Request{
 		ID: id, Kind: Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args), Rule: "ask-delete", Reason: "Deleting asks.",
-		Risk: High, Category: "SHELL_EXEC", Digest: "d-" + id, State: Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
+		Risk: policy.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
 	}
 }
 
@@ -109,7 +109,7 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 
 func TestTerminalAnswers(t *testing.T) {
 	critical := call("x", "agent__Bash", `{"command":"dd"}`)
-	critical.Risk = Critical
+	critical.Risk = policy.Critical
 	stop := Request{ID: "x", Kind: Stop, State: Pending, Text: "I could not do it.", Digest: "d"}
 	ask := Request{ID: "x", Kind: Question, State: Pending, Digest: "d", Questions: []Asked{
 		{Text: "Which?", Options: []string{"red", "blue"}}, {Text: "And?", Options: []string{"one", "two", "three"}, Many: true},

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"mycelium/internal/policy"
 )
 
 // The styles of the list. Colour only repeats what words say.
@@ -87,7 +89,7 @@ func (t *terminal) rows(st styles) []string {
 		line := ansi.Truncate(left+" "+Gist(r), t.width, "…")
 		if r.ID == t.chosen {
 			line += strings.Repeat(" ", max(0, t.width-ansi.StringWidth(line)))
-		} else if r.Risk == Critical || r.Risk == High {
+		} else if r.Risk == policy.Critical || r.Risk == policy.High {
 			style = st.warn
 		}
 		out = append(out, style.Render(line))

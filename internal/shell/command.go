@@ -87,6 +87,7 @@ func (r *reader) Run(c *program.Call) {
 			c.Does |= effect.ProjectCode
 			program.Targets(c, args)
 			c.Guess(args)
+			program.Namesake(c, row, args)
 			c.Finish()
 			return
 		}

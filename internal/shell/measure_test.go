@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
@@ -53,10 +54,10 @@ func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
 	}
 	p, problems := policy.New(policy.Source{
 		Grants: grants, Rules: doc.Rules, Dir: project, Home: home,
-		Commands: func(command, dir, home string) policy.Facts {
-			return shell.Facts(command, shell.Options{Dir: dir, Home: home})
-		},
 	})
+	problems = append(problems, policytest.Examples(p, func(command, dir, home string) policy.Facts {
+		return shell.Facts(command, shell.Options{Dir: dir, Home: home})
+	})...)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -49,6 +49,7 @@ func Facts(command string, o Options) policy.Facts {
 	r.Script(command, st, program.Input{})
 	r.uncalled(st)
 	r.MarkWrittenHere()
+	r.ForgetBranch()
 	if r.Armed && r.Evaluates {
 		r.Parts = append(r.Parts, unread("a text that is evaluated as a number runs a command"))
 	}

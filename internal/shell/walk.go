@@ -3,6 +3,7 @@ package shell
 import (
 	"mvdan.cc/sh/v3/syntax"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -86,6 +87,7 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		if c.Stmt != nil {
 			return r.stmt(c.Stmt, st, in)
 		}
+		r.Add(policy.Part{Program: "time"}, effect.Execute)
 	case *syntax.CoprocClause:
 		r.stmt(c.Stmt, st, program.Input{})
 	case *syntax.TestClause:

@@ -4,7 +4,7 @@ package effect
 import "mycelium/internal/policy"
 
 // Set is a set of effects.
-type Set uint32
+type Set uint64
 
 // The effects, one bit each. Package policy says what each of them means.
 const (
@@ -36,6 +36,13 @@ const (
 	Operator
 	WrittenHere
 	Unclear
+	OpenRights
+	GiveRoot
+	ServeShell
+	ResetRemote
+	CleanIgnored
+	HostRights
+	EnterCluster
 	end
 )
 
@@ -49,6 +56,8 @@ var names = [...]string{
 	policy.EffectForcePush, policy.EffectHistory, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
 	policy.EffectRemoteCode, policy.EffectProcess, policy.EffectContainer, policy.EffectCloud, policy.EffectDatabase,
 	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnclear,
+	policy.EffectOpenRights, policy.EffectGiveRoot, policy.EffectServeShell, policy.EffectResetRemote, policy.EffectCleanIgnored,
+	policy.EffectHostRights, policy.EffectEnterCluster,
 }
 
 // Names returns the names of the effects in the set. Execute comes first, because nearly every command has it.
@@ -81,4 +90,14 @@ func Of(a policy.Access) Set {
 	default:
 		return Read
 	}
+}
+
+// Refused returns the effects that a base constraint refuses.
+func Refused() (set Set) {
+	for i, name := range names {
+		if e, _ := policy.EffectNamed(name); e.Refused {
+			set |= Set(1) << i
+		}
+	}
+	return set
 }

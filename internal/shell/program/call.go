@@ -166,6 +166,7 @@ func (c *Call) Finish() {
 			c.Does |= c.Words[i].From & effect.Secrets
 		}
 	}
+	c.Walk.BranchMoved = c.Walk.BranchMoved || c.movesBranch()
 	c.Walk.Add(c.Part, c.Does)
 	c.Part, c.Does = policy.Part{}, 0
 }

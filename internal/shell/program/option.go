@@ -177,3 +177,17 @@ func (c *Call) Value(name string) (value Word, ok bool) {
 	}
 	return Word{}, false
 }
+
+// Said reports whether a long option is given, also shortened to as few as least letters.
+func (c *Call) Said(name string, least int) bool {
+	for _, w := range c.Words {
+		if w.Text == "--" {
+			return false
+		}
+		word, ok := strings.CutPrefix(w.Text, "--")
+		if word, _, _ = strings.Cut(word, "="); ok && len(word) >= least && strings.HasPrefix(name, word) {
+			return true
+		}
+	}
+	return false
+}

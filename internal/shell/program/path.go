@@ -164,7 +164,7 @@ func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
 
 // Link records symbolic links to the targets: a later part of the same command may go through them. A relative target is meant from the
 // folder at.
-func (c *Call) Link(to Word, targets []Word, at string) {
+func Link(c *Call, to Word, targets []Word, at string) {
 	for _, w := range targets {
 		if w.Unknown || to.Unknown || len(c.Walk.links) >= MaxWords {
 			continue
@@ -180,10 +180,10 @@ func (c *Call) Link(to Word, targets []Word, at string) {
 }
 
 // Unpack records that the command writes files into its working directory that it does not name.
-func (c *Call) Unpack() {
+func Unpack(c *Call) {
 	c.File(policy.Write, Known("."))
 	for _, d := range c.State.Dirs {
-		c.WriteSettings(Known(d))
+		WriteSettings(c, Known(d))
 	}
 	for _, d := range c.State.Dirs {
 		c.Walk.unpacked = append(c.Walk.unpacked, unpacked{d, len(c.Walk.Parts)})
@@ -191,7 +191,7 @@ func (c *Call) Unpack() {
 }
 
 // WriteSettings adds the files with the settings of hooks, if they lie in a folder that is written as a whole.
-func (c *Call) WriteSettings(folder Word) {
+func WriteSettings(c *Call, folder Word) {
 	dir := strings.TrimSuffix(folder.Text, "/")
 	switch path.Base(folder.Text) {
 	case ".claude":

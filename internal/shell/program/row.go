@@ -43,6 +43,8 @@ type Row struct {
 	Rest  effect.Set          // effects of a subcommand that is not in Subs; without any and without Other, such a subcommand is Unknown
 	Other func(*Call, []Word) // makes the parts of a subcommand that is not in Subs
 
+	KeepsBranch bool // of git: afterwards the same branch is checked out, and git has the same settings
+
 	Agent bool // it is another agent
 	Ours  bool // it is our own command
 }

@@ -29,6 +29,7 @@ type Walk struct {
 	Errexit     bool // set -e: after a failure the shell runs no further command
 	IFSChanged  bool // IFS was assigned: how values are split is not known
 	PathChanged bool // PATH was assigned: which program a name means is not known
+	BranchMoved bool // another branch may be checked out than when the command started
 
 	// A text such as a[$(command)] runs the command where the shell evaluates the text as a number. The walk records whether there is
 	// such a text (Armed) and such a place (Evaluates).
@@ -50,6 +51,7 @@ func (w *Walk) Add(p policy.Part, does effect.Set) {
 		w.Exceed()
 		return
 	}
+	w.BranchMoved = w.BranchMoved || does == 0 // the part was not read
 	if does != 0 {
 		does |= w.Inherited
 		p.Effects = does.Names()

@@ -52,7 +52,9 @@ var kubeCommands = []program.Row{
 	{Name: "config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
 		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten", Does: effect.Read, Handle: showSecrets},
 	}},
-	{Name: "exec|cp|attach|debug|run|port-forward|proxy", Options: "c|container=v i|stdin t|tty image=v",
+	{Name: "exec|cp|rsh|rsync", Options: "c|container=v i|stdin t|tty image=v",
+		Does: effect.Container | effect.Cloud | effect.Network | effect.EnterCluster},
+	{Name: "attach|debug|run|port-forward|proxy", Options: "c|container=v i|stdin t|tty image=v",
 		Does: effect.Container | effect.Cloud | effect.Network},
 	{Name: "delete|drain|cordon", Options: "f|filename=r k=r all force grace-period=v",
 		Does: effect.Container | effect.Cloud | effect.Destructive | effect.Network},

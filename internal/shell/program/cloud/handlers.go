@@ -35,6 +35,15 @@ func container(c *program.Call, args []program.Word) {
 	c.Finish()
 }
 
+// privileged looks for the option that gives a container the rights of the machine, behind the name of a subcommand too.
+func privileged(c *program.Call) {
+	for _, t := range c.Words {
+		if t.Text == "--privileged" || strings.HasPrefix(t.Text, "--privileged=") && t.Text != "--privileged=false" {
+			c.Does |= effect.HostRights
+		}
+	}
+}
+
 // mounted takes a folder of ours that a container gets.
 func mounted(c *program.Call, t program.Word) {
 	src, _, _ := strings.Cut(t.Text, ":")
@@ -150,6 +159,7 @@ const otherService = "the service is another one"
 
 // dockerOptions looks for options that lead docker to another machine.
 func dockerOptions(c *program.Call) {
+	privileged(c)
 	for i, t := range c.Words {
 		name, _, _ := strings.Cut(t.Text, "=")
 		if i > 0 && i < 3 && (strings.HasPrefix(t.Text, "-H") || program.Named("-c|--host|--context|--config", name)) {

@@ -18,7 +18,7 @@ func tar(c *program.Call) {
 	switch mode {
 	case 'x':
 		if !c.Has("O") && !c.Has("to-command") {
-			c.Unpack()
+			program.Unpack(c)
 		}
 		if c.Has("P") {
 			c.Unclear("absolute names are unpacked where they lead")
@@ -119,20 +119,20 @@ func unzip(c *program.Call) {
 	if to, ok := c.Value("d"); ok {
 		c.Enter(to)
 	}
-	c.Unpack()
+	program.Unpack(c)
 }
 
 // extract7z is x and e of 7z.
 func extract7z(c *program.Call) {
 	if !c.Has("o") {
-		c.Unpack()
+		program.Unpack(c)
 	}
 }
 
 // ar unpacks with x among the letters of its first operand.
 func ar(c *program.Call) {
 	if len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "x") {
-		c.Unpack()
+		program.Unpack(c)
 	}
 }
 

@@ -21,7 +21,7 @@ func copyFiles(c *program.Call) {
 		for _, t := range sources {
 			c.File(policy.Write, t)
 		}
-		c.Link(to, sources, ".")
+		program.Link(c, to, sources, ".")
 	}
 	destination(c, to, sources)
 }
@@ -76,7 +76,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 			c.File(policy.Write, program.Word{Text: strings.TrimSuffix(to.Text, "/") + "/" + name, Pattern: from.Pattern})
 		}
 	}
-	c.WriteSettings(to)
+	program.WriteSettings(c, to)
 }
 
 // makeLink is ln: the link is written, and what it leads to is read. The target of a symbolic link is meant from the folder of the link.
@@ -103,6 +103,6 @@ func makeLink(c *program.Call) {
 	}
 	destination(c, to, targets)
 	if c.Has("s") {
-		c.Link(to, targets, at)
+		program.Link(c, to, targets, at)
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 // chmod may set the setuid and setgid bits, and give rights to everybody.
 func chmod(c *program.Call) {
+	if len(c.Operands) > 0 && opensToAll(c.Operands[0].Text) {
+		c.Does |= effect.OpenRights
+	}
 	switch {
 	case c.Has("reference"):
 		c.Unclear(unknownRights)
@@ -52,6 +55,35 @@ func chown(c *program.Call) {
 	if len(c.Operands) > 0 || c.Has("reference") {
 		c.Does |= effect.Privilege
 	}
+	if len(c.Operands) > 0 && c.Part.Program != "chgrp" && isRoot(c.Operands[0].Text) {
+		c.Does |= effect.GiveRoot
+	}
+}
+
+// opensToAll reports whether a mode of chmod gives everybody every right.
+func opensToAll(mode string) bool {
+	if mode != "" && strings.Trim(mode, "01234567") == "" {
+		return len(mode) >= 3 && strings.HasSuffix(mode, "777")
+	}
+	for clause := range strings.SplitSeq(mode, ",") {
+		i := strings.IndexAny(clause, "+=")
+		if i < 0 {
+			continue
+		}
+		who, rights := clause[:i], clause[i+1:]
+		each := strings.Contains(who, "u") && strings.Contains(who, "g") && strings.Contains(who, "o")
+		everybody := who == "" || strings.Contains(who, "a") || each
+		if everybody && strings.Contains(rights, "r") && strings.Contains(rights, "w") && strings.ContainsAny(rights, "xX") {
+			return true
+		}
+	}
+	return false
+}
+
+// isRoot reports whether an owner as chown takes it is root.
+func isRoot(owner string) bool {
+	owner, _, _ = strings.Cut(owner, ":")
+	return program.Named("root|0|+0", strings.TrimSuffix(owner, ".")) || strings.HasPrefix(owner, "root.")
 }
 
 // dd has operands of the form if=FILE and of=FILE.

@@ -8,30 +8,6 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// push says what is forced and deleted, and where it goes.
-func push(c *program.Call) {
-	c.Does |= effect.Push | effect.Network
-	if c.Has("n") {
-		c.Does &^= effect.Push
-	}
-	if c.HasAny("f", "force-with-lease", "mirror", "prune", "d") {
-		c.Does |= effect.ForcePush
-	}
-	for i, t := range c.Operands {
-		if i == 0 && !c.Has("repo") {
-			repository(c, t)
-			continue
-		}
-		if strings.HasPrefix(t.Text, "+") || strings.HasPrefix(t.Text, ":") && len(t.Text) > 1 {
-			c.Does |= effect.ForcePush
-		}
-		if t.Unknown {
-			c.Unclear("what is pushed is not known")
-		}
-	}
-	c.File(policy.Read, program.Known("."))
-}
-
 // repository takes a remote: its name, an address, host:path or a path.
 func repository(c *program.Call, t program.Word) {
 	c.Does |= effect.Network
@@ -53,6 +29,9 @@ func reset(c *program.Call) {
 	if c.HasAny("hard", "merge", "keep") {
 		c.Does |= effect.History
 	}
+	if c.Said("hard", 1) && len(c.Operands) > 0 && ofRemote(c.Operands[0].Text) {
+		c.Does |= effect.ResetRemote | effect.History
+	}
 	for _, t := range c.Operands {
 		if isCommit(t.Text) && !c.Has("p") && t.Text != "HEAD" {
 			c.Does |= effect.History // the branch goes to another commit
@@ -69,6 +48,12 @@ func isCommit(s string) bool {
 		}
 	}
 	return len(s) >= 7 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// ofRemote reports whether a commit is that of another repository's branch.
+func ofRemote(commit string) bool {
+	return strings.HasPrefix(commit, "origin/") || strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "remotes/") ||
+		program.Named("origin|@{u}|@{upstream}|FETCH_HEAD", commit)
 }
 
 // restore loses what is not committed, unless it only restores the index.
@@ -141,6 +126,10 @@ func remote(c *program.Call) {
 
 // clean deletes the files that git does not know.
 func clean(c *program.Call) {
+	// With -e, what looks like -n may be its value.
+	if dry := c.Has("n") && !c.Has("e"); !dry && c.Has("d") && c.HasAny("x", "X") {
+		c.Does |= effect.CleanIgnored
+	}
 	if !c.Has("n") {
 		c.Does |= effect.History
 		c.WorkHere("w")

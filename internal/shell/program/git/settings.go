@@ -52,9 +52,9 @@ func setting(c *program.Call, key string, val program.Word) {
 		c.Unclear("a setting of git is not known")
 	case section == "alias":
 		if cmd, ok := strings.CutPrefix(val.Text, "!"); ok || val.Unknown {
-			c.RunNested(program.Word{Text: cmd, Unknown: val.Unknown})
+			c.RunNested(program.Word{Text: cmd + aliasArguments(c, k), Unknown: val.Unknown})
 		} else {
-			c.RunNested(program.Word{Text: "git " + val.Text})
+			c.RunNested(program.Word{Text: "git " + val.Text + aliasArguments(c, k)})
 		}
 	case isCommand(k, section, last):
 		switch {
@@ -69,6 +69,22 @@ func setting(c *program.Call, key string, val program.Word) {
 		section == "remote" && program.Named("url|pushurl", last):
 		c.Unclear("the setting " + key + " changes which code git runs or where it works")
 	}
+}
+
+// aliasArguments returns the arguments with which the command calls the alias of a setting, as git adds them to its text.
+func aliasArguments(c *program.Call, key string) string {
+	if len(c.Operands) == 0 || "alias."+strings.ToLower(c.Operands[0].Text) != key {
+		return ""
+	}
+	var b strings.Builder
+	for _, t := range c.Operands[1:] {
+		if t.Unknown {
+			b.WriteString(" " + t.Raw)
+		} else {
+			b.WriteString(" '" + strings.ReplaceAll(t.Text, "'", `'\''`) + "'")
+		}
+	}
+	return b.String()
 }
 
 // isCommand reports whether the value of a setting is a command line. section and last are the first and the last part of the key.

@@ -23,8 +23,8 @@ func netcat(c *program.Call) {
 	case c.Has("z"):
 		c.Does &^= effect.Upload
 	}
-	if c.HasAny("e", "c") {
-		c.Does |= effect.RemoteCode
+	if c.HasAny("e", "c", "lua-exec") || c.Said("exec", 1) || c.Said("sh-exec", 2) || c.Said("lua-exec", 2) {
+		c.Does |= effect.RemoteCode | effect.ServeShell
 	}
 	for _, t := range c.Operands {
 		if t.Text == daemonPort {
@@ -118,7 +118,7 @@ func transfer(c *program.Call) {
 			}
 		case i == n-1 && n > 1:
 			c.File(policy.Write, t)
-			c.WriteSettings(t)
+			program.WriteSettings(c, t)
 			if c.HasAny("delete", "del") {
 				c.File(policy.Delete, t)
 			}

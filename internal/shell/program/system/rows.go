@@ -35,6 +35,9 @@ var Rows = []program.Row{
 	{Name: "crontab", Options: "l e r u=v i", Operands: "r", Does: effect.Process | effect.InlineCode},
 	{Name: "date", Options: "d|date=v f|file=r r|reference=r s|set=v I=? j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
+	{Name: "diskutil", Subs: []program.Row{
+		{Name: "eraseDisk|eraseVolume|partitionDisk|zeroDisk|randomDisk|secureErase", Does: effect.Destructive | effect.Privilege},
+	}},
 	{Name: "dmesg", Options: "C|clear c|read-clear", Operands: "v*"},
 	{Name: "dnf", Subs: packageCommands},
 	{Name: "dpkg", Options: "l|list L|listfiles s|status S|search i|install=r r|remove P|purge p|print-avail get-selections",

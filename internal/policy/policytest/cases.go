@@ -1,27 +1,30 @@
-package policy
+// Package policytest examines policies: it checks files of cases, tries the examples that rules carry, and reviews rules for mistakes.
+package policytest
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"mycelium/internal/policy"
 )
 
-// Case is one line of a `cases` file: a call, and what must come of it.
+// Case is one line of a `cases` file: a call, and the answer that it must get.
 //
 //	who tool {arguments} -> effect [rule]
 //
 // who is role[/may,may][+skill…][@stage][<parent], with "-" for no role and a lone "+" for no active skill; without "+", the
 // skills that a session starts with. Role, tool and rule may be quoted as in JSON. The tool is written as in a rule, or as
 // prompt:server__name or resource:server__uri. effect is allow, ask, deny or unknown; "unknown" also checks that the item is
-// not visible, the others that it is. Empty lines and lines that begin with "#" are left out.
+// not visible, the others that it is. Empty lines and lines that begin with "#" are skipped.
 type Case struct {
 	Line   int // from 1
 	Text   string
-	Scope  Scope
-	Start  bool // Scope.Skills is to be the start set
-	Item   Item
-	Args   Args
+	Scope  policy.Scope
+	Start  bool // the skills of the scope are those that a session starts with
+	Item   policy.Item
+	Args   policy.Args
 	Effect string
 	Rule   string // empty: any
 }
@@ -71,7 +74,7 @@ func parseCase(line string) (c Case, err error) {
 	}
 	c.who(who)
 	c.Item = caseItem(tool)
-	c.Args, err = ParseArgs([]byte(args))
+	c.Args, err = policy.ParseArgs([]byte(args))
 	return c, err
 }
 
@@ -99,7 +102,7 @@ func word(s string) (first, rest string, err error) {
 func (c *Case) who(s string) {
 	s, parent, hasParent := strings.Cut(s, "<")
 	if hasParent {
-		c.Scope.Principal.Parent = &Principal{ID: "parent", Role: parent}
+		c.Scope.Principal.Parent = &policy.Principal{ID: "parent", Role: parent}
 	}
 	s, c.Scope.Stage, _ = strings.Cut(s, "@")
 	s, skills, given := strings.Cut(s, "+")
@@ -117,40 +120,37 @@ func (c *Case) who(s string) {
 	}
 }
 
-// caseItem reads a tool as far as possible: a name that cannot exist is a case too.
-func caseItem(s string) Item {
-	kind := Tool
+// caseItem reads the name of an item. A name that cannot exist is a case too.
+func caseItem(s string) policy.Item {
+	kind := policy.Tool
 	if rest, ok := strings.CutPrefix(s, "prompt:"); ok {
-		kind, s = Prompt, rest
+		kind, s = policy.Prompt, rest
 	} else if rest, ok := strings.CutPrefix(s, "resource:"); ok {
-		kind, s = Resource, rest
+		kind, s = policy.Resource, rest
 	}
-	server, name, found := strings.Cut(s, separator)
+	server, name, found := strings.Cut(s, "__")
 	if !found {
-		server, name = AgentServer, s
+		server, name = policy.AgentServer, s
 	}
-	if server == AgentServer {
-		name, _ = AgentTool(name)
+	if server == policy.AgentServer {
+		name, _ = policy.AgentTool(name)
 	}
-	return Item{Kind: kind, Server: server, Name: name}
+	return policy.Item{Kind: kind, Server: server, Name: name}
 }
 
-// Call is the call of the case, with the facts that its arguments show where no path is a link.
-func (c *Case) Call(p *Policy) Call {
-	call := Call{Scope: c.Scope, Item: c.Item, Args: c.Args}
+// Call is the call of the case under p. Its facts are those that the arguments show where no path is a link.
+func (c *Case) Call(p *policy.Policy) policy.Call {
+	call := policy.Call{Scope: c.Scope, Item: c.Item, Args: c.Args}
 	if c.Start {
 		call.Scope.Skills = p.StartSkills(c.Scope.Principal.Role)
 	}
-	var notes Annotations
-	if e := p.items[c.Item]; e != nil {
-		notes = e.notes
-	}
-	call.Facts = lexical(ArgFacts(c.Item, notes, c.Args, p.dir))
+	notes, _ := p.Hints(c.Item)
+	call.Facts = policy.ArgFacts(c.Item, notes, c.Args, p.Dir()).WithoutLinks()
 	return call
 }
 
 // Check decides the case. It returns an explanation, and an error that says what differs from what the case wants.
-func (c *Case) Check(p *Policy) (Explanation, error) {
+func (c *Case) Check(p *policy.Policy) (policy.Explanation, error) {
 	call := c.Call(p)
 	x := p.Explain(call)
 	switch {
@@ -162,14 +162,4 @@ func (c *Case) Check(p *Policy) (Explanation, error) {
 		return x, fmt.Errorf("%s: %s, but visible says otherwise", c.Text, x.Effect)
 	}
 	return x, nil
-}
-
-// lexical takes every path for what its text says, as if there were no links.
-func lexical(f Facts) Facts {
-	for i := range f.Parts {
-		for j := range f.Parts[i].Paths {
-			f.Parts[i].Paths[j].Resolved = f.Parts[i].Paths[j].Clean
-		}
-	}
-	return f
 }

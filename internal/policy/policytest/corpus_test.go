@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"path/filepath"
@@ -9,22 +9,24 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"mycelium/internal/policy"
 )
 
 // corpusConfig is the file config.yaml of a corpus archive.
 type corpusConfig struct {
 	Strict   bool              `yaml:"strict"`
 	Default  []string          `yaml:"default"`
-	Fallback Fallback          `yaml:"fallback"`
+	Fallback policy.Fallback   `yaml:"fallback"`
 	Broken   string            `yaml:"broken"`
 	Roles    map[string]string `yaml:"brokenRoles"`
 }
 
 // readCorpus makes a source of an archive: config.yaml, skills/*.yaml, roles/*.yaml, rules.yaml, and catalog, a name a line
 // (prompt:server__name for a prompt) with the hints that are true behind it, or false with a "!".
-func readCorpus(t *testing.T, a *txtar.Archive) (Source, map[string][]byte) {
+func readCorpus(t *testing.T, a *txtar.Archive) (policy.Source, map[string][]byte) {
 	t.Helper()
-	src := Source{Dir: "/p", Home: "/home/dev"}
+	src := policy.Source{Dir: "/p", Home: "/home/dev"}
 	files := map[string][]byte{}
 	strict := func(data []byte, into any) {
 		t.Helper()
@@ -38,25 +40,25 @@ func readCorpus(t *testing.T, a *txtar.Archive) (Source, map[string][]byte) {
 		case f.Name == "config.yaml":
 			var c corpusConfig
 			strict(f.Data, &c)
-			src.Strict, src.Default, src.Fallback, src.Broken = c.Strict, c.Default, c.Fallback, Broken{All: c.Broken, Roles: c.Roles}
+			src.Strict, src.Default, src.Fallback, src.Broken = c.Strict, c.Default, c.Fallback, policy.Broken{All: c.Broken, Roles: c.Roles}
 		case dir == "skills":
-			var g Grant
+			var g policy.Grant
 			strict(f.Data, &g)
 			src.Grants = append(src.Grants, g)
 		case dir == "roles":
-			var r Role
+			var r policy.Role
 			strict(f.Data, &r)
 			src.Roles = append(src.Roles, r)
 		case f.Name == "rules.yaml":
 			var r struct {
-				Rules []Rule `yaml:"rules"`
+				Rules []policy.Rule `yaml:"rules"`
 			}
 			strict(f.Data, &r)
 			src.Rules = r.Rules
 		case f.Name == "catalog":
 			for line := range strings.Lines(string(f.Data)) {
 				words := strings.Fields(line)
-				d := Definition{Item: caseItem(words[0]), Annotations: map[string]bool{}}
+				d := policy.Definition{Item: caseItem(words[0]), Annotations: map[string]bool{}}
 				for _, w := range words[1:] {
 					name, no := strings.CutPrefix(w, "!")
 					d.Annotations[name] = !no
@@ -82,7 +84,8 @@ func TestCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			src, files := readCorpus(t, a)
-			p, problems := New(src)
+			p, problems := policy.New(src)
+			problems = append(problems, Examples(p, nil)...)
 			got := ""
 			for _, pr := range problems {
 				if pr.Warning {
@@ -112,13 +115,13 @@ func TestCorpus(t *testing.T) {
 }
 
 // describeRoles prints a line for each role: chain, open skills, memory, and the tools that it starts with.
-func describeRoles(p *Policy) string {
+func describeRoles(p *policy.Policy) string {
 	var b strings.Builder
 	for _, id := range p.Roles() {
 		v, _ := p.Role(id)
-		s := Scope{Principal: Principal{Role: id}, Skills: p.StartSkills(id)}
+		s := policy.Scope{Principal: policy.Principal{Role: id}, Skills: p.StartSkills(id)}
 		var tools []string
-		for _, it := range p.Items(s, Tool) {
+		for _, it := range p.Items(s, policy.Tool) {
 			tools = append(tools, it.String())
 		}
 		memory := v.Memory
@@ -140,8 +143,8 @@ func TestParseCasesRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Case{Line: 3, Text: c[0].Text, Effect: "deny", Rule: "r", Item: Item{Server: "files", Name: "re\u200bad"}, Args: Args{"x": int64(1)},
-		Scope: Scope{Skills: []string{"a", "b"}, Stage: "review", Principal: Principal{ID: "case", Role: "guest", Roles: []string{"guest", "dev", "admin"}, Parent: &Principal{ID: "parent", Role: "boss"}}}}
+	want := Case{Line: 3, Text: c[0].Text, Effect: "deny", Rule: "r", Item: policy.Item{Server: "files", Name: "re\u200bad"}, Args: policy.Args{"x": int64(1)},
+		Scope: policy.Scope{Skills: []string{"a", "b"}, Stage: "review", Principal: policy.Principal{ID: "case", Role: "guest", Roles: []string{"guest", "dev", "admin"}, Parent: &policy.Principal{ID: "parent", Role: "boss"}}}}
 	if diff := cmp.Diff([]Case{want}, c); diff != "" || slices.Contains(c[0].Scope.Skills, "") {
 		t.Error(diff)
 	}
