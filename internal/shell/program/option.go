@@ -116,33 +116,40 @@ func (c *Call) take(o Option, role byte) {
 	}
 }
 
-// findOption finds an option in the options of a row. A long name may be the beginning of the name that is listed.
+// findOption finds an option in the options of a row. A long name may be the beginning of the name that is listed; an option that has the
+// very name goes before. It reads byte by byte, because it runs for each letter of each option.
 func findOption(options, name string, long bool) (canonical string, role byte) {
 	if name == "" {
 		return "", 0
 	}
-	prefixed, prefixedRole := "", byte(0) // the first option that begins with the name; an option that has the very name goes before
-	for options != "" {
-		var entry string
-		entry, options, _ = strings.Cut(options, " ")
-		names, value, _ := strings.Cut(entry, "=")
-		role = 0
-		if value != "" {
-			role = value[0]
-		}
-		first := ""
-		for names != "" {
-			var one string
-			one, names, _ = strings.Cut(names, "|")
+	long = long && len(name) > 2
+	prefixed, prefixedRole := "", byte(0)
+	for i := 0; i < len(options); {
+		first, same, begins, end := "", false, false, i
+		for {
+			for end < len(options) && options[end] != '|' && options[end] != '=' && options[end] != ' ' {
+				end++
+			}
+			one := options[i:end]
 			if first == "" {
 				first = one
 			}
-			if one == name {
-				return first, role
+			same = same || one == name
+			begins = begins || long && strings.HasPrefix(one, name)
+			if end == len(options) || options[end] != '|' {
+				break
 			}
-			if prefixed == "" && long && len(name) > 2 && len(one) > len(name) && one[:len(name)] == name {
-				prefixed, prefixedRole = first, role
-			}
+			end++
+			i = end
+		}
+		if i, role = end+1, 0; end+1 < len(options) && options[end] == '=' {
+			i, role = end+3, options[end+1]
+		}
+		switch {
+		case same:
+			return first, role
+		case begins && prefixed == "":
+			prefixed, prefixedRole = first, role
 		}
 	}
 	return prefixed, prefixedRole
