@@ -141,7 +141,8 @@ func appendPart(dst []byte, p policy.Part) []byte {
 	dst = appendObjects(dst, "paths", p.Paths, appendPath)
 	dst = appendTexts(dst, "hosts", p.Hosts)
 	dst = appendTexts(dst, "effects", p.Effects)
-	return appendTexts(dst, "unclear", p.Unclear)
+	dst = appendTexts(dst, "unclear", p.Unclear)
+	return appendTexts(dst, "branches", p.Branches)
 }
 
 func appendPath(dst []byte, p policy.Path) []byte {

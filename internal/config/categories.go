@@ -27,6 +27,9 @@ type Category struct {
 
 var categoryID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
 
+// generalCategory is the category of what no other category takes.
+const generalCategory = "general"
+
 // defaultCategories are those of D8, and after them those of A51.
 var defaultCategories = []Category{
 	{ID: "filesystem", Name: "Filesystem", Description: "File operations", Order: 1},
@@ -38,21 +41,7 @@ var defaultCategories = []Category{
 	{ID: "vcs", Name: "Version Control", Description: "Repositories and their history", Order: 7},
 	{ID: "network", Name: "Network", Description: "Requests to other machines", Order: 8},
 	{ID: "execution", Name: "Execution", Description: "Running programs and code", Order: 9},
-	{ID: "general", Name: "General", Description: "Everything else", Order: 10},
-}
-
-// categoryWords is the table of A51: the first category one of whose words is in the name of a tool takes it, else the first one
-// of whose words is in the description.
-var categoryWords = []struct{ category, words string }{
-	{"vcs", "git github gitlab commit commits branch branches rebase checkout repository repo stash blame"},
-	{"search", "search find grep glob lookup"},
-	{"chain", "chain chains"},
-	{"task", "task tasks todo"},
-	{"session", "session sessions"},
-	{"command", "command commands shell bash terminal"},
-	{"execution", "exec execute run eval spawn script process sandbox interpreter"},
-	{"network", "http https fetch url urls web browser download upload request webhook navigate"},
-	{"filesystem", "file files directory directories folder folders path filesystem"},
+	{ID: generalCategory, Name: "General", Description: "Everything else", Order: 10},
 }
 
 // Categories are the categories of a project's tools.
@@ -117,7 +106,7 @@ func parseCategories(data []byte) ([]Category, []policy.Problem) {
 	return list, problems
 }
 
-// of is the category of a tool: what categories.yaml says, else what its server's entry says, else the table.
+// of is the category of a tool: what categories.yaml says, else what its server's entry says, else what its name or description is about.
 func (c *Categories) of(it policy.Item, description string) string {
 	for _, cat := range c.list {
 		for _, t := range cat.Tools {
@@ -132,17 +121,10 @@ func (c *Categories) of(it policy.Item, description string) string {
 	if it.IsControl() { // they read and change the session, whatever their words
 		return "session"
 	}
-	for _, text := range []string{it.Name, description} {
-		ws := words(text)
-		for _, row := range categoryWords {
-			for _, w := range ws {
-				if slices.Contains(strings.Fields(row.words), strings.ToLower(w)) {
-					return row.category
-				}
-			}
-		}
+	if group := policy.KindOf(it).Group; group != generalCategory {
+		return group
 	}
-	return "general"
+	return policy.GroupOf(description)
 }
 
 // Render is categories.yaml with everything in it that a tool may be in: what an existing file lacks is added behind what it has,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
@@ -24,7 +25,8 @@ func (p *Project) check() {
 	for i, s := range p.Skills {
 		grants[i] = s.Grant
 	}
-	_, problems := policy.New(p.source(nil, grants))
+	pol, problems := policy.New(p.source(nil, grants))
+	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
 		switch id := roleOf(pr); {
 		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile tells, with the catalog
@@ -64,7 +66,7 @@ func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) pol
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Broken: p.Broken, Commands: ReadCommand,
+		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
 	}
 }
 
@@ -82,6 +84,7 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 		problems = append(problems, s.Problems...)
 	}
 	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
+	more = append(more, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range more {
 		if pr.Tool != "" {
 			if near := skill.NearestTool(pr.Tool, toolNames(c.Definitions)); near != "" {

@@ -135,14 +135,6 @@ func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
 
 // TestCommandsOfServers: a tool of a server that runs commands is a second shell (W2).
 func TestCommandsOfServers(t *testing.T) {
-	for name, want := range map[string]bool{
-		"exec": true, "run_command": true, "execute_command": true, "shell": true, "bash": true, "runCommand": true, "open-terminal": true, "sandbox_exec": true,
-		"runner_status": false, "read_file": false, "shellfish": false, "list_commands2": true, "query": false, "prune": false,
-	} {
-		if got := runsCommands(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
 	dir := t.TempDir()
 	for _, args := range []policy.Args{
 		{"command": "sudo rm -rf /"}, {"cmd": "sudo rm -rf /"}, {"script": "x=1\nsudo rm -rf /"}, {"command": "sudo", "args": []any{"rm", "-rf", "/"}}, {"command": []any{"sudo", "rm", "-rf", "/"}}, {"options": 1, "Command_Line": "sudo rm -rf /"},

@@ -138,6 +138,24 @@ func (b *baseSet) add(p string, bp basePath) {
 	}
 }
 
+// refusesPart returns the constraint that forbids what the part does to one of its paths, or nil.
+func (b *baseSet) refusesPart(f *Facts, part *Part) *baseRule {
+	for i := range part.Paths {
+		if i+1 < len(part.Paths) && part.Paths[i].Access == Read && part.Paths[i+1].samePlace(&part.Paths[i]) {
+			continue // what may not be read may not be changed either
+		}
+		if r := b.refuses(f, &part.Paths[i]); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether two paths have the same names.
+func (p *Path) samePlace(o *Path) bool {
+	return p.Raw == o.Raw && p.Clean == o.Clean && p.Resolved == o.Resolved
+}
+
 // refuses returns the constraint that forbids the access to the path under any of its names, or nil.
 func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 	a := asked{change: p.Access != Read && p.Access != Execute}
@@ -349,4 +367,23 @@ func foldRunes(to []byte, s string) []byte {
 		to = utf8.AppendRune(to, r)
 	}
 	return to
+}
+
+// BasePath is a path that a base constraint protects, in the forms of the table: /x absolute, ~/x in the home, **/x of that name
+// anywhere, ./x in the project, c:/x on Windows; each stands for everything below it too.
+type BasePath struct {
+	Constraint string
+	Path       string
+	ChangeOnly bool // it may be read
+}
+
+// BasePaths are all protected paths, in the order of the table: for whoever has to tell them to another program.
+func BasePaths() []BasePath {
+	var out []BasePath
+	for _, c := range baseConstraints {
+		for _, p := range c.paths {
+			out = append(out, BasePath{Constraint: c.name, Path: p, ChangeOnly: c.access == changes})
+		}
+	}
+	return out
 }

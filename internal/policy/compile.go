@@ -82,7 +82,6 @@ func New(src Source) (*Policy, []Problem) {
 	}
 	c.addAgentTools()
 	c.finishRoles()
-	c.checkExamples()
 	return c.p, c.problems
 }
 

@@ -59,30 +59,27 @@ type uses struct {
 	command     bool     // its argument is a program that the text of the arguments does not explain
 }
 
-// usesOf is the table of known tools.
+// usesOf says what a tool does, from the table of known tools; of any other tool from its hints.
 func usesOf(it Item, notes Annotations) uses {
-	read, write := []Access{Read}, []Access{Write}
-	if it.Server == "files" || it.Server == AgentServer || it.Kind == Resource {
-		switch it.Name {
-		case "read_file", "stat_file", "Read", "NotebookRead":
-			return uses{path: read, source: read, destination: read, effects: []string{"read"}}
-		case "list_directory", "search_files", "Glob", "Grep", "LS":
-			return uses{path: read, source: read, destination: read, effects: []string{"read"}, dirDefault: true}
-		case "write_file", "edit_file", "create_directory", "Write", "Edit", "MultiEdit", "NotebookEdit":
-			return uses{path: write, source: write, destination: write, effects: []string{"write"}}
-		case "delete_file":
-			del := []Access{Delete}
-			return uses{path: del, source: del, destination: del, effects: []string{"delete"}}
-		case "move_file":
-			return uses{path: write, source: []Access{Delete}, destination: write}
-		case "WebFetch", "WebSearch":
-			return uses{path: read, source: read, destination: read, effects: []string{"network"}}
-		case "Bash":
-			return uses{effects: []string{"execute"}, command: true}
-		case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode",
-			"BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool": // what an agent does within itself: its children and shells are decided themselves
-			return uses{path: read, source: read, destination: read}
-		}
+	read, write, del := []Access{Read}, []Access{Write}, []Access{Delete}
+	switch knownTool(it) {
+	case looks:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectRead}}
+	case lists:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectRead}, dirDefault: true}
+	case writes:
+		return uses{path: write, source: write, destination: write, effects: []string{EffectWrite}}
+	case deletes:
+		return uses{path: del, source: del, destination: del, effects: []string{EffectDelete}}
+	case moves:
+		return uses{path: write, source: del, destination: write}
+	case reaches:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectNetwork}}
+	case commands:
+		return uses{effects: []string{EffectExecute}, command: true}
+	case inside:
+		return uses{path: read, source: read, destination: read}
+	case unknownTool:
 	}
 	if ro, _ := notes.hint("readOnlyHint"); ro || it.Kind != Tool {
 		return uses{path: read, source: read, destination: read}

@@ -39,7 +39,7 @@ func TestArgFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		it := caseItem(c.tool)
+		it := itemOf(c.tool)
 		f := ArgFacts(it, Annotations{"readOnlyHint": it.Name == "ro"}, args, "/p")
 		if f.Dir != "/p" || len(f.Parts) != 1 {
 			t.Fatalf("%+v", f)
@@ -83,7 +83,7 @@ func TestUnresolvedPath(t *testing.T) {
 		{Path{Raw: "link", Clean: "/p/link", Resolved: "/p/secret/a"}, Deny},
 		{Path{Access: Write, Raw: ".env.local"}, Deny},
 	} {
-		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x"), Facts: Facts{Dir: "/p", Parts: []Part{{Paths: []Path{c.path}}}}}
+		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: itemOf("a__x"), Facts: Facts{Dir: "/p", Parts: []Part{{Paths: []Path{c.path}}}}}
 		if d := p.Decide(call); d.Effect != c.want {
 			t.Errorf("%+v: %+v, want %v", c.path, d, c.want)
 		}
@@ -130,7 +130,7 @@ func TestParts(t *testing.T) {
 func TestExplain(t *testing.T) {
 	p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}},
 		Rules: []Rule{{Name: "no", Action: "deny", Tool: Names{"a__x"}, Args: map[string]Values{"m": {{Literal: ptr("1")}}}}, {Name: "q", Action: "ask", Tool: Names{"a__x"}, Reason: "Look first."}}})
-	x := p.Explain(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x")})
+	x := p.Explain(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: itemOf("a__x")})
 	got, err := json.Marshal(x)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestExplain(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	if x := p.Explain(Call{Item: caseItem("a__x")}); x.Effect != "unknown" || x.Trace[0].Match {
+	if x := p.Explain(Call{Item: itemOf("a__x")}); x.Effect != "unknown" || x.Trace[0].Match {
 		t.Errorf("%+v", x)
 	}
 }
@@ -172,7 +172,7 @@ func TestLegacyRules(t *testing.T) {
 	} {
 		args, _ := ParseArgs([]byte(line))
 		it := Item{Server: AgentServer, Name: "Write"}
-		d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: it, Args: args, Facts: lexical(ArgFacts(it, nil, args, "/p"))})
+		d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: it, Args: args, Facts: ArgFacts(it, nil, args, "/p").WithoutLinks()})
 		if d.Rule != want {
 			t.Errorf("%s: %+v, want %q", line, d, want)
 		}

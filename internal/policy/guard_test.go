@@ -52,7 +52,7 @@ func TestGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := Call{Scope: Scope{Principal: Principal{Role: c.role}, Skills: []string{"k"}}, Item: it, Args: args, Facts: lexical(ArgFacts(it, nil, args, "/p"))}
+		call := Call{Scope: Scope{Principal: Principal{Role: c.role}, Skills: []string{"k"}}, Item: it, Args: args, Facts: ArgFacts(it, nil, args, "/p").WithoutLinks()}
 		if d := p.Decide(call); d.Effect != c.effect || d.Guard != c.want {
 			t.Errorf("%s %s %s: %v %+v, want %v %+v", c.role, c.tool, c.args, d.Effect, d.Guard, c.effect, c.want)
 		}

@@ -111,7 +111,7 @@ func drawCall(t *rapid.T) Call {
 	}
 	c := Call{Item: it, Args: args, Facts: ArgFacts(it, nil, args, "/p"), Scope: Scope{Principal: drawPrincipal(t, 2), Skills: subset(t, "active", lawSkills)}}
 	if rapid.Bool().Draw(t, "resolved") {
-		lexical(c.Facts)
+		c.Facts.WithoutLinks()
 	}
 	if rapid.IntRange(0, 3).Draw(t, "staged") == 0 {
 		c.Scope.Stage = "review"

@@ -78,7 +78,7 @@ func TestLimits(t *testing.T) {
 	}
 	for path, want := range map[string]Effect{"src/a.go": Allow, "/p/src/a.go": Allow, "lib/a.go": Deny, "src/../lib/a": Deny} {
 		it := Item{Server: AgentServer, Name: "Write"}
-		if d := call("Write", lexical(ArgFacts(it, nil, Args{"file_path": path}, "/p")), "make"); d.Effect != want {
+		if d := call("Write", ArgFacts(it, nil, Args{"file_path": path}, "/p").WithoutLinks(), "make"); d.Effect != want {
 			t.Errorf("Write %s: %+v", path, d)
 		}
 	}

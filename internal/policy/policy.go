@@ -36,6 +36,9 @@ const (
 	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
 )
 
+// Bash is the tool whose argument is a shell command.
+var Bash = Item{Server: AgentServer, Name: "Bash"}
+
 // Principal is who asks. It is derived from a credential, never claimed.
 type Principal struct {
 	ID     string     `json:"id"`
@@ -76,8 +79,12 @@ type Part struct {
 	Argv    []string `json:"argv,omitempty"`    // with the program first
 	Paths   []Path   `json:"paths,omitempty"`
 	Hosts   []string `json:"hosts,omitempty"`
-	Effects []string `json:"effects,omitempty"` // read, write, delete, execute, network, privilege, push, force_push, inline_code, unclear …
+	Effects []string `json:"effects,omitempty"` // see [Effects]
 	Unclear []string `json:"unclear,omitempty"` // what was not understood, in words
+
+	// Branches are the branches of another repository that a forced push replaces or deletes. "HEAD" is the one that is checked out
+	// here, "*" any.
+	Branches []string `json:"branches,omitempty"`
 }
 
 // Access says what a call does to a path.

@@ -30,7 +30,7 @@ type Rule struct {
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // of an allow or ask rule: what is done to results
 	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in
-	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by New
+	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
 	File        string            `yaml:"-" json:"-"`                               // where it stands, for problems
 	Line        int               `yaml:"-" json:"-"`                               // likewise; 0: unknown
 }

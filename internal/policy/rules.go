@@ -197,7 +197,7 @@ func (c *compiler) ruleScope(r *rule) (err error) {
 		names = Names{"*"}
 	}
 	for _, s := range names {
-		p, e := parseRuleTool(s)
+		p, e := ParseRuleTool(s)
 		if e != nil {
 			err = fmt.Errorf("tool: %w", e)
 			p, _ = ParsePattern("*")
@@ -226,8 +226,8 @@ func (c *compiler) ruleScope(r *rule) (err error) {
 	return err
 }
 
-// parseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool, and each has one name.
-func parseRuleTool(s string) (Pattern, error) {
+// ParseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool, and each has one name.
+func ParseRuleTool(s string) (Pattern, error) {
 	if s != "" && !strings.Contains(s, separator) && strings.Trim(s, "*") != "" && !strings.HasPrefix(s, "*") && !strings.HasSuffix(s, "*") {
 		s = AgentServer + separator + s
 	}
@@ -262,7 +262,7 @@ func (c *compiler) ruleFields(r *rule) error {
 		kind, known := fieldKinds[key]
 		if legacy {
 			kind, known = fieldArg, true
-			if isPathName(key) {
+			if IsPathArg(key) {
 				kind = fieldPathArg
 			}
 		}
@@ -292,7 +292,8 @@ func isLegacy(fields map[string]Values) bool {
 	return false
 }
 
-func isPathName(key string) bool {
+// IsPathArg reports whether an argument of this name is a path.
+func IsPathArg(key string) bool {
 	return key == "path" || key == "file_path" || key == "notebook_path"
 }
 

@@ -16,8 +16,6 @@ type Source struct {
 	Dir      string           // project folder, absolute and with links resolved; base constraints protect its own files
 	Home     string           // home folder of the user, for the base constraints that begin with ~
 	Broken   Broken           // files that could not be read: what they could have restricted is denied
-
-	Commands func(command, dir, home string) Facts // reads a shell command in the examples of rules; nil: those are not checked
 }
 
 // Fallback is the effect of a visible call that no rule decides. The zero value of a field means the default: allow for MCP

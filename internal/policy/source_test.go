@@ -2,15 +2,31 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
+// itemOf reads server__name, or resource:server__uri and prompt:server__name. A name without a server is an agent's own tool.
+func itemOf(s string) Item {
+	kind := Tool
+	if rest, ok := strings.CutPrefix(s, "prompt:"); ok {
+		kind, s = Prompt, rest
+	} else if rest, ok := strings.CutPrefix(s, "resource:"); ok {
+		kind, s = Resource, rest
+	}
+	server, name, found := strings.Cut(s, separator)
+	if !found {
+		server, name = AgentServer, s
+	}
+	return Item{Kind: kind, Server: server, Name: name}
+}
+
 func catalog(names ...string) []Definition {
 	var list []Definition
 	for _, n := range names {
-		list = append(list, Definition{Item: caseItem(n)})
+		list = append(list, Definition{Item: itemOf(n)})
 	}
 	return list
 }
@@ -146,7 +162,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 func TestRefusalsOfAbsentAndHiddenAreAlike(t *testing.T) {
 	p, _ := New(Source{Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}, {Name: "g", AllowedRoles: []string{"guest"}}}})
 	s := Scope{Principal: Principal{Role: "guest"}, Skills: []string{"g"}}
-	hidden, absent := p.Decide(Call{Scope: s, Item: caseItem("a__x")}), p.Decide(Call{Scope: s, Item: caseItem("a__nothing")})
+	hidden, absent := p.Decide(Call{Scope: s, Item: itemOf("a__x")}), p.Decide(Call{Scope: s, Item: itemOf("a__nothing")})
 	if !hidden.Unknown || !absent.Unknown || hidden.Effect != absent.Effect {
 		t.Error(hidden, absent)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/model"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -229,7 +230,7 @@ func (e *Evaluator) understood(r approval.Request, text string, kind approval.Re
 		out.Kind, out.Tool, out.Why = approval.ReplyPolicy, r.Tool, "understood as: add policy"
 	case kind == approval.ReplyApprove && (confidence < e.o.Confidence || conditional):
 		out.Doubt, out.Why = true, "it is not clear whether this is a yes: please use the buttons, or write yes or no"
-	case kind == approval.ReplyApprove && (r.Risk == approval.Critical || !slices.Contains(approval.Ranks, r.Risk)):
+	case kind == approval.ReplyApprove && (r.Risk == policy.Critical || !r.Risk.Known()):
 		out.Doubt, out.Why = true, "the risk is critical: please use the buttons, or write yes or no"
 	case kind == approval.ReplyApprove:
 		out.Kind, out.Text, out.Why = approval.ReplyApprove, "", "understood as: approve"

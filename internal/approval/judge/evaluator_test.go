@@ -54,29 +54,29 @@ func meaning(kind string, confidence float64) fake.Step {
 func TestRepliesThatAModelReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		risk approval.Risk
+		risk policy.Risk
 		step fake.Step
 		want approval.Reply
 	}{
-		"consent":                  {"that looks good to me, run it", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
-		"japanese consent":         {"問題ありません、進めてください", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
-		"a word of refusal in it":  {"問題ないので進めてください", approval.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
-		"consent, unsure":          {"I guess", approval.High, meaning("approve", 0.6), approval.Reply{Kind: approval.ReplyInstruction, Text: "I guess", Doubt: true}},
-		"consent with a condition": {"run it but with --dry-run", approval.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
-		"consent that asks":        {"run it, why?", approval.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it, why?", Doubt: true}},
-		"no consent after all":     {"I would not run it", approval.High, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "I would not run it", Doubt: true}},
-		"a critical call":          {"that looks good to me", approval.Critical, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"consent":                  {"that looks good to me, run it", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"japanese consent":         {"問題ありません、進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"a word of refusal in it":  {"問題ないので進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
+		"consent, unsure":          {"I guess", policy.High, meaning("approve", 0.6), approval.Reply{Kind: approval.ReplyInstruction, Text: "I guess", Doubt: true}},
+		"consent with a condition": {"run it but with --dry-run", policy.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
+		"consent that asks":        {"run it, why?", policy.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it, why?", Doubt: true}},
+		"no consent after all":     {"I would not run it", policy.High, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "I would not run it", Doubt: true}},
+		"a critical call":          {"that looks good to me", policy.Critical, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
 		"no risk known":            {"that looks good to me", "", meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"refusal":                  {"I'd rather you left that alone", approval.High, meaning("deny", 0.4), approval.Reply{Kind: approval.ReplyDeny, Text: "I'd rather you left that alone"}},
-		"a policy":                 {"agents never publish here", approval.High, meaning("policy", 0.9), approval.Reply{Kind: approval.ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
-		"a policy, unsure":         {"agents never publish here", approval.High, meaning("policy", 0.5), approval.Reply{Kind: approval.ReplyInstruction, Text: "agents never publish here"}},
-		"an instruction":           {"use pnpm", approval.High, meaning("instruction", 0.9), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"a meaning of its own":     {"use pnpm", approval.High, meaning("approve_all", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"a rule is not its to say": {"use pnpm", approval.High, meaning("rule", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"no form":                  {"run it", approval.High, fake.Step{Text: "approve"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"no confidence":            {"run it", approval.High, fake.Step{Text: `{"meaning":"approve"}`}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"overloaded":               {"run it", approval.High, fake.Step{Status: 529, Text: "x"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"refused":                  {"run it", approval.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"refusal":                  {"I'd rather you left that alone", policy.High, meaning("deny", 0.4), approval.Reply{Kind: approval.ReplyDeny, Text: "I'd rather you left that alone"}},
+		"a policy":                 {"agents never publish here", policy.High, meaning("policy", 0.9), approval.Reply{Kind: approval.ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
+		"a policy, unsure":         {"agents never publish here", policy.High, meaning("policy", 0.5), approval.Reply{Kind: approval.ReplyInstruction, Text: "agents never publish here"}},
+		"an instruction":           {"use pnpm", policy.High, meaning("instruction", 0.9), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a meaning of its own":     {"use pnpm", policy.High, meaning("approve_all", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a rule is not its to say": {"use pnpm", policy.High, meaning("rule", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"no form":                  {"run it", policy.High, fake.Step{Text: "approve"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"no confidence":            {"run it", policy.High, fake.Step{Text: `{"meaning":"approve"}`}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"overloaded":               {"run it", policy.High, fake.Step{Status: 529, Text: "x"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"refused":                  {"run it", policy.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -133,11 +133,11 @@ func FuzzReply(f *testing.F) {
 			t.Fatalf("%+v %v", plain, err)
 		}
 		isYes := plain.Kind == approval.ReplyApprove
-		r.Risk = approval.Critical
+		r.Risk = policy.Critical
 		if got, err := model.Evaluate(t.Context(), r, text); err == nil && got.Kind == approval.ReplyApprove && !isYes {
 			t.Fatalf("%q approves a critical call", text)
 		}
-		r.Risk = approval.Low
+		r.Risk = policy.Low
 		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == approval.ReplyApprove {
 			t.Fatalf("%q approves", text+" but later")
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -95,9 +94,9 @@ func (j *Judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict
 	switch {
 	case r.Kind != approval.Call:
 		return approval.Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
-	case r.Risk == approval.Critical && !j.o.MayDeny:
+	case r.Risk == policy.Critical && !j.o.MayDeny:
 		return approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
-	case !slices.Contains(approval.Ranks, r.Risk):
+	case !r.Risk.Known():
 		return approval.Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
 	case len(r.Args) > maxJudged:
 		return approval.Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
@@ -139,7 +138,7 @@ func (j *Judge) verdict(r approval.Request, op judgement) approval.Verdict {
 	switch {
 	case !sure:
 		because = fmt.Sprintf("; too unsure to count, below %.2f", j.o.Confidence)
-	case op.allow && r.Risk == approval.Critical:
+	case op.allow && r.Risk == policy.Critical:
 		because = "; a critical call is for a person"
 	case op.allow:
 		v.Allow = true

@@ -43,7 +43,7 @@ func aCall() approval.Request {
 	return approval.Request{
 		ID: "r1", Kind: approval.Call, Session: "s1", Principal: "dev", Role: "developer", Tool: "agent__Bash", Args: []byte(`{"command":"npm install left-pad"}`),
 		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "npm", Argv: []string{"npm", "install", "left-pad"}, Effects: []string{"install", "network"}}}},
-		Rule:  "ask-install", Reason: "software is fetched", Risk: approval.High, Category: approval.ShellExec, Thinking: "I need it to pad.", Deadline: time.Now().Add(time.Hour),
+		Rule:  "ask-install", Reason: "software is fetched", Risk: policy.High, Category: policy.CategoryShell, Thinking: "I need it to pad.", Deadline: time.Now().Add(time.Hour),
 	}
 }
 
@@ -55,22 +55,22 @@ func says(allow bool, confidence float64, reason string) fake.Step {
 func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		options     Options
-		risk        approval.Risk
+		risk        policy.Risk
 		step        fake.Step
 		allow, deny bool
 		opinion     string
 	}{
-		"sure":                   {Options{}, approval.High, says(true, 0.93, "It installs a library."), true, false, "claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
-		"at the threshold":       {Options{}, approval.High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
-		"below the threshold":    {Options{}, approval.High, says(true, 0.79, "Probably fine."), false, false, "too unsure to count, below 0.80): Probably fine."},
-		"a higher threshold":     {Options{Confidence: 0.95}, approval.High, says(true, 0.93, "Fine."), false, false, "below 0.95"},
-		"a threshold that is no": {Options{Confidence: 7}, approval.Low, says(true, 0.99, "Fine."), false, false, "below 1.00"},
-		"a confident no":         {Options{}, approval.High, says(false, 0.99, "It looks like exfiltration."), false, false, "would refuse it (confidence 0.99; only people refuse here)"},
-		"a no that may refuse":   {Options{MayDeny: true}, approval.High, says(false, 0.99, "Bad."), false, true, "would refuse it (confidence 0.99): Bad."},
-		"an unsure no":           {Options{MayDeny: true}, approval.High, says(false, 0.5, "Odd."), false, false, "too unsure"},
-		"critical":               {Options{MayDeny: true}, approval.Critical, says(true, 1, "All is well."), false, false, "a critical call is for a person"},
-		"critical and bad":       {Options{MayDeny: true}, approval.Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
-		"a reason that hides":    {Options{}, approval.Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
+		"sure":                   {Options{}, policy.High, says(true, 0.93, "It installs a library."), true, false, "claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
+		"at the threshold":       {Options{}, policy.High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
+		"below the threshold":    {Options{}, policy.High, says(true, 0.79, "Probably fine."), false, false, "too unsure to count, below 0.80): Probably fine."},
+		"a higher threshold":     {Options{Confidence: 0.95}, policy.High, says(true, 0.93, "Fine."), false, false, "below 0.95"},
+		"a threshold that is no": {Options{Confidence: 7}, policy.Low, says(true, 0.99, "Fine."), false, false, "below 1.00"},
+		"a confident no":         {Options{}, policy.High, says(false, 0.99, "It looks like exfiltration."), false, false, "would refuse it (confidence 0.99; only people refuse here)"},
+		"a no that may refuse":   {Options{MayDeny: true}, policy.High, says(false, 0.99, "Bad."), false, true, "would refuse it (confidence 0.99): Bad."},
+		"an unsure no":           {Options{MayDeny: true}, policy.High, says(false, 0.5, "Odd."), false, false, "too unsure"},
+		"critical":               {Options{MayDeny: true}, policy.Critical, says(true, 1, "All is well."), false, false, "a critical call is for a person"},
+		"critical and bad":       {Options{MayDeny: true}, policy.Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
+		"a reason that hides":    {Options{}, policy.Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -135,7 +135,7 @@ func TestSomeRequestsAreNotForAModel(t *testing.T) {
 	s, client := scripted(t, says(true, 1, "ok"))
 	j := New(Options{Model: client})
 	r := aCall()
-	r.Risk = approval.Critical
+	r.Risk = policy.Critical
 	if v, err := j.Judge(t.Context(), r); err != nil || v != (approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}) {
 		t.Errorf("critical: %+v %v", v, err)
 	}
@@ -235,7 +235,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	if h := got.History; len(h) != 1 || !strings.HasPrefix(h[0].Call, "s1yyy") || len(h[0].Call) > maxExcerpt+8 || h[0].By != "maria" {
 		t.Errorf("history %+v", h)
 	}
-	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" || c.Risk != approval.High {
+	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" || c.Risk != policy.High {
 		t.Errorf("call %+v", c)
 	}
 	spent, err := ledger.Spent()
@@ -289,6 +289,8 @@ func (a answers) Ask(context.Context, model.Question) (model.Answer, error) {
 	return model.Answer{Text: string(a)}, nil
 }
 
+var ranks = []policy.Risk{policy.Low, policy.Medium, policy.High, policy.Critical}
+
 // A higher threshold never settles what a lower one passed on, and a higher risk never settles more.
 func TestTheThresholdIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -299,7 +301,7 @@ func TestTheThresholdIsMonotone(t *testing.T) {
 		mayDeny := rapid.Bool().Draw(t, "mayDeny")
 		r := aCall()
 		i := rapid.IntRange(0, 3).Draw(t, "risk")
-		r.Risk = approval.Ranks[i]
+		r.Risk = ranks[i]
 		judge := func(threshold float64, r approval.Request) approval.Verdict {
 			v, _ := New(Options{Model: a, Confidence: threshold, MayDeny: mayDeny}).Judge(t.Context(), r)
 			return v
@@ -308,11 +310,11 @@ func TestTheThresholdIsMonotone(t *testing.T) {
 		if strict.Allow && !lax.Allow || strict.Deny && !lax.Deny {
 			t.Fatalf("%v settles %+v, %v settles %+v", high, strict, low, lax)
 		}
-		if (lax.Allow || lax.Deny) && confidence < low || lax.Deny && !mayDeny || lax.Allow && r.Risk == approval.Critical {
+		if (lax.Allow || lax.Deny) && confidence < low || lax.Deny && !mayDeny || lax.Allow && r.Risk == policy.Critical {
 			t.Fatalf("%+v at %v, %s, mayDeny %v", lax, low, r.Risk, mayDeny)
 		}
 		worseCall := r
-		worseCall.Risk = approval.Ranks[rapid.IntRange(i, 3).Draw(t, "worse")]
+		worseCall.Risk = ranks[rapid.IntRange(i, 3).Draw(t, "worse")]
 		if judge(low, worseCall).Allow && !lax.Allow {
 			t.Fatalf("%s is allowed and %s is not", worseCall.Risk, r.Risk)
 		}

@@ -60,16 +60,16 @@ type ruleText struct {
 
 // callText is a call as a judge reads it.
 type callText struct {
-	Tool     string        `json:"tool"`
-	Category string        `json:"category"`
-	Risk     approval.Risk `json:"risk"`
-	Role     string        `json:"role,omitempty"`
-	Dir      string        `json:"working_directory,omitempty"`
-	Rule     string        `json:"rule_that_asks,omitempty"`
-	Reason   string        `json:"why_it_asks,omitempty"`
-	Facts    policy.Facts  `json:"what_it_does"`
-	Says     string        `json:"agent_says,omitempty"`
-	Args     string        `json:"arguments"` // as text, with every character visible
+	Tool     string       `json:"tool"`
+	Category string       `json:"category"`
+	Risk     policy.Risk  `json:"risk"`
+	Role     string       `json:"role,omitempty"`
+	Dir      string       `json:"working_directory,omitempty"`
+	Rule     string       `json:"rule_that_asks,omitempty"`
+	Reason   string       `json:"why_it_asks,omitempty"`
+	Facts    policy.Facts `json:"what_it_does"`
+	Says     string       `json:"agent_says,omitempty"`
+	Args     string       `json:"arguments"` // as text, with every character visible
 }
 
 // question puts a request to the judge.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -81,7 +82,7 @@ func TestScreenCommand(t *testing.T) {
 
 func bash(command string) approval.Request {
 	return approval.Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: approval.High, Category: approval.ShellExec,
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: policy.High, Category: policy.CategoryShell,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }

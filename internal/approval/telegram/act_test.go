@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/approval/telegram/telegramtest"
+	"mycelium/internal/policy"
 )
 
 // said waits for the bot's answer to a text.
@@ -34,7 +35,7 @@ func TestTelegramPIN(t *testing.T) {
 	})
 	ask := func(command string) (telegramtest.Message, <-chan approval.Answer) {
 		r := Bash(command)
-		r.Risk = approval.Critical
+		r.Risk = policy.Critical
 		answer := w.ask(r)
 		return w.message(command), answer
 	}

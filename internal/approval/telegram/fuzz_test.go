@@ -98,7 +98,7 @@ func FuzzRequestPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
 			r := approval.Request{
-				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: approval.Pending, Risk: approval.Critical,
+				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: approval.Pending, Risk: policy.Critical,
 				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words, Agent: words, Role: words, Category: words,
 			}
 			for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {

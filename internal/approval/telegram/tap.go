@@ -11,6 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -142,7 +143,7 @@ func (t *Bot) settle(ctx context.Context, r approval.Request, a approval.Answer,
 		if _, whole := t.requestPage(r, t.viewOf(r.ID)); !whole && !t.viewOf(r.ID).opened {
 			return "Not everything is shown. Press “Show the rest” first: you approve what you have seen.", true
 		}
-		if t.o.Config.PIN != "" && r.Risk == approval.Critical {
+		if t.o.Config.PIN != "" && r.Risk == policy.Critical {
 			return t.askPIN(ctx, r, a, user, message)
 		}
 	}

@@ -142,7 +142,7 @@ func (w *chatWorld) got(answer <-chan approval.Answer) approval.Answer {
 
 func Bash(command string) approval.Request {
 	return approval.Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: approval.High, Category: approval.ShellExec,
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: policy.High, Category: policy.CategoryShell,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }

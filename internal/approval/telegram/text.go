@@ -30,7 +30,7 @@ const (
 	optionRoom   = 60
 )
 
-var riskMarks = map[approval.Risk]string{approval.Low: "🟢", approval.Medium: "🟡", approval.High: "🟠", approval.Critical: "🔴"}
+var riskMarks = map[policy.Risk]string{policy.Low: "🟢", policy.Medium: "🟡", policy.High: "🟠", policy.Critical: "🔴"}
 
 // requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
 func (t *Bot) requestPage(r approval.Request, v *view) (p *page, whole bool) {

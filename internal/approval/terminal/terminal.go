@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -251,7 +252,7 @@ func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
 	case how == approval.Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
-	case r.Risk == approval.Critical:
+	case r.Risk == policy.Critical:
 		t.ask = &prompt{label: "This is critical. Allow it? [y/N]", keys: "y", done: done}
 	default:
 		return done("")

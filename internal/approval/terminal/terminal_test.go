@@ -73,7 +73,7 @@ func (s *screen) text() string { return ansi.Strip(s.View().Content) }
 func call(id, tool, args string) approval.Request {
 	return approval.Request{
 		ID: id, Kind: approval.Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args), Rule: "ask-delete", Reason: "Deleting asks.",
-		Risk: approval.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: approval.Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
+		Risk: policy.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: approval.Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
 	}
 }
 
@@ -111,7 +111,7 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 
 func TestTerminalAnswers(t *testing.T) {
 	critical := call("x", "agent__Bash", `{"command":"dd"}`)
-	critical.Risk = approval.Critical
+	critical.Risk = policy.Critical
 	stop := approval.Request{ID: "x", Kind: approval.Stop, State: approval.Pending, Text: "I could not do it.", Digest: "d"}
 	ask := approval.Request{ID: "x", Kind: approval.Question, State: approval.Pending, Digest: "d", Questions: []approval.Asked{
 		{Text: "Which?", Options: []string{"red", "blue"}}, {Text: "And?", Options: []string{"one", "two", "three"}, Many: true},

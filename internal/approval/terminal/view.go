@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -90,7 +91,7 @@ func (t *terminal) rows(st styles) []string {
 		line := ansi.Truncate(left+" "+Gist(r), t.width, "…")
 		if r.ID == t.chosen {
 			line += strings.Repeat(" ", max(0, t.width-ansi.StringWidth(line)))
-		} else if r.Risk == approval.Critical || r.Risk == approval.High {
+		} else if r.Risk == policy.Critical || r.Risk == policy.High {
 			style = st.warn
 		}
 		out = append(out, style.Render(line))

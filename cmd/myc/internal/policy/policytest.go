@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -81,7 +82,10 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
+		pol, more := policy.New(policy.Source{
+			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home,
+		})
+		problems = append(more, policytest.Examples(pol, config.ReadCommand)...)
 	}
 	return n, faults(problems), nil
 }
@@ -104,12 +108,12 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	}
 	archive := txtar.Parse(data)
 	pol := v.Policy
-	var cases []policy.Case
-	src := policy.Source{Dir: "/p", Home: "/home/dev", Commands: config.ReadCommand}
+	var cases []policytest.Case
+	src := policy.Source{Dir: "/p", Home: "/home/dev"}
 	own := false
 	for _, f := range archive.Files {
 		if f.Name == "cases" {
-			if cases, err = policy.ParseCases(f.Data); err != nil {
+			if cases, err = policytest.ParseCases(f.Data); err != nil {
 				return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s: %w", file, err), "")
 			}
 			continue
@@ -125,6 +129,7 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	if own {
 		var problems []policy.Problem
 		pol, problems = policy.New(src)
+		problems = append(problems, policytest.Examples(pol, config.ReadCommand)...)
 		wrong = faults(problems)
 	}
 	for i := range cases {

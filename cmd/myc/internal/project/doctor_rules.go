@@ -9,11 +9,12 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy/policytest"
 )
 
 // doctorRules tells of rules that cannot decide, that are wider than they look, and that never decided a call.
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
-	remarks := v.Policy.Review()
+	remarks := policytest.Review(v.Policy)
 	for _, r := range remarks {
 		hint := r.Hint
 		r.Hint, r.Warning = "", false
