@@ -22,7 +22,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 		return unknown(notInCatalog, "")
 	}
 	var v view
-	v.look(p, &c.Scope, &c.Scope.Principal)
+	v.set(p, &c.Scope, &c.Scope.Principal)
 	var d Decision
 	if p.hidden(&d, &v, c, e) {
 		t.step("visibility", false, d.Rule, d.Reason)
@@ -37,7 +37,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 	first := true
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
 		if who != &c.Scope.Principal {
-			v.look(p, &c.Scope, who)
+			v.set(p, &c.Scope, who)
 		}
 		for i := range parts {
 			switch part := &parts[i]; {
@@ -139,7 +139,7 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 	var asked *rule
 	for w, set := range e.rules {
 		for set &= r.rules[w] &^ p.hiders[w]; set != 0; set &= set - 1 {
-			rl := &p.rules[w*64+lowest(set)]
+			rl := &p.rules[w*64+lowestBit(set)]
 			if rl.effect == Allow && asked != nil {
 				break
 			}
@@ -209,7 +209,7 @@ func (p *Part) remarkable() string {
 	return ""
 }
 
-// Explanation is a decision with its whole trace, in the shape of `myc policy explain --json`.
+// Explanation is a decision with its trace. It is what `myc policy explain --json` prints.
 type Explanation struct {
 	Decision `json:"-"`
 	Effect   string   `json:"effect"` // allow, ask, deny or unknown
@@ -218,7 +218,7 @@ type Explanation struct {
 	Tool     string   `json:"tool"`
 	Role     string   `json:"role"`
 	Skills   []string `json:"skills"`
-	Result   *Guard   `json:"result,omitempty"` // what would be done to the result; nil: nothing
+	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
 	Trace    []Step   `json:"trace"`
 }
 
@@ -230,8 +230,8 @@ type Step struct {
 	Why   string `json:"why"`
 }
 
-// Explain decides as Decide does, by the same code, and keeps the trace. A call of several parts, or of a principal with a
-// parent, has the steps of each in turn.
+// Explain decides as Decide does, by the same code, and keeps the trace. For a call of several parts, or of a principal with a parent, the
+// trace has the steps of each in turn.
 func (p *Policy) Explain(c Call) Explanation {
 	t := &tracer{}
 	d := p.decide(&c, t)

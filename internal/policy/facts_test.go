@@ -193,7 +193,7 @@ func TestFallbackSaysWhy(t *testing.T) {
 		{"deny", Part{}, Decision{Effect: Deny, Reason: "no rule allows it, and policy.fallback.mcp is deny"}},
 		{"ask", Part{}, Decision{Effect: Ask, Reason: "no rule allows it, and policy.fallback.mcp is ask"}},
 		{"", Part{}, Decision{Effect: Allow, Reason: "no rule decides; an active skill grants the tool"}},
-		{"", Part{Unclear: []string{"argument path is no text"}}, Decision{Effect: Ask, Reason: "no rule decides, and part of the call was not understood: argument path is no text"}},
+		{"", Part{Unclear: []string{"argument path is not a text"}}, Decision{Effect: Ask, Reason: "no rule decides, and part of the call was not understood: argument path is not a text"}},
 	} {
 		p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Fallback: Fallback{MCP: c.mcp},
 			Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"a__x"}}}})
