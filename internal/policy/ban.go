@@ -22,12 +22,13 @@ var (
 	banOpenRights  = newBan("open-rights", "an agent does not give everybody every right to a file")
 	banRootOwner   = newBan("root-owner", "an agent does not give files to root")
 	banShellServer = newBan("shell-server", "an agent does not connect a shell to the network")
-	banForcedMain  = newBan("forced-main", "an agent does not replace or delete the main branch of another repository; name the branch that you mean")
-	banHardReset   = newBan("reset-to-remote", "an agent does not throw local work away for what another repository has")
-	banCleanAll    = newBan("clean-all", "an agent does not delete all ignored files (secrets, settings, caches)")
-	banPrivileged  = newBan("privileged-container", "a container does not get the rights of the machine")
-	banCluster     = newBan("cluster-entry", "an agent does not enter the containers of a cluster")
-	banOperator    = newBan("operator", "this is for the person who runs Mycelium, not for an agent")
+	banForcedMain  = newBan("forced-main", "an agent does not replace or delete the main branch of another repository; "+
+		"name the branch that you mean")
+	banHardReset  = newBan("reset-to-remote", "an agent does not throw local work away for what another repository has")
+	banCleanAll   = newBan("clean-all", "an agent does not delete all ignored files (secrets, settings, caches)")
+	banPrivileged = newBan("privileged-container", "a container does not get the rights of the machine")
+	banCluster    = newBan("cluster-entry", "an agent does not enter the containers of a cluster")
+	banOperator   = newBan("operator", "this is for the person who runs Mycelium, not for an agent")
 )
 
 // banned returns the constraint that refuses the part for what it does, or nil.
@@ -87,7 +88,8 @@ func replacesMain(branches []string) bool {
 	for _, b := range branches {
 		name := strings.TrimPrefix(strings.TrimPrefix(b, "refs/"), "heads/")
 		pattern := strings.Split(name, "*")
-		if name == "HEAD" || name == "@" || matchStars(pattern, "main") || matchStars(pattern, "master") || matchStars(strings.Split(b, "*"), "refs/heads/main") {
+		if name == "HEAD" || name == "@" || matchStars(pattern, "main") || matchStars(pattern, "master") ||
+			matchStars(strings.Split(b, "*"), "refs/heads/main") {
 			return true
 		}
 	}

@@ -62,16 +62,22 @@ var baseConstraints = []constraint{
 	{"id-ed25519", []string{"**/id_ed25519"}, anyAccess, "a private key"},
 	{"windows-system", []string{"c:/windows/system32", "c:/windows/syswow64"}, anyAccess, "the Windows system"},
 	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database"},
-	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials", "~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
+	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials",
+		"~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
 
 	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
-	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
+	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols",
+		"./workflows"}, changes, "what governs this agent"},
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
-	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json", "**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
+	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json",
+		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes,
+		"the hook that guards this agent"},
 	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent"},
-	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes, "the hook that guards this agent"},
-	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush", "~/.local/share/crush"}, changes, "the hook that guards this agent"},
+	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes,
+		"the hook that guards this agent"},
+	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush",
+		"~/.local/share/crush"}, changes, "the hook that guards this agent"},
 }
 
 // baseSet is the table compiled for one project and one user. All texts in it are folded (see fold). A path is looked up by its first
@@ -100,7 +106,8 @@ type basePath struct {
 type baseRule struct{ name, reason string }
 
 func compileBase(dir, home string) *baseSet {
-	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{}, names: map[string][]basePath{}}
+	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
+		names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
 		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
@@ -370,8 +377,8 @@ func foldRunes(to []byte, s string) []byte {
 	return to
 }
 
-// BasePath is a path that a base constraint protects: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in the project, c:/x is on
-// Windows. Each also stands for everything below it.
+// BasePath is a path that a base constraint protects: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in the project, c:/x
+// is on Windows. Each also stands for everything below it.
 type BasePath struct {
 	Constraint string
 	Path       string

@@ -31,7 +31,8 @@ type condition struct {
 }
 
 // scopeVars are the variables that say who asks for which tool. The other variables say what the call would do.
-var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true, "stage": true, "annotations": true}
+var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true,
+	"stage": true, "annotations": true}
 
 func newCelEnv() (*cel.Env, error) {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
@@ -149,7 +150,8 @@ func scopeOnly(list []*condition) bool {
 
 // evalWhen evaluates the condition of a rule. It copies what it needs, so that calls without conditions stay off the heap.
 func (r *rule) evalWhen(p *Policy, v *view, c *Call, part *Part) verdict {
-	in := input{p: p, role: v.role.view.ID, principal: v.id, parent: v.parent, stage: v.stage, item: c.Item, args: c.Args, dir: c.Facts.Dir, part: *part, time: c.Time, adapter: &adapter{}}
+	in := input{p: p, role: v.role.view.ID, principal: v.id, parent: v.parent, stage: v.stage, item: c.Item, args: c.Args, dir: c.Facts.Dir,
+		part: *part, time: c.Time, adapter: &adapter{}}
 	active := v.active.words()
 	for i := range v.p.skills {
 		if active.has(i) && !v.p.skills[i].internal {

@@ -123,7 +123,8 @@ func (c *compiler) addCatalog() {
 		case !d.Item.valid():
 			c.problem(fmt.Sprintf("catalog: %q of server %q is not a valid name", d.Item.Name, d.Item.Server), "it is left out")
 		case d.Item.Server == AgentServer:
-			c.problem(fmt.Sprintf("catalog: %q claims the reserved server %q", d.Item.Name, AgentServer), "it is left out; give the server another name")
+			c.problem(fmt.Sprintf("catalog: %q claims the reserved server %q", d.Item.Name, AgentServer),
+				"it is left out; give the server another name")
 		case taken:
 			twice[d.Item] = true
 		default:

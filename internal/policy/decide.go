@@ -13,7 +13,8 @@ func (p *Policy) Decide(c Call) Decision { return p.decide(&c, nil) }
 //  1. Visibility: the caller and each of its ancestors must see the item. Otherwise the answer is "unknown", as for an item that does not
 //     exist.
 //  2. Each part of the call is decided for the caller and for each of its ancestors: first by the limits of the active skills, then by the
-//     base constraints, then by deny, ask and allow rules, and last by the fallback. The strictest answer stands, and a Deny ends the search.
+//     base constraints, then by deny, ask and allow rules, and last by the fallback. The strictest answer stands, and a
+//     Deny ends the search.
 //  3. The guards say what is done to the result.
 func (p *Policy) decide(c *Call, t *tracer) Decision {
 	e := p.entry(c.Item)

@@ -197,7 +197,13 @@ func (p *Policy) entry(it Item) *entry {
 	if e, ok := p.items[it]; ok {
 		return e
 	}
-	if it.Server != AgentServer && it.Kind != Resource && (it.Kind != Prompt || it.Server != SkillsServer) || it.Server == AgentServer && it.Kind != Tool || !it.valid() {
+	switch {
+	case !it.valid():
+		return nil
+	case it.Server == AgentServer && it.Kind == Tool:
+	case it.Server != AgentServer && it.Kind == Resource:
+	case it.Server == SkillsServer && it.Kind == Prompt:
+	default:
 		return nil
 	}
 	e := &entry{item: it}

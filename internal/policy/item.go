@@ -25,7 +25,8 @@ func ParseTool(s string) (Item, error) {
 	case !validServer(server):
 		return Item{}, fmt.Errorf("tool name %q: %q is not a server name; a server name has lower-case letters, digits and hyphens", s, server)
 	case !validName(name):
-		return Item{}, fmt.Errorf("tool name %q: %q is not a tool name; a tool name has 1 to %d letters, digits, \"_\", \".\" and \"-\"", s, name, maxName)
+		return Item{}, fmt.Errorf("tool name %q: %q is not a tool name; a tool name has 1 to %d letters, digits, \"_\", \".\" and \"-\"",
+			s, name, maxName)
 	}
 	return Item{Server: server, Name: name}, nil
 }
@@ -117,9 +118,12 @@ func ParseEffect(s string) (Effect, error) {
 // names where they come in. The list is not complete. The entries of the tools in it, and of tools that somebody names, are made when the
 // policy is compiled, so that a call of one needs no heap.
 var agentTools = [...]string{
-	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell", "LS",
-	"LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResourceTool", "SendMessage", "Skill",
-	"SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch",
+	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
+	"KillShell", "LS",
+	"LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResourceTool",
+	"SendMessage", "Skill",
+	"SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite",
+	"ToolSearch", "WebFetch",
 	"WebSearch", "Write",
 }
 

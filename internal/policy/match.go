@@ -202,8 +202,8 @@ func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 	}
 }
 
-// inArgs judges the argument of a field. Most fields name it without a dot or a star. Then there is one value to judge, and the view keeps it,
-// because the next rule often asks for the same argument.
+// inArgs judges the argument of a field. Most fields name it without a dot or a star. Then there is one value to judge, and the view
+// keeps it, because the next rule often asks for the same argument.
 func (f *field) inArgs(t *tally, w *view, args Args) {
 	if f.deep {
 		f.walk(t, map[string]any(args), f.arg, 0)

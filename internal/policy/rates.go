@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Limit bounds how often the calls of one role are made. A figure that it leaves out is not limited. The calls of all sessions that have the
-// role count together. Under Session, the calls of each session count by themselves; under Tools, the calls of items that the pattern
+// Limit bounds how often the calls of one role are made. A figure that it leaves out is not limited. The calls of all sessions that have
+// the role count together. Under Session, the calls of each session count by themselves; under Tools, the calls of items that the pattern
 // matches.
 type Limit struct {
 	Rates   `yaml:",inline"`
@@ -60,7 +60,8 @@ const EveryRole = "*"
 
 // And is the limit that allows what both limits allow.
 func (l Limit) And(o Limit) Limit {
-	return Limit{l.Rates.And(o.Rates), andTools(l.Tools, o.Tools), SessionLimit{l.Session.And(o.Session.Rates), andTools(l.Session.Tools, o.Session.Tools)}}
+	return Limit{l.Rates.And(o.Rates), andTools(l.Tools, o.Tools), SessionLimit{l.Session.And(o.Session.Rates),
+		andTools(l.Session.Tools, o.Session.Tools)}}
 }
 
 // And is the rates that allow what both rates allow.

@@ -165,8 +165,8 @@ func (p *Policy) hidden(d *Decision, v *view, c *Call, e *entry) bool {
 
 func unknown(why, by string) Decision { return Decision{Unknown: true, Rule: by, Reason: why} }
 
-// Items lists the items of one kind that a scope sees, sorted by server and name. The control tools are among them. An agent's own tools and
-// resources are not: they are granted by pattern and listed nowhere. The prompts include the instructions of every open skill.
+// Items lists the items of one kind that a scope sees, sorted by server and name. The control tools are among them. An agent's own tools
+// and resources are not: they are granted by pattern and listed nowhere. The prompts include the instructions of every open skill.
 func (p *Policy) Items(s Scope, k Kind) []Item {
 	c := Call{Scope: s}
 	list := []Item{}

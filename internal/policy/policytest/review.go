@@ -97,7 +97,8 @@ func covers(r, o policy.CompiledRule) bool {
 			return false
 		}
 	}
-	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) && fieldsCover(r.Args, o.Args)
+	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) &&
+		fieldsCover(r.Args, o.Args)
 }
 
 // fieldsCover reports whether every field of wide is also a field of narrow, with at least its patterns.
@@ -153,7 +154,8 @@ func (v *review) reach(r policy.CompiledRule) {
 func (v *review) width(r policy.CompiledRule) {
 	if r.Effect != policy.Allow {
 		if r.AnyOf && regexAnywhere(r) {
-			v.note(r, Wide, "write {regex: …}, which matches the whole value", "its regular expression is not anchored: it matches anywhere in the text")
+			v.note(r, Wide, "write {regex: …}, which matches the whole value",
+				"its regular expression is not anchored: it matches anywhere in the text")
 		}
 		return
 	}

@@ -71,7 +71,8 @@ func opensToAll(mode string) bool {
 			continue
 		}
 		who, rights := clause[:i], clause[i+1:]
-		everybody := who == "" || strings.Contains(who, "a") || strings.Contains(who, "u") && strings.Contains(who, "g") && strings.Contains(who, "o")
+		everybody := who == "" || strings.Contains(who, "a") || strings.Contains(who, "u") && strings.Contains(who, "g") &&
+			strings.Contains(who, "o")
 		if everybody && strings.Contains(rights, "r") && strings.Contains(rights, "w") && strings.ContainsAny(rights, "xX") {
 			return true
 		}
