@@ -38,8 +38,8 @@ type Definition struct {
 	Annotations map[string]bool // the boolean hints of a tool (readOnlyHint …) as far as the operator trusts the server
 }
 
-// Grant is what a skill declares: which roles may use it, and which items it makes visible. Without AllowedRoles, the roles whose file lists
-// the skill may use it. A tool may have limits, as in agent__Bash(git *).
+// Grant is what a skill declares: which roles may use it, and which items it makes visible. Without AllowedRoles, the roles whose file
+// lists the skill may use it. A tool may have limits, as in agent__Bash(git *).
 type Grant struct {
 	Name             string   `yaml:"name" json:"name"`
 	AllowedRoles     []string `yaml:"allowedRoles" json:"allowedRoles,omitempty"`         // "*" is every role; nil is explained above
