@@ -198,12 +198,13 @@ func (p *Policy) entry(it Item) *entry {
 		return e
 	}
 	switch {
-	case !it.valid():
-		return nil
 	case it.Server == AgentServer && it.Kind == Tool:
 	case it.Server != AgentServer && it.Kind == Resource:
 	case it.Server == SkillsServer && it.Kind == Prompt:
 	default:
+		return nil
+	}
+	if !it.valid() {
 		return nil
 	}
 	e := &entry{item: it}

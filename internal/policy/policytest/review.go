@@ -121,7 +121,7 @@ func same(v, o policy.Value) bool {
 
 func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// reach finds rules about roles, skills and tools that nobody has.
+// reach finds rules about roles, skills, tools and effects that do not exist.
 func (v *review) reach(r policy.CompiledRule) {
 	for _, name := range r.Role {
 		if _, known := v.p.Role(name); !strings.Contains(name, "*") && !known {
@@ -131,6 +131,14 @@ func (v *review) reach(r policy.CompiledRule) {
 	for _, name := range r.Skill {
 		if !strings.Contains(name, "*") && !v.p.HasSkill(name) {
 			v.note(r, Unreachable, "myc skill list shows the skills", "there is no skill %q", name)
+		}
+	}
+	for _, effect := range r.Match["effect"] {
+		if effect.Literal == nil {
+			continue
+		}
+		if _, known := policy.EffectNamed(*effect.Literal); !known {
+			v.note(r, Unreachable, "the effects are "+effectNames(), "no call has the effect %q", *effect.Literal)
 		}
 	}
 	if len(r.Tool) == 0 {
@@ -148,6 +156,14 @@ func (v *review) reach(r policy.CompiledRule) {
 			v.note(r, Unreachable, "a skill that is open to the role has to name the tool in allowedTools", "none of its roles sees %s", r.Tool[i])
 		}
 	}
+}
+
+func effectNames() string {
+	var names []string
+	for _, e := range policy.Effects() {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // width finds patterns that match more than their author probably thought of.

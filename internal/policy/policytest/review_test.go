@@ -55,6 +55,10 @@ func TestReview(t *testing.T) {
 			`unreachable rule d: there is no skill "reeder"`,
 			"unreachable rule d: none of its roles sees s__read", "unreachable rule e: no skill that is open to a role grants Wrte",
 		}},
+		"an effect that no call has": {[]policy.Rule{
+			{Name: "a", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force-push"))},
+			{Name: "b", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force_push"), glob("x*"))},
+		}, []string{`unreachable rule a: no call has the effect "force-push"`}},
 		"a deny that names more than there is": {[]policy.Rule{{Name: "a", Action: "deny", Tool: policy.Names{"Edit", "NotebookEdit"}}}, nil},
 		"every tool": {[]policy.Rule{{Name: "a", Action: "allow", Tool: policy.Names{"*"}, Match: match("path", glob("x"))},
 			{Name: "b", Action: "deny", Tool: policy.Names{"*"}, Match: match("path", glob("y"))}},
