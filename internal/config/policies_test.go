@@ -37,7 +37,7 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 		"policies:\n  - {id: pol_1, description: ''}\n":                                 "it says nothing",
 		"policies:\n  - {id: pol_1, description: \"a\\u202eb\"}\n":                      "characters that cannot be seen",
 		"policies:\n  - {id: pol_1, description: x}\n  - {id: pol_1, description: y}\n": "policies.yaml:3: policy \"pol_1\": the number is taken",
-		"policies:\n  - {id: pol_1, description: x, tool: 'a b'}\n":                     "is no tool name",
+		"policies:\n  - {id: pol_1, description: x, tool: 'a b'}\n":                     "is not a tool name",
 		"policy: []\n": `unknown key "policy"`,
 	} {
 		w := newWorld(t)

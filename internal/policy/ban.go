@@ -2,31 +2,33 @@ package policy
 
 import "strings"
 
-// ban is a base constraint on what runs, which no configuration, bundle, model or agent can open (requirements, C75). Bans judge facts: the
-// effects of a part, its paths, and the exact name of its program (C77). What the arguments of a program mean is for package shell
-// to say.
+// ban is a base constraint on what runs. No configuration, bundle, model or agent can lift it (requirements, C75). Bans judge facts: the
+// effects of a part, its paths and branches, and the exact name of its program (C77). Package shell says what the arguments of a program
+// mean.
 type ban struct{ rule baseRule }
 
 func newBan(name, reason string) *ban {
 	return &ban{baseRule{name: "base:" + name, reason: "base constraint " + name + ": " + reason}}
 }
 
-// The bans. No task of an agent needs what they refuse. Where a task might, the ban is narrow and rules decide on the rest.
+// The bans. No task of an agent needs what they refuse. Where a task might need something similar, the ban is narrow and rules decide on
+// the rest.
 var (
 	banPrivilege   = newBan("privilege", "an agent does not act as another user")
 	banDebugger    = newBan("debugger", "an agent does not look into other processes")
 	banDisk        = newBan("disk", "an agent does not make or wipe file systems")
 	banDestructive = newBan("destructive", "a disk, a database or the whole of something would be destroyed")
-	banRemoteCode  = newBan("remote-code", "what comes from the network is not run by a shell")
-	banOpenRights  = newBan("open-rights", "files are not opened to everybody")
-	banRootOwner   = newBan("root-owner", "files are not given to root")
-	banShellServer = newBan("shell-server", "a shell is not connected to the network")
-	banForcedMain  = newBan("forced-main", "the main branch of another repository is not replaced or deleted; name the branch that you mean")
-	banHardReset   = newBan("reset-to-remote", "local work is not thrown away for what another repository has")
-	banCleanAll    = newBan("clean-all", "ignored files (secrets, settings, caches) are not deleted wholesale")
-	banPrivileged  = newBan("privileged-container", "a container does not get the rights of the machine")
-	banCluster     = newBan("cluster-entry", "an agent does not enter the containers of a cluster")
-	banOperator    = newBan("operator", "this is for the person who runs Mycelium, not for an agent")
+	banRemoteCode  = newBan("remote-code", "a shell does not run what comes from the network")
+	banOpenRights  = newBan("open-rights", "an agent does not give everybody every right to a file")
+	banRootOwner   = newBan("root-owner", "an agent does not give files to root")
+	banShellServer = newBan("shell-server", "an agent does not connect a shell to the network")
+	banForcedMain  = newBan("forced-main", "an agent does not replace or delete the main branch of another repository; "+
+		"name the branch that you mean")
+	banHardReset  = newBan("reset-to-remote", "an agent does not throw local work away for what another repository has")
+	banCleanAll   = newBan("clean-all", "an agent does not delete all ignored files (secrets, settings, caches)")
+	banPrivileged = newBan("privileged-container", "a container does not get the rights of the machine")
+	banCluster    = newBan("cluster-entry", "an agent does not enter the containers of a cluster")
+	banOperator   = newBan("operator", "this is for the person who runs Mycelium, not for an agent")
 )
 
 // banned returns the constraint that refuses the part for what it does, or nil.
@@ -86,7 +88,8 @@ func replacesMain(branches []string) bool {
 	for _, b := range branches {
 		name := strings.TrimPrefix(strings.TrimPrefix(b, "refs/"), "heads/")
 		pattern := strings.Split(name, "*")
-		if name == "HEAD" || name == "@" || matchStars(pattern, "main") || matchStars(pattern, "master") || matchStars(strings.Split(b, "*"), "refs/heads/main") {
+		if name == "HEAD" || name == "@" || matchStars(pattern, "main") || matchStars(pattern, "master") ||
+			matchStars(strings.Split(b, "*"), "refs/heads/main") {
 			return true
 		}
 	}

@@ -10,9 +10,11 @@ import (
 // bans are parts that the constraints of C75 refuse, by the constraint, and their harmless neighbours (C77). A part is written as
 // EFFECTS|PROGRAM or EFFECTS|PROGRAM|BRANCHES. Which commands have which effects is tested in package shell.
 var bans = map[string]struct{ refused, open []string }{
-	"privilege":            {[]string{"|sudo", "|su", "|doas", "|pkexec", "|sudoedit", "|sudo.exe"}, []string{"|sudoku", "|subl", "|npm", "privilege|apt-get"}},
-	"debugger":             {[]string{"|gdb", "|strace", "|ptrace"}, []string{"|gdbus", "|dlv"}},
-	"disk":                 {[]string{"|mkfs", "|mkfs.ext4", "|mke2fs", "|mkswap", "|format"}, []string{"|mkdir", "|npm", "|mkfsx", "|diskutil"}},
+	"privilege": {[]string{"|sudo", "|su", "|doas", "|pkexec", "|sudoedit", "|sudo.exe"},
+		[]string{"|sudoku", "|subl", "|npm", "privilege|apt-get"}},
+	"debugger": {[]string{"|gdb", "|strace", "|ptrace"}, []string{"|gdbus", "|dlv"}},
+	"disk": {[]string{"|mkfs", "|mkfs.ext4", "|mke2fs", "|mkswap", "|format"},
+		[]string{"|mkdir", "|npm", "|mkfsx", "|diskutil"}},
 	"open-rights":          {[]string{"open_rights|chmod"}, []string{"write|chmod", "privilege|chmod"}},
 	"root-owner":           {[]string{"root_owner|chown"}, []string{"privilege|chown"}},
 	"shell-server":         {[]string{"shell_server|nc"}, []string{"network,upload|nc"}},
@@ -21,14 +23,18 @@ var bans = map[string]struct{ refused, open []string }{
 	"privileged-container": {[]string{"container,host_rights|docker"}, []string{"container|docker", "privilege|docker"}},
 	"cluster-entry":        {[]string{"container,cluster_entry|kubectl"}, []string{"container,cloud|kubectl"}},
 	"destructive":          {[]string{"destructive|shred", "execute,destructive|psql"}, []string{"delete|rm"}},
-	"remote-code":          {[]string{"execute,remote_code|sh", "remote_code|bash", "remote_code|eval", "remote_code|."}, []string{"remote_code|python3", "remote_code|npx", "inline_code|sh"}},
-	"operator":             {[]string{"execute,operator|myc", "operator|curl"}, []string{"execute|myc"}},
+	"remote-code": {[]string{"execute,remote_code|sh", "remote_code|bash", "remote_code|eval", "remote_code|."},
+		[]string{"remote_code|python3", "remote_code|npx", "inline_code|sh"}},
+	"operator": {[]string{"execute,operator|myc", "operator|curl"}, []string{"execute|myc"}},
 	"forced-main": {
 		[]string{
-			"push,force_push|git", "force_push|git|main", "force_push|git|feature,master", "force_push|git|refs/heads/main", "force_push|git|heads/main",
-			"force_push|git|HEAD", "force_push|git|@", "force_push|git|*", "force_push|git|refs/heads/*", "force_push|git|refs/*", "force_push|git|m*", "force_push|git|ma*r",
+			"push,force_push|git", "force_push|git|main", "force_push|git|feature,master", "force_push|git|refs/heads/main",
+			"force_push|git|heads/main",
+			"force_push|git|HEAD", "force_push|git|@", "force_push|git|*", "force_push|git|refs/heads/*", "force_push|git|refs/*",
+			"force_push|git|m*", "force_push|git|ma*r",
 		},
-		[]string{"push|git", "push|git|main", "force_push|git|feature", "force_push|git|feature/main", "force_push|git|refs/tags/main", "force_push|git|refs/tags/*", "force_push|git|feature/*", "force_push|git|mainline"},
+		[]string{"push|git", "push|git|main", "force_push|git|feature", "force_push|git|feature/main", "force_push|git|refs/tags/main",
+			"force_push|git|refs/tags/*", "force_push|git|feature/*", "force_push|git|mainline"},
 	},
 }
 
@@ -131,8 +137,10 @@ func TestRulesByAccess(t *testing.T) {
 		Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Bash"}}},
 		Rules: []Rule{
 			{Name: "git", Action: "deny", Tool: Names{"*"}, Match: map[string]Values{"write": {{Glob: ptr("**/.git/**")}}}},
-			{Name: "inside", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"read": {{Glob: &inside}, {Glob: &usr}}, "write": {{Glob: &inside}}}},
-			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &all}}, "program": {{Literal: ptr("x.sh")}}}},
+			{Name: "inside", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"read": {{Glob: &inside}, {Glob: &usr}},
+				"write": {{Glob: &inside}}}},
+			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &all}},
+				"program": {{Literal: ptr("x.sh")}}}},
 		},
 	})
 	if len(probs) > 0 {

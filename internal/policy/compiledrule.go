@@ -44,7 +44,7 @@ func (r CompiledRule) NeedsFacts() bool {
 func (r CompiledRule) Matches(c Call, notes Annotations) (bool, error) {
 	p := r.policy
 	var v view
-	v.look(p, &c.Scope, &c.Scope.Principal)
+	v.set(p, &c.Scope, &c.Scope.Principal)
 	for _, name := range c.Scope.Skills {
 		if i, ok := p.skillIndex[name]; ok {
 			v.active.words().set(i)
@@ -84,7 +84,7 @@ func (r CompiledRule) Reach(tool Pattern) (exists, seen bool) {
 			return true, true
 		}
 		for _, ro := range p.roles {
-			if r.rule.admitsRole(p, ro) && e.skills.meets(ro.open) && !e.denied.has(ro.index) {
+			if r.rule.admitsRole(p, ro) && e.skills.intersects(ro.open) && !e.denied.has(ro.index) {
 				return true, true
 			}
 		}

@@ -13,7 +13,8 @@ func (p *Policy) Decide(c Call) Decision { return p.decide(&c, nil) }
 //  1. Visibility: the caller and each of its ancestors must see the item. Otherwise the answer is "unknown", as for an item that does not
 //     exist.
 //  2. Each part of the call is decided for the caller and for each of its ancestors: first by the limits of the active skills, then by the
-//     base constraints, then by deny, ask and allow rules, and last by the fallback. The strictest answer stands, and a Deny ends the search.
+//     base constraints, then by deny, ask and allow rules, and last by the fallback. The strictest answer stands, and a
+//     Deny ends the search.
 //  3. The guards say what is done to the result.
 func (p *Policy) decide(c *Call, t *tracer) Decision {
 	e := p.entry(c.Item)
@@ -22,7 +23,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 		return unknown(notInCatalog, "")
 	}
 	var v view
-	v.look(p, &c.Scope, &c.Scope.Principal)
+	v.set(p, &c.Scope, &c.Scope.Principal)
 	var d Decision
 	if p.hidden(&d, &v, c, e) {
 		t.step("visibility", false, d.Rule, d.Reason)
@@ -37,7 +38,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 	first := true
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
 		if who != &c.Scope.Principal {
-			v.look(p, &c.Scope, who)
+			v.set(p, &c.Scope, who)
 		}
 		for i := range parts {
 			switch part := &parts[i]; {
@@ -139,7 +140,7 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 	var asked *rule
 	for w, set := range e.rules {
 		for set &= r.rules[w] &^ p.hiders[w]; set != 0; set &= set - 1 {
-			rl := &p.rules[w*64+lowest(set)]
+			rl := &p.rules[w*64+lowestBit(set)]
 			if rl.effect == Allow && asked != nil {
 				break
 			}
@@ -209,7 +210,7 @@ func (p *Part) remarkable() string {
 	return ""
 }
 
-// Explanation is a decision with its whole trace, in the shape of `myc policy explain --json`.
+// Explanation is a decision with its trace. It is what `myc policy explain --json` prints.
 type Explanation struct {
 	Decision `json:"-"`
 	Effect   string   `json:"effect"` // allow, ask, deny or unknown
@@ -218,7 +219,7 @@ type Explanation struct {
 	Tool     string   `json:"tool"`
 	Role     string   `json:"role"`
 	Skills   []string `json:"skills"`
-	Result   *Guard   `json:"result,omitempty"` // what would be done to the result; nil: nothing
+	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
 	Trace    []Step   `json:"trace"`
 }
 
@@ -230,8 +231,8 @@ type Step struct {
 	Why   string `json:"why"`
 }
 
-// Explain decides as Decide does, by the same code, and keeps the trace. A call of several parts, or of a principal with a
-// parent, has the steps of each in turn.
+// Explain decides as Decide does, by the same code, and keeps the trace. For a call of several parts, or of a principal with a parent, the
+// trace has the steps of each in turn.
 func (p *Policy) Explain(c Call) Explanation {
 	t := &tracer{}
 	d := p.decide(&c, t)

@@ -81,49 +81,55 @@ const (
 // EffectInfo is what there is to know about one effect.
 type EffectInfo struct {
 	Name     string
+	Risk     Risk   // of a call with this effect
+	Category string // of a call with no other effect
+	Refused  bool   // a base constraint refuses it, or some calls with it, to every agent
 	Means    string // for people
-	Risk     Risk   // of a call that has it
-	Category string // of a call that has no other effect
-	Refused  bool   // by a base constraint, to every agent; of some effects only in some cases
 }
 
 // effectTable has a row for each effect.
 var effectTable = [...]EffectInfo{
-	{EffectRead, "files are read; without a path, files of the whole project", Low, CategoryGeneral, false},
-	{EffectWrite, "files are written; without a path, files of the whole project", Medium, CategoryFileWrite, false},
-	{EffectDelete, "files are deleted", High, CategoryFileWrite, false},
-	{EffectExecute, "a program runs: every simple command has it", Medium, CategoryShell, false},
-	{EffectUnknown, "the program is not in the table of programs; arguments that look like paths are read and written", High, CategoryShell, false},
-	{EffectProjectCode, "code from files runs: scripts, tests, builds", Medium, CategoryShell, false},
-	{EffectWrittenHere, "the code that runs was written in this session, or earlier in the same command", High, CategoryShell, false},
-	{EffectInlineCode, "code in the command itself runs: `python -c`, `node -e`, a here-document for an interpreter", High, CategoryShell, false},
-	{EffectRemoteCode, "code from the network runs: `curl … | sh`, `bash <(curl …)`", Critical, CategoryShell, true},
-	{EffectNetwork, "another machine is reached", Medium, CategoryNetwork, false},
-	{EffectUpload, "data is sent to another machine: `curl -d`, `scp`", High, CategoryNetwork, false},
-	{EffectListen, "a program waits for connections: `nc -l`, `python -m http.server`", High, CategoryNetwork, false},
-	{EffectDeps, "the dependencies that the project declares are fetched, and may run scripts: `npm ci`, `go mod download`", Medium, CategoryShell, false},
-	{EffectInstall, "new software is fetched, and may run scripts: `npm install X`, `apt-get install`", High, CategoryShell, false},
-	{EffectPush, "commits go to another repository", High, CategoryVCS, false},
-	{EffectForcePush, "branches of another repository are replaced or deleted", Critical, CategoryVCS, true},
-	{EffectHistory, "commits or uncommitted work are lost or rewritten: `git reset --hard`, `git rebase`, `git clean`", High, CategoryVCS, false},
-	{EffectPublish, "something becomes available to others: `npm publish`, `docker push`, `gh release`", High, CategoryNetwork, false},
-	{EffectSecrets, "the environment or stored credentials are shown: `env`, `gh auth token`", High, CategoryShell, false},
-	{EffectPrivilege, "more rights than the user's own are used or given: `sudo`, setuid", Critical, CategoryShell, false},
-	{EffectProcess, "other processes are ended or changed: `kill`, `systemctl`", High, CategoryShell, false},
-	{EffectContainer, "a container or a cluster is changed or entered", High, CategoryShell, false},
-	{EffectCloud, "resources of a cloud are changed: `terraform apply`, `aws …`", High, CategoryNetwork, false},
-	{EffectDatabase, "a statement runs in a database", High, CategoryDatabase, false},
-	{EffectDestructive, "a disk, a device, a database or the whole of something is destroyed: `dd of=/dev/…`, `DROP DATABASE`", Critical, CategoryShell, true},
-	{EffectAgent, "an agent starts that no hook of ours governs", Critical, CategoryShell, false},
-	{EffectOperator, "an act of our own operator: `myc approvals approve`", Critical, CategoryShell, true},
-	{EffectOpenRights, "files are opened to everybody: `chmod 777`", Critical, CategoryFileWrite, true},
-	{EffectGiveRoot, "files are given to root: `chown root`", Critical, CategoryFileWrite, true},
-	{EffectServeShell, "a program runs for whoever is at the other end of a connection: `nc -e`", Critical, CategoryShell, true},
-	{EffectResetRemote, "local work is thrown away for what another repository has: `git reset --hard origin/main`", Critical, CategoryVCS, true},
-	{EffectCleanIgnored, "ignored files are deleted wholesale: `git clean -fdx`", Critical, CategoryVCS, true},
-	{EffectHostRights, "a container gets the rights of the machine: `docker run --privileged`", Critical, CategoryShell, true},
-	{EffectEnterCluster, "the containers of a cluster are entered: `kubectl exec`, `kubectl cp`", Critical, CategoryShell, true},
-	{EffectUnclear, "part of the command was not understood", High, CategoryGeneral, false},
+	{EffectRead, Low, CategoryGeneral, false, "files are read; without a path, files of the whole project"},
+	{EffectWrite, Medium, CategoryFileWrite, false, "files are written; without a path, files of the whole project"},
+	{EffectDelete, High, CategoryFileWrite, false, "files are deleted"},
+	{EffectExecute, Medium, CategoryShell, false, "a program runs: every simple command has it"},
+	{EffectUnknown, High, CategoryShell, false,
+		"the program is not in the table of programs; arguments that look like paths are read and written"},
+	{EffectProjectCode, Medium, CategoryShell, false, "code from files runs: scripts, tests, builds"},
+	{EffectWrittenHere, High, CategoryShell, false, "the code that runs was written in this session, or earlier in the same command"},
+	{EffectInlineCode, High, CategoryShell, false,
+		"code in the command itself runs: `python -c`, `node -e`, a here-document for an interpreter"},
+	{EffectRemoteCode, Critical, CategoryShell, true, "code from the network runs: `curl … | sh`, `bash <(curl …)`"},
+	{EffectNetwork, Medium, CategoryNetwork, false, "another machine is reached"},
+	{EffectUpload, High, CategoryNetwork, false, "data is sent to another machine: `curl -d`, `scp`"},
+	{EffectListen, High, CategoryNetwork, false, "a program waits for connections: `nc -l`, `python -m http.server`"},
+	{EffectDeps, Medium, CategoryShell, false,
+		"the dependencies that the project declares are fetched, and may run scripts: `npm ci`, `go mod download`"},
+	{EffectInstall, High, CategoryShell, false, "new software is fetched, and may run scripts: `npm install X`, `apt-get install`"},
+	{EffectPush, High, CategoryVCS, false, "commits go to another repository"},
+	{EffectForcePush, Critical, CategoryVCS, true, "branches of another repository are replaced or deleted"},
+	{EffectHistory, High, CategoryVCS, false,
+		"commits or uncommitted work are lost or rewritten: `git reset --hard`, `git rebase`, `git clean`"},
+	{EffectPublish, High, CategoryNetwork, false, "something becomes available to others: `npm publish`, `docker push`, `gh release`"},
+	{EffectSecrets, High, CategoryShell, false, "the environment or stored credentials are shown: `env`, `gh auth token`"},
+	{EffectPrivilege, Critical, CategoryShell, false, "more rights than the user's own are used or given: `sudo`, setuid"},
+	{EffectProcess, High, CategoryShell, false, "other processes are ended or changed: `kill`, `systemctl`"},
+	{EffectContainer, High, CategoryShell, false, "a container or a cluster is changed or entered"},
+	{EffectCloud, High, CategoryNetwork, false, "resources of a cloud are changed: `terraform apply`, `aws …`"},
+	{EffectDatabase, High, CategoryDatabase, false, "a statement runs in a database"},
+	{EffectDestructive, Critical, CategoryShell, true,
+		"a disk, a device, a database or the whole of something is destroyed: `dd of=/dev/…`, `DROP DATABASE`"},
+	{EffectAgent, Critical, CategoryShell, false, "an agent starts that no hook of ours governs"},
+	{EffectOperator, Critical, CategoryShell, true, "an act of our own operator: `myc approvals approve`"},
+	{EffectOpenRights, Critical, CategoryFileWrite, true, "files are opened to everybody: `chmod 777`"},
+	{EffectGiveRoot, Critical, CategoryFileWrite, true, "files are given to root: `chown root`"},
+	{EffectServeShell, Critical, CategoryShell, true, "a program runs for whoever is at the other end of a connection: `nc -e`"},
+	{EffectResetRemote, Critical, CategoryVCS, true,
+		"local work is thrown away for what another repository has: `git reset --hard origin/main`"},
+	{EffectCleanIgnored, Critical, CategoryVCS, true, "ignored files are deleted wholesale: `git clean -fdx`"},
+	{EffectHostRights, Critical, CategoryShell, true, "a container gets the rights of the machine: `docker run --privileged`"},
+	{EffectEnterCluster, Critical, CategoryShell, true, "the containers of a cluster are entered: `kubectl exec`, `kubectl cp`"},
+	{EffectUnclear, High, CategoryGeneral, false, "part of the command was not understood"},
 }
 
 // Effects are all effects, each with its meaning.

@@ -26,7 +26,8 @@ func TestEveryEffectIsWhole(t *testing.T) {
 		if got, known := EffectNamed(e.Name); !known || got != e {
 			t.Errorf("effect %s is there twice", e.Name)
 		}
-		if row := "| `" + e.Name + "` | " + strings.ReplaceAll(e.Means, "|", `\|`) + " | " + string(e.Risk) + " |\n"; !strings.Contains(string(doc), row) {
+		if row := "| `" + e.Name + "` | " + strings.ReplaceAll(e.Means, "|", `\|`) + " | " + string(e.Risk) +
+			" |\n"; !strings.Contains(string(doc), row) {
 			t.Errorf("docs/shell.md has no row\n%s", row)
 		}
 	}

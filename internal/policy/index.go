@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// patternRef is one pattern of somewhere, with what it does to an entry that it matches.
+// patternRef is a pattern of a skill, a role or a rule, with what it does to an entry that it matches.
 type patternRef struct {
 	pattern Pattern
 	kind    refKind
-	owner   int32 // decl, role or rule
-	bound   int32 // which of a role's bounds
+	owner   int32 // the index of the declaration, the role or the rule
+	bound   int32 // the index of one of the role's bounds
 	limit   *limit
 }
 
@@ -26,7 +26,7 @@ const (
 
 // refIndex finds the patterns that may match an item without trying all of them.
 type refIndex struct {
-	exact   map[Item][]patternRef // the item's kind is left out: patterns know text forms only
+	exact   map[Item][]patternRef // by item without its kind: patterns match the text form, which has no kind
 	servers map[string][]patternRef
 	others  []patternRef
 }
@@ -70,12 +70,12 @@ func (c *compiler) addRefs() {
 	}
 }
 
-// filling is the work on one entry.
+// filling is the state of filling one entry.
 type filling struct {
 	p      *Policy
 	e      *entry
 	decls  bits
-	limits map[int32][]*limit // declarations that grant with limits only; nil list: without any
+	limits map[int32][]*limit // the limits of the declarations that grant with limits only
 	bounds map[[2]int32]bool
 }
 
@@ -130,7 +130,7 @@ func (f *filling) grant(r *patternRef) {
 	}
 }
 
-// finish turns declarations into skills: a skill grants what all of its declarations grant.
+// finish turns declarations into skills. A skill grants what all of its declarations grant.
 func (f *filling) finish() {
 	e, p := f.e, f.p
 	if e.item.Kind == Resource {
@@ -176,7 +176,7 @@ func (f *filling) skill(s int) {
 	}
 }
 
-// skillOf is the skill whose instructions an item delivers: the prompt mycelium-skills__name, the resource skill://name/….
+// skillOf is the skill whose instructions an item delivers. The item is the prompt mycelium-skills__name or a resource skill://name/….
 func skillOf(it Item) string {
 	if it.Server != SkillsServer {
 		return ""
@@ -191,12 +191,20 @@ func skillOf(it Item) string {
 	return ""
 }
 
-// entry finds an item, or makes an entry for one that is granted by pattern without being listed. Nil: it does not exist.
+// entry returns the entry of an item. It makes one for an item that is granted by pattern without being listed. It returns nil for an item
+// that does not exist.
 func (p *Policy) entry(it Item) *entry {
 	if e, ok := p.items[it]; ok {
 		return e
 	}
-	if it.Server != AgentServer && it.Kind != Resource && (it.Kind != Prompt || it.Server != SkillsServer) || it.Server == AgentServer && it.Kind != Tool || !it.valid() {
+	switch {
+	case it.Server == AgentServer && it.Kind == Tool:
+	case it.Server != AgentServer && it.Kind == Resource:
+	case it.Server == SkillsServer && it.Kind == Prompt:
+	default:
+		return nil
+	}
+	if !it.valid() {
 		return nil
 	}
 	e := &entry{item: it}
@@ -230,8 +238,8 @@ func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
 
 func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// meets reports whether the two sets share a member.
-func (b bits) meets(o bits) bool {
+// intersects reports whether the two sets share a member.
+func (b bits) intersects(o bits) bool {
 	for i, w := range b {
 		if w&o[i] != 0 {
 			return true
@@ -246,18 +254,17 @@ func (b bits) union(o bits) {
 	}
 }
 
-// lowest is the smallest member of one word of a set.
-func lowest(w uint64) int { return mathbits.TrailingZeros64(w) }
+// lowestBit is the smallest member of one word of a set.
+func lowestBit(w uint64) int { return mathbits.TrailingZeros64(w) }
 
-// skillSet is a set of skills that lives in the value itself, as long as there are at most 256 of them, so that a decision
-// needs no heap.
+// skillSet is a set of skills. Up to 256 skills are kept in the value itself, so that a decision needs no heap.
 type skillSet struct {
 	few  [4]uint64
-	many bits // in use if there are more
+	many bits // in use instead of few if there are more than 256 skills
 	size int  // in words
 }
 
-// reset makes it an empty set of that many words.
+// reset makes s an empty set of a number of words.
 func (s *skillSet) reset(words int) {
 	s.size = words
 	if words > len(s.few) {

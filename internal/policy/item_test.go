@@ -36,7 +36,8 @@ func TestRuleAboutAnAlias(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	c := Call{Scope: Scope{Principal: Principal{ID: "p", Role: "dev", Roles: []string{"dev"}}, Skills: []string{"all"}}, Item: Item{Server: AgentServer, Name: "Task"}, Args: Args{}}
+	c := Call{Scope: Scope{Principal: Principal{ID: "p", Role: "dev", Roles: []string{"dev"}}, Skills: []string{"all"}},
+		Item: Item{Server: AgentServer, Name: "Task"}, Args: Args{}}
 	if d := p.Decide(c); d.Effect != Deny || d.Rule != "no-children" {
 		t.Errorf("%+v", d)
 	}

@@ -35,13 +35,14 @@ func ParsePattern(s string) (Pattern, error) {
 	}
 	for i := range len(s) {
 		if s[i] != '*' && !nameByte(s[i]) {
-			return Pattern{}, fmt.Errorf("pattern %q: %q is not allowed; a pattern has the characters of a tool name, and \"*\" for any text", s, s[i:min(i+4, len(s))])
+			return Pattern{}, fmt.Errorf("pattern %q: %q is not allowed; a pattern has the characters of a tool name, and \"*\" for any text", s,
+				s[i:min(i+4, len(s))])
 		}
 	}
 	return Pattern{text: s, parts: parts}, nil
 }
 
-// parseText compiles a pattern of what refuses, which may also be over the URIs of resources: server__uri.
+// parseText compiles a pattern of a rule or a deny list. It may also be about the URIs of resources: server__uri.
 func parseText(s string) (Pattern, error) {
 	p, err := ParsePattern(s)
 	if err == nil {
@@ -69,7 +70,7 @@ func (p Pattern) Match(it Item) bool {
 	return matchStars(p.parts, it.String())
 }
 
-// matchStars matches a text that was split at its stars, anchored at both ends.
+// matchStars reports whether a pattern that was split at its stars matches a text from end to end.
 func matchStars(parts []string, s string) bool {
 	last := len(parts) - 1
 	if last == 0 {
@@ -97,7 +98,7 @@ func (p Pattern) Exact() (Item, bool) {
 	return p.item, true
 }
 
-// Server is the one server whose items the pattern can match, or empty.
+// Server is the only server whose items the pattern can match, or empty.
 func (p Pattern) Server() string {
 	if len(p.parts) == 1 {
 		return p.item.Server
@@ -125,7 +126,7 @@ func (m *matcher) match(s string) bool {
 	return s == m.literal
 }
 
-// compileValue compiles a pattern. search leaves a regular expression unanchored: the older pattern form, in rules that refuse.
+// compileValue compiles a pattern. search leaves a regular expression unanchored, as the older pattern form has it in rules that refuse.
 func compileValue(v Value, search bool) (matcher, error) {
 	switch {
 	case v.Glob != nil && v.Literal == nil && v.Regex == nil:
@@ -140,7 +141,7 @@ func compileValue(v Value, search bool) (matcher, error) {
 	return matcher{}, errors.New("a pattern is exactly one of literal, glob and regex")
 }
 
-// compileRegex compiles a regular expression that matches the whole value, newlines included in neither more nor less than it says.
+// compileRegex compiles a regular expression that matches the whole value, newlines included.
 func compileRegex(s string, search bool) (*regexp.Regexp, error) {
 	re, err := regexp.Compile(s) // first as it stands, so that "a)(b" is an error
 	if err != nil {
@@ -156,7 +157,7 @@ func compileRegex(s string, search bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// glob is a doublestar pattern with literal text that every match has, which rejects most values cheaply.
+// glob is a doublestar pattern. prefix, suffix and within are text that every match has; they reject most values cheaply.
 type glob struct{ pattern, prefix, suffix, within string }
 
 func compileGlob(s string) (*glob, error) {
@@ -165,14 +166,14 @@ func compileGlob(s string) (*glob, error) {
 	}
 	g := &glob{pattern: s}
 	if strings.ContainsAny(s, `\{}`) {
-		return g, nil // the ends may not be literal
+		return g, nil // the ends are perhaps not literal
 	}
 	first := strings.IndexAny(s, "*?[")
 	if first < 0 {
 		g.prefix = s
 		return g, nil
 	}
-	// "a/**" matches "a", and "**/b" matches "b": a slash beside two stars is not sure to be there.
+	// "a/**" matches "a", and "**/b" matches "b": a match need not have a slash that stands beside two stars.
 	g.prefix = s[:first]
 	if strings.HasPrefix(s[first:], "**") {
 		g.prefix = strings.TrimSuffix(g.prefix, "/")
@@ -193,20 +194,21 @@ func compileGlob(s string) (*glob, error) {
 }
 
 func (g *glob) match(s string) bool {
-	return strings.HasPrefix(s, g.prefix) && strings.HasSuffix(s, g.suffix) && strings.Contains(s, g.within) && doublestar.MatchUnvalidated(g.pattern, s)
+	return strings.HasPrefix(s, g.prefix) && strings.HasSuffix(s, g.suffix) && strings.Contains(s, g.within) &&
+		doublestar.MatchUnvalidated(g.pattern, s)
 }
 
-// pathMatcher is a compiled pattern over paths. A path has several forms (as written, cleaned, resolved); anywhere says that
-// the pattern begins with "**" and is true of any of them as it stands, otherwise it was made absolute.
+// pathMatcher is a compiled pattern over paths. A path has several forms: as written, cleaned, resolved. A pattern that begins with "**" is
+// compared with each form as it stands; other patterns are made absolute.
 type pathMatcher struct {
 	matcher
 	written  matcher // a relative pattern as it was written, for the form as written
 	rel      bool
-	anywhere bool // it begins with "**/": what holds for the end of a path holds for the path
-	never    bool // it depends on a folder that is not known: it never allows
+	anywhere bool // the pattern begins with "**/": it matches a path if it matches the path's end
+	never    bool // the pattern depends on a folder that is not known, so it never allows
 }
 
-// places are the folders that patterns begin from.
+// places are the folders from which relative patterns start.
 type places struct{ dir, home string }
 
 func (pl places) compile(v Value, search bool) (pathMatcher, error) {
@@ -230,10 +232,10 @@ func (pl places) compile(v Value, search bool) (pathMatcher, error) {
 	return pl.rooted(pl.dir, text, isGlob, m)
 }
 
-// mixedBrace finds an alternative that does not start from the project folder.
+// mixedBrace matches an alternative that does not start from the project folder.
 var mixedBrace = regexp.MustCompile(`[{,](/|\*\*|~/)`)
 
-// rooted makes a pattern absolute. Without the folder, a refusing rule takes the pattern to hold anywhere and an allowing one never.
+// rooted makes a pattern absolute. If the folder is not known, a rule that refuses matches anywhere and a rule that allows matches nothing.
 func (pl places) rooted(root, rest string, isGlob bool, written matcher) (pathMatcher, error) {
 	pm := pathMatcher{written: written, rel: true, never: root == ""}
 	var err error
@@ -251,7 +253,7 @@ func (pl places) rooted(root, rest string, isGlob bool, written matcher) (pathMa
 	return pm, err
 }
 
-// quoteGlob escapes what a glob would interpret.
+// quoteGlob escapes the characters that a glob interprets.
 func quoteGlob(s string) string {
 	if !strings.ContainsAny(s, `*?[]{}\`) {
 		return s
@@ -266,7 +268,7 @@ func quoteGlob(s string) string {
 	return b.String()
 }
 
-// matchForm matches an absolute form of a path. A regular expression may also know it relative to the project.
+// matchForm matches an absolute form of a path. A regular expression may also match the form relative to the project.
 func (m *pathMatcher) matchForm(dir, form string) bool {
 	if m.match(form) {
 		return true
@@ -277,7 +279,7 @@ func (m *pathMatcher) matchForm(dir, form string) bool {
 	return m.match(form[len(dir)+1:])
 }
 
-// anyForm reports whether the pattern matches the path under any of its names: the question of a rule that refuses.
+// anyForm reports whether the pattern matches any form of the path. A rule that refuses asks this.
 func (m *pathMatcher) anyForm(pl places, f *Facts, p *Path) bool {
 	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && m.written.match(p.Raw) {
 		return true
@@ -295,9 +297,8 @@ func (m *pathMatcher) anyForm(pl places, f *Facts, p *Path) bool {
 	return p.Resolved != "" && p.Resolved != clean && m.matchForm(pl.dir, p.Resolved)
 }
 
-// allForms reports whether the pattern matches the path under every name: the question of a rule that allows. A path whose
-// links could not be resolved has a name that nobody knows. The form as written is judged through the cleaned one, which is
-// the same place.
+// allForms reports whether the pattern matches every form of the path. A rule that allows asks this. A path whose links could not be
+// resolved has a form that is not known, so it does not match. The form as written is not judged: the cleaned form is the same place.
 func (m *pathMatcher) allForms(pl places, p *Path) bool {
 	if m.never || p.Clean == "" || p.Resolved == "" || !m.matchForm(pl.dir, p.Clean) {
 		return false

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// skill is one skill, or the toolIds of one role, compiled. Several declarations of one name bound each other.
+// skill is a compiled skill, or the compiled toolIds of a role. Several declarations of one name bound each other.
 type skill struct {
 	name     string
-	internal bool // role:<id>: always active where it is open
+	internal bool // role:<id>: it is always active where it is open
 	decls    []int32
 }
 
@@ -25,12 +25,12 @@ type decl struct {
 // toolGrant is one entry of allowedTools.
 type toolGrant struct {
 	pattern Pattern
-	limit   *limit // of agent__Bash(git *); nil: no limit
+	limit   *limit // as in agent__Bash(git *); nil for no limit
 }
 
 // uriGrant is one entry of allowedResources.
 type uriGrant struct {
-	server string // "*": any
+	server string // "*" is any server
 	uri    *glob
 }
 
@@ -38,7 +38,7 @@ func (u *uriGrant) match(it Item) bool {
 	return (u.server == "*" || u.server == it.Server) && u.uri.match(it.Name)
 }
 
-// addSkills compiles the grants. A grant with an entry that cannot be read takes no effect at all.
+// addSkills compiles the grants. A grant with an entry that cannot be read grants nothing.
 func (c *compiler) addSkills() {
 	for i := range c.src.Grants {
 		g := &c.src.Grants[i]
@@ -48,7 +48,7 @@ func (c *compiler) addSkills() {
 		}
 		if err != nil {
 			c.problem("skill "+g.Name+": "+err.Error(), "the skill is left out until this is mended")
-			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // of several declarations, the good one must not stand alone
+			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // so that another declaration of the skill does not stand alone
 		}
 		if g.Name != "" {
 			c.addDecl(d, false)
@@ -70,7 +70,7 @@ func (c *compiler) addDecl(d *decl, internal bool) {
 
 func (c *compiler) compileGrant(g *Grant) (*decl, error) {
 	if g.Name == "" || strings.HasPrefix(g.Name, rolePrefix) {
-		return nil, fmt.Errorf("%q is no name of a skill", g.Name)
+		return nil, fmt.Errorf("%q is not the name of a skill", g.Name)
 	}
 	if _, err := parseMemory(g.Grants.Memory); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func parseURIGrant(s string) (uriGrant, error) {
 	case !found || uri == "":
 		return uriGrant{}, fmt.Errorf("%q: write server__uri", s)
 	case server != "*" && !validServer(server):
-		return uriGrant{}, fmt.Errorf("%q: %q is no server name", s, server)
+		return uriGrant{}, fmt.Errorf("%q: %q is not a server name", s, server)
 	case uri == "*":
 		uri = "**"
 	}
@@ -131,12 +131,13 @@ func parseURIGrant(s string) (uriGrant, error) {
 	return uriGrant{server: server, uri: g}, err
 }
 
-// strictGrant refuses what strict: true forbids.
+// strictGrant refuses a grant that strict: true forbids.
 func strictGrant(g *Grant) error {
 	for _, l := range []struct {
 		key  string
 		list []string
-	}{{"allowedRoles", g.AllowedRoles}, {"allowedTools", g.AllowedTools}, {"allowedResources", g.AllowedResources}, {"allowedPrompts", g.AllowedPrompts}} {
+	}{{"allowedRoles", g.AllowedRoles}, {"allowedTools", g.AllowedTools}, {"allowedResources", g.AllowedResources}, {"allowedPrompts",
+		g.AllowedPrompts}} {
 		for _, s := range l.list {
 			if name, _, _ := strings.Cut(s, "("); hasStar(name) {
 				return fmt.Errorf("%s: %q has a wildcard, and policy.strict forbids wildcards", l.key, s)
@@ -146,7 +147,7 @@ func strictGrant(g *Grant) error {
 	return nil
 }
 
-// memory is a memory policy; a larger one is wider.
+// memory is a memory policy. A larger value is wider.
 type memory uint8
 
 const (
@@ -170,14 +171,14 @@ func parseMemory(s string) (memory, error) {
 	return memoryNone, fmt.Errorf("grants.memory: %q is not one of none, isolated, team, all", s)
 }
 
-// limit is what stands in the parentheses of agent__Bash(git *): the calls that the entry admits. Its syntax is that of
-// Claude Code's permission rules.
+// limit is the text in the parentheses of agent__Bash(git *). It says which calls the entry admits. Its syntax is that of Claude Code's
+// permission rules.
 type limit struct {
 	text  string
-	parts []string     // of a command: what stands between the stars
-	words bool         // the command ends in " *": the words before it, then anything or nothing
-	paths *pathMatcher // of any other tool: every path
-	host  *glob        // domain:example.com: every host
+	parts []string     // for a command: the text between the stars
+	words bool         // for a command that ends in " *": more words may follow
+	paths *pathMatcher // for any other tool: it must match every path
+	host  *glob        // for domain:example.com: it must match every host
 }
 
 func parseLimit(p Pattern, spec string) (*limit, error) {
@@ -207,7 +208,7 @@ func parseLimit(p Pattern, spec string) (*limit, error) {
 	return l, nil // the paths are compiled with the places
 }
 
-// place compiles a limit over paths, which begin from the project.
+// place compiles a limit over paths. A relative one starts from the project folder.
 func (l *limit) place(pl places) error {
 	if l == nil || l.parts != nil || l.host != nil {
 		return nil
@@ -218,7 +219,7 @@ func (l *limit) place(pl places) error {
 	return err
 }
 
-// admits reports whether a part of a call stays within the limit. What was not understood does not.
+// admits reports whether a part of a call stays within the limit. A part that was not understood does not.
 func (l *limit) admits(pl places, part *Part) bool {
 	switch {
 	case isUnclear(part):
@@ -247,7 +248,7 @@ func (l *limit) command(part *Part) bool {
 	}
 	line := strings.Join(part.Argv, " ")
 	if part.Argv[0] != part.Program {
-		line = part.Program + line[len(part.Argv[0]):] // /usr/bin/git is judged as git, as it would be run
+		line = part.Program + line[len(part.Argv[0]):] // /usr/bin/git is judged as git
 	}
 	if !l.words {
 		return matchStars(l.parts, line)

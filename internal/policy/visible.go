@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// maxAncestors bounds the chain of parents; a longer one, or a circle, is denied.
+// maxAncestors bounds the chain of parents. A longer chain, or a circle, is denied.
 const maxAncestors = 32
 
-// view is what one principal of the chain sees: its role, and the skills that are active for it. It points to nothing of the
-// call, so that the call stays off the heap.
+// view is what one principal sees: its role, and the skills that are active for it. It holds no pointer into the call, so that the call
+// stays off the heap.
 type view struct {
 	p          *Policy
 	role       *role
-	id, parent string   // of the principals
-	mayTake    []string // Principal.Roles
+	id, parent string   // the principal's id and that of its parent
+	mayTake    []string // the roles that the principal may switch to
 	stage      string
 	active     skillSet
 
-	looked  bool // at an argument, the last one that a rule asked for
-	argName string
-	arg     any
+	argKnown bool // argName and arg are the argument that a rule asked for last
+	argName  string
+	arg      any
 }
 
-// look makes the view of a principal. The caller itself has the skills that its scope names; an ancestor has every skill open
+// set makes v the view of a principal. The caller has the skills that its scope names as active; an ancestor has every skill that is open
 // to it.
-func (v *view) look(p *Policy, s *Scope, who *Principal) {
+func (v *view) set(p *Policy, s *Scope, who *Principal) {
 	v.p, v.role, v.id, v.mayTake, v.stage = p, p.nobody, who.ID, who.Roles, s.Stage
 	if who.Parent != nil {
 		v.parent = who.Parent.ID
@@ -46,8 +46,8 @@ func (v *view) look(p *Policy, s *Scope, who *Principal) {
 	}
 }
 
-// activate adds a skill by name, if it is open to the role. Scopes name skills in order as a rule, so the search goes on from
-// the last one found.
+// activate adds a skill by name, if it is open to the role. Scopes usually name skills in order, so the search starts at from, and activate
+// returns where the next search should start.
 func (r *role) activate(active bits, name string, from int) int {
 	for i := from; i < len(r.names); i++ {
 		if r.names[i].name == name {
@@ -64,7 +64,7 @@ func (r *role) activate(active bits, name string, from int) int {
 	return from
 }
 
-// sees reports whether the principal sees the item, and if not, why: for the operator, never for the agent.
+// sees reports whether the principal sees the item. If not, why says so for the operator; the agent never learns it.
 func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 	p, r := v.p, v.role
 	switch {
@@ -79,10 +79,10 @@ func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 	case r.broken != "":
 		return r.broken, "", false
 	case e.open:
-		if !e.skills.meets(r.open) {
+		if !e.skills.intersects(r.open) {
 			return "the skill is not open to the role", "", false
 		}
-	case !e.skills.meets(v.active.words()):
+	case !e.skills.intersects(v.active.words()):
 		return "no active skill grants it", "", false
 	}
 	if e.denied.has(r.index) {
@@ -90,7 +90,7 @@ func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 	}
 	for w, hide := range p.hiders {
 		for set := hide & e.rules[w] & r.rules[w]; set != 0; set &= set - 1 {
-			rl := &p.rules[w*64+lowest(set)]
+			rl := &p.rules[w*64+lowestBit(set)]
 			if got := rl.admits(p, v, c, &noPart); got != misses {
 				return rl.reason, rl.name, false
 			}
@@ -99,10 +99,10 @@ func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 	return "", "", true
 }
 
-// noPart stands for the part of a question that has none. Nobody writes to it.
+// noPart is the part of a question about a tool without a call. Nobody writes to it.
 var noPart Part
 
-// maySwitch reports whether there is a role to take, other than the current one.
+// maySwitch reports whether the principal may switch to a role other than its current one.
 func (v *view) maySwitch() bool {
 	for _, name := range v.mayTake {
 		if i, ok := v.p.roleIndex[name]; ok && v.p.roles[i] != v.role {
@@ -112,7 +112,7 @@ func (v *view) maySwitch() bool {
 	return false
 }
 
-// Visible is exactly "Decide of a call of it does not say unknown".
+// Visible reports whether a scope sees an item. It is true exactly if Decide, for a call of the item, does not answer unknown.
 func (p *Policy) Visible(s Scope, it Item) bool {
 	e := p.entry(it)
 	if e == nil {
@@ -120,12 +120,12 @@ func (p *Policy) Visible(s Scope, it Item) bool {
 	}
 	c := Call{Scope: s, Item: it}
 	var v view
-	v.look(p, &c.Scope, &c.Scope.Principal)
+	v.set(p, &c.Scope, &c.Scope.Principal)
 	return !p.hidden(&Decision{}, &v, &c, e)
 }
 
-// ViewKey is one and the same text for scopes that see the same items, whoever they belong to. It is empty where that cannot be
-// told: for a principal with a parent, and where a rule hides items from a principal by its id.
+// ViewKey returns the same text for scopes that see the same items, also if they belong to different principals. It is empty where that
+// cannot be told: for a principal with a parent, and where a rule hides items from a principal by its id.
 func (p *Policy) ViewKey(s Scope) string {
 	if s.Principal.Parent != nil || p.byPerson {
 		return ""
@@ -154,7 +154,7 @@ func (p *Policy) hidden(d *Decision, v *view, c *Call, e *entry) bool {
 			return true
 		}
 		var v view
-		v.look(p, &c.Scope, who)
+		v.set(p, &c.Scope, who)
 		if why, by, ok := v.sees(e, c); !ok {
 			*d = unknown(why, by)
 			return true
@@ -165,8 +165,8 @@ func (p *Policy) hidden(d *Decision, v *view, c *Call, e *entry) bool {
 
 func unknown(why, by string) Decision { return Decision{Unknown: true, Rule: by, Reason: why} }
 
-// Items lists what a scope sees of one kind, sorted by server and name, control tools included, an agent's own tools and
-// resources (which are granted by pattern, not listed) left out. Among the prompts are the instructions of every open skill.
+// Items lists the items of one kind that a scope sees, sorted by server and name. The control tools are among them. An agent's own tools
+// and resources are not: they are granted by pattern and listed nowhere. The prompts include the instructions of every open skill.
 func (p *Policy) Items(s Scope, k Kind) []Item {
 	c := Call{Scope: s}
 	list := []Item{}
@@ -176,7 +176,7 @@ func (p *Policy) Items(s Scope, k Kind) []Item {
 			return list
 		}
 		views = append(views, view{})
-		views[len(views)-1].look(p, &c.Scope, who)
+		views[len(views)-1].set(p, &c.Scope, who)
 	}
 	add := func(e *entry) {
 		c.Item = e.item
@@ -191,7 +191,7 @@ func (p *Policy) Items(s Scope, k Kind) []Item {
 		return list
 	}
 	if k == Tool {
-		list = make([]Item, 0, len(p.sorted)) // growing it costs as much as filling it
+		list = make([]Item, 0, len(p.sorted)) // growing the slice costs as much as filling it
 	}
 	for _, e := range p.sorted {
 		if e.item.Kind == k {
@@ -212,8 +212,8 @@ func (p *Policy) Items(s Scope, k Kind) []Item {
 	return list
 }
 
-// Restrictions are the names of the rules that ask, and of those that deny, for some calls of the named items in a scope, in the order of
-// their files, each once. Rules that only concern what the scope does not see are left out, and so are rules that hide.
+// Restrictions are the names of the rules that ask about some calls of the items, and of those that deny some, in the order of their files.
+// Rules about items that the scope does not see are left out, and so are rules that hide.
 func (p *Policy) Restrictions(s Scope, items []Item) (asks, denies []string) {
 	of := newBits(len(p.rules))
 	for _, it := range items {
@@ -223,7 +223,7 @@ func (p *Policy) Restrictions(s Scope, items []Item) (asks, denies []string) {
 		}
 		for who := &s.Principal; who != nil; who = who.Parent {
 			var v view
-			v.look(p, &s, who)
+			v.set(p, &s, who)
 			for w := range of {
 				of[w] |= e.rules[w] & v.role.rules[w] &^ p.hiders[w]
 			}

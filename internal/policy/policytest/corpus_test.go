@@ -128,13 +128,15 @@ func describeRoles(p *policy.Policy) string {
 		if len(v.MemoryTeams) > 0 {
 			memory += "(" + strings.Join(v.MemoryTeams, " ") + ")"
 		}
-		b.WriteString(strings.Join(v.Chain, "<") + " skills[" + strings.Join(v.Skills, " ") + "] memory " + memory + " tools[" + strings.Join(tools, " ") + "]\n")
+		b.WriteString(strings.Join(v.Chain, "<") + " skills[" + strings.Join(v.Skills, " ") + "] memory " + memory + " tools[" +
+			strings.Join(tools, " ") + "]\n")
 	}
 	return b.String()
 }
 
 func TestParseCasesRefuses(t *testing.T) {
-	for _, bad := range []string{"guest files__x", "guest -> allow", "guest files__x -> maybe", `guest files__x {"a":1,"a":2} -> allow`, `guest "files__x -> allow`, "guest files__x -> allow rule more"} {
+	for _, bad := range []string{"guest files__x", "guest -> allow", "guest files__x -> maybe", `guest files__x {"a":1,"a":2} -> allow`,
+		`guest "files__x -> allow`, "guest files__x -> allow rule more"} {
 		if c, err := ParseCases([]byte(bad)); err == nil {
 			t.Errorf("%s: read as %+v", bad, c)
 		}
@@ -143,8 +145,10 @@ func TestParseCasesRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Case{Line: 3, Text: c[0].Text, Effect: "deny", Rule: "r", Item: policy.Item{Server: "files", Name: "re\u200bad"}, Args: policy.Args{"x": int64(1)},
-		Scope: policy.Scope{Skills: []string{"a", "b"}, Stage: "review", Principal: policy.Principal{ID: "case", Role: "guest", Roles: []string{"guest", "dev", "admin"}, Parent: &policy.Principal{ID: "parent", Role: "boss"}}}}
+	want := Case{Line: 3, Text: c[0].Text, Effect: "deny", Rule: "r", Item: policy.Item{Server: "files", Name: "re\u200bad"},
+		Args: policy.Args{"x": int64(1)},
+		Scope: policy.Scope{Skills: []string{"a", "b"}, Stage: "review", Principal: policy.Principal{ID: "case", Role: "guest",
+			Roles: []string{"guest", "dev", "admin"}, Parent: &policy.Principal{ID: "parent", Role: "boss"}}}}
 	if diff := cmp.Diff([]Case{want}, c); diff != "" || slices.Contains(c[0].Scope.Skills, "") {
 		t.Error(diff)
 	}

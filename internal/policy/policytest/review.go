@@ -97,7 +97,8 @@ func covers(r, o policy.CompiledRule) bool {
 			return false
 		}
 	}
-	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) && fieldsCover(r.Args, o.Args)
+	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) &&
+		fieldsCover(r.Args, o.Args)
 }
 
 // fieldsCover reports whether every field of wide is also a field of narrow, with at least its patterns.
@@ -120,7 +121,7 @@ func same(v, o policy.Value) bool {
 
 func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// reach finds rules about roles, skills and tools that nobody has.
+// reach finds rules about roles, skills, tools and effects that do not exist.
 func (v *review) reach(r policy.CompiledRule) {
 	for _, name := range r.Role {
 		if _, known := v.p.Role(name); !strings.Contains(name, "*") && !known {
@@ -130,6 +131,14 @@ func (v *review) reach(r policy.CompiledRule) {
 	for _, name := range r.Skill {
 		if !strings.Contains(name, "*") && !v.p.HasSkill(name) {
 			v.note(r, Unreachable, "myc skill list shows the skills", "there is no skill %q", name)
+		}
+	}
+	for _, effect := range r.Match["effect"] {
+		if effect.Literal == nil {
+			continue
+		}
+		if _, known := policy.EffectNamed(*effect.Literal); !known {
+			v.note(r, Unreachable, "the effects are "+effectNames(), "no call has the effect %q", *effect.Literal)
 		}
 	}
 	if len(r.Tool) == 0 {
@@ -149,11 +158,20 @@ func (v *review) reach(r policy.CompiledRule) {
 	}
 }
 
+func effectNames() string {
+	var names []string
+	for _, e := range policy.Effects() {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // width finds patterns that match more than their author probably thought of.
 func (v *review) width(r policy.CompiledRule) {
 	if r.Effect != policy.Allow {
 		if r.AnyOf && regexAnywhere(r) {
-			v.note(r, Wide, "write {regex: …}, which matches the whole value", "its regular expression is not anchored: it matches anywhere in the text")
+			v.note(r, Wide, "write {regex: …}, which matches the whole value",
+				"its regular expression is not anchored: it matches anywhere in the text")
 		}
 		return
 	}

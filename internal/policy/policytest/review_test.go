@@ -51,20 +51,29 @@ func TestReview(t *testing.T) {
 			{Name: "e", Action: "ask", Tool: policy.Names{"Wrte"}},
 		}, []string{
 			"unreachable rule a: no tool of any server is named s__reed", "unreachable rule b: no skill that is open to a role grants s__secret",
-			"unreachable rule c: none of its roles sees s__read", `unreachable rule d: no skill and no role file names the role "gest"`, `unreachable rule d: there is no skill "reeder"`,
+			"unreachable rule c: none of its roles sees s__read", `unreachable rule d: no skill and no role file names the role "gest"`,
+			`unreachable rule d: there is no skill "reeder"`,
 			"unreachable rule d: none of its roles sees s__read", "unreachable rule e: no skill that is open to a role grants Wrte",
 		}},
+		"an effect that no call has": {[]policy.Rule{
+			{Name: "a", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force-push"))},
+			{Name: "b", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force_push"), glob("x*"))},
+		}, []string{`unreachable rule a: no call has the effect "force-push"`}},
 		"a deny that names more than there is": {[]policy.Rule{{Name: "a", Action: "deny", Tool: policy.Names{"Edit", "NotebookEdit"}}}, nil},
-		"every tool": {[]policy.Rule{{Name: "a", Action: "allow", Tool: policy.Names{"*"}, Match: match("path", glob("x"))}, {Name: "b", Action: "deny", Tool: policy.Names{"*"}, Match: match("path", glob("y"))}},
+		"every tool": {[]policy.Rule{{Name: "a", Action: "allow", Tool: policy.Names{"*"}, Match: match("path", glob("x"))},
+			{Name: "b", Action: "deny", Tool: policy.Names{"*"}, Match: match("path", glob("y"))}},
 			[]string{"wide rule a: it allows *"}},
 		"nothing is asked any more": {[]policy.Rule{
-			{Name: "a", Action: "allow", Tool: policy.Names{"Bash"}}, {Name: "b", Action: "allow", Tool: policy.Names{"Read"}}, {Name: "c", Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", glob("src/**"))},
+			{Name: "a", Action: "allow", Tool: policy.Names{"Bash"}}, {Name: "b", Action: "allow", Tool: policy.Names{"Read"}}, {Name: "c",
+				Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", glob("src/**"))},
 		}, []string{"wide rule a: every call of agent__Bash is allowed"}},
 		"globs": {[]policy.Rule{
-			{Name: "a", Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", glob("**/*.md"), glob("~/x/**"), glob("../x"), glob("/etc/*"), glob("src/../../x"))},
+			{Name: "a", Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", glob("**/*.md"), glob("~/x/**"), glob("../x"),
+				glob("/etc/*"), glob("src/../../x"))},
 			{Name: "b", Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", glob("src/**"), glob("/p/src/**"), glob("/tmp/**"))},
 			{Name: "c", Action: "allow", Tool: policy.Names{"Edit"}, Match: map[string]policy.Values{"path": {glob("**")}, "effect": {lit("read")}}},
-		}, []string{`wide rule a: the glob "**/*.md"`, `wide rule a: the glob "~/x/**"`, `wide rule a: the glob "../x"`, `wide rule a: the glob "/etc/*"`, `wide rule a: the glob "src/../../x"`}},
+		}, []string{`wide rule a: the glob "**/*.md"`, `wide rule a: the glob "~/x/**"`, `wide rule a: the glob "../x"`,
+			`wide rule a: the glob "/etc/*"`, `wide rule a: the glob "src/../../x"`}},
 		"regular expressions": {[]policy.Rule{
 			{Name: "a", Action: "allow", Tool: policy.Names{"Bash"}, Args: match("command", regex("npm test.*"))},
 			{Name: "b", Action: "allow", Tool: policy.Names{"Edit"}, Match: match("path", regex(".*/x"))},
@@ -72,13 +81,15 @@ func TestReview(t *testing.T) {
 			{Name: "d", Action: "allow", Tool: policy.Names{"WebFetch"}, Match: match("host", regex(`example\.com.*`))},
 			{Name: "e", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("command", old("rm"))},
 			{Name: "f", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("command", old("^rm$"))},
-		}, []string{`wide rule a: the regular expression "npm test.*"`, `wide rule b`, `wide rule d`, `wide rule e: its regular expression is not anchored`}},
+		}, []string{`wide rule a: the regular expression "npm test.*"`, `wide rule b`, `wide rule d`,
+			`wide rule e: its regular expression is not anchored`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := policy.New(policy.Source{
 				Catalog: []policy.Definition{{Item: policy.Item{Server: "s", Name: "read"}}, {Item: policy.Item{Server: "s", Name: "secret"}}},
-				Grants:  []policy.Grant{{Name: "own", AllowedRoles: []string{"dev"}, AllowedTools: []string{"s__read", "agent__Bash", "agent__Read", "agent__Edit", "agent__WebFetch"}}, {Name: "none", AllowedRoles: []string{"guest"}}},
-				Rules:   c.rules, Dir: "/p", Home: "/h",
+				Grants: []policy.Grant{{Name: "own", AllowedRoles: []string{"dev"}, AllowedTools: []string{"s__read", "agent__Bash", "agent__Read",
+					"agent__Edit", "agent__WebFetch"}}, {Name: "none", AllowedRoles: []string{"guest"}}},
+				Rules: c.rules, Dir: "/p", Home: "/h",
 			})
 			got := Review(p)
 			for i, r := range got {
@@ -99,7 +110,8 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rules []policy.Rule
 		for i := range rapid.IntRange(2, 6).Draw(t, "rules") {
-			r := policy.Rule{Name: string(rune('p' + i)), Action: rapid.SampledFrom([]string{"deny", "ask", "allow"}).Draw(t, "action"), Tool: policy.Names{rapid.SampledFrom([]string{"s__x", "s__*", "*"}).Draw(t, "tool")}}
+			r := policy.Rule{Name: string(rune('p' + i)), Action: rapid.SampledFrom([]string{"deny", "ask", "allow"}).Draw(t, "action"),
+				Tool: policy.Names{rapid.SampledFrom([]string{"s__x", "s__*", "*"}).Draw(t, "tool")}}
 			if role := rapid.SampledFrom([]string{"", "dev", "d*"}).Draw(t, "role"); role != "" {
 				r.Role = policy.Names{role}
 			}
@@ -109,7 +121,8 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 			rules = append(rules, r)
 		}
 		source := func(rules []policy.Rule) *policy.Policy {
-			p, _ := policy.New(policy.Source{Catalog: []policy.Definition{{Item: policy.Item{Server: "s", Name: "x"}}}, Grants: []policy.Grant{{Name: "own", AllowedRoles: []string{"dev"}, AllowedTools: []string{"s__x"}}}, Rules: rules, Dir: "/p"})
+			p, _ := policy.New(policy.Source{Catalog: []policy.Definition{{Item: policy.Item{Server: "s", Name: "x"}}},
+				Grants: []policy.Grant{{Name: "own", AllowedRoles: []string{"dev"}, AllowedTools: []string{"s__x"}}}, Rules: rules, Dir: "/p"})
 			return p
 		}
 		p := source(rules)
@@ -125,7 +138,8 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 			}
 			without := source(rest)
 			for _, k := range append([]string{"", "z"}, texts...) {
-				c := policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "i", Role: "dev"}, Skills: []string{"own"}}, Item: policy.Item{Server: "s", Name: "x"}, Args: policy.Args{"k": k}}
+				c := policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "i", Role: "dev"}, Skills: []string{"own"}},
+					Item: policy.Item{Server: "s", Name: "x"}, Args: policy.Args{"k": k}}
 				if a, b := p.Decide(c), without.Decide(c); a.Effect != b.Effect || a.Unknown != b.Unknown {
 					t.Fatalf("%s was said to decide nothing, but %q is %v with it and %v without", m.Rule, k, a, b)
 				}
