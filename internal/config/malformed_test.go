@@ -197,9 +197,9 @@ func TestToolsThatAreNotThere(t *testing.T) {
 		}
 	}
 	want := []string{
-		`warning: roles/r.yaml:1: role r: toolIds: "list_directry" is the name of no tool (did you mean files__list_directory? Until then it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "list_directry" is not the name of a tool (did you mean files__list_directory? Until then it grants nothing)`,
 		`warning: roles/r.yaml:1: role r: toolIds: "files__raed_file" is not in the catalog (did you mean files__read_file? Until then it grants nothing)`,
-		`warning: roles/r.yaml:1: role r: toolIds: "nothing_like_it" is the name of no tool (it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "nothing_like_it" is not the name of a tool (it grants nothing)`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
