@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Do sends one request to a server, starting the server if needed, and returns the raw result or the raw JSON-RPC error object. peer
@@ -69,7 +70,7 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 		}
 		if !mcpclient.IsNotSent(err) {
 			if c.Err() == nil {
-				err = &noAnswerError{err.Error()} // the connection stands: only this call was lost
+				err = text.Hinted(&noAnswerError{err.Error()}, text.HintOf(err)) // the connection stands: only this call was lost
 			}
 			break
 		}

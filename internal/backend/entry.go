@@ -31,7 +31,7 @@ type entry struct {
 	digest           string // of cfg, for the stored catalog
 	state            string
 	since            time.Time
-	fault            error       // why it failed, for people: it has no secrets
+	fault            error       // why it failed, for people; it has no secrets
 	conn             *connection // nil: not connected
 	attempt          *attempt    // nil: no start is under way
 	queue            *queue
@@ -230,13 +230,13 @@ func (e *entry) disconnected(c *connection, err error) {
 		if err == nil || errors.Is(err, mcpclient.ErrSessionGone) {
 			e.setState(StateIdle, nil)
 		} else {
-			e.setState(StateFailed, redactError(c.secrets, err))
+			e.setState(StateFailed, c.secrets.Error(err))
 		}
 	}
 	e.mu.Unlock()
 	e.pool.rebuild()
 	if err != nil {
-		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.Text(err.Error()))
+		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.Error(err))
 	}
 }
 

@@ -74,7 +74,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 		return nil, &missingError{names: x.missing}
 	}
 	if x.faults != nil {
-		return nil, text.Hinted(fmt.Errorf("%w", errors.Join(x.faults...)), "docs/secrets.md says where secrets can be and how to put them there")
+		return nil, text.Hinted(errors.Join(x.faults...), "docs/secrets.md says where secrets can be and how to put them there")
 	}
 	if x.unasked {
 		return l, nil
@@ -117,7 +117,7 @@ func (l *launch) checkOAuth() error {
 	return nil
 }
 
-// noOAuth says why no token is got for a server; empty: one may be.
+// noOAuth says why no token is got for a server; nil: one may be.
 func (l *launch) noOAuth() error {
 	for k := range l.Headers {
 		if strings.EqualFold(k, "Authorization") {
@@ -125,7 +125,8 @@ func (l *launch) noOAuth() error {
 		}
 	}
 	if l.URL.Scheme == "http" && !httpclient.IsLoopback(l.URL.Hostname()) {
-		return text.Hinted(errors.New("its url is not https, so that a token could be read on its way"), "write https, or a server on this machine")
+		return text.Hinted(errors.New("its url is not https, so that a token could be read on its way"),
+			"write https, or a server on this machine")
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func lookPath(name, path, dir string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), fmt.Sprintf("is it installed? PATH=%s", path))
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
 }
 
 func isProgram(file string) error {

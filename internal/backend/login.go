@@ -66,7 +66,7 @@ func (p *Pool) authority(server string) (*entry, *oauth.Authority, error) {
 	case l.URL == nil:
 		return nil, nil, fmt.Errorf("server %q: it is started here, and gets what it needs by env", server)
 	case a == nil:
-		return nil, nil, fmt.Errorf("server %q: %s", server, l.noOAuth())
+		return nil, nil, fmt.Errorf("server %q: %w", server, l.noOAuth())
 	}
 	return e, a, nil
 }

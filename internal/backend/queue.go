@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mycelium/internal/text"
 	"sync/atomic"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // How many calls of one server run and wait, where the configuration says nothing. A slow server holds no more than these; the next
@@ -77,7 +78,8 @@ func (q *queue) acquireWithin(ctx context.Context, limit time.Duration) (time.Du
 		err = context.DeadlineExceeded
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = text.Hinted(fmt.Errorf("it is busy: the call waited %v for its turn", limit), "concurrency of its entry sets how many run at once")
+		err = text.Hinted(fmt.Errorf("it is busy: the call waited %v for its turn", limit),
+			"concurrency of its entry sets how many run at once")
 	}
 	return 0, err
 }

@@ -37,6 +37,13 @@ const (
 	StateDisabled = "disabled" // the operator switched it off
 )
 
+// fail records why the server cannot be used.
+func (s *Status) fail(err error) {
+	if err != nil {
+		s.Error, s.Hint = err.Error(), text.HintOf(err)
+	}
+}
+
 // status describes the entry.
 func (e *entry) status() Status {
 	e.mu.Lock()
@@ -68,11 +75,4 @@ func (e *entry) status() Status {
 	s.Active, s.Waiting, s.Refused = len(e.queue.slots), int(e.queue.waiting.Load()), int(e.queue.refused.Load())
 	s.Log = e.log.File()
 	return s
-}
-
-// fail tells an error and its hint; nil tells nothing.
-func (s *Status) fail(err error) {
-	if err != nil {
-		s.Error, s.Hint = err.Error(), text.HintOf(err)
-	}
 }

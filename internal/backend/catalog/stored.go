@@ -89,7 +89,8 @@ func (l *Listing) parse(b []byte, server, digest string) (info About, known bool
 	for k := range Kinds {
 		items, err := Elements(rpc.Member(b, k.String()))
 		if err != nil {
-			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: %w", server, k.String(), err), "delete the file; it is learned again")
+			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: %w", server, k.String(), err),
+				"delete the file; it is learned again")
 		}
 		read[k] = items
 	}

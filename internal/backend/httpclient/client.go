@@ -5,10 +5,11 @@ package httpclient
 import (
 	"errors"
 	"io"
-	"mycelium/internal/text"
 	"net"
 	"net/http"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // New returns a client for an address from the configuration. It takes no proxy from the environment, and it follows no redirect

@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
-	"mycelium/internal/text"
 )
 
 // noticeAcknowledged is the first message on a stream of notices, and stands for the opening of the old revisions' one.
@@ -84,7 +83,8 @@ func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
 	}
 	if !slices.Contains(LegacyVersions, r.Version) {
-		return nil, text.Hinted(&refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q", r.Version)}, fmt.Sprintf("we speak %s and %v", ModernVersion, LegacyVersions))
+		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q; we speak %s and %v",
+			r.Version, ModernVersion, LegacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
 	c.introduced(result, rpc.Member(result, "serverInfo"))

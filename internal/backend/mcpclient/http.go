@@ -104,7 +104,7 @@ func (h *httpTransport) do(req *http.Request) (*http.Response, error) {
 		return nil, login
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %s", req.URL.Host, h.target.Secrets.Text(err.Error()))
+		return nil, fmt.Errorf("reach %s: %w", req.URL.Host, h.target.Secrets.Error(err))
 	}
 	return res, nil
 }
@@ -195,7 +195,8 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 		}
 		return text.Hinted(errors.New("it answers HTTP 404 Not Found"), "check the path in the url")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return text.Hinted(fmt.Errorf("it answers HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode)), "check the entry's headers, for instance Authorization")
+		return text.Hinted(fmt.Errorf("it answers HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode)),
+			"check the entry's headers, for instance Authorization")
 	}
 	said := body[:min(len(body), httpclient.MaxErrorBody)]
 	if len(said) == 0 {

@@ -42,7 +42,7 @@ func (c *Conn) Subscribe(ctx context.Context, s Subscription) error {
 	case errors.Is(err, ErrTimeout):
 		return fmt.Errorf("it did not answer resources/subscribe within %v", subscribeLimit)
 	case err != nil:
-		return errors.New(c.secrets.Text("resources/subscribe failed: " + err.Error()))
+		return fmt.Errorf("resources/subscribe failed: %w", c.secrets.Error(err))
 	case bad != nil:
 		return &refusedSubscription{bad}
 	}

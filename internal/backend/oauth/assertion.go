@@ -53,7 +53,8 @@ func parseKey(encoded string) (crypto.Signer, error) {
 	}
 	signer, ok := key.(crypto.Signer)
 	if err != nil || !ok {
-		return nil, text.Hinted(errors.New("oauth.privateKey is not a private key that we can read"), "RSA, EC P-256 or Ed25519 in PKCS #8, without a passphrase")
+		return nil, text.Hinted(errors.New("oauth.privateKey is not a private key that we can read"),
+			"RSA, EC P-256 or Ed25519 in PKCS #8, without a passphrase")
 	}
 	return signer, nil
 }

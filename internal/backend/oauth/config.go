@@ -36,13 +36,14 @@ func (o *Config) Check() error {
 	variable := func(s string) bool { return strings.Contains(s, "${") }
 	switch {
 	case o.Grant != "" && o.Grant != GrantCode && o.Grant != GrantCredentials:
-		return text.Hinted(fmt.Errorf("oauth.grant is %.40q", o.Grant), fmt.Sprintf("write %s or %s", GrantCode, GrantCredentials))
+		return text.Hinted(fmt.Errorf("oauth.grant is %.40q", o.Grant), "write "+GrantCode+" or "+GrantCredentials)
 	case o.ClientSecret != "" && o.PrivateKey != "":
 		return text.Hinted(errors.New("oauth has clientSecret and privateKey"), "keep one of them")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.ClientID == "":
 		return text.Hinted(errors.New("oauth has a secret and no clientId"), "write the clientId that it belongs to")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.Issuer == "":
-		return text.Hinted(errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere"), "write issuer: the URL of the authorization server that the client is registered at")
+		return text.Hinted(errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere"),
+			"write issuer: the URL of the authorization server that the client is registered at")
 	case o.Grant == GrantCredentials && o.ClientSecret == "" && o.PrivateKey == "":
 		return errors.New("oauth.grant client_credentials needs clientId with clientSecret or privateKey")
 	case o.KeyID != "" && o.PrivateKey == "":
@@ -51,7 +52,8 @@ func (o *Config) Check() error {
 	if o.Issuer != "" && !variable(o.Issuer) {
 		u, err := url.Parse(o.Issuer)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname())) {
-			return text.Hinted(errors.New("oauth.issuer is not an https address"), "write it as the authorization server names itself, for instance https://login.example.com")
+			return text.Hinted(errors.New("oauth.issuer is not an https address"),
+				"write it as the authorization server names itself, for instance https://login.example.com")
 		}
 	}
 	if o.Redirect != "" && !variable(o.Redirect) {
@@ -76,7 +78,8 @@ func (o *Config) Check() error {
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname()) || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return text.Hinted(fmt.Errorf("oauth.redirect is %.80q", s), "write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine")
+		return text.Hinted(fmt.Errorf("oauth.redirect is %.80q", s),
+			"write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine")
 	}
 	return nil
 }

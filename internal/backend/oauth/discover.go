@@ -140,7 +140,9 @@ func (a *Authority) choose(servers []string) (string, error) {
 	case slices.Contains(servers, a.conf.Issuer):
 		return a.conf.Issuer, nil
 	}
-	return "", text.Hinted(fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s", httpclient.VisibleHost(servers[0]), httpclient.VisibleHost(a.conf.Issuer)), "correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there")
+	err := fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s",
+		httpclient.VisibleHost(servers[0]), httpclient.VisibleHost(a.conf.Issuer))
+	return "", text.Hinted(err, "correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there")
 }
 
 // wellKnown is a well-known address (RFC 8615): the name is put between the host and the path.

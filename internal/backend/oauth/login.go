@@ -76,7 +76,7 @@ func (a *Authority) Begin(ctx context.Context, redirect string) (Login, error) {
 	}
 	l, err := a.begin(ctx, redirect)
 	if err != nil {
-		return Login{}, errors.New(a.live.Text(err.Error()))
+		return Login{}, a.live.Error(err)
 	}
 	return l, nil
 }
@@ -179,7 +179,7 @@ func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err er
 // End takes the query with which the browser came back, and gets the tokens that its code is worth.
 func (a *Authority) End(ctx context.Context, query string) error {
 	if err := a.end(ctx, query); err != nil {
-		return errors.New(a.live.Text(err.Error()))
+		return a.live.Error(err)
 	}
 	return nil
 }
@@ -194,7 +194,9 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	pl := a.take(q.Get("state"))
 	switch {
 	case pl == nil:
-		return text.Hinted(errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else"), "log in again")
+		return text.Hinted(errors.New("what the browser came back with answers no login of ours: "+
+			"it is too late, was used already, or comes from somebody else"),
+			"log in again")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
 		return errors.New("what the browser came back with says something twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:

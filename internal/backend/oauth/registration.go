@@ -38,7 +38,8 @@ func (a *Authority) register(ctx context.Context, f *found, last, next *grant) e
 	case last != nil && next.ClientID != "" && next.ClientID != id && last.Redirect == next.Redirect && last.ClientSecret == "":
 		return nil // a registration belongs to its issuer and its redirect; one with a secret ends some day
 	case f.issuer.Register == "":
-		return text.Hinted(fmt.Errorf("authorization server %s registers no clients by itself", httpclient.VisibleHost(f.issuer.Issuer)), "register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered")
+		return text.Hinted(fmt.Errorf("authorization server %s registers no clients by itself", httpclient.VisibleHost(f.issuer.Issuer)),
+			"register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered")
 	}
 	return a.registerNow(ctx, f, next)
 }
@@ -80,7 +81,8 @@ func (a *Authority) registerNow(ctx context.Context, f *found, next *grant) erro
 	err = readJSON(res.Body, maxToken, &r)
 	switch {
 	case res.StatusCode != http.StatusCreated && res.StatusCode != http.StatusOK:
-		return text.Hinted(fmt.Errorf("register: the authorization server answers HTTP %d %s", res.StatusCode, errorCode(r.Error)), "register a client there by hand, and write its id as clientId in the entry's oauth")
+		return text.Hinted(fmt.Errorf("register: the authorization server answers HTTP %d %s", res.StatusCode, errorCode(r.Error)),
+			"register a client there by hand, and write its id as clientId in the entry's oauth")
 	case err != nil:
 		return fmt.Errorf("register: %w", err)
 	case !isSecretText(r.ClientID) || r.ClientSecret != "" && !isSecretText(r.ClientSecret):

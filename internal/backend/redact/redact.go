@@ -67,12 +67,14 @@ func (r Redactor) Text(s string) string {
 	return r.live.Text(s)
 }
 
-// Error is an error whose text and hint have no such value.
-func (r Redactor) Error(err error) error {
-	return text.Hinted(errors.New(r.Text(err.Error())), r.Text(text.HintOf(err)))
+// Error is an error without the values, in its text and in its hint. It wraps nothing.
+func (r Redactor) Error(err error) error { return redactedError(err, r.Text) }
+
+func redactedError(err error, redact func(string) string) error {
+	return text.Hinted(errors.New(redact(err.Error())), redact(text.HintOf(err)))
 }
 
-// JSON replaces every value in a JSON text; b itself is returned if it has none.
+// json replaces every value in a JSON text; b itself is returned if it has none.
 func (r Redactor) JSON(b []byte) []byte {
 	for _, p := range r.pairs {
 		if bytes.Contains(b, []byte(p.value)) {
@@ -143,12 +145,8 @@ func (l *Live) replace(b []byte) []byte {
 
 func (l *Live) Text(s string) string { return string(l.replace([]byte(s))) }
 
-// excerpt shortens what a server said for an error text.
-func Excerpt(b []byte) string {
-	const most = 300
-	s := Printable(string(b))
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return s
-}
+// Error is an error without the values, in its text and in its hint. It wraps nothing.
+func (l *Live) Error(err error) error { return redactedError(err, l.Text) }
+
+// Excerpt shortens what a server said for an error text.
+func Excerpt(b []byte) string { return text.Truncate(Printable(string(b)), 300) }

@@ -1,9 +1,9 @@
 package redact
 
 import (
+	"mycelium/internal/text"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // tailSize is how much of a server's stderr is shown in an error, in bytes.
@@ -78,12 +78,16 @@ func (t *Tail) String() string {
 	return strings.TrimSpace(Printable(b.String()))
 }
 
-// Printable removes what would move a terminal's cursor or hide text.
+// Printable removes hidden characters: a server's own colours and cursor movements are of no use in an error or a log.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+		switch text.KindOf(r) {
+		case text.Shown:
+			return r
+		case text.Space, text.LineBreak:
+			return ' '
+		default:
 			return -1
 		}
-		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/text"
 )
 
 // What is kept of a server's stderr on disk: its file, and the one before it. A line is cut where it is longer than lineSize.
@@ -165,12 +166,12 @@ func (l *Writer) flush(cut bool) {
 		return
 	}
 	// Redacted before it is cut, so that no half of a secret is left. A value that does not end in what was gathered is cut off with the margin.
-	text := l.secrets.Text(string(l.buf))
-	if cut || len(text) > lineSize {
-		text = text[:min(len(text), lineSize)] + " […]"
+	line := l.secrets.Text(string(l.buf))
+	if cut || len(line) > lineSize {
+		line = text.Prefix(line, lineSize) + " […]"
 	}
-	if text = strings.TrimRight(redact.Printable(text), " \t\n"); text != "" {
-		l.log.write(text)
+	if line = strings.TrimRight(redact.Printable(line), " \t\n"); line != "" {
+		l.log.write(line)
 	}
 	l.buf, l.skip = l.buf[:0], cut
 }
