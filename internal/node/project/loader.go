@@ -64,7 +64,8 @@ func (l *Loader) Load() (*config.Project, error) {
 	}
 	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
-			return nil, failure.New(failure.Denied, fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
+			return nil, failure.New(failure.Denied, fmt.Errorf("another configuration file: only a person may name one, and %s", why),
+				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
 	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})

@@ -64,7 +64,8 @@ var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doc
 // governable refuses arguments with which Claude Code would leave the session.
 func governable(args []string) error {
 	if len(args) > 0 && slices.Contains(noSession, args[0]) {
-		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]), "run it yourself: claude "+args[0])
+		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
+			"run it yourself: claude "+args[0])
 	}
 	for _, arg := range args {
 		if arg == "--" {

@@ -46,7 +46,8 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	}
 	defer v.Close()
 	if v.Project.Broken.All != "" {
-		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
+		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All),
+			"myc -C DIR config validate says where")
 	}
 	o, err := v.Project.AuditLog()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
@@ -112,7 +112,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 }
 
 // showLogin prints what the person is about to agree to.
-func (a *app) showLogin(server string, ask backend.Login) {
+func (a *app) showLogin(server string, ask oauth.Login) {
 	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", text.Flatten(server), text.Flatten(ask.Server), text.Flatten(ask.Issuer))
 	if len(ask.Scopes) > 0 {
 		fmt.Fprintf(a.Err, " for: %s", text.Flatten(strings.Join(ask.Scopes, ", ")))
