@@ -47,7 +47,9 @@ func Of(project string) (Paths, error) {
 // Folder holds all of the state that is in the project.
 func (p Paths) Folder() string { return Folder(p.project) }
 
-func (p Paths) in(names ...string) string { return filepath.Join(append([]string{p.Folder()}, names...)...) }
+func (p Paths) in(names ...string) string {
+	return filepath.Join(append([]string{p.Folder()}, names...)...)
+}
 
 // Ignore is the file that tells git to leave the state alone.
 func (p Paths) Ignore() string { return p.in(".gitignore") }

@@ -19,7 +19,8 @@ import (
 // desk is what people can do in a chat besides answering requests.
 func (c *Chats) desk() approval.Desk {
 	d := approval.Desk{
-		Sessions: c.agentSessions, Send: c.sendToAgent, Summary: c.agentSummary, Abort: c.abortAgent, Mode: c.Mode, SetMode: c.setMode, Costs: c.Replies.Costs,
+		Sessions: c.agentSessions, Send: c.sendToAgent, Summary: c.agentSummary, Abort: c.abortAgent, Mode: c.Mode,
+		SetMode: c.setMode, Costs: c.Replies.Costs,
 	}
 	if len(c.Project().File.Spawn.SearchPaths) > 0 {
 		d.Places = c.spawnPlaces
@@ -67,7 +68,8 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 			if agent == "node" || agent == "myc" {
 				agent = ""
 			}
-			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID, Tmux: socket, State: approval.Idle})
+			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID,
+				Tmux: socket, State: approval.Idle})
 		}
 	}
 	return seen

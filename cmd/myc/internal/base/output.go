@@ -12,9 +12,10 @@ import (
 	"mycelium/internal/node/project"
 )
 
-// PrintJSON writes one JSON value, indented, in the shapes of cli.md: lists are never null.
+// PrintJSON prints an indented JSON value. Empty lists are [], not null.
 func (a *App) PrintJSON(v any) error {
-	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.WithIndent("  "))
+	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
+		jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
@@ -22,7 +23,7 @@ func (a *App) PrintJSON(v any) error {
 	return err
 }
 
-// PrintLine writes one value as a line of JSON Lines.
+// PrintLine prints a value as a line of JSON Lines.
 func (a *App) PrintLine(v any) error {
 	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
 	if err != nil {
@@ -32,8 +33,8 @@ func (a *App) PrintLine(v any) error {
 	return err
 }
 
-// Table writes aligned columns; wide (Japanese) characters count twice. Control characters of foreign text are made visible,
-// so that nothing a server or file says can play with the terminal.
+// Table writes aligned columns; wide (Japanese) characters count twice. Hidden characters are made visible,
+// so that the text of a server or a file cannot control the terminal.
 func Table(w io.Writer, rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -57,13 +58,13 @@ func Table(w io.Writer, rows [][]string) {
 	}
 }
 
-// FirstLine shortens a text for a table to n columns.
+// FirstLine returns the first line of a text, at most n columns wide.
 func FirstLine(s string, n int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return runewidth.Truncate(s, n, "…")
 }
 
-// OrDash shows an empty value.
+// OrDash returns a dash for an empty value.
 func OrDash(s string) string {
 	if s == "" {
 		return "–"

@@ -80,7 +80,8 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
+		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles,
+			Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
 	}
 	return n, faults(problems), nil
 }
@@ -119,7 +120,8 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 		}
 	}
 	if len(cases) == 0 {
-		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
+		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file),
+			"a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
 	}
 	if own {
 		var problems []policy.Problem
@@ -169,7 +171,8 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			src.Catalog = append(src.Catalog, d)
 		}
 	default:
-		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name),
+			"parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
 	}
 	if wrong := faults(problems); len(wrong) > 0 {
 		return failure.New(failure.Config, fmt.Errorf("policy test: %s", wrong[0]), "")
