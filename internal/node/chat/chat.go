@@ -173,10 +173,14 @@ func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 		return
 	}
 	defer func() { _ = lock.Unlock() }()
-	bot, err := approval.NewTelegram(approval.TelegramOptions{
-		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Desk: c.desk(), Read: c.Replies.Read, Adopt: c.Replies.Adopt,
-		Logger: c.Logger,
-	})
+	o := approval.TelegramOptions{
+		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
+		Adopt: c.Replies.Adopt, Logger: c.Logger,
+	}
+	if len(c.Project().File.Spawn.SearchPaths) > 0 {
+		o.Starter = c
+	}
+	bot, err := approval.NewTelegram(o)
 	if err == nil {
 		err = bot.Run(ctx)
 	}

@@ -140,7 +140,7 @@ func (a *app) needProject() (made bool, err error) {
 	}
 	if !base.StdinIsTerminal(a.In) {
 		return false, failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
-			"myc -C "+dir+" init makes it one")
+			"myc -C "+dir+" init sets it up")
 	}
 	fmt.Fprintf(a.Err, "%s is not a Mycelium project yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
