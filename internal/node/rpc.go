@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
@@ -107,7 +107,7 @@ func (n *Node) serverMethods(to methods) {
 	handle(to, api.Learn, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.LearnReply, error) {
 		return n.Servers.Learn(ctx), nil
 	})
-	handle(to, api.LoginBegin, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (backend.Login, error) {
+	handle(to, api.LoginBegin, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (oauth.Login, error) {
 		return n.Servers.BeginLogin(ctx, p.Server, p.Redirect)
 	})
 	handle(to, api.LoginEnd, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (api.LoginReply, error) {

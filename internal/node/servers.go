@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/fence"
@@ -46,7 +47,7 @@ func (s *Servers) Learn(ctx context.Context) api.LearnReply {
 }
 
 // BeginLogin prepares an authorization by a person, whose browser comes back to the address redirect.
-func (s *Servers) BeginLogin(ctx context.Context, server, redirect string) (backend.Login, error) {
+func (s *Servers) BeginLogin(ctx context.Context, server, redirect string) (oauth.Login, error) {
 	return s.pool.BeginLogin(ctx, server, redirect)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -66,11 +67,11 @@ func (s *Skills) Approve(ctx context.Context, name, digest string) error {
 }
 
 // read returns a served skill and the text of its SKILL.md.
-func (s *Skills) read(ctx context.Context, name string) (backend.Served, []byte, error) {
+func (s *Skills) read(ctx context.Context, name string) (pin.Served, []byte, error) {
 	skills := s.pool.Catalog().Skills
-	i := slices.IndexFunc(skills, func(k backend.Served) bool { return k.Name == name })
+	i := slices.IndexFunc(skills, func(k pin.Served) bool { return k.Name == name })
 	if i < 0 {
-		return backend.Served{}, nil, failure.New(failure.NotFound,
+		return pin.Served{}, nil, failure.New(failure.NotFound,
 			fmt.Errorf("skill %q: no server serves it; myc skill list shows those that are served", name), "")
 	}
 	text, err := s.pool.SkillText(ctx, skills[i])

@@ -4,7 +4,7 @@ package api
 
 import (
 	"mycelium/internal/approval"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
@@ -34,7 +34,7 @@ var (
 	ApproveSkill = Method[ServedSkillParams, None]{"skill/approve", "approve a skill"}
 
 	Learn        = Method[None, LearnReply]{Name: "learn"}
-	LoginBegin   = Method[LoginParams, backend.Login]{"login/begin", "log in to a server"}
+	LoginBegin   = Method[LoginParams, oauth.Login]{"login/begin", "log in to a server"}
 	LoginEnd     = Method[LoginParams, LoginReply]{"login/end", "log in to a server"}
 	Logout       = Method[LoginParams, LogoutReply]{"login/forget", "log out of a server"}
 	EnvironNames = Method[None, []string]{Name: "environ/names"}

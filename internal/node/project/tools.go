@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
@@ -108,7 +109,7 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 }
 
 // heldRows returns the tools in quarantine for the list of all tools.
-func heldRows(categories *config.Categories, held []backend.Held) []api.Tool {
+func heldRows(categories *config.Categories, held []pin.Held) []api.Tool {
 	var rows []api.Tool
 	hidden := false
 	for _, h := range held {
@@ -137,7 +138,7 @@ func noteFindings(rows []api.Tool, found []backend.Reviewed) {
 }
 
 // heldItems returns the items in quarantine, for the validation of skills.
-func heldItems(held []backend.Held) []policy.Item {
+func heldItems(held []pin.Held) []policy.Item {
 	var out []policy.Item
 	for _, h := range held {
 		if !h.Template && h.Item.Name != "" {

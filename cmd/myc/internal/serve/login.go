@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -126,7 +126,7 @@ func hintOf(err error) error {
 }
 
 // showLogin prints what the person is about to agree to.
-func (a *app) showLogin(server string, ask backend.Login) {
+func (a *app) showLogin(server string, ask oauth.Login) {
 	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", project.Visible(server),
 		project.Visible(ask.Server), project.Visible(ask.Issuer))
 	if len(ask.Scopes) > 0 {
