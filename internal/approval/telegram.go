@@ -28,7 +28,11 @@ type TelegramOptions struct {
 	Queue  *Queue
 	DB     *store.DB
 	Board  *Board // nil: no notices
-	Desk   Desk
+	// Commands need these; a command whose interface is nil is not offered.
+	Agents   Agents
+	Control  AgentControl
+	Starter  Starter
+	Settings Settings
 	// Read understands what a person wrote about a request. nil: buttons only.
 	Read func(ctx context.Context, r Request, text string) (Reply, error)
 	// Adopt writes a policy or a rule that a person gave, and says what was written. nil: none can be.

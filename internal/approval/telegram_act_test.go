@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -313,16 +314,14 @@ func TestTelegramNotices(t *testing.T) {
 	var sent []string
 	w := newChat(t, -1, func(o *TelegramOptions) {
 		o.Config.Notices = []NoticeKind{Completed, DenialAlert}
-		o.Desk.Sessions = func(context.Context) ([]AgentSession, error) {
-			return []AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, nil
-		}
-		o.Desk.Send = func(_ context.Context, s AgentSession, text string) error {
+		agents := fakeAgents{sessions: []AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, send: func(s AgentSession, text string) error {
 			if text == "fail" {
 				return errors.New("the pane is gone")
 			}
 			sent = append(sent, s.ID+": "+text)
 			return nil
-		}
+		}}
+		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send") // the bot listens
 	w.api.Fail("sendMessage", telegramtest.Fault{Status: 502, Text: "Bad Gateway"})
@@ -364,8 +363,8 @@ func TestTelegramNoticesWait(t *testing.T) {
 // TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
 	w := newChat(t, -1, func(o *TelegramOptions) {
-		o.Desk.Sessions = func(context.Context) ([]AgentSession, error) { return []AgentSession{{ID: "s1", Label: "api"}}, nil }
-		o.Desk.Send = func(context.Context, AgentSession, string) error { return nil }
+		agents := fakeAgents{sessions: []AgentSession{{ID: "s1", Label: "api"}}, send: func(AgentSession, string) error { return nil }}
+		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send")
 	release := w.api.Hold("sendMessage")
@@ -399,3 +398,19 @@ func TestTelegramRefusalsAreLimited(t *testing.T) {
 		t.Errorf("%d messages:\n%s", n, w.chat())
 	}
 }
+
+// fakeAgents are agents whose terminals are a function.
+type fakeAgents struct {
+	sessions []AgentSession
+	send     func(s AgentSession, text string) error
+}
+
+func (f fakeAgents) Sessions(context.Context) ([]AgentSession, error) {
+	return slices.Clone(f.sessions), nil
+}
+func (f fakeAgents) Past(context.Context) ([]AgentSession, error)          { return nil, nil }
+func (f fakeAgents) Summary(context.Context, AgentSession) (string, error) { return "", nil }
+func (f fakeAgents) Send(_ context.Context, s AgentSession, text string) error {
+	return f.send(s, text)
+}
+func (f fakeAgents) Abort(context.Context, AgentSession) error { return nil }

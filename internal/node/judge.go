@@ -68,7 +68,8 @@ func (j *judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict
 	}
 	return approval.NewJudge(approval.JudgeOptions{
 		Model: client, Name: conf.Model, Confidence: conf.Share(), MayDeny: conf.MayDeny, Timeout: conf.Patience(),
-		Policies: j.policiesInWords, Rules: func() []policy.Rule { return j.files.Project().Rules }, Past: j.pastOf, Ledger: j.ledger, Logger: j.logger,
+		Policies: j.policiesInWords, Rules: func() []policy.Rule { return j.files.Project().Rules }, Past: j.pastOf,
+		Ledger: j.ledger, Logger: j.logger,
 	}).Judge(ctx, r)
 }
 
@@ -182,6 +183,7 @@ func (j *judge) Costs(context.Context) (approval.Costs, error) {
 // table does not have.
 func PriceOf(u harness.Usage) (usd float64, known bool) {
 	return model.Cost(u.Model, model.Usage{
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Searches: u.Searches, Fast: u.Fast,
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour,
+		Searches: u.Searches, Fast: u.Fast,
 	})
 }

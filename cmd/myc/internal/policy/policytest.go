@@ -81,7 +81,8 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
+		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles,
+			Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
 	}
 	return n, faults(problems), nil
 }
