@@ -94,7 +94,8 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 			return !faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
 		})
 		if file == nil {
-			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target), "write policies: as a list, one key a line, and as the last key of the file")
+			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target),
+				"write policies: as a list, one key a line, and as the last key of the file")
 		}
 		return atomicfile.Write(filepath.Join(dir, target), file, 0o644)
 	})

@@ -37,7 +37,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	}
 	defer func() { _ = log.Close() }()
 	o := gate.Options{
-		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: paths.Written(), Logger: l.Logger(),
+		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: paths.Written(),
+		Logger: l.Logger(),
 	}
 	token := l.Getenv(hook.TokenVar)
 	if token != "" {
@@ -101,7 +102,9 @@ func NoteDenial(ctx context.Context, l *project.Loader, e harness.Event, why str
 	tool := cmp.Or(e.Tool, e.Native, "(unreadable)")
 	server, _, _ := strings.Cut(e.Tool, "__")
 	_ = log.Append(ctx, audit.Record{
-		ID: audit.NewID(), Kind: audit.Decided, Time: time.Now(), Principal: project.LocalPrincipal, Role: p.File.Session.DefaultRole, Surface: "hook",
-		Server: server, Tool: tool, Args: e.Input, Effect: "deny", Rule: "hook", Reason: why, DecidedBy: "fault", Note: fmt.Sprintf("%s %s", e.Agent, e.Session),
+		ID: audit.NewID(), Kind: audit.Decided, Time: time.Now(), Principal: project.LocalPrincipal,
+		Role: p.File.Session.DefaultRole, Surface: "hook",
+		Server: server, Tool: tool, Args: e.Input, Effect: "deny", Rule: "hook", Reason: why, DecidedBy: "fault",
+		Note: fmt.Sprintf("%s %s", e.Agent, e.Session),
 	})
 }

@@ -34,7 +34,8 @@ func handleApprovals(daemon context.Context, mux *http.ServeMux, g *gateway.Serv
 	a := &approvalsAPI{approvals, daemon}
 	routes := http.NewServeMux()
 	for pattern, h := range map[string]operatorHandler{
-		"GET /api/approvals": a.list, "GET /api/approvals/{id}": a.show, "POST /api/approvals/{id}": a.answer, "GET /api/approvals/events": a.events,
+		"GET /api/approvals": a.list, "GET /api/approvals/{id}": a.show, "POST /api/approvals/{id}": a.answer,
+		"GET /api/approvals/events": a.events,
 	} {
 		routes.Handle(pattern, a.operatorOnly(h))
 	}
@@ -52,7 +53,8 @@ func (a *approvalsAPI) operatorOnly(next operatorHandler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if !gateway.FromHere(r) {
-			httpError(w, http.StatusForbidden, "approvals are answered from this machine only; from elsewhere use a chat, or a tunnel of your own")
+			httpError(w, http.StatusForbidden, "approvals are answered from this machine only; from elsewhere use a chat, or a "+
+				"tunnel of your own")
 			return
 		}
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -62,7 +64,8 @@ func (a *approvalsAPI) operatorOnly(next operatorHandler) http.Handler {
 		}
 		if name == "" {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="mycelium approvals"`)
-			httpError(w, http.StatusUnauthorized, "the operator's token is needed (myc approvals token); the token of a session does not answer approvals")
+			httpError(w, http.StatusUnauthorized, "the operator's token is needed (myc approvals token); the token of a session does "+
+				"not answer approvals")
 			return
 		}
 		next(w, r, name)

@@ -69,7 +69,8 @@ func (j *modelJudge) Judge(ctx context.Context, r approval.Request) (approval.Ve
 	}
 	return judge.New(judge.Options{
 		Model: client, Name: conf.Model, Confidence: conf.Share(), MayDeny: conf.MayDeny, Timeout: conf.Patience(),
-		Policies: j.policiesInWords, Rules: func() []policy.Rule { return j.files.Project().Rules }, Past: j.pastOf, Ledger: j.ledger, Logger: j.logger,
+		Policies: j.policiesInWords, Rules: func() []policy.Rule { return j.files.Project().Rules }, Past: j.pastOf,
+		Ledger: j.ledger, Logger: j.logger,
 	}).Judge(ctx, r)
 }
 
@@ -183,6 +184,7 @@ func (j *modelJudge) Costs(context.Context) (approval.Costs, error) {
 // table does not have.
 func PriceOf(u harness.Usage) (usd float64, known bool) {
 	return model.Cost(u.Model, model.Usage{
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Searches: u.Searches, Fast: u.Fast,
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour,
+		Searches: u.Searches, Fast: u.Fast,
 	})
 }

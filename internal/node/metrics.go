@@ -61,7 +61,8 @@ func openMetrics(n *Node) (*metrics, error) {
 			sample = *conf.Sample
 		}
 		m.exporter = telemetry.NewExporter(telemetry.ExporterOptions{
-			Endpoint: endpoint, Headers: headers, Service: o.Getenv("OTEL_SERVICE_NAME"), Version: o.Version, Meter: m.meter, Logger: n.logger,
+			Endpoint: endpoint, Headers: headers, Service: o.Getenv("OTEL_SERVICE_NAME"), Version: o.Version, Meter: m.meter,
+			Logger: n.logger,
 		})
 		m.tracer = telemetry.NewTracer(m.exporter, sample)
 	}

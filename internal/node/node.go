@@ -148,7 +148,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(n.gate.Close)
 	view.Files.Readable = n.gate.MaySearch
 	n.chats = chat.New(chat.Options{
-		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge, BotLocks: n.state.Telegram(), Logger: n.logger,
+		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
+		BotLocks: n.state.Telegram(), Logger: n.logger,
 	})
 	n.files.changed = func(next *project.View) {
 		n.gate.Swap(next.World())
@@ -223,7 +224,8 @@ func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 		anonymous = s
 	}
 	n.gateway = gateway.New(gateway.Options{
-		Gate: n.gate, Version: n.options.Version, MaxBody: conf.MaxBody, Anonymous: anonymous, Hosts: conf.Hosts, OAuth: oauthOf(conf.OAuth), Logger: n.logger,
+		Gate: n.gate, Version: n.options.Version, MaxBody: conf.MaxBody, Anonymous: anonymous, Hosts: conf.Hosts,
+		OAuth: oauthOf(conf.OAuth), Logger: n.logger,
 	})
 	n.onClose(n.gateway.Close)
 	return nil

@@ -21,7 +21,8 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() gate.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals}, Queue: n.Approvals.queue,
+		Gate: n.gate, Spec: func() gate.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Queue:   n.Approvals.queue,
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

@@ -53,11 +53,13 @@ func (s *Skills) Approve(ctx context.Context, name, digest string) error {
 	if k, problems := project.ServedSkill(served, text); k == nil {
 		return fmt.Errorf("skill %s: %s", served.Name, project.ProblemText(problems[len(problems)-1]))
 	}
-	if err := s.acts.record(ctx, act{"skill approve", served.Name, digest}, served.Server, "the skill "+served.Name+" of a server is approved"); err != nil {
+	if err := s.acts.record(ctx, act{"skill approve", served.Name, digest}, served.Server,
+		"the skill "+served.Name+" of a server is approved"); err != nil {
 		return err
 	}
 	if err := s.pool.ApproveSkill(served.Name, digest, text); err != nil {
-		_ = s.acts.record(ctx, act{"skill approve failed", served.Name, digest}, served.Server, "the skill "+served.Name+" was not approved: "+err.Error())
+		_ = s.acts.record(ctx, act{"skill approve failed", served.Name, digest}, served.Server,
+			"the skill "+served.Name+" was not approved: "+err.Error())
 		return failure.New(failure.Invalid, err, "")
 	}
 	s.files.Recompile()
@@ -69,7 +71,8 @@ func (s *Skills) read(ctx context.Context, name string) (pin.Served, []byte, err
 	skills := s.pool.Catalog().Skills
 	i := slices.IndexFunc(skills, func(k pin.Served) bool { return k.Name == name })
 	if i < 0 {
-		return pin.Served{}, nil, failure.New(failure.NotFound, fmt.Errorf("skill %q: no server serves it; myc skill list shows those that are served", name), "")
+		return pin.Served{}, nil, failure.New(failure.NotFound,
+			fmt.Errorf("skill %q: no server serves it; myc skill list shows those that are served", name), "")
 	}
 	text, err := s.pool.SkillText(ctx, skills[i])
 	return skills[i], text, err

@@ -52,7 +52,8 @@ func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
 // Call calls one tool in the session of the parameters.
 func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (api.CallReply, error) {
 	if limit := cmp.Or(t.files.Project().File.Server.MaxBody, rpc.MaxMessage); len(p.Args) > limit {
-		return api.CallReply{}, failure.New(failure.Invalid, fmt.Errorf("call: the arguments are too large: the limit is %d bytes (server.maxBody)", limit), "")
+		return api.CallReply{}, failure.New(failure.Invalid,
+			fmt.Errorf("call: the arguments are too large: the limit is %d bytes (server.maxBody)", limit), "")
 	}
 	s, done, err := t.sessions.open(ctx, c, p.SessionParams)
 	if err != nil {
@@ -124,7 +125,8 @@ func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance) error {
 	}
 	if err := t.pool.Accept(items); err != nil {
 		for _, it := range items {
-			_ = t.acts.record(ctx, act{"accept failed", it.Name, it.Digest}, "", "the definition of "+it.Name+" was not accepted: "+err.Error())
+			_ = t.acts.record(ctx, act{"accept failed", it.Name, it.Digest}, "",
+				"the definition of "+it.Name+" was not accepted: "+err.Error())
 		}
 		return failure.New(failure.Invalid, err, "")
 	}

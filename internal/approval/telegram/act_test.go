@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,16 +317,14 @@ func TestTelegramNotices(t *testing.T) {
 	var sent []string
 	w := newChat(t, -1, func(o *Options) {
 		o.Config.Notices = []approval.NoticeKind{approval.Completed, approval.DenialAlert}
-		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
-			return []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, nil
-		}
-		o.Desk.Send = func(_ context.Context, s approval.AgentSession, text string) error {
+		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, send: func(s approval.AgentSession, text string) error {
 			if text == "fail" {
 				return errors.New("the pane is gone")
 			}
 			sent = append(sent, s.ID+": "+text)
 			return nil
-		}
+		}}
+		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send") // the bot listens
 	w.api.Fail("sendMessage", telegramtest.Fault{Status: 502, Text: "Bad Gateway"})
@@ -367,10 +366,8 @@ func TestTelegramNoticesWait(t *testing.T) {
 // TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
 	w := newChat(t, -1, func(o *Options) {
-		o.Desk.Sessions = func(context.Context) ([]approval.AgentSession, error) {
-			return []approval.AgentSession{{ID: "s1", Label: "api"}}, nil
-		}
-		o.Desk.Send = func(context.Context, approval.AgentSession, string) error { return nil }
+		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}}, send: func(approval.AgentSession, string) error { return nil }}
+		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send")
 	release := w.api.Hold("sendMessage")
@@ -404,3 +401,19 @@ func TestTelegramRefusalsAreLimited(t *testing.T) {
 		t.Errorf("%d messages:\n%s", n, w.chat())
 	}
 }
+
+// fakeAgents are agents whose terminals are a function.
+type fakeAgents struct {
+	sessions []approval.AgentSession
+	send     func(s approval.AgentSession, text string) error
+}
+
+func (f fakeAgents) Sessions(context.Context) ([]approval.AgentSession, error) {
+	return slices.Clone(f.sessions), nil
+}
+func (f fakeAgents) Past(context.Context) ([]approval.AgentSession, error)          { return nil, nil }
+func (f fakeAgents) Summary(context.Context, approval.AgentSession) (string, error) { return "", nil }
+func (f fakeAgents) Send(_ context.Context, s approval.AgentSession, text string) error {
+	return f.send(s, text)
+}
+func (f fakeAgents) Abort(context.Context, approval.AgentSession) error { return nil }

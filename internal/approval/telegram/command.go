@@ -24,17 +24,17 @@ type command struct {
 	run               func(ctx context.Context, m *models.Message, args string)
 }
 
-// commands is the table of commands. What the desk does not have is not offered.
+// commands is the table of commands. A command is offered if the options have what it needs.
 func (t *Bot) commands() []command {
-	d := t.o.Desk
+	o := t.o
 	all := []command{
 		{"status", "sessions and what waits", "", true, t.status},
-		{"send", "write to an agent", "WINDOW TEXT", d.Send != nil && d.Sessions != nil, t.sendText},
-		{"new", "start an agent in a folder", "FOLDER [PROMPT]", d.Spawn != nil && d.Places != nil, t.newSession},
-		{"resume", "take up a past session", "", d.Spawn != nil && d.Past != nil, t.resume},
-		{"abort", "end a session", "WINDOW", d.Abort != nil && d.Sessions != nil, t.abort},
-		{"mode", "who answers: auto, local or remote", "[auto|local|remote]", d.Mode != nil, t.mode},
-		{"cost", "what models cost", "", d.Costs != nil, t.cost},
+		{"send", "write to an agent", "WINDOW TEXT", o.Control != nil && o.Agents != nil, t.sendText},
+		{"new", "start an agent in a folder", "FOLDER [PROMPT]", o.Starter != nil, t.newSession},
+		{"resume", "take up a past session", "", o.Starter != nil && o.Agents != nil, t.resume},
+		{"abort", "end a session", "WINDOW", o.Control != nil && o.Agents != nil, t.abort},
+		{"mode", "who answers: auto, local or remote", "[auto|local|remote]", o.Settings != nil, t.mode},
+		{"cost", "what models cost", "", o.Settings != nil, t.cost},
 		{"help", "what I can do", "", true, t.help},
 	}
 	return slices.DeleteFunc(all, func(c command) bool { return !c.offered })
@@ -115,15 +115,15 @@ func (t *Bot) status(ctx context.Context, m *models.Message, _ string) {
 		t.complain("requests could not be listed", err)
 	}
 	p.textf("%d waiting for an answer", len(waiting))
-	if t.o.Desk.Mode != nil {
-		p.textf(" · mode %s", t.o.Desk.Mode())
+	if t.o.Settings != nil {
+		p.textf(" · mode %s", t.o.Settings.Mode())
 	}
 	p.text("\n")
-	if t.o.Desk.Sessions == nil {
+	if t.o.Agents == nil {
 		t.say(ctx, p, replyTo(m.ID))
 		return
 	}
-	all, err := t.o.Desk.Sessions(ctx)
+	all, err := t.o.Agents.Sessions(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The sessions could not be listed", err)
 		return
@@ -149,15 +149,13 @@ func (t *Bot) status(ctx context.Context, m *models.Message, _ string) {
 		p.text("\n")
 		choices = append(choices, choice{approval.Short(cmp.Or(s.Label, s.ID), optionRoom), func(ctx context.Context) string { return t.summary(ctx, s) }})
 	}
-	if t.o.Desk.Summary != nil {
-		t.offer(p, m.From.ID, choices, false)
-	}
+	t.offer(p, m.From.ID, choices, false)
 	t.say(ctx, p, replyTo(m.ID))
 }
 
 // summary sends what happened in a session; a reply to it goes to the agent.
 func (t *Bot) summary(ctx context.Context, s approval.AgentSession) string {
-	summary, err := t.o.Desk.Summary(ctx, s)
+	summary, err := t.o.Agents.Summary(ctx, s)
 	if err != nil {
 		t.complain("a summary was not made", err)
 		return "No summary: " + approval.Short(err.Error(), 150)
@@ -187,12 +185,12 @@ func (t *Bot) sendText(ctx context.Context, m *models.Message, args string) {
 
 // forward types a text into the terminal of a session. It says that it arrived only when it did.
 func (t *Bot) forward(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, text string) {
-	if t.o.Desk.Send == nil || t.o.Desk.Sessions == nil {
+	if t.o.Control == nil || t.o.Agents == nil {
 		t.refuse(ctx, m.From.ID, m.ID, "Texts cannot be sent to agents here: nothing was sent.")
 		return
 	}
 	send := func(ctx context.Context, s approval.AgentSession) string {
-		if err := t.o.Desk.Send(ctx, s, text); err != nil {
+		if err := t.o.Control.Send(ctx, s, text); err != nil {
 			t.complain("a text did not reach its agent", err)
 			return "Not sent to " + approval.Short(cmp.Or(s.Label, s.ID), 60) + ": " + approval.Short(t.link.clean(err), 200)
 		}
@@ -203,7 +201,7 @@ func (t *Bot) forward(ctx context.Context, m *models.Message, is func(approval.A
 
 // which finds the one session that is meant, asks where it could be several, and acts on it.
 func (t *Bot) which(ctx context.Context, m *models.Message, is func(approval.AgentSession) bool, question string, act func(context.Context, approval.AgentSession) string) {
-	all, err := t.o.Desk.Sessions(ctx)
+	all, err := t.o.Agents.Sessions(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The sessions could not be listed", err)
 		return
@@ -232,7 +230,7 @@ func (t *Bot) newSession(ctx context.Context, m *models.Message, args string) {
 		t.refuse(ctx, m.From.ID, m.ID, "Write /new FOLDER [PROMPT].")
 		return
 	}
-	found, err := t.o.Desk.Places(ctx, name)
+	found, err := t.o.Starter.Places(ctx, name)
 	if err != nil {
 		t.refuse(ctx, m.From.ID, m.ID, "Nothing was started: "+approval.Short(err.Error(), 300))
 		return
@@ -251,7 +249,7 @@ func (t *Bot) newSession(ctx context.Context, m *models.Message, args string) {
 }
 
 func (t *Bot) spawn(ctx context.Context, dir, prompt, resume string) string {
-	label, err := t.o.Desk.Spawn(ctx, dir, prompt, resume)
+	label, err := t.o.Starter.Start(ctx, dir, prompt, resume)
 	if err != nil {
 		t.complain("a session was not started", err)
 		return "Nothing was started: " + approval.Short(t.link.clean(err), 200)
@@ -261,7 +259,7 @@ func (t *Bot) spawn(ctx context.Context, dir, prompt, resume string) string {
 
 // resume offers the past sessions.
 func (t *Bot) resume(ctx context.Context, m *models.Message, _ string) {
-	past, err := t.o.Desk.Past(ctx)
+	past, err := t.o.Agents.Past(ctx)
 	if err != nil {
 		t.problem(ctx, m, "Past sessions could not be listed", err)
 		return
@@ -291,7 +289,7 @@ func (t *Bot) abort(ctx context.Context, m *models.Message, args string) {
 	}
 	name, _ := firstWord(args)
 	t.which(ctx, m, func(s approval.AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }, "End which one?", func(ctx context.Context, s approval.AgentSession) string {
-		if err := t.o.Desk.Abort(ctx, s); err != nil {
+		if err := t.o.Control.Abort(ctx, s); err != nil {
 			return "Not ended: " + approval.Short(t.link.clean(err), 200)
 		}
 		return "⏹ Ended: " + approval.Short(cmp.Or(s.Label, s.ID), 60)
@@ -301,22 +299,20 @@ func (t *Bot) abort(ctx context.Context, m *models.Message, args string) {
 func (t *Bot) mode(ctx context.Context, m *models.Message, args string) {
 	switch want := approval.Mode(strings.ToLower(args)); {
 	case args == "":
-		t.say(ctx, (&page{}).textf("Mode: %s. /mode local: the agent's own terminal asks; remote: this chat; auto: whoever is there.", t.o.Desk.Mode()), replyTo(m.ID))
+		t.say(ctx, (&page{}).textf("Mode: %s. /mode local: the agent's own terminal asks; remote: this chat; auto: whoever is there.", t.o.Settings.Mode()), replyTo(m.ID))
 	case want != approval.Auto && want != approval.Local && want != approval.Remote:
 		t.refuse(ctx, m.From.ID, m.ID, "Write /mode auto, /mode local or /mode remote.")
-	case t.o.Desk.SetMode == nil:
-		t.refuse(ctx, m.From.ID, m.ID, "The mode cannot be changed here.")
 	default:
-		if err := t.o.Desk.SetMode(ctx, want); err != nil {
+		if err := t.o.Settings.SetMode(ctx, want); err != nil {
 			t.problem(ctx, m, "The mode stays as it was", err)
 			return
 		}
-		t.say(ctx, (&page{}).textf("Mode: %s.", t.o.Desk.Mode()), replyTo(m.ID))
+		t.say(ctx, (&page{}).textf("Mode: %s.", t.o.Settings.Mode()), replyTo(m.ID))
 	}
 }
 
 func (t *Bot) cost(ctx context.Context, m *models.Message, _ string) {
-	c, err := t.o.Desk.Costs(ctx)
+	c, err := t.o.Settings.Costs(ctx)
 	if err != nil {
 		t.problem(ctx, m, "The costs are not known", err)
 		return

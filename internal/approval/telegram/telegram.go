@@ -30,7 +30,11 @@ type Options struct {
 	Queue  *approval.Queue
 	DB     *store.DB
 	Board  *approval.Board // nil: no notices
-	Desk   approval.Desk
+	// Commands need these; a command whose interface is nil is not offered.
+	Agents   approval.Agents
+	Control  approval.AgentControl
+	Starter  approval.Starter
+	Settings approval.Settings
 	// Read understands what a person wrote about a request. nil: buttons only.
 	Read func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)
 	// Adopt writes a policy or a rule that a person gave, and says what was written. nil: none can be.

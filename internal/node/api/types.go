@@ -205,7 +205,8 @@ type Answer struct {
 
 // By is the answer as the queue takes it: by this person, from this surface.
 func (a Answer) By(person, via string) approval.Answer {
-	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, By: person, Via: via, Reason: a.Reason, Text: a.Text, Digest: a.Digest}
+	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, By: person, Via: via, Reason: a.Reason, Text: a.Text,
+		Digest: a.Digest}
 }
 
 // TokenParams ask for a new operator's token, or take the present one away.

@@ -135,7 +135,8 @@ func (c *Chats) channels() (out channels, err error) {
 		*s = text
 	}
 	out.notify = conf.Notify
-	for key, w := range map[string]**approval.WebhookConfig{"approval.notify.ntfy": &out.notify.Ntfy, "approval.notify.slack": &out.notify.Slack} {
+	for key, w := range map[string]**approval.WebhookConfig{"approval.notify.ntfy": &out.notify.Ntfy,
+		"approval.notify.slack": &out.notify.Slack} {
 		if *w != nil {
 			filled := **w
 			fill(key+".url", &filled.URL)
@@ -164,7 +165,8 @@ func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
 // runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only.
 func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 	lock, err := lockBot(ctx, c.BotLocks, conf.Token, func(err error) {
-		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give each project a bot of its own", "error", err)
+		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give "+
+			"each project a bot of its own", "error", err)
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -173,9 +175,14 @@ func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 		return
 	}
 	defer func() { _ = lock.Unlock() }()
-	bot, err := telegram.New(telegram.Options{
-		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Desk: c.desk(), Read: c.Replies.Read, Adopt: c.Replies.Adopt, Logger: c.Logger,
-	})
+	o := telegram.Options{
+		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
+		Adopt: c.Replies.Adopt, Logger: c.Logger,
+	}
+	if len(c.Project().File.Spawn.SearchPaths) > 0 {
+		o.Starter = c
+	}
+	bot, err := telegram.New(o)
 	if err == nil {
 		err = bot.Run(ctx)
 	}

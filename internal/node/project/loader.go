@@ -64,7 +64,9 @@ func (l *Loader) Load() (*config.Project, error) {
 	}
 	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
-			return nil, failure.New(failure.Denied, fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
+			return nil, failure.New(failure.Denied,
+				fmt.Errorf("another configuration file: only a person may name one, and %s", why),
+				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
 	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
@@ -138,7 +140,8 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
-		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version, Logger: l.Logger(),
+		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
+		Logger: l.Logger(),
 	})
 }
 

@@ -59,7 +59,8 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 		problems[i].File = file
 	}
 	if len(list) != 1 || list[0].Name != name {
-		return nil, append(problems, policy.Problem{File: file, Message: "its SKILL.md does not declare the skill " + name, Hint: "tell the makers of the server"})
+		return nil, append(problems, policy.Problem{File: file, Message: "its SKILL.md does not declare the skill " + name,
+			Hint: "tell the makers of the server"})
 	}
 	k := list[0]
 	asked := k.AllowedTools
@@ -68,7 +69,8 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 		if tool, ok := ownTool(s.Server, entry); ok {
 			k.AllowedTools = append(k.AllowedTools, "?"+tool)
 		} else {
-			problems = append(problems, policy.Problem{File: file, Warning: true, Message: fmt.Sprintf("allowed-tools asks for %q, which is not a tool of %s: it is not granted", entry, s.Server)})
+			problems = append(problems, policy.Problem{File: file, Warning: true,
+				Message: fmt.Sprintf("allowed-tools asks for %q, which is not a tool of %s: it is not granted", entry, s.Server)})
 		}
 	}
 	k.Commands, k.Triggers, k.Dir, k.File = nil, nil, nil, file

@@ -35,7 +35,8 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	open := v.Policy.OpenSkills(role)
 	for _, name := range skills {
 		if !slices.Contains(open, name) {
-			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name, cmp.Or(strings.Join(open, ", "), "–"))
+			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name,
+				cmp.Or(strings.Join(open, ", "), "–"))
 		}
 	}
 	if skills == nil {
@@ -117,8 +118,9 @@ func heldRows(categories *config.Categories, held []pin.Held) []api.Tool {
 		}
 		info := categories.Describe(policy.Definition{Item: h.Item, Raw: h.New})
 		rows = append(rows, api.Tool{
-			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category, Mutates: info.Mutates,
-			Skills: []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
+			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category,
+			Mutates: info.Mutates,
+			Skills:  []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
 		})
 	}
 	return rows
@@ -129,7 +131,8 @@ func noteFindings(rows []api.Tool, found []backend.Reviewed) {
 	for _, r := range found {
 		i := slices.IndexFunc(rows, func(row api.Tool) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
 		if i >= 0 {
-			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why, rows[i].Reason)
+			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why,
+				rows[i].Reason)
 		}
 	}
 }

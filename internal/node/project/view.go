@@ -47,7 +47,8 @@ func (v *View) Compile() {
 	v.Problems = slices.Concat(v.Project.Problems, more, faults)
 	w := v.World()
 	if w.Bare != v.Project.Bare {
-		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." + v.Project.Bare + ": its names stand with their prefix, because without it " +
+		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." +
+			v.Project.Bare + ": its names stand with their prefix, because without it " +
 			v.bareCollision + " would be read as another server's", Hint: "remove bare, or rename the server whose name it begins with"})
 	}
 }
@@ -55,7 +56,8 @@ func (v *View) Compile() {
 // World returns the view in the form that the gate takes.
 func (v *View) World() gate.World {
 	cat := v.Pool.Catalog()
-	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
+	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
+		Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]gate.Server{}}
 	for _, s := range v.Project.Servers {

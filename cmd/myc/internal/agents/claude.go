@@ -56,15 +56,18 @@ func (a *app) claudeCmd() *cobra.Command {
 }
 
 // ungoverned are arguments with which Claude Code would run without the hook, with other servers or outside of the session.
-var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config", "--bg", "--background", "--tmux", "--remote", "--teleport"}
+var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config",
+	"--bg", "--background", "--tmux", "--remote", "--teleport"}
 
 // noSession are the commands of Claude Code that do not start a session in this process.
-var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project", "remote-control", "setup-token", "update", "upgrade"}
+var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins",
+	"project", "remote-control", "setup-token", "update", "upgrade"}
 
 // governable refuses arguments with which Claude Code would leave the session.
 func governable(args []string) error {
 	if len(args) > 0 && slices.Contains(noSession, args[0]) {
-		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]), "run it yourself: claude "+args[0])
+		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
+			"run it yourself: claude "+args[0])
 	}
 	for _, arg := range args {
 		if arg == "--" {
@@ -121,7 +124,8 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(files) }()
 	// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
-	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings", filepath.Join(files, "settings.json")}, args...)
+	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings",
+		filepath.Join(files, "settings.json")}, args...)
 	return a.runAgent(program, argv, s.Token)
 }
 
@@ -135,7 +139,8 @@ func (a *app) needProject() (made bool, err error) {
 		return false, a.CheckTrust()
 	}
 	if !base.StdinIsTerminal(a.In) {
-		return false, failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir), "myc -C "+dir+" init makes it one")
+		return false, failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
+			"myc -C "+dir+" init sets it up")
 	}
 	fmt.Fprintf(a.Err, "%s is not a Mycelium project yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {

@@ -56,7 +56,8 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Ses
 		return s, err
 	}
 	if s.Role == "" {
-		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so it may use nothing\nhint: set session.defaultRole in mycelium.yaml, or say --role")
+		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so it may use nothing\nhint: set session.defaultRole in "+
+			"mycelium.yaml, or say --role")
 	}
 	return s, nil
 }

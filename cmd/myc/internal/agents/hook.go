@@ -46,7 +46,8 @@ func (a *app) hookCmd() *cobra.Command {
 	}
 	var f hook.Flags
 	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
-	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the "+
+		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
 	c.RunE = func(c *cobra.Command, args []string) error {

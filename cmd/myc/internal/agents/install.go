@@ -44,16 +44,19 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	})
 	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
 	remove := scope(&cobra.Command{
-		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
+		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude",
+		Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
 	})
 	status := &cobra.Command{
-		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way", Example: "  myc hook status --json", Args: base.NoArgs,
+		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way",
+		Example: "  myc hook status --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hookStatus(c.Context()) },
 	}
 	check := &cobra.Command{
 		Use: "check " + agents, Short: "Prove with the installed agent that a denied call does not run",
-		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our hook\n" +
+		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our " +
+			"hook\n" +
 			"and a model that follows a script: a denied command must not run, an allowed one must. Your own configuration, your\n" +
 			"credentials and the network are not used.",
 		Example: "  myc hook check claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
@@ -132,7 +135,8 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next "+
+		"start\n", agent, known.Title)
 	return nil
 }
 

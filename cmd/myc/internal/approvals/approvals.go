@@ -25,7 +25,8 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).approvalsCmd() }
 func (a *app) approvalsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "approvals", Short: "Calls that wait for a person", Args: base.NoArgs,
-		Long: "A call that the policy marks ask waits until somebody answers it here, in a chat, over HTTP or in the client itself. The first\n" +
+		Long: "A call that the policy marks ask waits until somebody answers it here, in a chat, over HTTP or in the client itself. " +
+			"The first\n" +
 			"answer counts; a call that nobody answers in time (approval.deadline, 5 minutes) is denied. ID may be its first letters.",
 		Example: "  myc approvals list\n  myc approvals approve k3m9 --for session",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) },
@@ -33,7 +34,8 @@ func (a *app) approvalsCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "What waits, oldest first", Example: "  myc approvals list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) }},
-		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9", Args: base.ArgRange(1, 1, "one request id"),
+		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9",
+			Args: base.ArgRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
 		a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
 	return c
@@ -41,7 +43,8 @@ func (a *app) approvalsCmd() *cobra.Command {
 
 func (a *app) answerCmd(allow bool) *cobra.Command {
 	var reach, reason string
-	c := &cobra.Command{Use: "approve ID", Short: "Let it run", Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
+	c := &cobra.Command{Use: "approve ID", Short: "Let it run",
+		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
 	words := "once, session (the same call, for the rest of the session) or rule (a rule is written into the project's rules)"
 	if !allow {
 		c.Use, c.Short, c.Example = "deny ID", "Do not let it run", `  myc approvals deny k3m9 --for session --reason "not on a Friday"`
@@ -91,7 +94,8 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30), base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30),
+			base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
 	}
 	base.Table(a.Out, rows)
 	return nil

@@ -44,9 +44,11 @@ func (a *app) showRequest(r approval.Request) {
 		}
 		state += " at " + r.Answer.Time.Local().Format(time.DateTime)
 	}
-	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)}, {"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
+	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)},
+		{"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
 	for _, f := range [][2]string{
-		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir}, {"asked by rule", r.Rule},
+		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir},
+		{"asked by rule", r.Rule},
 		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", text.Cell(r.Thinking, 500)},
 	} {
 		if f[1] != "" {
@@ -91,9 +93,11 @@ func (a *app) requestID(ctx context.Context, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", failure.Hint(fmt.Errorf("approvals: nothing that waits has an id that begins with %q", prefix), "myc approvals list shows what waits; a settled one is shown by its whole id")
+		return "", failure.Hint(fmt.Errorf("approvals: nothing that waits has an id that begins with %q", prefix),
+			"myc approvals list shows what waits; a settled one is shown by its whole id")
 	default:
-		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)), "write more of it: "+strings.Join(found, ", "))
+		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)),
+			"write more of it: "+strings.Join(found, ", "))
 	}
 }
 

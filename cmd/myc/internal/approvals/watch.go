@@ -19,7 +19,8 @@ import (
 func (a *app) approvalsWatchCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch", Short: "Answer requests as they come, on the whole screen", Args: base.NoArgs,
-		Long: "Shows what waits, with the arguments as they are and a diff of edits, and takes answers by single keys. On a pipe, or with\n" +
+		Long: "Shows what waits, with the arguments as they are and a diff of edits, and takes answers by single keys. On a pipe, or " +
+			"with\n" +
 			"--json, it prints one line for each request that comes and each that is settled.",
 		Example: "  myc approvals watch\n  myc approvals watch --json | jq .tool",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.approvalsWatch(c.Context()) },
@@ -50,7 +51,8 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 		Title: dir, By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
 		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
-			return base.Operate(ctx, a.App, api.ApprovalsAnswer, api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
+			return base.Operate(ctx, a.App, api.ApprovalsAnswer,
+				api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
 		},
 	})
 }

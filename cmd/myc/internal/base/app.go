@@ -18,7 +18,7 @@ type App struct {
 	NoColor bool
 }
 
-// Exit is the end of a command with the exit code of another program, which has said all that there is to say.
+// Exit ends a command with the exit code of another program, and prints nothing.
 type Exit struct{ Code int }
 
 func (e Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// CommandName is how an error names a command: its path without the program, which every error begins with.
+// CommandName returns the name of a command for the beginning of an error: its path without the program.
 func CommandName(c *cobra.Command) string {
 	if !c.HasParent() {
 		return ""
@@ -17,7 +17,7 @@ func CommandName(c *cobra.Command) string {
 	return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ") + ": "
 }
 
-// NoArgs refuses arguments, and says which command the word may have meant.
+// NoArgs refuses arguments, and suggests the command that may have been meant.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return failure.New(failure.Usage, fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), hint)
 }
 
-// ArgRange accepts min to max arguments; usage names them.
+// ArgRange accepts lo to hi arguments. usage describes them in the error.
 func ArgRange(lo, hi int, usage string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < lo || len(args) > hi {

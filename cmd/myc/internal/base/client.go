@@ -52,7 +52,8 @@ func (a *App) Connect(ctx context.Context) (*Client, error) {
 			return c, err
 		}
 	}
-	return nil, failure.Hint(errors.New("another process owns this project and does not answer"), "myc doctor says which; myc stop -f ends it")
+	return nil, failure.Hint(errors.New("another process owns this project and does not answer"),
+		"myc doctor says which; myc stop -f ends it")
 }
 
 // become opens the node in this process and attaches to it.

@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/store"
 )
 
-// WithIndex opens the index beside whoever owns the project: reading needs no owner.
+// WithIndex calls f with the audit index. It needs no node, and works beside one.
 func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
 	p, err := a.Load()
 	if err != nil {
@@ -35,14 +35,14 @@ func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
 		return err
 	}
 	if owner != nil {
-		owner.Close() // it keeps the index up
+		owner.Close() // a node keeps the index up to date
 	} else if err := x.Follow(ctx); err != nil {
 		return err
 	}
 	return f(x)
 }
 
-// ParseTime reads a moment or an age; days are d.
+// ParseTime reads a time (RFC 3339) or an age such as 24h or 7d. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

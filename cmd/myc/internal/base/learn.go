@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// LearnPending starts servers whose catalog nobody knows yet, so that a first look shows what they offer.
+// LearnPending asks the servers what they offer if the catalog of one is not known yet, so that the first list is complete.
 func (a *App) LearnPending(ctx context.Context, c *Client) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -22,7 +22,7 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 	return a.LearnAll(ctx, c)
 }
 
-// LearnAll asks every server anew what it offers.
+// LearnAll asks every server what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
 	learned, err := Call(ctx, c, api.Learn, api.None{})
 	if err != nil {

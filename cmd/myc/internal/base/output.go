@@ -11,9 +11,10 @@ import (
 	"mycelium/internal/text"
 )
 
-// PrintJSON writes one JSON value, indented, in the shapes of cli.md: lists are never null.
+// PrintJSON prints an indented JSON value. Empty lists are [], not null.
 func (a *App) PrintJSON(v any) error {
-	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.WithIndent("  "))
+	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
+		jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
@@ -21,7 +22,7 @@ func (a *App) PrintJSON(v any) error {
 	return err
 }
 
-// PrintLine writes one value as a line of JSON Lines.
+// PrintLine prints a value as a line of JSON Lines.
 func (a *App) PrintLine(v any) error {
 	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
 	if err != nil {
@@ -31,8 +32,8 @@ func (a *App) PrintLine(v any) error {
 	return err
 }
 
-// Table writes aligned columns; wide (Japanese) characters count twice. Hidden characters are shown, so that nothing that a server
-// or a file says can control the terminal.
+// Table writes aligned columns; wide (Japanese) characters count twice. Hidden characters are shown, so
+// that the text of a server or a file cannot control the terminal.
 func Table(w io.Writer, rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -56,7 +57,7 @@ func Table(w io.Writer, rows [][]string) {
 	}
 }
 
-// OrDash shows an empty value.
+// OrDash returns a dash for an empty value.
 func OrDash(s string) string {
 	if s == "" {
 		return "–"

@@ -70,7 +70,8 @@ func (a *app) demo(ctx context.Context) (err error) {
 	if err := d.verdict(); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."), d.bold.Render("myc init && myc mcp"))
+	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."),
+		d.bold.Render("myc init && myc mcp"))
 	return nil
 }
 
@@ -115,7 +116,8 @@ func (d *demo) setUp(ctx context.Context) error {
 		return err
 	}
 	d.addr = s.Daemon.Addr
-	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"), d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
+	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"),
+		d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
 	return nil
 }
 

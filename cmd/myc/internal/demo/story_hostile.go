@@ -22,18 +22,23 @@ func (d *demo) poisoned(ctx context.Context) error {
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--json"); err != nil {
 		return err
 	}
-	_, header, err := d.post(ctx, minted.Token, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"demo","version":"1"}}}`)
+	_, header, err := d.post(ctx, minted.Token, "",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+			`"capabilities":{},"clientInfo":{"name":"demo","version":"1"}}}`)
 	if err != nil {
 		return err
 	}
 	answer, _, err := d.post(ctx, minted.Token, header.Get("Mcp-Session-Id"),
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"files__read_file","Name":"files__write_file","arguments":{"path":"poison.txt","content":"x"}}}`)
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"files__read_file","Name":"files__write_file",`+
+			`"arguments":{"path":"poison.txt","content":"x"}}}`)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`), d.dim.Render("→ "+text.Cell(string(answer), 150)))
+	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`),
+		d.dim.Render("→ "+text.Cell(string(answer), 150)))
 	_, statErr := os.Stat(filepath.Join(d.dir, "poison.txt"))
-	d.check(bytes.Contains(answer, []byte(`"error"`)) && bytes.Contains(answer, []byte("Name")) && os.IsNotExist(statErr), "name and Name in one call: refused, nothing ran")
+	d.check(bytes.Contains(answer, []byte(`"error"`)) && bytes.Contains(answer, []byte("Name")) && os.IsNotExist(statErr),
+		"name and Name in one call: refused, nothing ran")
 	return nil
 }
 
@@ -64,7 +69,8 @@ func (d *demo) typo(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	file := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - files__raed_file\n"
+	file := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - " +
+		"files__raed_file\n"
 	if err := os.WriteFile(filepath.Join(dir, "SKILL.yaml"), []byte(file), 0o600); err != nil {
 		return err
 	}
@@ -76,7 +82,8 @@ func (d *demo) typo(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(text.Cell(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
-	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"), "the operator is told the file, the line and what was meant")
+	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"),
+		"the operator is told the file, the line and what was meant")
 	if err := d.run(ctx, nil, "skill", "reload"); err != nil {
 		return err
 	}

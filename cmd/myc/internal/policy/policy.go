@@ -28,10 +28,12 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).policyCmd() }
 func Roles(a *base.App) *cobra.Command { return (&app{a}).rolesCmd() }
 
 func (a *app) policyCmd() *cobra.Command {
-	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer", Args: base.NoArgs,
+	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer",
+		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var role string
-	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory", Example: "  myc policy check --role developer --json", Args: base.NoArgs,
+	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory",
+		Example: "  myc policy check --role developer --json", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if role == "" {
 				return failure.Usagef("policy check: which role? Name one with --role")
@@ -48,13 +50,15 @@ func (a *app) policyCmd() *cobra.Command {
 	explain.Flags().StringVar(&q.Role, "role", "", "role (default: session.defaultRole)")
 	explain.Flags().StringSliceVar(&q.Skills, "skill", nil, "active skills (default: the start set of the role)")
 	c.AddCommand(check,
-		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory", Example: "  myc policy roles --json", Args: base.NoArgs,
+		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory",
+			Example: "  myc policy roles --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
 		explain,
 		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
 			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
-		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora", Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
+		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora",
+			Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
 			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
 		a.policyReplay())
 	return c

@@ -124,7 +124,8 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 		}
 	}
 	if len(cases) == 0 {
-		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
+		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file),
+			"a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
 	}
 	if own {
 		var problems []policy.Problem
@@ -175,7 +176,8 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			src.Catalog = append(src.Catalog, d)
 		}
 	default:
-		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name),
+			"parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
 	}
 	if wrong := faults(problems); len(wrong) > 0 {
 		return failure.New(failure.Config, fmt.Errorf("policy test: %s", wrong[0]), "")

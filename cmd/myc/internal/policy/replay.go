@@ -21,7 +21,8 @@ func (a *app) policyReplay() *cobra.Command {
 	var since, dir string
 	c := &cobra.Command{
 		Use: "replay", Short: "Past calls against another policy: what would change, and for whom", Args: base.NoArgs,
-		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against what was decided then",
+		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against " +
+			"what was decided then",
 		RunE: func(c *cobra.Command, _ []string) error {
 			from, err := base.ParseTime(since)
 			if err != nil {
@@ -46,14 +47,16 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	}
 	defer v.Close()
 	if v.Project.Broken.All != "" {
-		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
+		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All),
+			"myc -C DIR config validate says where")
 	}
 	o, err := v.Project.AuditLog()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
-		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir), "calls are recorded as soon as an agent makes some")
+		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir),
+			"calls are recorded as soon as an agent makes some")
 	}
 	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
 	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
@@ -130,7 +133,8 @@ func callOf(line *audit.Line) (call policy.Call, whole bool) {
 	}
 	args, err := policy.ParseArgs(line.Args)
 	whole = err == nil && !isCut(args)
-	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills}, Item: it, Args: args, Time: line.Time}
+	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills},
+		Item: it, Args: args, Time: line.Time}
 	if line.Parent != "" {
 		call.Scope.Principal.Parent = &policy.Principal{ID: line.Parent, Role: line.Role}
 	}

@@ -48,7 +48,8 @@ func (r *replaying) report() replayReport {
 		r.sum.Changes = append(r.sum.Changes, *g)
 	}
 	slices.SortFunc(r.sum.Changes, func(x, y replayGroup) int {
-		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool),
+			cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
 	})
 	return r.sum
 }
@@ -71,7 +72,8 @@ func (a *app) printReplay(r replayReport) error {
 	fmt.Fprintln(a.Out)
 	rows := [][]string{{"CALLS", "ROLE", "TOOL", "WAS", "WOULD BE", "BY", "FOR EXAMPLE"}}
 	for _, g := range r.Changes {
-		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule), exampleText(g.Example.Args)})
+		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule),
+			exampleText(g.Example.Args)})
 	}
 	base.Table(a.Out, rows)
 	return nil

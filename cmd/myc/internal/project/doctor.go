@@ -139,7 +139,8 @@ func doctorAudit(v *project.View, add base.Report) {
 	case err != nil:
 		add("problem", "audit", err.Error(), "")
 	case r.Broken != nil:
-		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why), "keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
+		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
+			"keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
 	default:
 		add("ok", "audit", fmt.Sprintf("%d records, the chain is whole", r.Records), "")
 	}

@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/policy/policytest"
 )
 
-// doctorRules tells of rules that cannot decide, that are wider than they look, and that never decided a call.
+// doctorRules reports rules that cannot match, that match more than they seem to, and that never decided a call.
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
 	remarks := policytest.Review(v.Policy)
 	for _, r := range remarks {
@@ -27,7 +27,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 	}
 	o, err := v.Project.AuditLog()
 	if err != nil {
-		return // doctorAudit says so
+		return // doctorAudit reports it
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
 		add("ok", "rules", fmt.Sprintf("%d rules, no call yet", len(rules)), "")
@@ -50,7 +50,8 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		}
 		text := fmt.Sprintf("each of the %d decided one of %d recorded calls at least", len(rules), calls)
 		if len(never) > 0 {
-			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls, strings.Join(never, ", "))
+			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls,
+				strings.Join(never, ", "))
 		}
 		add("ok", "rules", text, "")
 		return nil

@@ -27,7 +27,8 @@ func (a *app) loginCmd() *cobra.Command {
 	var quiet, paste bool
 	c := &cobra.Command{
 		Use: "login SERVER", Short: "Authorize us at a remote server, in a browser",
-		Long: "Gets tokens for a server of mcpServers that wants OAuth. It prints the address to open, and waits on this machine for the browser\n" +
+		Long: "Gets tokens for a server of mcpServers that wants OAuth. It prints the address to open, and waits on this machine for " +
+			"the browser\n" +
 			"to come back. With a browser on another machine use --paste, and paste the address at which it ends.",
 		Example: "  myc mcp login github\n  myc mcp login github --paste",
 		Args:    base.ArgRange(1, 1, "one server"),
@@ -40,7 +41,8 @@ func (a *app) loginCmd() *cobra.Command {
 
 func (a *app) logoutCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout SERVER", Short: "Forget the tokens of a remote server", Example: "  myc mcp logout github", Args: base.ArgRange(1, 1, "one server"),
+		Use: "logout SERVER", Short: "Forget the tokens of a remote server", Example: "  myc mcp logout github",
+		Args: base.ArgRange(1, 1, "one server"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := base.Operate(c.Context(), a.App, api.Logout, api.LoginParams{Server: args[0]})
 			if err != nil {
@@ -86,7 +88,8 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if at := listenAddress(back); at != l.Addr().String() && !paste {
 		_ = l.Close()
 		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", at); err != nil {
-			return failure.Hint(fmt.Errorf("listen for the browser: %w", err), "oauth.redirect of the server names this port: end what uses it, or use --paste")
+			return failure.Hint(fmt.Errorf("listen for the browser: %w", err),
+				"oauth.redirect of the server names this port: end what uses it, or use --paste")
 		}
 	}
 	a.showLogin(server, ask)
@@ -113,7 +116,8 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 
 // showLogin prints what the person is about to agree to.
 func (a *app) showLogin(server string, ask oauth.Login) {
-	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", text.Flatten(server), text.Flatten(ask.Server), text.Flatten(ask.Issuer))
+	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", text.Flatten(server),
+		text.Flatten(ask.Server), text.Flatten(ask.Issuer))
 	if len(ask.Scopes) > 0 {
 		fmt.Fprintf(a.Err, " for: %s", text.Flatten(strings.Join(ask.Scopes, ", ")))
 	}

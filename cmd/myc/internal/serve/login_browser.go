@@ -60,7 +60,8 @@ func (a *app) waitForReturn(ctx context.Context, l net.Listener, ask oauth.Login
 	_, query, ok := strings.Cut(strings.TrimSpace(line), "?")
 	query, _, _ = strings.Cut(query, "#")
 	if q, err := url.ParseQuery(query); !ok || err != nil || q.Get("state") != state {
-		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the state of the address above")
+		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the " +
+			"state of the address above")
 	}
 	return query, nil
 }
@@ -69,20 +70,21 @@ func (a *app) waitForReturn(ctx context.Context, l net.Listener, ask oauth.Login
 // guesses the port changes nothing.
 func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (string, error) {
 	came := make(chan string, 1)
-	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		if r.Method != http.MethodGet || r.URL.Path != path || r.URL.Query().Get("state") != state {
-			http.Error(w, "no login is waiting for this", http.StatusNotFound)
-			return
-		}
-		select {
-		case came <- r.URL.RawQuery:
-		default:
-		}
-		fmt.Fprintln(w, "Thank you. You can close this page and go back to the terminal.")
-	})}
+	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			if r.Method != http.MethodGet || r.URL.Path != path || r.URL.Query().Get("state") != state {
+				http.Error(w, "no login is waiting for this", http.StatusNotFound)
+				return
+			}
+			select {
+			case came <- r.URL.RawQuery:
+			default:
+			}
+			fmt.Fprintln(w, "Thank you. You can close this page and go back to the terminal.")
+		})}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -101,7 +103,8 @@ func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (st
 		return query, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait), "log in again; with a browser on another machine use --paste")
+			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait),
+				"log in again; with a browser on another machine use --paste")
 		}
 		return "", fmt.Errorf("wait for the browser: %w", ctx.Err())
 	}

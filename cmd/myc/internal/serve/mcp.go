@@ -47,7 +47,8 @@ func (a *app) mcpCmd() *cobra.Command {
 		Example: "  myc mcp --role guest --may developer",
 		Args:    base.NoArgs, RunE: run,
 	})
-	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background", Args: base.NoArgs, RunE: run})
+	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background",
+		Args: base.NoArgs, RunE: run})
 	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
 	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
 	cmd.AddCommand(start, a.stopCmd(), a.loginCmd(), a.logoutCmd())

@@ -144,7 +144,8 @@ func (a *app) replaceAuto(ctx context.Context) error {
 		return err
 	}
 	if s.Daemon.Addr != "" {
-		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr), "myc stop ends it")
+		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr),
+			"myc stop ends it")
 	}
 	if err := a.NeedPerson("replace the daemon"); err != nil {
 		return err

@@ -120,7 +120,8 @@ func (a *app) skillValidate(args []string) error {
 		}
 	}
 	if bad > 0 {
-		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
+		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad),
+			"an invalid skill is left out whole until it is mended")
 	}
 	return nil
 }
@@ -145,7 +146,8 @@ func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
 	}
 	s, p := skill.Load(os.DirFS(abs), path, "project")
 	if len(s)+len(p) == 0 {
-		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path), "name a skill's folder, or the folder that holds skill folders")
+		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path),
+			"name a skill's folder, or the folder that holds skill folders")
 	}
 	return s, p, nil
 }

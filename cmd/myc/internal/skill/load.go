@@ -42,7 +42,8 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 		if why := v.WhyClosed(skill.Checked{Skill: *sk, State: skill.Valid}); why != "" {
 			fmt.Fprintln(a.Err, "myc: "+why)
 		}
-		fmt.Fprintf(a.Out, "%s is in effect, open to %s\n", sk.Name, base.OrDash(strings.Join(v.RolesOf(skill.Checked{Skill: *sk, State: skill.Valid}), ", ")))
+		fmt.Fprintf(a.Out, "%s is in effect, open to %s\n", sk.Name,
+			base.OrDash(strings.Join(v.RolesOf(skill.Checked{Skill: *sk, State: skill.Valid}), ", ")))
 		return nil
 	}
 	for _, s := range v.Skills.All() {

@@ -20,7 +20,8 @@ func servedRows(served []pin.Served) []skillRow {
 	rows := []skillRow{}
 	for _, s := range served {
 		if s.State != pin.SkillApproved {
-			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{}, Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
+			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{},
+				Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
 		}
 	}
 	return rows
@@ -30,7 +31,8 @@ func (a *app) skillApproveCmd() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "approve NAME", Short: "Let a skill that a server serves take effect",
-		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the approval is\n" +
+		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the " +
+			"approval is\n" +
 			"void. Such a skill grants tools of its own server only, to the roles whose file lists it.",
 		Example: "  myc skill approve docs.refunds", Args: base.ArgRange(1, 1, "one skill of a server"),
 		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes) },

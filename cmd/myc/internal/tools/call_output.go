@@ -24,7 +24,8 @@ func (a *app) callError(r api.CallReply) error {
 	err := fmt.Errorf("call: %s", text.Flatten(message))
 	if r.Denied {
 		if rpc.Path(r.Error, "data", "retryAfterMs") != nil {
-			return failure.New(failure.Denied, err, "limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
+			return failure.New(failure.Denied, err,
+				"limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
 		}
 		return failure.New(failure.Denied, err, "myc policy explain says why; myc tools shows what this role sees")
 	}

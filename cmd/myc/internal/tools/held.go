@@ -36,8 +36,9 @@ func (a *app) toolsApproveCmd() *cobra.Command {
 		Use: "approve NAME", Short: "Accept a definition that is in quarantine",
 		Long: "Shows the difference and accepts what it shows: a definition that changes again in between stays in quarantine.\n" +
 			"At a terminal it asks first. --digest accepts only what an earlier `myc tools diff` showed.",
-		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes", Args: base.ArgRange(1, 1, "the name of a tool, or a server"),
-		RunE: func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
+		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes",
+		Args:    base.ArgRange(1, 1, "the name of a tool, or a server"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
 	}
 	c.Flags().StringVar(&o.digest, "digest", "", "accept only the definition with this digest (its first 12 characters or more)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
@@ -114,7 +115,8 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if o.digest != "" {
 		rows = slices.DeleteFunc(rows, func(r api.HeldItem) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
 		if len(rows) == 0 {
-			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest), "it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
+			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest),
+				"it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
 		}
 	}
 	if !a.JSON {

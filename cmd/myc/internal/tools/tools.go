@@ -69,7 +69,8 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 		if r.Mutates {
 			mutates = "mutates"
 		}
-		line := []string{r.Name, r.Category, mutates, text.Cell(base.OrDash(strings.Join(r.Skills, ", ")), 40), text.Cell(r.Description, 60)}
+		line := []string{r.Name, r.Category, mutates, text.Cell(base.OrDash(strings.Join(r.Skills, ", ")), 40),
+			text.Cell(r.Description, 60)}
 		if r.Visible != nil {
 			mark := "hidden"
 			if *r.Visible {

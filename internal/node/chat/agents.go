@@ -16,21 +16,14 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// desk is what people can do in a chat besides answering requests.
-func (c *Chats) desk() approval.Desk {
-	d := approval.Desk{
-		Sessions: c.agentSessions, Send: c.sendToAgent, Summary: c.agentSummary, Abort: c.abortAgent, Mode: c.Mode, SetMode: c.setMode, Costs: c.Replies.Costs,
-	}
-	if len(c.Project().File.Spawn.SearchPaths) > 0 {
-		d.Places = c.spawnPlaces
-		d.Spawn = c.spawnAgent
-		d.Past = func(context.Context) ([]approval.AgentSession, error) { return c.Runs.Past(), nil }
-	}
-	return d
-}
+// Past returns the sessions that ended and can be resumed.
+func (c *Chats) Past(context.Context) ([]approval.AgentSession, error) { return c.Runs.Past(), nil }
 
-// agentSessions returns the runs that the hooks know, and the agents that were only seen in tmux.
-func (c *Chats) agentSessions(ctx context.Context) ([]approval.AgentSession, error) {
+// Costs returns what agents and our own questions to models have cost.
+func (c *Chats) Costs(ctx context.Context) (approval.Costs, error) { return c.Replies.Costs(ctx) }
+
+// Sessions returns the runs that the hooks know, and the agents that were only seen in tmux.
+func (c *Chats) Sessions(ctx context.Context) ([]approval.AgentSession, error) {
 	known := c.Runs.Sessions()
 	servers := map[string]tmux.Server{"": {}}
 	for _, s := range known {
@@ -67,7 +60,8 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 			if agent == "node" || agent == "myc" {
 				agent = ""
 			}
-			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID, Tmux: socket, State: approval.Idle})
+			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID,
+				Tmux: socket, State: approval.Idle})
 		}
 	}
 	return seen
@@ -112,8 +106,8 @@ func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Serve
 	return at, tmux.Pane{}, tmux.ErrNoPane
 }
 
-// sendToAgent types a text into the terminal of an agent.
-func (c *Chats) sendToAgent(ctx context.Context, s approval.AgentSession, text string) error {
+// Send types a text into the terminal of an agent.
+func (c *Chats) Send(ctx context.Context, s approval.AgentSession, text string) error {
 	if err := checkTyped(text); err != nil {
 		return err
 	}
@@ -140,8 +134,8 @@ func checkTyped(text string) error {
 	return nil
 }
 
-// agentSummary returns what the agent did lately, by its transcript, else the end of what its terminal shows.
-func (c *Chats) agentSummary(ctx context.Context, s approval.AgentSession) (string, error) {
+// Summary returns what the agent did lately, by its transcript, else the end of what its terminal shows.
+func (c *Chats) Summary(ctx context.Context, s approval.AgentSession) (string, error) {
 	about := fmt.Sprintf("%s in %s, role %s", cmp.Or(s.Agent, "agent"), s.Dir, cmp.Or(s.Role, "none"))
 	if s.Last != "" {
 		about += "\nlast: " + s.Last
@@ -161,25 +155,28 @@ func (c *Chats) agentSummary(ctx context.Context, s approval.AgentSession) (stri
 	return about + "\n\n" + strings.Join(lines[max(0, len(lines)-25):], "\n"), nil
 }
 
-func (c *Chats) abortAgent(_ context.Context, s approval.AgentSession) error {
+// Abort ends a session of an agent.
+func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
 		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
 	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
 }
 
-func (c *Chats) setMode(_ context.Context, m approval.Mode) error {
+// SetMode says who is asked from now on, whatever the files say.
+func (c *Chats) SetMode(_ context.Context, m approval.Mode) error {
 	c.mode.Store(m)
 	c.Logger.Info("who is asked was changed from a chat", "mode", string(m))
 	return nil
 }
 
-func (c *Chats) spawnPlaces(_ context.Context, name string) ([]string, error) {
+// Places returns the folders that a name can mean, below the search paths of the files.
+func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
 }
 
-// spawnAgent starts an agent in a new tmux window. It checks the folder again, which a person chose a while ago.
-func (c *Chats) spawnAgent(ctx context.Context, dir, prompt, resume string) (label string, err error) {
+// Start starts an agent in a new tmux window. It checks the folder again, which a person chose a while ago.
+func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (label string, err error) {
 	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
 		return "", err
