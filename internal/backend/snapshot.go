@@ -81,8 +81,8 @@ func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition
 			defs = append(defs, d)
 		}
 	}
-	slices.SortFunc(defs, catalog.ByItem)
-	slices.SortFunc(temps, catalog.ByItem)
+	slices.SortFunc(defs, catalog.CompareDefinitions)
+	slices.SortFunc(temps, catalog.CompareDefinitions)
 	return defs, temps
 }
 

@@ -12,17 +12,17 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// maxSchema bounds the schemas that are compiled, in bytes: a larger one costs more than what it tells.
+// maxSchema bounds the schemas that are compiled, in bytes. Compiling a larger one costs more than it is worth.
 const maxSchema = 256 << 10
 
-// The dialects that are understood, as $schema names them. Without $schema a schema is of 2020-12 (MCP 2025-11-25 and later).
+// dialects are the supported dialects, as $schema names them. A schema without $schema is of 2020-12 (MCP 2025-11-25 and later).
 var dialects = [...]string{
 	"https://json-schema.org/draft/2020-12/schema",
 	"http://json-schema.org/draft-07/schema",
 }
 
-// SchemaProblems says what is wrong with the schemas of a tool's definition; nothing when they compile. The tool works all the same: its
-// server judges the arguments. No reference to the network is followed.
+// SchemaProblems says why the schemas of a tool's definition do not compile. The tool can still be used: its server checks the arguments.
+// References to the network are not followed.
 func SchemaProblems(definition []byte) []string {
 	var found []string
 	for _, key := range [...]string{"inputSchema", "outputSchema"} {
@@ -37,7 +37,7 @@ func SchemaProblems(definition []byte) []string {
 	return found
 }
 
-// compileSchema reports why a schema does not compile. The library is given what strangers wrote: a panic of it is an error here.
+// compileSchema says why a schema does not compile. Schemas come from strangers, so a panic of the library is an error.
 func compileSchema(raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

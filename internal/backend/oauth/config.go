@@ -13,11 +13,11 @@ import (
 // The grants by which we get a token for a server.
 const (
 	GrantCode        = "authorization_code" // a person agrees in a browser; the default
-	GrantCredentials = "client_credentials" // the client itself is who is authorized
+	GrantCredentials = "client_credentials" // the client itself is authorized
 )
 
-// Config says how we get tokens for a server (`oauth:` in its entry). All of it is optional: without an entry we register ourselves, and
-// a person authorizes us with `myc mcp login`.
+// Config says how we get tokens for a server (`oauth:` in its entry). Every field is optional. Without a Config we register ourselves,
+// and a person authorizes us with `myc mcp login`.
 type Config struct {
 	Grant        string   `yaml:"grant" json:"grant,omitempty"`
 	ClientID     string   `yaml:"clientId" json:"clientId,omitempty"`         // registered beforehand, or the https URL of a client metadata document
@@ -30,7 +30,7 @@ type Config struct {
 	Redirect     string   `yaml:"redirect" json:"redirect,omitempty"`         // http://127.0.0.1:PORT/PATH as it is registered; empty: any free port
 }
 
-// Check finds what is wrong in the words of an entry; ${VAR} may stand anywhere but in grant.
+// Check checks the texts of a configuration. ${VAR} may stand anywhere but in grant.
 func (o *Config) Check() error {
 	variable := func(s string) bool { return strings.Contains(s, "${") }
 	switch {
@@ -71,7 +71,7 @@ func (o *Config) Check() error {
 	return nil
 }
 
-// checkRedirect refuses a redirect address that is not on this machine: nobody else listens for us there.
+// checkRedirect refuses a redirect address that is not on this machine, because we could not listen there.
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname()) || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -90,10 +90,10 @@ func isScope(s string) bool {
 	return s != "" && len(s) <= 200
 }
 
-// maxScopes bounds what a server may make us ask for.
+// maxScopes bounds the scopes that a server can make us ask for.
 const maxScopes = 64
 
-// scopesOf reads a list of scopes; what is none is left out.
+// scopesOf returns the valid scopes of a list, each once.
 func scopesOf(list []string) []string {
 	var out []string
 	for _, s := range list {
