@@ -19,6 +19,7 @@ import (
 // TestOAuthHostileProvider: every way in which the other side may lie to a login ends in an error that says so, and no code, secret or token of
 // ours goes anywhere because of it.
 func TestOAuthHostileProvider(t *testing.T) {
+	t.Parallel()
 	huge := strings.Repeat("x", 2<<20)
 	for name, c := range map[string]struct {
 		hostile func(g *guarded)
@@ -162,6 +163,7 @@ func leads(path, to string) func(http.ResponseWriter, *http.Request) bool {
 
 // TestOAuthAnswersOnce: the answer of a browser is good once, for the login that it belongs to, and for ten minutes.
 func TestOAuthAnswersOnce(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	p := g.pool(t, nil)
 	ctx := testContext(t)
@@ -210,6 +212,7 @@ func TestOAuthAnswersOnce(t *testing.T) {
 
 // TestOAuthHostileServer: what a server may say while we have a token.
 func TestOAuthHostileServer(t *testing.T) {
+	t.Parallel()
 	t.Run("it moves to another authorization server", func(t *testing.T) {
 		g, evil := newGuarded(t), oauthtest.New()
 		defer evil.Close()
@@ -328,6 +331,7 @@ func (r *recorder) RoundTrip(*http.Request) (*http.Response, error) {
 
 // A provider that hangs costs the caller its own time-out and nobody else anything.
 func TestOAuthSlowProvider(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	release := make(chan struct{})
 	g.Handle = func(_ http.ResponseWriter, r *http.Request) bool {
@@ -373,6 +377,7 @@ func TestOAuthSlowProvider(t *testing.T) {
 
 // TestOAuthAssertion: what a client proves itself with is signed for one authorization server, and is short-lived.
 func TestOAuthAssertion(t *testing.T) {
+	t.Parallel()
 	for name, key := range testKeys(t) {
 		t.Run(name, func(t *testing.T) {
 			g := newGuarded(t)

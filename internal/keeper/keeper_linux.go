@@ -180,8 +180,9 @@ func (k *keeper) serve(requests <-chan spawnRequest, children <-chan os.Signal) 
 func (k *keeper) spawn(r spawnRequest) {
 	mark := newMark()
 	pid, err := syscall.ForkExec(r.Spawn[0], r.Spawn, &syscall.ProcAttr{
-		Dir: r.Dir, Env: append([]string{MarkVar + "=" + mark}, r.Env...), Files: []uintptr{uintptr(r.fds[0]), uintptr(r.fds[1]), uintptr(r.fds[2])},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // in case somebody kills the keeper
+		Dir: r.Dir, Env: append([]string{MarkVar + "=" + mark}, r.Env...),
+		Files: []uintptr{uintptr(r.fds[0]), uintptr(r.fds[1]), uintptr(r.fds[2])},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // in case somebody kills the keeper
 	})
 	for _, fd := range r.fds {
 		_ = unix.Close(fd) // the child has its own copy

@@ -80,7 +80,8 @@ func (k *keeper) scan() {
 // signal sends a signal to the processes that left a group.
 func (g *group) signal(pid int, found []int, sig unix.Signal) {
 	for _, stray := range found {
-		if group, err := unix.Getpgid(stray); err == nil && group != pid && markOf(stray) == g.mark { // the pid may belong to another process by now
+		// The pid may belong to another process by now: its mark is read again.
+		if group, err := unix.Getpgid(stray); err == nil && group != pid && markOf(stray) == g.mark {
 			_ = unix.Kill(stray, sig)
 		}
 	}

@@ -182,7 +182,8 @@ func Define(server string, k Kind, raw [][]byte) (defs []policy.Definition, left
 	for _, names := range claims {
 		if len(names) > 1 {
 			slices.Sort(names)
-			leftOut = append(leftOut, fmt.Sprintf("%s %s: %d definitions have one name (or differ only in case); none is used", k.String(), strings.Join(slices.Compact(names), ", "), len(names)))
+			leftOut = append(leftOut, fmt.Sprintf("%s %s: %d definitions have one name (or differ only in case); none is used",
+				k.String(), strings.Join(slices.Compact(names), ", "), len(names)))
 		}
 	}
 	slices.Sort(leftOut)

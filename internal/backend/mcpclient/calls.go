@@ -204,7 +204,8 @@ func (c *calls) onlyPending() *pending {
 // attributable reports whether a message that names no call can be attributed to a call of the principal: no call of another principal
 // was abandoned a short time ago. The lock is held.
 func (c *calls) attributable(principal string) bool {
-	return c.abandoned.when.IsZero() || c.now().Sub(c.abandoned.when) >= abandonedFor || !c.abandoned.many && principal != "" && c.abandoned.who == principal
+	last := c.abandoned
+	return last.when.IsZero() || c.now().Sub(last.when) >= abandonedFor || !last.many && principal != "" && last.who == principal
 }
 
 // soleCall is the call to which a message belongs that names no call: the only call of a client, or the latest of several calls of one

@@ -70,7 +70,8 @@ func supported(raw []byte) []string {
 
 // initialize does the handshake of the legacy revisions. bad is an error answer of the server, raw.
 func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err error) {
-	params := []byte(`{"protocolVersion":"` + version + `","capabilities":` + clientCapabilities + `,"clientInfo":` + string(c.ClientInfo) + `}`)
+	params := []byte(`{"protocolVersion":"` + version + `","capabilities":` + clientCapabilities +
+		`,"clientInfo":` + string(c.ClientInfo) + `}`)
 	result, bad, err := c.Request(ctx, Call{Method: "initialize", Params: params})
 	if err != nil || bad != nil {
 		return bad, err

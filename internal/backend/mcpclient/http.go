@@ -43,7 +43,9 @@ type httpTransport struct {
 
 func newHTTP(t *Target, c *Conn) *httpTransport {
 	ctx, end := context.WithCancel(context.Background())
-	h := &httpTransport{target: t, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{})}
+	h := &httpTransport{
+		target: t, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
+	}
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)
 	}

@@ -42,7 +42,9 @@ func newQuestion(m rpc.Message) *question {
 }
 
 // errNoCall answers a question that cannot be attributed to one call.
-var errNoCall = &rpc.Error{Code: rpc.CodeInvalidRequest, Message: "nobody can be asked: no call waits on this connection to which the request can only belong"}
+var errNoCall = &rpc.Error{
+	Code: rpc.CodeInvalidRequest, Message: "nobody can be asked: no call waits on this connection to which the request can only belong",
+}
 
 // ask queues a question for the call that it belongs to. The error says why that is not possible. Many servers ask for roots at their
 // start, and use the answer for every client. So a question for roots belongs to no call until the catalog is learned; nor does it

@@ -261,8 +261,10 @@ func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (st
 	a.mu.Unlock()
 	switch {
 	case c.insufficient && held != nil && held.Access == sent && len(a.addable(held, missing)) == 0:
-		return "", &AuthorizationError{Server: a.Server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
-			Hint: "the operator widens oauth.scopes, or the rights of the account there"}
+		return "", &AuthorizationError{
+			Server: a.Server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
+			Hint: "the operator widens oauth.scopes, or the rights of the account there",
+		}
 	case c.insufficient && !a.unattended():
 		if held != nil && held.Access != sent {
 			return held.Access, nil

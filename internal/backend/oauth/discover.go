@@ -184,12 +184,14 @@ func (a *Authority) checkResource(m *resourceMetadata, address string) error {
 	if err != nil || r.Fragment != "" || r.User != nil {
 		return errors.New("the resource that it names is not an address")
 	}
-	same := strings.EqualFold(r.Scheme, a.URL.Scheme) && httpclient.PlainHost(r.Hostname()) == httpclient.PlainHost(a.URL.Hostname()) && httpclient.PortOf(r) == httpclient.PortOf(a.URL)
+	same := strings.EqualFold(r.Scheme, a.URL.Scheme) && httpclient.PlainHost(r.Hostname()) == httpclient.PlainHost(a.URL.Hostname()) &&
+		httpclient.PortOf(r) == httpclient.PortOf(a.URL)
 	rp, up := strings.TrimSuffix(r.EscapedPath(), "/"), strings.TrimSuffix(a.URL.EscapedPath(), "/")
 	own := same && rp == up && r.RawQuery == a.URL.RawQuery
 	parent := same && r.RawQuery == "" && strings.HasPrefix(up+"/", rp+"/") && address == wellKnown(a.URL, wellKnownResource, rp)
 	if !own && !parent {
-		return fmt.Errorf("it is for the resource %s, which is not this server: a token for it would be another's", httpclient.VisibleHost(m.Resource))
+		return fmt.Errorf("it is for the resource %s, which is not this server: a token for it would be another's",
+			httpclient.VisibleHost(m.Resource))
 	}
 	return nil
 }
@@ -226,7 +228,9 @@ func (a *Authority) issuer(ctx context.Context, issuer string, old bool) (*serve
 		return nil, errors.New("it has no metadata")
 	}
 	base := u.Scheme + "://" + u.Host
-	return &serverMetadata{Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", assumed: true}, nil
+	return &serverMetadata{
+		Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", assumed: true,
+	}, nil
 }
 
 // checkServer checks an authorization server's metadata.

@@ -118,7 +118,9 @@ func (a *Authority) begin(ctx context.Context, redirect string) (Login, error) {
 	if err := a.register(ctx, f, g, &next); err != nil {
 		return Login{}, err
 	}
-	pl := &pendingLogin{state: rand.Text(), verifier: rand.Text() + rand.Text(), grant: next, iss: f.issuer.IssParameter, until: a.Now().Add(loginLife)}
+	pl := &pendingLogin{
+		state: rand.Text(), verifier: rand.Text() + rand.Text(), grant: next, iss: f.issuer.IssParameter, until: a.Now().Add(loginLife),
+	}
 	address, err := pl.address(f.issuer.Authorize)
 	if err != nil {
 		return Login{}, err
@@ -139,7 +141,8 @@ func (pl *pendingLogin) address(endpoint string) (string, error) {
 	sum := sha256.Sum256([]byte(pl.verifier))
 	q := u.Query()
 	for k, v := range map[string]string{
-		"response_type": "code", "client_id": pl.grant.ClientID, "redirect_uri": pl.grant.Redirect, "state": pl.state, "resource": pl.grant.Resource,
+		"response_type": "code", "client_id": pl.grant.ClientID, "redirect_uri": pl.grant.Redirect,
+		"state": pl.state, "resource": pl.grant.Resource,
 		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
 	} {
 		q.Set(k, v)
@@ -157,7 +160,8 @@ func (pl *pendingLogin) address(endpoint string) (string, error) {
 // probe sends a request without a token, because a refusal says more than the well-known addresses. wanted is false if the server refuses
 // nothing.
 func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err error) {
-	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + a.Protocol + `","capabilities":{},"clientInfo":{"name":"mycelium","version":"0"}}}`)
+	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + a.Protocol +
+		`","capabilities":{},"clientInfo":{"name":"mycelium","version":"0"}}}`)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL.String(), bytes.NewReader(body))
 	if err != nil {
 		return challenge{}, false, errors.New("its url is not an address")
@@ -199,7 +203,8 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:
 		return fmt.Errorf("the answer does not come from %s, which was asked: it is refused (a mix-up)", httpclient.VisibleHost(pl.grant.Issuer))
 	case pl.iss && !q.Has("iss"):
-		return fmt.Errorf("the answer does not say that it comes from %s, though that server always does: it is refused", httpclient.VisibleHost(pl.grant.Issuer))
+		return fmt.Errorf("the answer does not say that it comes from %s, though that server always does: it is refused",
+			httpclient.VisibleHost(pl.grant.Issuer))
 	case q.Has("error"):
 		return &tokenError{code: errorCode(q.Get("error"))}
 	case q.Get("code") == "":

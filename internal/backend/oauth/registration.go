@@ -58,7 +58,8 @@ func (a *Authority) registerClient(ctx context.Context, f *discovery, next *gran
 		way = secretMethod(m)
 	}
 	meta := map[string]any{
-		"client_name": "Mycelium", "redirect_uris": []string{next.Redirect}, "grant_types": []string{GrantCode, "refresh_token"}, "response_types": []string{"code"},
+		"client_name": "Mycelium", "redirect_uris": []string{next.Redirect},
+		"grant_types": []string{GrantCode, "refresh_token"}, "response_types": []string{"code"},
 		"token_endpoint_auth_method": way, "application_type": "native",
 	}
 	b, err := json.Marshal(meta, json.Deterministic(true))

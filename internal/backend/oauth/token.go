@@ -43,7 +43,8 @@ func (e *tokenError) Error() string {
 
 // permanent reports whether trying again cannot help.
 func (e *tokenError) permanent() bool {
-	return slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"}, e.code)
+	codes := []string{"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"}
+	return slices.Contains(codes, e.code)
 }
 
 // exchange sends a request to the token endpoint of a grant, and makes the next grant from the answer.
@@ -197,7 +198,10 @@ func (a *Authority) clientCredentials(ctx context.Context, more []string) (strin
 	if err != nil {
 		return "", fmt.Errorf("get a token: %w", err)
 	}
-	g := &grant{Server: a.URL.String(), Resource: f.resource, Issuer: f.issuer.Issuer, Endpoint: f.issuer.Token, ClientID: a.conf.ClientID, Method: methodKey}
+	g := &grant{
+		Server: a.URL.String(), Resource: f.resource, Issuer: f.issuer.Issuer, Endpoint: f.issuer.Token,
+		ClientID: a.conf.ClientID, Method: methodKey,
+	}
 	if a.conf.PrivateKey == "" {
 		g.Method = secretMethod(f.issuer.Methods)
 	}

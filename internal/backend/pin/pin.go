@@ -230,7 +230,8 @@ func (p *Pins) compare(offered map[pinKey]bool) *additions {
 // checkAddition judges an item that a known server did not offer before.
 func (p *Pins) checkAddition(key pinKey, d policy.Definition, strict bool, n *additions) *Held {
 	if was, ok := n.gone[catalog.SumWithoutName(key.kind, d.Raw)]; ok {
-		return &Held{Cause: CauseRenamed, Reason: fmt.Sprintf("it was accepted under the name %q", was.name), Former: was.name, Old: p.items[was].raw}
+		reason := fmt.Sprintf("it was accepted under the name %q", was.name)
+		return &Held{Cause: CauseRenamed, Reason: reason, Former: was.name, Old: p.items[was].raw}
 	}
 	like, ok := n.similar[pinKey{key.kind, foldSimilar(key.name)}]
 	switch {
@@ -246,7 +247,8 @@ func (p *Pins) checkAddition(key pinKey, d policy.Definition, strict bool, n *ad
 
 // foldSimilar maps names that a reader could mistake for one another to the same name.
 func foldSimilar(name string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w").Replace(strings.ToLower(name))
+	r := strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
+	return r.Replace(strings.ToLower(name))
 }
 
 // Instructions judges the instructions of a server; nil: they may be passed on. Instructions that a server did not have at first use are
