@@ -141,7 +141,7 @@ func TestQuestionsOfManyCalls(t *testing.T) {
 						if !strings.Contains(got, `"accept"`) {
 							t.Errorf("%s was asked nothing: %s", name, got)
 						}
-					case stdio && strings.Contains(got, "no call waits"): // others were waiting too
+					case stdio && strings.Contains(got, "cannot be attributed"): // others were waiting too
 					case !strings.Contains(got, `{"name":"`+name+`"}`):
 						t.Errorf("%s: the server got %s", name, got)
 					}
@@ -186,7 +186,7 @@ func TestQuestionsOutsideOfACall(t *testing.T) {
 		return nil, nil, errors.New("nobody may be asked")
 	}}
 	said := textOf(t, tool(testContext(t), t, p, "ann", "t", peer))
-	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"nobody can be asked: no call waits on this connection to which the request can only belong"}`; said != want {
+	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"no client can be asked: the request cannot be attributed to one call on this connection"}`; said != want {
 		t.Errorf("the server got %s", said)
 	}
 }

@@ -46,7 +46,7 @@ func compileSchema(raw []byte) (err error) {
 	}()
 	switch {
 	case len(raw) == 0 || raw[0] != '{':
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	case len(raw) > maxSchema:
 		return fmt.Errorf("it is longer than %d KiB and was not checked", maxSchema>>10)
 	}
@@ -55,10 +55,10 @@ func compileSchema(raw []byte) (err error) {
 	}
 	var s jsonschema.Schema
 	if err := stdjson.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("it is no JSON Schema: %.200s", err)
+		return fmt.Errorf("it is not a JSON Schema: %.200s", err)
 	}
 	_, err = s.Resolve(&jsonschema.ResolveOptions{Loader: func(*url.URL) (*jsonschema.Schema, error) {
-		return nil, errors.New("nothing is fetched from elsewhere")
+		return nil, errors.New("references to other documents are not followed")
 	}})
 	if err != nil {
 		return fmt.Errorf("it does not compile: %.300s", err)

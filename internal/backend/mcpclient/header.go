@@ -101,7 +101,7 @@ func (f *headerFaults) annotation(name, kind []byte, argument bool) {
 	simple, _ := rpc.Text(kind)
 	switch {
 	case !argument:
-		f.fault = "x-mcp-header stands where not only properties lead"
+		f.fault = "x-mcp-header is allowed only below properties"
 	case !ok || !rpc.IsToken(text):
 		f.fault = fmt.Sprintf("x-mcp-header %.60s is not a header name", name)
 	case f.seen[strings.ToLower(text)]:

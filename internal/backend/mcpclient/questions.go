@@ -43,7 +43,7 @@ func newQuestion(m rpc.Message) *question {
 
 // errNoCall answers a question that cannot be attributed to one call.
 var errNoCall = &rpc.Error{
-	Code: rpc.CodeInvalidRequest, Message: "nobody can be asked: no call waits on this connection to which the request can only belong",
+	Code: rpc.CodeInvalidRequest, Message: "no client can be asked: the request cannot be attributed to one call on this connection",
 }
 
 // ask queues a question for the call that it belongs to. The error says why that is not possible. Many servers ask for roots at their

@@ -101,10 +101,10 @@ type streamPeer struct {
 	acknowledged func(ok bool)
 }
 
-// Capabilities are none.
+// Capabilities returns nil: a subscription cannot be asked.
 func (*streamPeer) Capabilities() []byte { return nil }
 
-// Ask has nobody to ask.
+// Ask fails.
 func (*streamPeer) Ask(context.Context, string, []byte) (result, rpcErr []byte, err error) {
 	return nil, nil, errors.New("this is a subscription")
 }

@@ -46,7 +46,7 @@ type Options struct {
 // never come here: what a client presents to us ends at our door.
 type Authority struct {
 	Options
-	conf   Config // empty where the entry says nothing
+	conf   Config // empty if the entry has none
 	egress *httpclient.Egress
 	client *http.Client // for every address that was discovered
 	store  tokenStore
@@ -54,7 +54,7 @@ type Authority struct {
 
 	mu        sync.Mutex
 	read      bool      // whether the store was read
-	grant     *grant    // what we have; nil: nothing
+	grant     *grant    // the current one; nil: none
 	renewal   *renewal  // under way; nil: none
 	challenge challenge // the last one
 	missing   []string  // scopes that the server asked for in addition
@@ -262,7 +262,7 @@ func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (st
 	switch {
 	case c.insufficient && held != nil && held.Access == sent && len(a.addable(held, missing)) == 0:
 		return "", &AuthorizationError{
-			Server: a.Server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
+			Server: a.Server, Why: "it asks for a scope that our token already has, or that oauth.scopes leaves out",
 			Hint: "the operator widens oauth.scopes, or the rights of the account there",
 		}
 	case c.insufficient && !a.unattended():
@@ -272,7 +272,7 @@ func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (st
 		return "", a.needLogin("it wants more rights than it was authorized for")
 	case !a.unattended() && held == nil:
 		if g, err := a.reread(); err != nil || g != nil && g.Access != sent {
-			return g.access(), err // somebody logged in in another process meanwhile
+			return g.access(), err // a person has logged in through another process
 		}
 		return "", a.needLogin("it wants an authorization")
 	}

@@ -192,14 +192,14 @@ func (a *Authority) End(ctx context.Context, query string) error {
 func (a *Authority) end(ctx context.Context, query string) error {
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("what the browser came back with cannot be read")
+		return errors.New("the browser's answer cannot be read")
 	}
 	pl := a.takeLogin(q.Get("state"))
 	switch {
 	case pl == nil:
-		return errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else (hint: log in again)")
+		return errors.New("the browser's answer belongs to no pending login: it is too late, was used already, or comes from somebody else (hint: log in again)")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
-		return errors.New("what the browser came back with says something twice")
+		return errors.New("the browser's answer has a parameter twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:
 		return fmt.Errorf("the answer does not come from %s, which was asked: it is refused (a mix-up)", httpclient.VisibleHost(pl.grant.Issuer))
 	case pl.iss && !q.Has("iss"):
@@ -208,7 +208,7 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	case q.Has("error"):
 		return &tokenError{code: errorCode(q.Get("error"))}
 	case q.Get("code") == "":
-		return errors.New("the browser came back without a code")
+		return errors.New("the browser's answer has no code")
 	}
 	form := url.Values{"grant_type": {GrantCode}, "code": {q.Get("code")}, "redirect_uri": {pl.grant.Redirect}, "code_verifier": {pl.verifier}}
 	next, err := a.exchange(ctx, &pl.grant, form)
