@@ -74,10 +74,10 @@ func TestOAuthHostileProvider(t *testing.T) {
 			g.EditServer = set("authorization_response_iss_parameter_supported", false)
 			g.EditReturn = func(q url.Values) { q.Set("iss", "https://honest.example.com") }
 		}, nil, "a mix-up", 0},
-		"return: another state": {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("state", "guess") } }, nil, "answers no login of ours", 0},
-		"return: no state":      {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("state") } }, nil, "answers no login of ours", 0},
-		"return: two codes":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Add("code", "another") } }, nil, "says something twice", 0},
-		"return: no code":       {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("code") } }, nil, "without a code", 0},
+		"return: another state": {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("state", "guess") } }, nil, "belongs to no pending login", 0},
+		"return: no state":      {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("state") } }, nil, "belongs to no pending login", 0},
+		"return: two codes":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Add("code", "another") } }, nil, "has a parameter twice", 0},
+		"return: no code":       {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("code") } }, nil, "has no code", 0},
 		"return: a refusal":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("error", "access_denied") } }, nil, "says access_denied", 0},
 		"return: a refusal that speaks to the model": {func(g *guarded) {
 			g.EditReturn = func(q url.Values) {
@@ -188,7 +188,7 @@ func TestOAuthAnswersOnce(t *testing.T) {
 	if err := p.EndLogin(ctx, "s", crossed.Encode()); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("a crossed Answer: %v", err)
 	}
-	if err := p.EndLogin(ctx, "s", two.RawQuery); err == nil || !strings.Contains(err.Error(), "answers no login of ours") {
+	if err := p.EndLogin(ctx, "s", two.RawQuery); err == nil || !strings.Contains(err.Error(), "belongs to no pending login") {
 		t.Errorf("an answer that was used: %v", err)
 	}
 	third, err := p.BeginLogin(ctx, "s", testRedirect)
