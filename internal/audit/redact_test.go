@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 )
 
@@ -87,7 +88,7 @@ func checkRedacted(t *testing.T, in, out *jsontext.Decoder) {
 			t.Errorf("key %q became %q", a, b)
 		}
 		if secretKey(a.String(), in.PeekKind() == '0', [][]string{{"ssn"}}) {
-			if v, err := out.ReadToken(); err != nil || v.String() != redacted {
+			if v, err := out.ReadToken(); err != nil || v.String() != credential.Redacted {
 				t.Errorf("under %q: %v, %v", a, v, err)
 			}
 			if err := in.SkipValue(); err != nil {
@@ -141,7 +142,7 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 				t.Errorf("facts: %+v", line.Facts)
 			}
 		case 2:
-			if !strings.Contains(string(line.Args), redacted) || line.Args[0] != '"' {
+			if !strings.Contains(string(line.Args), credential.Redacted) || line.Args[0] != '"' {
 				t.Errorf("args that are no JSON: %s", line.Args)
 			}
 		case 4:
@@ -152,6 +153,59 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 	}
 	if n != 6 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// TestNoFormInARecord: no form of a secret comes into the log by any text of a record.
+func TestNoFormInARecord(t *testing.T) {
+	for _, f := range credential.Forms() {
+		text := "see " + f.Example + " there"
+		raw, err := json.Marshal(map[string]any{"text": text, "list": []string{f.Example}, "header": map[string]string{"X": f.Example}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Record{
+			ID: "1", Kind: Decided, Tool: f.Example, Args: raw, Reason: text, Error: text, Note: text,
+			Facts: &policy.Facts{Dir: "/d/" + f.Example, Parts: []policy.Part{{
+				Program: f.Example, Argv: []string{"x", f.Example}, Hosts: []string{f.Example}, Effects: []string{text}, Unclear: []string{text},
+				Paths: []policy.Path{{Raw: f.Example, Clean: "/x " + f.Example, Resolved: "/y " + f.Example}},
+			}}},
+			Thinking: &Thinking{Thinking: text, Summary: text},
+		}
+		for _, args := range [][]byte{raw, []byte("not JSON: " + text)} {
+			r.Args = args
+			if line := string(appendBody(nil, &Line{Record: r}, nil)); strings.Contains(line, f.Secret()) {
+				t.Errorf("%s: %s", f.Name, line)
+			}
+		}
+		s := Secrets{}
+		for _, answer := range []string{text, string(raw), "KEY=1\n" + text} {
+			if got := s.Text(answer); strings.Contains(got, f.Secret()) {
+				t.Errorf("%s: an answer keeps it: %s", f.Name, got)
+			}
+		}
+	}
+}
+
+// BenchmarkRedact is what the redaction of arguments costs: ordinary text of 1 KB and 100 KB in one member.
+func BenchmarkRedact(b *testing.B) {
+	const line = "See https://example.com/docs/start?page=2#install: func (q *Queue) Ask(ctx context.Context) error { return q.ask(ctx) }; "
+	for _, n := range []int{1 << 10, 100 << 10} {
+		raw := []byte(`{"path":"/home/x/project/main.go","text":"` + strings.Repeat(line, n/len(line)) + `"}`)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				Redact(raw, nil)
+			}
+		})
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	r := decision("0123456789abcdef")
+	var dst []byte
+	for b.Loop() {
+		dst = appendBody(dst[:0], &Line{Record: r}, nil)
 	}
 }
 

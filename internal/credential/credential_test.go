@@ -12,14 +12,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// secret is the part of a form's example that must not be shown.
-func secret(f Form) string {
-	if f.Secret != "" {
-		return f.Secret
-	}
-	return f.Example
-}
-
 // TestForms: every form has all its parts, its example is found and named by itself, and what is nearly of it is of no form.
 func TestForms(t *testing.T) {
 	if len(forms) < 40 {
@@ -46,10 +38,10 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: in %q: %+v", f.Name, text, found)
 				continue
 			}
-			if got := text[found[0].Start:found[0].End]; f.find == nil && got != secret(f) || !strings.Contains(got, secret(f)) {
+			if got := text[found[0].Start:found[0].End]; f.find == nil && got != f.Secret() || !strings.Contains(got, f.Secret()) {
 				t.Errorf("%s: found %q in %q", f.Name, got, text)
 			}
-			if masked := Mask(text); strings.Contains(masked, secret(f)) || !strings.Contains(masked, Redacted) {
+			if masked := Mask(text); strings.Contains(masked, f.Secret()) || !strings.Contains(masked, Redacted) {
 				t.Errorf("%s: %q became %q", f.Name, text, masked)
 			}
 			if !Possible(text) || !Possible([]byte(text)) {
@@ -236,7 +228,7 @@ func TestLines(t *testing.T) {
 			out = append(out, l.Mask(line))
 		}
 		got := strings.Join(out, "\n")
-		for part := range strings.SplitSeq(secret(f), "\n") {
+		for part := range strings.SplitSeq(f.Secret(), "\n") {
 			if strings.Contains(got, part) {
 				t.Errorf("%s: %q", f.Name, got)
 			}

@@ -1,5 +1,7 @@
 package credential
 
+import "cmp"
+
 // Form is one form of a secret.
 type Form struct {
 	Name string // unique: github-token
@@ -14,12 +16,18 @@ type Form struct {
 	sure                int  // the length from which a match proves that the text holds a secret; see [Span]
 
 	Example string // a made-up secret of this form; where the form needs it, with what stands before it
-	Secret  string // the part of Example that must not be shown; empty: all of it
+	Hidden  string // the part of Example that must not be shown; empty: all of it
 	Other   string // a text that is nearly of this form, and of none
 }
 
-// privateKey is the name of the form that has several lines.
-const privateKey = "private-key"
+// Secret is the part of the example that must not be shown.
+func (f Form) Secret() string { return cmp.Or(f.Hidden, f.Example) }
+
+// The names of forms that callers treat in a way of their own.
+const (
+	PrivateKey        = "private-key"         // has several lines
+	PasswordInAddress = "password-in-address" // goes by its place alone: it may be a placeholder
+)
 
 // Pieces of which the examples are made, so that no scanner takes this file for a leak. Nothing here was ever issued.
 const (
@@ -68,9 +76,9 @@ var forms = []Form{
 		Example: "GOC" + "SPX-" + x24 + "_-aB", Other: "GOCSPX-" + x8},
 	{Name: "azure-account-key", What: "an Azure key", mark: "AccountKey=|SharedAccessKey=",
 		after: `[A-Za-z0-9+/]{40,}={0,2}`, keeps: true,
-		Example: "Account" + "Key=" + x80 + "a+b/cd==", Secret: x80 + "a+b/cd==", Other: "AccountKey=" + x16},
+		Example: "Account" + "Key=" + x80 + "a+b/cd==", Hidden: x80 + "a+b/cd==", Other: "AccountKey=" + x16},
 	{Name: "azure-shared-signature", What: "an Azure signature", mark: "[?&;]sig=", after: `[A-Za-z0-9%+/]{40,}={0,2}`, keeps: true,
-		Example: "https://h.example/c?sv=2024&" + "sig=" + x40 + "a%2Bc%3D", Secret: x40 + "a%2Bc%3D",
+		Example: "https://h.example/c?sv=2024&" + "sig=" + x40 + "a%2Bc%3D", Hidden: x40 + "a%2Bc%3D",
 		Other: "https://h.example/c?sig=" + x16},
 	{Name: "azure-client-secret", What: "an Azure client secret", before: `[A-Za-z0-9_~.]{3}`, mark: "[0123456789]Q~",
 		after:   `[A-Za-z0-9_~.-]{31,}`,
@@ -188,17 +196,17 @@ var forms = []Form{
 	{Name: "slack-webhook", What: "a webhook",
 		mark:  "hooks.slack.com/services/|hooks.slack.com/workflows/|hooks.slack.com/triggers/|hooks.slack-gov.com/services/",
 		after: `[A-Za-z0-9+/_-]{30,}`, keeps: true,
-		Example: "https://hooks.slack.com/" + "services/T02ABCDEF/B03GHIJKL/" + x24, Secret: "T02ABCDEF/B03GHIJKL/" + x24,
+		Example: "https://hooks.slack.com/" + "services/T02ABCDEF/B03GHIJKL/" + x24, Hidden: "T02ABCDEF/B03GHIJKL/" + x24,
 		Other: "hooks.slack.com/services/T02ABCDEF"},
 	{Name: "discord-webhook", What: "a webhook", mark: "api/webhooks/", after: `[0-9]{15,}/[A-Za-z0-9_-]{30,}`, keeps: true,
-		Example: "https://discord.com/api/" + "webhooks/298347561234384756/" + x64, Secret: "298347561234384756/" + x64,
+		Example: "https://discord.com/api/" + "webhooks/298347561234384756/" + x64, Hidden: "298347561234384756/" + x64,
 		Other: "https://discord.com/api/webhooks/298347561234384756"},
 	{Name: "discord-token", What: "a Discord token", mark: "[MNO][DTjz][AEIMQUYcgk]",
 		after:   `[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`,
 		Example: "MT" + "k4NzIyMzkxMTA5MDQ1NjE1" + "NA.GhT6yK." + x36, Other: "MTk4NzIyMzkxMTA5MDQ1NjE1NA.GhT6yK"},
 	{Name: "teams-webhook", What: "a webhook", mark: "webhook.office.com/webhookb2/", after: `[A-Za-z0-9@/-]{40,}`, keeps: true,
 		Example: "https://acme.webhook." + "office.com/webhookb2/" + h16 + "@" + h16 + "/Incoming/" + h32,
-		Secret:  h16 + "@" + h16 + "/Incoming/" + h32,
+		Hidden:  h16 + "@" + h16 + "/Incoming/" + h32,
 		Other:   "https://acme.webhook.office.com/webhookb2/" + h8},
 	{Name: "telegram-token", What: "a bot token", before: `[0-9]{6,}`, mark: ":AA", after: `[A-Za-z0-9_-]{30,}`,
 		Example: "7312345678" + ":A" + "A" + x32 + "_", Other: "10:AA" + x32},
@@ -275,8 +283,8 @@ var forms = []Form{
 		Example: "rd" + "me_" + h64 + "k7mqz4", Other: "rdme_" + h16},
 
 	// Keys of every kind.
-	{Name: privateKey, What: "a private key", mark: "PRIVATE KEY", find: findPrivateKey,
-		Example: "-----BEGIN RSA PRIV" + "ATE KEY-----\nMIIE" + x40 + "\n" + x64 + "\n-----END RSA PRIVATE KEY-----", Secret: x40,
+	{Name: PrivateKey, What: "a private key", mark: "PRIVATE KEY", find: findPrivateKey,
+		Example: "-----BEGIN RSA PRIV" + "ATE KEY-----\nMIIE" + x40 + "\n" + x64 + "\n-----END RSA PRIVATE KEY-----", Hidden: x40,
 		Other: "-----BEGIN PUBLIC KEY-----"},
 	{Name: "age-key", What: "an age key", mark: "AGE-SECRET-KEY-", after: `[0-9A-Z-]{40,}`,
 		Example: "AGE-SECRET" + "-KEY-1" + u24 + u24 + u8 + "AB", Other: "AGE-SECRET-KEY-1" + u8},
@@ -284,11 +292,11 @@ var forms = []Form{
 		after: `[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)?`, sure: 40,
 		Example: "eyJ" + "hbGciOiJSUzI1NiJ9" + ".eyJ" + "pc3MiOiJodHRwczovL2EifQ." + x40, Other: "eyJhbGciOiJSUzI1NiJ9"},
 	{Name: "basic-credential", What: "a password", mark: "[Bb]asic |BASIC ", find: findBasic,
-		Example: "Authorization: Ba" + "sic " + "YWRtaW46U3VwZXJTZWNyZXQxMjM=", Secret: "YWRtaW46U3VwZXJTZWNyZXQxMjM=",
+		Example: "Authorization: Ba" + "sic " + "YWRtaW46U3VwZXJTZWNyZXQxMjM=", Hidden: "YWRtaW46U3VwZXJTZWNyZXQxMjM=",
 		Other: "Basic internationalization"},
 	{Name: "bearer-token", What: "a bearer token", mark: "[Bb]earer |BEARER ", after: ` *[A-Za-z0-9._~+/=-]{8,}`, keeps: true, sure: 27,
-		Example: "Authorization: Bea" + "rer " + x32, Secret: x32, Other: "bearer of news"},
-	{Name: "password-in-address", What: "a password in an address", mark: "://", find: findPassword,
-		Example: "postgres://admin:" + "Zx8pLq2w" + "@db.internal.example:5432/prod", Secret: "Zx8pLq2w",
+		Example: "Authorization: Bea" + "rer " + x32, Hidden: x32, Other: "bearer of news"},
+	{Name: PasswordInAddress, What: "a password in an address", mark: "://", find: findPassword,
+		Example: "postgres://admin:" + "Zx8pLq2w" + "@db.internal.example:5432/prod", Hidden: "Zx8pLq2w",
 		Other: "https://example.com:8080/a@b"},
 }

@@ -25,7 +25,7 @@ func (l *Lines) Mask(line string) string {
 		l.left = 0
 	}
 	for _, f := range Find(line) {
-		if f.Form.Name == privateKey && f.End == len(line) && !strings.Contains(line[f.Start:], "-----END ") {
+		if f.Form.Name == PrivateKey && f.End == len(line) && !strings.Contains(line[f.Start:], "-----END ") {
 			l.left = maxKeyLines
 		}
 	}
