@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/rpc"
 )
 
@@ -266,7 +267,7 @@ func isNotSent(err error) bool {
 // excerpt shortens what a server said for an error text.
 func excerpt(b []byte) string {
 	const most = 300
-	s := printable(string(b))
+	s := credential.Mask(printable(string(b))) // before it is cut: a half of a secret has no form
 	if len(s) > most {
 		s = s[:most] + "…"
 	}

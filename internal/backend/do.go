@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 )
@@ -29,10 +30,17 @@ func (p *Pool) Do(ctx context.Context, scope policy.Scope, server, method string
 		result, rpcErr, err = e.guarded(ctx, call{method: method, params: params, peer: peer, principal: scope.Principal.ID})
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("server %q: %w", server, err)
+		return nil, nil, maskedError{fmt.Errorf("server %q: %w", server, err)}
 	}
 	return result, rpcErr, nil
 }
+
+// maskedError is an error whose text shows no secret.
+type maskedError struct{ error }
+
+func (e maskedError) Error() string { return credential.Mask(e.error.Error()) }
+
+func (e maskedError) Unwrap() error { return e.error }
 
 // call sends a request to a server outside. One that did not reach it, because its connection had ended unseen, is sent once more.
 func (e *entry) call(ctx context.Context, r call) (result, rpcErr []byte, err error) {

@@ -139,7 +139,7 @@ func (c *conn) introduced(result, info []byte) {
 // about is what the server said of itself, for others to see.
 func (c *conn) about() About {
 	a := c.said
-	a.Instructions = c.secrets.text(a.Instructions)
+	a.Instructions = c.secrets.known(a.Instructions)
 	a.Capabilities, a.Info = c.secrets.json(a.Capabilities), c.secrets.json(a.Info)
 	return a
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/rpc"
 )
 
@@ -42,7 +43,7 @@ func newRedactor(used map[string]string, s *Server, l *launch) redactor {
 	}
 	for _, kv := range l.env {
 		name, value, _ := strings.Cut(kv, "=")
-		if _, own := s.Env[name]; own && soundsSecret(name) {
+		if _, own := s.Env[name]; own && credential.MayBeVariable(name) {
 			r.add(value, "["+name+"]")
 		}
 	}
@@ -63,13 +64,6 @@ func (r *redactor) sort() {
 	}
 }
 
-func soundsSecret(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"}, func(w string) bool {
-		return strings.Contains(name, w)
-	})
-}
-
 // add takes a value in the forms in which it may come back: as it is, escaped for a URL, and inside a JSON string.
 func (r *redactor) add(value, name string) {
 	if len(value) < minSecret {
@@ -83,15 +77,18 @@ func (r *redactor) add(value, name string) {
 	}
 }
 
-// text replaces every value in s.
-func (r redactor) text(s string) string {
+// text replaces every value in s, and what has the form of a secret.
+func (r redactor) text(s string) string { return credential.Mask(r.known(s)) }
+
+// known replaces every value in s. What has the form of a secret stays: it is for texts that clients get as the server wrote them.
+func (r redactor) known(s string) string {
 	for _, p := range r.pairs {
 		s = strings.ReplaceAll(s, p.value, p.name)
 	}
 	return r.live.text(s)
 }
 
-// error is an error whose text has no such value. One that sends a person to log in stays what it is: it has none.
+// error is an error whose text has no secret. One that sends a person to log in stays what it is: it has none.
 func (r redactor) error(err error) error {
 	var login *AuthorizationError
 	if errors.As(err, &login) {

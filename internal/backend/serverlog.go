@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"mycelium/internal/credential"
 )
 
 // What is kept of a server's stderr on disk: its file, and the one before it. A line is cut where it is longer than lineSize.
@@ -122,6 +124,7 @@ func (l *serverLog) close() {
 type logLines struct {
 	log     *serverLog
 	secrets redactor
+	forms   credential.Lines
 	buf     []byte
 	skip    bool // the rest of a line that was too long
 }
@@ -162,7 +165,7 @@ func (l *logLines) flush(cut bool) {
 		return
 	}
 	// Redacted before it is cut, so that no half of a secret is left. A value that does not end in what was gathered is cut off with the margin.
-	text := l.secrets.text(string(l.buf))
+	text := l.forms.Mask(l.secrets.known(string(l.buf)))
 	if cut || len(text) > lineSize {
 		text = text[:min(len(text), lineSize)] + " […]"
 	}

@@ -1,0 +1,105 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mycelium/internal/credential"
+)
+
+// TestNoFormInErrors: no form of a secret comes into an error, a status, a log of a server or ours by what a server writes, and a half
+// of one does not either, wherever the text is cut.
+func TestNoFormInErrors(t *testing.T) {
+	for some := range slices.Chunk(credential.Forms(), 30) {
+		var says []string
+		for _, f := range some {
+			says = append(says, "says "+f.Example)
+		}
+		var log strings.Builder
+		texts := map[string]string{}
+		t.Run("", func(t *testing.T) {
+			logs := t.TempDir()
+			s := play(t, "s", "play-fake", "confesses")
+			s.Env = map[string]string{"SAYS": strings.Join(says, "\n")}
+			p := newPool(t, Options{Logs: logs, Logger: slog.New(slog.NewTextHandler(&log, nil))}, s)
+			_, err := ask(testContext(t), t, p, "s", nil)
+			if err == nil {
+				t.Fatal("an answer")
+			}
+			waitFor(t, func() bool { return p.Status()[0].State == StateFailed })
+			kept, err2 := os.ReadFile(filepath.Join(logs, "server-s.log"))
+			if err2 != nil {
+				t.Fatal(err2)
+			}
+			texts["error"], texts["status"], texts["log of the server"] = err.Error(), p.Status()[0].Error, string(kept)
+		})
+		texts["log"] = log.String()
+		for where, text := range texts {
+			if !strings.Contains(text, credential.Redacted) {
+				t.Errorf("nothing of it is in the %s: %s", where, text)
+			}
+			for _, f := range some {
+				if strings.Contains(text, f.Secret()) {
+					t.Errorf("%s: the %s has it: %s", f.Name, where, text)
+				}
+			}
+		}
+	}
+}
+
+func TestNoFormInAnswersOfHTTP(t *testing.T) {
+	for _, f := range credential.Forms() {
+		t.Run(f.Name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusTeapot)
+				_, _ = fmt.Fprint(w, strings.Repeat("x ", 140), f.Example) // cut in the middle of it
+			}))
+			t.Cleanup(srv.Close)
+			p := newPool(t, Options{}, Server{Name: "s", URL: srv.URL})
+			if _, err := ask(testContext(t), t, p, "s", nil); err == nil || !strings.Contains(err.Error(), "x x x") || strings.Contains(err.Error(), f.Secret()[:6]) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestNoFormInTexts(t *testing.T) {
+	var r redactor
+	for _, f := range credential.Forms() {
+		text := "it says " + f.Example + " and ends"
+		tl := &tail{}
+		for _, b := range []byte(strings.Repeat("noise\n", 3*tailSize/6) + text + "\n") {
+			_, _ = tl.Write([]byte{b})
+		}
+		for where, got := range map[string]string{
+			"text": r.text(text), "error": r.error(errors.New(text)).Error(), "excerpt": excerpt([]byte(text)),
+			"tail": tl.String(), "exit": maskedError{errors.New(text)}.Error(),
+		} {
+			if strings.Contains(got, f.Secret()) || !strings.Contains(got, credential.Redacted) {
+				t.Errorf("%s: %s: %s", f.Name, where, got)
+			}
+		}
+	}
+}
+
+// TestTailHidesFormsAtItsCut: what is left of a secret that begins before the cut has no form, and is not shown.
+func TestTailHidesFormsAtItsCut(t *testing.T) {
+	key := credential.Forms()[slices.IndexFunc(credential.Forms(), func(f credential.Form) bool { return f.Name == credential.PrivateKey })]
+	for shift := range 200 {
+		tl := &tail{}
+		for range 60 {
+			_, _ = tl.Write([]byte(key.Example + "\n" + strings.Repeat("-", shift) + "\n"))
+		}
+		if got := tl.String(); strings.ContainsAny(strings.ReplaceAll(got, credential.Redacted, ""), "abcdefghijklmnopqrstuvwxyz") {
+			t.Fatalf("shift %d: %q", shift, got)
+		}
+	}
+}
