@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+
+	"mycelium/internal/credential"
 )
 
 // command is one thing that people can ask for.
@@ -160,7 +162,7 @@ func (t *Telegram) summary(ctx context.Context, s AgentSession) string {
 		return "No summary: " + short(err.Error(), 150)
 	}
 	p := (&page{}).bold(short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
-	shown, _ := ends(Visible(strings.TrimSpace(text)), 3000)
+	shown, _ := ends(Visible(strings.TrimSpace(credential.Mask(text))), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
 	t.noting.RLock()
 	defer t.noting.RUnlock()
