@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/telemetry"
 )
@@ -235,12 +236,20 @@ func (g *Gate) refuse(ctx context.Context, c *Admission, d policy.Decision) erro
 	case d.Effect == policy.Ask && !c.NoWait:
 		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
-	return &DeniedError{Decision: d, Asked: c.Asked, Invalid: c.Invalid != ""}
+	denied := c.denied(d)
+	denied.Invalid = c.Invalid != ""
+	return denied
+}
+
+// denied is a refusal as the caller may read it: without what has the form of a secret, which a fault of its arguments can quote.
+func (c *Admission) denied(d policy.Decision) *DeniedError {
+	d.Reason = credential.Mask(d.Reason)
+	return &DeniedError{Decision: d, Asked: c.Asked}
 }
 
 // unknown is the one refusal of what does not exist and of what may not be seen (T7).
 func (c *Admission) unknown() error {
-	return &DeniedError{Asked: c.Asked, Decision: policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked}}
+	return c.denied(policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked})
 }
 
 // run carries an allowed call to whoever answers it: one of our control tools, or a backend. A panic of a server in this
