@@ -370,9 +370,9 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", bounded(failed.Error(), maxError)
+		r.Outcome, r.Error = "error", masked(failed.Error(), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", bounded(stringMember(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", masked(stringMember(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
@@ -388,6 +388,9 @@ const (
 	maxError = 500
 	maxAsked = 500
 )
+
+// masked is a text of others in at most so many bytes. It is masked before it is cut: a half of a secret has no form.
+func masked(text string, most int) string { return bounded(credential.Mask(text), most) }
 
 // record is what both records of a call share.
 func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
@@ -405,7 +408,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool, r.ToolUse = bounded(r.Tool, maxAsked), bounded(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = masked(r.Tool, maxAsked), masked(c.ToolUse, maxAsked)
 	return r
 }
 

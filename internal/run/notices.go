@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/harness"
 )
 
@@ -23,7 +24,7 @@ func (g *Registry) tellStart(r *run, e harness.Event) {
 
 // stopped keeps the last word of a run that stops, for the notice of its end.
 func (r *run) stopped(said string) {
-	runes := []rune(strings.TrimSpace(said))
+	runes := []rune(strings.TrimSpace(credential.Mask(said))) // before it is cut: a half of a secret has no form
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns++
