@@ -11,7 +11,7 @@ import (
 )
 
 // The search has two stages. Every form has a mark, a text that is in each of its secrets, and every mark has two neighbouring
-// pairs of bytes, its anchors: a bit set of all anchors is looked up at every second byte of a text, so that one pass finds the
+// pairs of bytes, its anchors: a table of all anchors is looked up at every second byte of a text, so that one pass finds the
 // marks of all forms. Where a mark stands, what its form has before and after it is matched.
 
 // stride is the distance of two look-ups. A mark has stride neighbouring anchors, so one of them is hit wherever it stands.
