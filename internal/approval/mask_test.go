@@ -86,8 +86,8 @@ func TestNoFormIsShown(t *testing.T) {
 			page, _ := bot.requestPage(shown, &view{})
 			words := requestWords(shown)
 			for where, text := range map[string]string{
-				"list": string(list), "database": kept, "terminal": screen.text(), "chat": page.b.String(), "details": bot.detailsText(shown),
-				"notice": words.title + words.text, "gist": Gist(shown), "model": judged,
+				"list": string(list), "database": kept, "terminal": screen.text(), "chat": page.b.String(),
+				"details": bot.detailsText(shown), "notice": words.title + words.text, "gist": Gist(shown), "model": judged,
 			} {
 				if strings.Contains(text, f.Secret()) {
 					t.Errorf("%s: the %s of a %s has it: %s", f.Name, where, kind, text)

@@ -64,7 +64,8 @@ func TestNoFormInAnswersOfHTTP(t *testing.T) {
 			}))
 			t.Cleanup(srv.Close)
 			p := newPool(t, Options{}, Server{Name: "s", URL: srv.URL})
-			if _, err := ask(testContext(t), t, p, "s", nil); err == nil || !strings.Contains(err.Error(), "x x x") || strings.Contains(err.Error(), f.Secret()[:6]) {
+			_, err := ask(testContext(t), t, p, "s", nil)
+			if err == nil || !strings.Contains(err.Error(), "x x x") || strings.Contains(err.Error(), f.Secret()[:6]) {
 				t.Error(err)
 			}
 		})

@@ -20,9 +20,8 @@ const writeTimeout = 10 * time.Second
 // maxOutbox bounds the answers and cancellations that wait to be written; more are dropped.
 const maxOutbox = 64
 
-// stdioLink speaks lines with a process. It has its own reading loop instead of an rpc.Conn because the request's id is its
-// progress token here, an answer may name a call on an HTTP stream (one table for both transports), and because a server
-// that does not read must not hold a writer for ever.
+// stdioLink speaks lines with a process. The id of a request is its progress token, an answer may name a call on an HTTP stream (one
+// table for both transports), and a server that does not read holds no writer for ever.
 type stdioLink struct {
 	proc   *process
 	stderr *tail

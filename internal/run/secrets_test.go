@@ -29,11 +29,12 @@ func TestNoFormLeavesARun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		number := append([]byte(`{"command":1,"x":`), append(raw, '}')...)
 		denied := map[string]harness.Event{
 			"unknown": {Kind: harness.PreTool, Tool: "files__x " + f.Example, ToolUse: "u" + f.Name, Input: []byte(`{}`)},
 			"fault":   {Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: "f" + f.Name, Input: []byte(`{}`), Fault: text},
 			"broken":  {Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: "b" + f.Name, Input: []byte(`{"command":` + text)},
-			"number":  {Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: "n" + f.Name, Input: append([]byte(`{"command":1,"x":`), append(raw, '}')...)},
+			"number":  {Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: "n" + f.Name, Input: number},
 		}
 		for name, e := range denied {
 			if a := h.send(e); a.Verdict != harness.Deny || strings.Contains(a.Reason, f.Secret()) {
