@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/credential"
+	"mycelium/internal/credential/credentialtest"
 	"mycelium/internal/policy"
 )
 
@@ -33,12 +33,12 @@ func fill(v reflect.Value, text string) {
 }
 
 // asked is a request all of whose texts have a secret in them.
-func asked(t *testing.T, kind Kind, tool string, f credential.Form) Request {
+func asked(t *testing.T, kind Kind, tool string, f credentialtest.Sample) Request {
 	t.Helper()
 	var r Request
-	text := "see " + f.Example + " there"
+	text := "see " + f.Text + " there"
 	fill(reflect.ValueOf(&r).Elem(), text)
-	args, err := json.Marshal(map[string]any{"command": text, "file_path": text, "list": []any{f.Example, 1}})
+	args, err := json.Marshal(map[string]any{"command": text, "file_path": text, "list": []any{f.Text, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func TestNoFormIsShown(t *testing.T) {
 		if kind != Call {
 			q = newQueue(t, Options{Judge: judge}) // a database waits for the disk
 		}
-		for _, f := range credential.Forms() {
+		for _, f := range credentialtest.Samples() {
 			judged = ""
 			r := asked(t, kind, "agent__Bash", f)
-			r.Session = string(kind) + " " + f.Name
+			r.Session = string(kind) + " " + f.Form
 			raw := r.Sum(r.Args)
 			ctx, cancel := context.WithCancel(t.Context())
 			answer := ask(ctx, q, r)
@@ -89,18 +89,18 @@ func TestNoFormIsShown(t *testing.T) {
 				"list": string(list), "database": kept, "terminal": screen.text(), "chat": page.b.String(),
 				"details": bot.detailsText(shown), "notice": words.title + words.text, "gist": Gist(shown), "model": judged,
 			} {
-				if strings.Contains(text, f.Secret()) {
-					t.Errorf("%s: the %s of a %s has it: %s", f.Name, where, kind, text)
+				if strings.Contains(text, f.Secret) {
+					t.Errorf("%s: the %s of a %s has it: %s", f.Form, where, kind, text)
 				}
 			}
 			if shown.Digest != raw {
-				t.Errorf("%s: the digest is of what is shown, not of what was asked", f.Name)
+				t.Errorf("%s: the digest is of what is shown, not of what was asked", f.Form)
 			}
 			if kind == Call && judged == "" {
-				t.Errorf("%s: the model was not asked", f.Name)
+				t.Errorf("%s: the model was not asked", f.Form)
 			}
 			if kind == Call && !shown.HoldsSecret() {
-				t.Errorf("%s: the arguments are %s", f.Name, shown.Args)
+				t.Errorf("%s: the arguments are %s", f.Form, shown.Args)
 			}
 			cancel()
 			<-answer
@@ -110,7 +110,7 @@ func TestNoFormIsShown(t *testing.T) {
 
 // TestNoFormInNotices: nor does a notice have one, or what the model is asked in the end.
 func TestNoFormInNotices(t *testing.T) {
-	for _, f := range credential.Forms() {
+	for _, f := range credentialtest.Samples() {
 		var b Board
 		ctx, cancel := context.WithCancel(t.Context())
 		ready := make(chan struct{})
@@ -121,12 +121,12 @@ func TestNoFormInNotices(t *testing.T) {
 			b.Watch(ctx, ready, func(n Notice) { told <- n })
 		}()
 		<-ready
-		b.Post(Notice{Kind: Completed, Label: f.Example, Text: "said " + f.Example})
+		b.Post(Notice{Kind: Completed, Label: f.Text, Text: "said " + f.Text})
 		n := <-told
 		page := (&Telegram{zone: time.UTC, now: time.Now}).noticePage(n)
 		for _, text := range []string{n.Label, n.Text, noticeWords(n).title, noticeWords(n).text, page.b.String()} {
-			if strings.Contains(text, f.Secret()) {
-				t.Errorf("%s: %s", f.Name, text)
+			if strings.Contains(text, f.Secret) {
+				t.Errorf("%s: %s", f.Form, text)
 			}
 		}
 		cancel()

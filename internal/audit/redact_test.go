@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/credential/credentialtest"
 	"mycelium/internal/policy"
 )
 
@@ -158,30 +159,30 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 
 // TestNoFormInARecord: no form of a secret comes into the log by any text of a record.
 func TestNoFormInARecord(t *testing.T) {
-	for _, f := range credential.Forms() {
-		text := "see " + f.Example + " there"
-		raw, err := json.Marshal(map[string]any{"text": text, "list": []string{f.Example}, "header": map[string]string{"X": f.Example}})
+	for _, f := range credentialtest.Samples() {
+		text := "see " + f.Text + " there"
+		raw, err := json.Marshal(map[string]any{"text": text, "list": []string{f.Text}, "header": map[string]string{"X": f.Text}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := Record{
-			ID: "1", Kind: Decided, Tool: f.Example, Args: raw, Reason: text, Error: text, Note: text,
-			Facts: &policy.Facts{Dir: "/d/" + f.Example, Parts: []policy.Part{{
-				Program: f.Example, Argv: []string{"x", f.Example}, Hosts: []string{f.Example}, Effects: []string{text}, Unclear: []string{text},
-				Paths: []policy.Path{{Raw: f.Example, Clean: "/x " + f.Example, Resolved: "/y " + f.Example}},
+			ID: "1", Kind: Decided, Tool: f.Text, Args: raw, Reason: text, Error: text, Note: text,
+			Facts: &policy.Facts{Dir: "/d/" + f.Text, Parts: []policy.Part{{
+				Program: f.Text, Argv: []string{"x", f.Text}, Hosts: []string{f.Text}, Effects: []string{text}, Unclear: []string{text},
+				Paths: []policy.Path{{Raw: f.Text, Clean: "/x " + f.Text, Resolved: "/y " + f.Text}},
 			}}},
 			Thinking: &Thinking{Thinking: text, Summary: text},
 		}
 		for _, args := range [][]byte{raw, []byte("not JSON: " + text)} {
 			r.Args = args
-			if line := string(appendBody(nil, &Line{Record: r}, nil)); strings.Contains(line, f.Secret()) {
-				t.Errorf("%s: %s", f.Name, line)
+			if line := string(appendBody(nil, &Line{Record: r}, nil)); strings.Contains(line, f.Secret) {
+				t.Errorf("%s: %s", f.Form, line)
 			}
 		}
 		s := Secrets{}
 		for _, answer := range []string{text, string(raw), "KEY=1\n" + text} {
-			if got := s.Text(answer); strings.Contains(got, f.Secret()) {
-				t.Errorf("%s: an answer keeps it: %s", f.Name, got)
+			if got := s.Text(answer); strings.Contains(got, f.Secret) {
+				t.Errorf("%s: an answer keeps it: %s", f.Form, got)
 			}
 		}
 	}

@@ -13,15 +13,16 @@ import (
 	"testing"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/credential/credentialtest"
 )
 
 // TestNoFormInErrors: no form of a secret comes into an error, a status, a log of a server or ours by what a server writes, and a half
 // of one does not either, wherever the text is cut.
 func TestNoFormInErrors(t *testing.T) {
-	for some := range slices.Chunk(credential.Forms(), 30) {
+	for some := range slices.Chunk(credentialtest.Samples(), 30) {
 		var says []string
 		for _, f := range some {
-			says = append(says, "says "+f.Example)
+			says = append(says, "says "+f.Text)
 		}
 		var log strings.Builder
 		texts := map[string]string{}
@@ -47,8 +48,8 @@ func TestNoFormInErrors(t *testing.T) {
 				t.Errorf("nothing of it is in the %s: %s", where, text)
 			}
 			for _, f := range some {
-				if strings.Contains(text, f.Secret()) {
-					t.Errorf("%s: the %s has it: %s", f.Name, where, text)
+				if strings.Contains(text, f.Secret) {
+					t.Errorf("%s: the %s has it: %s", f.Form, where, text)
 				}
 			}
 		}
@@ -56,16 +57,16 @@ func TestNoFormInErrors(t *testing.T) {
 }
 
 func TestNoFormInAnswersOfHTTP(t *testing.T) {
-	for _, f := range credential.Forms() {
-		t.Run(f.Name, func(t *testing.T) {
+	for _, f := range credentialtest.Samples() {
+		t.Run(f.Form, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusTeapot)
-				_, _ = fmt.Fprint(w, strings.Repeat("x ", 140), f.Example) // cut in the middle of it
+				_, _ = fmt.Fprint(w, strings.Repeat("x ", 140), f.Text) // cut in the middle of it
 			}))
 			t.Cleanup(srv.Close)
 			p := newPool(t, Options{}, Server{Name: "s", URL: srv.URL})
 			_, err := ask(testContext(t), t, p, "s", nil)
-			if err == nil || !strings.Contains(err.Error(), "x x x") || strings.Contains(err.Error(), f.Secret()[:6]) {
+			if err == nil || !strings.Contains(err.Error(), "x x x") || strings.Contains(err.Error(), f.Secret[:6]) {
 				t.Error(err)
 			}
 		})
@@ -74,8 +75,8 @@ func TestNoFormInAnswersOfHTTP(t *testing.T) {
 
 func TestNoFormInTexts(t *testing.T) {
 	var r redactor
-	for _, f := range credential.Forms() {
-		text := "it says " + f.Example + " and ends"
+	for _, f := range credentialtest.Samples() {
+		text := "it says " + f.Text + " and ends"
 		tl := &tail{}
 		for _, b := range []byte(strings.Repeat("noise\n", 3*tailSize/6) + text + "\n") {
 			_, _ = tl.Write([]byte{b})
@@ -84,8 +85,8 @@ func TestNoFormInTexts(t *testing.T) {
 			"text": r.text(text), "error": r.error(errors.New(text)).Error(), "excerpt": excerpt([]byte(text)),
 			"tail": tl.String(), "exit": maskedError{errors.New(text)}.Error(),
 		} {
-			if strings.Contains(got, f.Secret()) || !strings.Contains(got, credential.Redacted) {
-				t.Errorf("%s: %s: %s", f.Name, where, got)
+			if strings.Contains(got, f.Secret) || !strings.Contains(got, credential.Redacted) {
+				t.Errorf("%s: %s: %s", f.Form, where, got)
 			}
 		}
 	}
@@ -93,11 +94,11 @@ func TestNoFormInTexts(t *testing.T) {
 
 // TestTailHidesFormsAtItsCut: what is left of a secret that begins before the cut has no form, and is not shown.
 func TestTailHidesFormsAtItsCut(t *testing.T) {
-	key := credential.Forms()[slices.IndexFunc(credential.Forms(), func(f credential.Form) bool { return f.Name == credential.PrivateKey })]
+	key := credentialtest.Samples()[slices.IndexFunc(credentialtest.Samples(), func(f credentialtest.Sample) bool { return f.Form == credential.PrivateKey })]
 	for shift := range 200 {
 		tl := &tail{}
 		for range 60 {
-			_, _ = tl.Write([]byte(key.Example + "\n" + strings.Repeat("-", shift) + "\n"))
+			_, _ = tl.Write([]byte(key.Text + "\n" + strings.Repeat("-", shift) + "\n"))
 		}
 		if got := tl.String(); strings.ContainsAny(strings.ReplaceAll(got, credential.Redacted, ""), "abcdefghijklmnopqrstuvwxyz") {
 			t.Fatalf("shift %d: %q", shift, got)

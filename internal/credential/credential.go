@@ -6,10 +6,7 @@
 // for the caller to find; the names of such members are here too (see [Sensitive]).
 package credential
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Redacted stands where a secret was masked.
 const Redacted = "[REDACTED]"
@@ -96,6 +93,3 @@ func Possible[T ~string | ~[]byte](s T) bool {
 	}
 	return false
 }
-
-// Forms returns the table, for tests that put every form through a surface.
-func Forms() []Form { return slices.Clone(forms) }

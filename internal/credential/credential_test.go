@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -12,13 +13,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+// secret is the part of a form's example that must not be shown.
+func secret(f Form) string { return cmp.Or(f.Hidden, f.Example) }
+
 // TestForms: every form has all its parts, its example is found and named by itself, and what is nearly of it is of no form.
 func TestForms(t *testing.T) {
-	if len(forms) < 40 {
-		t.Errorf("%d forms", len(forms))
+	if len(Forms) < 40 {
+		t.Errorf("%d forms", len(Forms))
 	}
 	seen := map[string]bool{}
-	for _, f := range forms {
+	for _, f := range Forms {
 		if f.Name == "" || f.What == "" || f.mark == "" || f.Example == "" || f.Other == "" || (f.after+f.before == "") == (f.find == nil) {
 			t.Errorf("form %q lacks a part: %+v", f.Name, f)
 		}
@@ -38,10 +42,10 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: in %q: %+v", f.Name, text, found)
 				continue
 			}
-			if got := text[found[0].Start:found[0].End]; f.find == nil && got != f.Secret() || !strings.Contains(got, f.Secret()) {
+			if got := text[found[0].Start:found[0].End]; f.find == nil && got != secret(f) || !strings.Contains(got, secret(f)) {
 				t.Errorf("%s: found %q in %q", f.Name, got, text)
 			}
-			if masked := Mask(text); strings.Contains(masked, f.Secret()) || !strings.Contains(masked, Redacted) {
+			if masked := Mask(text); strings.Contains(masked, secret(f)) || !strings.Contains(masked, Redacted) {
 				t.Errorf("%s: %q became %q", f.Name, text, masked)
 			}
 			if !Possible(text) || !Possible([]byte(text)) {
@@ -56,7 +60,7 @@ func TestForms(t *testing.T) {
 
 // TestEveryMark: each alternative of a mark is found, wherever in a text it stands.
 func TestEveryMark(t *testing.T) {
-	for _, f := range forms {
+	for _, f := range Forms {
 		for _, mark := range expand(f.mark) {
 			for pad := range 4 {
 				if !Possible(strings.Repeat("日", pad%2) + strings.Repeat(" ", pad) + mark) {
@@ -78,7 +82,7 @@ func (f Form) pattern() string {
 
 // TestAgainstRegexp: what is found by steps is what the regular expression of the same form matches.
 func TestAgainstRegexp(t *testing.T) {
-	for i, f := range forms {
+	for i, f := range Forms {
 		if f.find != nil {
 			continue
 		}
@@ -89,7 +93,7 @@ func TestAgainstRegexp(t *testing.T) {
 			want := re.FindString(text + tail)
 			var spans []Span
 			for _, sp := range Find(text + tail) {
-				if sp.Form == &forms[i] || sp.End >= len(want) && sp.Start == 0 {
+				if sp.Form == &Forms[i] || sp.End >= len(want) && sp.Start == 0 {
 					spans = append(spans, sp)
 				}
 			}
@@ -170,7 +174,7 @@ func TestLinear(t *testing.T) {
 		}
 		return 0
 	}
-	for _, f := range forms {
+	for _, f := range Forms {
 		for _, mark := range expand(f.mark)[:1] {
 			for _, fill := range []string{"", "a", "a-", "-", ".", "/", "0", " ", "-----BEGIN ", "a:b"} {
 				piece := mark + fill
@@ -187,7 +191,7 @@ func TestLinear(t *testing.T) {
 // TestTwice: what was masked stays as it is.
 func TestTwice(t *testing.T) {
 	var pieces []string
-	for _, f := range forms {
+	for _, f := range Forms {
 		pieces = append(pieces, f.Example, expand(f.mark)[0])
 	}
 	pieces = append(pieces, "x", "_", "-", " ", "\n", "@", ":", "/", Redacted, "://u:", "日")
@@ -201,7 +205,7 @@ func TestTwice(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	for _, form := range forms {
+	for _, form := range Forms {
 		f.Add(form.Example)
 		f.Add(form.Other)
 	}
@@ -222,14 +226,14 @@ func FuzzMask(f *testing.F) {
 
 // TestLines: a text that comes line by line is masked as the whole is, a private key in all its lines.
 func TestLines(t *testing.T) {
-	for _, f := range forms {
+	for _, f := range Forms {
 		var l Lines
 		var out []string
 		for line := range strings.SplitSeq("before\n"+f.Example+"\nafter it.", "\n") {
 			out = append(out, l.Mask(line))
 		}
 		got := strings.Join(out, "\n")
-		for part := range strings.SplitSeq(f.Secret(), "\n") {
+		for part := range strings.SplitSeq(secret(f), "\n") {
 			if strings.Contains(got, part) {
 				t.Errorf("%s: %q", f.Name, got)
 			}

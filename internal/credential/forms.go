@@ -1,7 +1,5 @@
 package credential
 
-import "cmp"
-
 // Form is one form of a secret.
 type Form struct {
 	Name string // unique: github-token
@@ -19,9 +17,6 @@ type Form struct {
 	Hidden  string // the part of Example that must not be shown; empty: all of it
 	Other   string // a text that is nearly of this form, and of none
 }
-
-// Secret is the part of the example that must not be shown.
-func (f Form) Secret() string { return cmp.Or(f.Hidden, f.Example) }
 
 // The names of forms that callers treat in a way of their own.
 const (
@@ -52,10 +47,10 @@ const (
 	u64 = u24 + u24 + u16
 )
 
-// forms are the forms that the services themselves and the scanners GitHub secret scanning, Gitleaks and TruffleHog publish. Where
+// Forms are the forms that the services themselves and the scanners GitHub secret scanning, Gitleaks and TruffleHog publish. Where
 // those give an exact length, the least that is in use stands here: a service may lengthen its keys. The forms that go by what
-// stands before the secret come last: where two forms match, the first one names it.
-var forms = []Form{
+// stands before the secret come last: where two forms match, the first one names it. Nobody changes the table.
+var Forms = []Form{
 	{Name: "mycelium-token", What: "a token of Mycelium", mark: "myc_", after: `[A-Za-z0-9_-]{40,}`,
 		Example: "my" + "c_" + x40 + "abc", Other: "myc_session_tokens"},
 

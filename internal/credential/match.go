@@ -41,11 +41,11 @@ type compiled struct {
 // table makes the index with the first text. It takes a fraction of a millisecond, which a start of the program does not pay.
 var table = sync.OnceValue(func() *index {
 	t := &index{anchors: make([][]anchor, 1)}
-	for i := range forms {
-		f := &compiled{Form: &forms[i], at: i}
-		f.before, f.after = t.compile(forms[i].before), t.compile(forms[i].after)
+	for i := range Forms {
+		f := &compiled{Form: &Forms[i], at: i}
+		f.before, f.after = t.compile(Forms[i].before), t.compile(Forms[i].after)
 		slices.Reverse(f.before)
-		for _, mark := range expand(forms[i].mark) {
+		for _, mark := range expand(Forms[i].mark) {
 			t.add(f, mark)
 		}
 	}
@@ -221,7 +221,7 @@ func (m *matcher) try(f *compiled, from, to int) {
 	sp := span{Span{f.Form, start, end, end-start >= f.sure}, f.at, insideWord(m.s, start)}
 	if !sp.glued {
 		if m.last == nil {
-			m.last = make([]int, len(forms))
+			m.last = make([]int, len(Forms))
 		}
 		m.last[f.at] = end
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
+	"mycelium/internal/credential/credentialtest"
 	"mycelium/internal/policy"
 )
 
@@ -20,22 +21,22 @@ import (
 func TestNoFormInResults(t *testing.T) {
 	h := build(t, guardedBy(policy.Guard{Redact: true}))
 	s := h.enter("guest")
-	for _, f := range credential.Forms() {
-		text := "see " + f.Example + " there"
+	for _, f := range credentialtest.Samples() {
+		text := "see " + f.Text + " there"
 		inside, err := json.Marshal(map[string]any{"a": []string{text}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		answer, err := json.Marshal(map[string]any{
 			"content":           []map[string]string{{"type": "text", "text": text}, {"type": "text", "text": string(inside)}},
-			"structuredContent": map[string]any{"note": text, "list": []string{f.Example}},
+			"structuredContent": map[string]any{"note": text, "list": []string{f.Text}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.answers(string(answer))
-		if got := h.result(s); strings.Contains(got, f.Secret()) || !strings.Contains(got, credential.Redacted) {
-			t.Errorf("%s: %s", f.Name, got)
+		if got := h.result(s); strings.Contains(got, f.Secret) || !strings.Contains(got, credential.Redacted) {
+			t.Errorf("%s: %s", f.Form, got)
 		}
 		fault, err := json.Marshal(map[string]any{"code": -32000, "message": text, "data": map[string]string{"detail": text}})
 		if err != nil {
@@ -45,8 +46,8 @@ func TestNoFormInResults(t *testing.T) {
 			return nil, fault, nil
 		}
 		reply, err := h.Call(t.Context(), s, request("files__read_file", `{}`))
-		if err != nil || bytes.Contains(reply.Error, []byte(f.Secret())) {
-			t.Errorf("%s: %s %v", f.Name, reply.Error, err)
+		if err != nil || bytes.Contains(reply.Error, []byte(f.Secret)) {
+			t.Errorf("%s: %s %v", f.Form, reply.Error, err)
 		}
 	}
 }
@@ -58,8 +59,8 @@ func TestNoFormInRefusals(t *testing.T) {
 	w.AskClient = true
 	h.Swap(w)
 	s := h.enter("developer")
-	for _, f := range credential.Forms() {
-		text := "see " + f.Example + " there"
+	for _, f := range credentialtest.Samples() {
+		text := "see " + f.Text + " there"
 		args, err := json.Marshal(map[string]string{"path": "a.txt", "content": text})
 		if err != nil {
 			t.Fatal(err)
@@ -77,12 +78,12 @@ func TestNoFormInRefusals(t *testing.T) {
 		invalid.Invalid = "it is not valid: " + text
 		for _, r := range []Request{write, unknown, broken, invalid} {
 			_, err := h.Call(t.Context(), s, r)
-			if got := denied(t, err).Error(); strings.Contains(got, f.Secret()) {
-				t.Errorf("%s: refused with %s", f.Name, got)
+			if got := denied(t, err).Error(); strings.Contains(got, f.Secret) {
+				t.Errorf("%s: refused with %s", f.Form, got)
 			}
 		}
-		if asked == "" || strings.Contains(asked, f.Secret()) {
-			t.Errorf("%s: the client is asked %s", f.Name, asked)
+		if asked == "" || strings.Contains(asked, f.Secret) {
+			t.Errorf("%s: the client is asked %s", f.Form, asked)
 		}
 		h.back.answer = func(context.Context, policy.Scope, string, string, []byte) ([]byte, []byte, error) {
 			return nil, nil, errors.New(text)
@@ -98,9 +99,9 @@ func TestNoFormInRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range credential.Forms() {
-			if bytes.Contains(log, []byte(f.Secret())) {
-				t.Errorf("%s: the log has it", f.Name)
+		for _, f := range credentialtest.Samples() {
+			if bytes.Contains(log, []byte(f.Secret)) {
+				t.Errorf("%s: the log has it", f.Form)
 			}
 		}
 	}
