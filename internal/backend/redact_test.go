@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -70,38 +69,5 @@ func TestNoFormInAnswersOfHTTP(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestNoFormInTexts(t *testing.T) {
-	var r redactor
-	for _, f := range credentialtest.Samples() {
-		text := "it says " + f.Text + " and ends"
-		tl := &tail{}
-		for _, b := range []byte(strings.Repeat("noise\n", 3*tailSize/6) + text + "\n") {
-			_, _ = tl.Write([]byte{b})
-		}
-		for where, got := range map[string]string{
-			"text": r.text(text), "error": r.error(errors.New(text)).Error(), "excerpt": excerpt([]byte(text)),
-			"tail": tl.String(), "exit": maskedError{errors.New(text)}.Error(),
-		} {
-			if strings.Contains(got, f.Secret) || !strings.Contains(got, credential.Redacted) {
-				t.Errorf("%s: %s: %s", f.Form, where, got)
-			}
-		}
-	}
-}
-
-// TestTailHidesFormsAtItsCut: what is left of a secret that begins before the cut has no form, and is not shown.
-func TestTailHidesFormsAtItsCut(t *testing.T) {
-	key := credentialtest.Samples()[slices.IndexFunc(credentialtest.Samples(), func(f credentialtest.Sample) bool { return f.Form == credential.PrivateKey })]
-	for shift := range 200 {
-		tl := &tail{}
-		for range 60 {
-			_, _ = tl.Write([]byte(key.Text + "\n" + strings.Repeat("-", shift) + "\n"))
-		}
-		if got := tl.String(); strings.ContainsAny(strings.ReplaceAll(got, credential.Redacted, ""), "abcdefghijklmnopqrstuvwxyz") {
-			t.Fatalf("shift %d: %q", shift, got)
-		}
 	}
 }
