@@ -36,7 +36,7 @@ var names = []name{
 	{"oauth", alone},
 	{"pass", ending},
 	{"pwd", ending},
-	{"token", variable}, // in other names too, unless they count tokens: see tokens
+	{"token", variable}, // in other names too, unless they count tokens: see [Sensitive]
 	{"accesskey", variable},
 	{"key", hint},
 	{"pass", hint},
