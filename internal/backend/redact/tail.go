@@ -8,13 +8,13 @@ import (
 	"mycelium/internal/credential"
 )
 
-// tailSize is how much of a server's stderr is shown in an error, in bytes.
+// tailSize is how much of a server's stderr an error shows, in bytes.
 const tailSize = 8 << 10
 
-// secretSize is how long a secret is that is still hidden whole where it stands at the cut, in bytes: more than a private key has.
+// secretSize is the length up to which a secret is hidden whole where it stands at the cut, in bytes: more than a private key has.
 const secretSize = 4 << 10
 
-// Tail keeps the end of what a server writes to its stderr.
+// Tail keeps the end of what a server writes to its stderr. It is safe for concurrent use.
 type Tail struct {
 	secrets Redactor
 
@@ -31,7 +31,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
-	// A secret that begins before the cut is not recognised any more; what is kept is longer than what is shown by such a secret.
+	// A secret that begins before the cut is not recognised. So Tail keeps more than it shows, by the length of the longest secret.
 	if room := tailSize + t.margin(); len(t.buf) > 2*room {
 		t.buf = append(t.buf[:0], t.buf[len(t.buf)-room:]...)
 		t.cut = true
