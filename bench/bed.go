@@ -126,7 +126,7 @@ func (b *bed) output(ctx context.Context, dir string, args ...string) ([]byte, e
 
 // peer is a process that speaks JSON-RPC on its pipes.
 type peer struct {
-	*rpc.Conn
+	*conn
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	ended  chan struct{}
@@ -147,17 +147,17 @@ func connect(ctx context.Context, cmd *exec.Cmd) (*peer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.stdin, p.Conn = in, rpc.NewConn(out, in, 0, nil)
+	p.stdin, p.conn = in, newConn(out, in)
 	go func() {
 		defer close(p.ended)
-		_ = p.Run(ctx)
+		p.read()
 	}()
 	return p, nil
 }
 
 // ask calls and insists on a result.
 func (p *peer) ask(ctx context.Context, method, params string) error {
-	m, err := p.Call(ctx, method, []byte(params))
+	m, err := p.call(ctx, method, []byte(params))
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", method, err, p.stderr.String())
 	}
@@ -174,7 +174,7 @@ func (p *peer) hello(ctx context.Context) error {
 	if err := p.ask(ctx, "initialize", initialize); err != nil {
 		return err
 	}
-	return p.Notify("notifications/initialized", nil)
+	return p.send(rpc.Message{Method: "notifications/initialized"})
 }
 
 // end closes the process's stdin and returns the CPU time that it took.

@@ -39,7 +39,7 @@ backend              : policy scan rpc rawjson text credential store atomicfile 
 gate                 : policy shell skill audit approval rawjson text credential store telemetry
 gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile
-run                  : policy approval gate hook harness audit store atomicfile text tmux keeper
+run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
 agent                : policy skill approval gate model harness run transcript text
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
 config               : policy shell skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile text

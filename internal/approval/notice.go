@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"mycelium/internal/credential"
 )
 
 // NoticeKind says what a notice is about.
@@ -49,11 +51,12 @@ type noticeQueue struct {
 	waiting []Notice
 }
 
-// Post tells every watcher. It never waits for them.
+// Post tells every watcher, without what has the form of a secret. It never waits for them.
 func (b *Board) Post(n Notice) {
 	if b == nil {
 		return
 	}
+	n.Label, n.Text = credential.Mask(n.Label), credential.Mask(n.Text)
 	if n.Time.IsZero() {
 		n.Time = time.Now()
 	}

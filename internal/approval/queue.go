@@ -155,8 +155,8 @@ func (e *entry) halt() {
 // [ByDeadline]. An error is a denial too: [ErrFull], [ErrTooLarge], [ErrClosed], the cause of ctx's end, or the request could not be
 // kept. A request that equals one that waits already, in all that an answer holds for, joins it.
 //
-// The caller gives what the request shows; id, state, creation and, where it is zero, the deadline are the queue's. A deadline that
-// is given is kept where it is the earlier one.
+// The caller gives what the request shows, and the queue masks what has the form of a secret in it; id, state, creation and, where it is
+// zero, the deadline are the queue's. A deadline that is given is kept where it is the earlier one.
 func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) { return q.AskTelling(ctx, r, nil) }
 
 // AskTelling is Ask, and calls told once with the request as it waits, when people are told of it; nil: nobody is called. told must not
@@ -201,6 +201,7 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 		r.Digest = r.Sum(r.Args)
 	}
 	bound := r.Bound()
+	r = r.masked()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.suspended() {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -37,7 +38,7 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	dst = appendMember(dst, "surface", r.Surface, maxName)
 	dst = appendMember(dst, "itemKind", r.ItemKind, maxName)
 	dst = appendMember(dst, "server", r.Server, maxName)
-	dst = appendMember(dst, "tool", redactShapes(r.Tool), maxName)
+	dst = appendMember(dst, "tool", credential.Mask(r.Tool), maxName)
 	dst = appendMember(dst, "toolUse", r.ToolUse, maxName)
 	dst = appendArgs(dst, r.Args, more)
 	dst = appendFacts(dst, r)
@@ -46,17 +47,17 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 		dst = append(dst, `,"unknown":true`...)
 	}
 	dst = appendMember(dst, "rule", r.Rule, maxName)
-	dst = appendMember(dst, "reason", redactShapes(r.Reason), maxText)
+	dst = appendMember(dst, "reason", credential.Mask(r.Reason), maxText)
 	dst = appendMember(dst, "decidedBy", r.DecidedBy, maxName)
 	dst = appendMember(dst, "outcome", r.Outcome, maxName)
-	dst = appendMember(dst, "error", redactShapes(r.Error), maxText)
+	dst = appendMember(dst, "error", credential.Mask(r.Error), maxText)
 	dst = appendNames(dst, "guard", r.Guard)
 	if r.Duration > 0 {
 		dst = append(dst, `,"durationMs":`...)
 		dst = strconv.AppendFloat(dst, float64(r.Duration.Microseconds())/1e3, 'f', -1, 64)
 	}
 	dst = appendThinking(dst, r.Thinking)
-	dst = appendMember(dst, "note", redactShapes(r.Note), maxText)
+	dst = appendMember(dst, "note", credential.Mask(r.Note), maxText)
 	if l.Cut != nil {
 		dst = append(dst, `,"cut":{"bytes":`...)
 		dst = strconv.AppendInt(dst, l.Cut.Bytes, 10)
@@ -126,7 +127,7 @@ func appendFacts(dst []byte, r *Record) []byte {
 	start := len(dst)
 	dst = append(dst, `,"facts":`...)
 	dst = appendObject(dst, func(dst []byte) []byte {
-		dst = appendMember(dst, "dir", redactShapes(r.Facts.Dir), maxFacts)
+		dst = appendMember(dst, "dir", credential.Mask(r.Facts.Dir), maxFacts)
 		return appendObjects(dst, "parts", r.Facts.Parts, appendPart)
 	})
 	if n := len(dst) - start; n > maxFacts {
@@ -136,7 +137,7 @@ func appendFacts(dst []byte, r *Record) []byte {
 }
 
 func appendPart(dst []byte, p policy.Part) []byte {
-	dst = appendMember(dst, "program", redactShapes(p.Program), maxFacts)
+	dst = appendMember(dst, "program", credential.Mask(p.Program), maxFacts)
 	dst = appendTexts(dst, "argv", p.Argv)
 	dst = appendObjects(dst, "paths", p.Paths, appendPath)
 	dst = appendTexts(dst, "hosts", p.Hosts)
@@ -147,12 +148,12 @@ func appendPart(dst []byte, p policy.Part) []byte {
 
 func appendPath(dst []byte, p policy.Path) []byte {
 	dst = appendMember(dst, "access", string(p.Access), maxFacts)
-	raw := redactShapes(p.Raw)
+	raw := credential.Mask(p.Raw)
 	dst = appendMember(dst, "raw", raw, maxFacts)
-	clean := redactShapes(p.Clean)
+	clean := credential.Mask(p.Clean)
 	dst = appendMember(dst, "clean", clean, maxFacts)
 	if p.Resolved != p.Clean { // mostly they are the same
-		clean = redactShapes(p.Resolved)
+		clean = credential.Mask(p.Resolved)
 	}
 	return appendMember(dst, "resolved", clean, maxFacts)
 }
@@ -192,7 +193,7 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, redactShapes(s))
+		dst = appendString(dst, credential.Mask(s))
 	}
 	return append(dst, ']')
 }
@@ -202,8 +203,8 @@ func appendThinking(dst []byte, t *Thinking) []byte {
 		return dst
 	}
 	c := *t
-	c.Thinking = text.Truncate(redactShapes(validText(c.Thinking)), maxThinking)
-	c.Summary = text.Truncate(redactShapes(validText(c.Summary)), maxText)
+	c.Thinking = text.Truncate(credential.Mask(validText(c.Thinking)), maxThinking)
+	c.Summary = text.Truncate(credential.Mask(validText(c.Summary)), maxText)
 	c.Type, c.ModelID = text.Truncate(validText(c.Type), maxName), text.Truncate(validText(c.ModelID), maxName)
 	raw, err := json.Marshal(&c)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -32,10 +33,17 @@ func (p *Pool) Do(
 		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID})
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("server %q: %w", server, err)
+		return nil, nil, maskedError{fmt.Errorf("server %q: %w", server, err)}
 	}
 	return result, rpcErr, nil
 }
+
+// maskedError is an error whose text shows no secret.
+type maskedError struct{ error }
+
+func (e maskedError) Error() string { return credential.Mask(e.error.Error()) }
+
+func (e maskedError) Unwrap() error { return e.error }
 
 // call sends a request to a server outside of this process. A request that did not reach the server, because its connection had ended
 // unnoticed, is sent once more.

@@ -37,7 +37,7 @@ func ApprovedRule(r approval.Request) (policy.Rule, error) {
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule, once)
 	case len(r.Args) > maxRuleArgs:
 		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
-	case bytes.Contains(r.Args, []byte("[REDACTED]")):
+	case r.HoldsSecret():
 		return none, fmt.Errorf("the arguments hold a secret, which does not belong into a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
 		return none, fmt.Errorf("it executes a file that was written in this session, and may say something else tomorrow%s", once)

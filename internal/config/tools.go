@@ -16,7 +16,6 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
-	"mycelium/internal/yamlfile"
 )
 
 // The generated files (D7, D8), relative to the project folder.
@@ -123,31 +122,4 @@ func sorted(defs []policy.Definition) []policy.Definition {
 	return slices.SortedStableFunc(slices.Values(defs), func(a, b policy.Definition) int {
 		return strings.Compare(a.Item.String(), b.Item.String())
 	})
-}
-
-// IndexedTool is a tool as an index file has it.
-type IndexedTool struct {
-	ID          string         `yaml:"id" json:"id"`
-	Name        string         `yaml:"name" json:"name"`
-	Description string         `yaml:"description" json:"description"`
-	Category    string         `yaml:"category" json:"category"`
-	Mutates     bool           `yaml:"mutates" json:"mutates"`
-	Parameters  map[string]any `yaml:"parameters" json:"parameters,omitempty"`
-}
-
-// ToolIndex is a tool index as it was read.
-type ToolIndex struct {
-	GeneratedAt time.Time     `yaml:"generatedAt" json:"generatedAt"`
-	SourceHash  string        `yaml:"sourceHash" json:"sourceHash"`
-	Tools       []IndexedTool `yaml:"tools" json:"tools"`
-}
-
-// ReadToolIndex reads an index file, ours or one of the founding documents'.
-func ReadToolIndex(file string, data []byte) (ToolIndex, []policy.Problem) {
-	var x ToolIndex
-	problems := yamlfile.Decode(file, data, &x)
-	if faulty(problems) {
-		return ToolIndex{}, problems
-	}
-	return x, problems
 }

@@ -129,7 +129,7 @@ tools:
 	if d := cmp.Diff(want, string(data)); d != "" {
 		t.Error(d)
 	}
-	x, problems := ReadToolIndex("index.yaml", data)
+	x, problems := readToolIndex("index.yaml", data)
 	if len(problems) > 0 || x.SourceHash != hash || len(x.Tools) != 2 || x.Tools[0].Description != "Read: the \"contents\"\n# of a file" {
 		t.Errorf("%q %+v", lines(problems), x)
 	}
@@ -204,7 +204,7 @@ func TestParametersRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, problems := ReadToolIndex("x", data)
+		x, problems := readToolIndex("x", data)
 		if len(problems) > 0 {
 			t.Fatalf("%q\n%s", lines(problems), data)
 		}

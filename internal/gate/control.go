@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/text"
 )
 
 // The control tools are two servers in this process. A call of one goes the way of every other call: the policy decides it and
@@ -127,7 +126,7 @@ func (t tool) definition() []byte {
 func (t tool) check(args policy.Args) (arguments, error) {
 	for name := range args {
 		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", text.Truncate(name, maxEcho), t.takes()))
+			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", masked(name, maxEcho), t.takes()))
 		}
 	}
 	for _, p := range t.params {

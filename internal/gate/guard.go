@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -151,14 +152,14 @@ func (w *guarding) secretMembers(member func(part, string, int) part) func(part,
 
 // redact replaces secrets in a string.
 func (w *guarding) redact(s string, p part) (string, bool) {
-	out := audit.Redacted
+	out := credential.Redacted
 	if p != secret {
 		out = w.secrets.Text(s)
 	}
 	if out == s {
 		return s, false
 	}
-	w.redacted += max(1, strings.Count(out, audit.Redacted)-strings.Count(s, audit.Redacted))
+	w.redacted += max(1, strings.Count(out, credential.Redacted)-strings.Count(s, credential.Redacted))
 	return out, true
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -27,7 +28,8 @@ func (r *run) stopped(said string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns++
-	r.said, r.failed = text.TruncateRunes(strings.TrimSpace(said), noticeWords), stuck(said)
+	r.said = text.TruncateRunes(strings.TrimSpace(credential.Mask(said)), noticeWords) // masked before it is cut: half of a secret has no form
+	r.failed = stuck(said)
 }
 
 // tellEnd tells people that a run has ended, and how. One that was halted was told of then.

@@ -15,11 +15,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/text"
 )
 
 // Version is that of the rules. It changes when a definition may have other findings than before.
-const Version = 1
+const Version = 2
 
 // Severity says what becomes of an item: Hard findings keep it in quarantine until a person accepts it, Soft ones are shown.
 type Severity string
@@ -63,22 +64,17 @@ const maxDepth = 64
 // Rules are the rules, made ready. To make them takes a millisecond or two, so nothing is made before somebody scans; who scans
 // keeps them. They are not changed by use.
 type Rules struct {
-	classes   map[string]class
-	tokens    []token
-	payloads  []payload
-	inURL     *regexp.Regexp
-	inHeader  *regexp.Regexp
-	secretKey *regexp.Regexp
-	query     *regexp.Regexp
-	picture   *regexp.Regexp
+	classes  map[string]class
+	payloads []payload
+	inHeader *regexp.Regexp
+	query    *regexp.Regexp
+	picture  *regexp.Regexp
 }
 
 // New makes the rules ready.
 func New() *Rules {
-	r := &Rules{classes: words(), tokens: credentialForms(), payloads: payloads()}
-	r.inURL = regexp.MustCompile(`[a-z][a-z0-9+]*://[^\s/:@"']*:([^\s/@"']+)@`)
-	r.inHeader = regexp.MustCompile(`(?i)(?:api[_-]?key|secret|token|passwd|password|credential)["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
-	r.secretKey = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:api[_-]?key|apikey|secret|password|passwd|pass|pwd|passphrase|token|credential|private[_-]?key)s?$`)
+	r := &Rules{classes: words(), payloads: payloads()}
+	r.inHeader = regexp.MustCompile(`(?i)` + credential.NamePattern + `["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
 	// A URL whose query takes what the model knows, and a picture whose address does.
 	r.query = regexp.MustCompile(`https?://[^\s"')]*[?&=/][^\s"')]*?=?(\{[^}]*\}|<[^>]*>|\[\[[^\]]*\]\]|[A-Z]{3,}_[A-Z_]{3,})`)
 	r.picture = regexp.MustCompile(`!\[[^\]]*\]\(https?://[^)]*[{<$]`)
@@ -139,7 +135,7 @@ func (w *walk) add(family string, severity Severity, where, excerpt, why string)
 	if len(w.found) >= maxFindings {
 		return
 	}
-	excerpt = text.TruncateRunes(strings.Join(strings.Fields(text.Flatten(excerpt)), " "), maxExcerpt)
+	excerpt = text.TruncateRunes(strings.Join(strings.Fields(text.Flatten(credential.Mask(excerpt))), " "), maxExcerpt)
 	f := Finding{family, severity, where, excerpt, why}
 	if !slices.ContainsFunc(w.found, func(o Finding) bool { return o.Family == family && o.Where == where && o.Why == why }) {
 		w.found = append(w.found, f)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/text"
 )
 
@@ -161,7 +162,7 @@ func (t *Bot) summary(ctx context.Context, s approval.AgentSession) string {
 		return "No summary: " + approval.Short(err.Error(), 150)
 	}
 	p := (&page{}).bold(approval.Short(cmp.Or(s.Label, s.ID), 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
-	shown, _ := ends(text.Visible(strings.TrimSpace(summary)), 3000)
+	shown, _ := ends(text.Visible(strings.TrimSpace(credential.Mask(summary))), 3000)
 	p.text(cmp.Or(shown, "Nothing is known of it yet.") + "\nReply to this message to write to it.")
 	t.noting.RLock()
 	defer t.noting.RUnlock()

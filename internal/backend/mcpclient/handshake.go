@@ -143,7 +143,7 @@ func (c *Conn) setAbout(result, info []byte) {
 // About is what the server said of itself, without secrets.
 func (c *Conn) About() catalog.About {
 	a := c.about
-	a.Instructions = c.secrets.Text(a.Instructions)
+	a.Instructions = c.secrets.Known(a.Instructions)
 	a.Capabilities, a.Info = c.secrets.JSON(a.Capabilities), c.secrets.JSON(a.Info)
 	return a
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-
 	"net/http"
 	"net/url"
 	"slices"

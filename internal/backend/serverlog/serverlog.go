@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/credential"
 	"mycelium/internal/text"
 )
 
@@ -127,6 +128,7 @@ func (l *Log) Close() {
 type Writer struct {
 	log     *Log
 	secrets redact.Redactor
+	forms   credential.Lines
 	buf     []byte
 	skip    bool // the rest of a long line is skipped
 }
@@ -168,7 +170,7 @@ func (l *Writer) flush(cut bool) {
 	}
 	// Secrets are replaced before the line is cut, so that no part of one is left. A value that does not end in what was collected lies
 	// behind the cut.
-	line := l.secrets.Text(string(l.buf))
+	line := l.forms.Mask(l.secrets.Known(string(l.buf)))
 	if cut || len(line) > lineSize {
 		line = text.Prefix(line, lineSize) + " […]"
 	}

@@ -445,6 +445,27 @@ func TestLawInstallAndUninstall(t *testing.T) {
 	})
 }
 
+// TestHostileFiles: a file that is made to break a reader is refused.
+func TestHostileFiles(t *testing.T) {
+	for _, comments := range []bool{false, true} {
+		for _, piece := range []string{"[", `{"a":`, `["]",`} {
+			if _, err := parseJSON([]byte(strings.Repeat(piece, 3<<20)), comments); err == nil {
+				t.Errorf("%s again and again is read", piece)
+			}
+		}
+		for _, text := range []string{`{"a":1,"a":2}`, `{"a":1} x`, `{"a":`, `{"a":"` + "\xff" + `"}`} {
+			if _, err := parseJSON([]byte(text), comments); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	for _, text := range []string{"a = " + strings.Repeat("[", 3<<20), strings.Repeat("[", 3<<20), "a = \"\"\"x", "[a", "a = 1 b = 2", "= 1"} {
+		if _, err := tomlTables([]byte(text)); !errors.Is(err, errTOML) {
+			t.Errorf("%.20s: %v", text, err)
+		}
+	}
+}
+
 func FuzzParseJSON(f *testing.F) {
 	for _, text := range foreign {
 		f.Add([]byte(text), true)
