@@ -113,6 +113,10 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 	// The daemon answers a little before we would give up on it, so that its record and our answer agree.
 	o.event.Deadline = max((deadline-time.Since(began))*9/10, deadline-time.Since(began)-margin).Milliseconds()
 	known <- o.event
+	if c.Fault != "" {
+		o.fault = c.Fault
+		return o
+	}
 	if err != nil {
 		o.fault = err.Error()
 		if o.event.Kind.Precedes() && o.event.Session != "" && o.event.Tool != "" { // as much is known as a record in its session needs

@@ -4,8 +4,6 @@ package agents
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -97,18 +95,5 @@ func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, erro
 // isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
 func isOwnProgram(program string) bool {
 	self, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	if !filepath.IsAbs(program) {
-		if program, err = exec.LookPath(program); err != nil {
-			return false
-		}
-	}
-	a, err := os.Stat(self)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(program)
-	return err == nil && os.SameFile(a, b)
+	return err == nil && hook.SameProgram(self, program)
 }
