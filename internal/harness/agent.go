@@ -213,6 +213,7 @@ type Hooks struct {
 	// onFailure says that a handler says what happens if it fails: from blockFrom on the tool is blocked, and older versions ignore it.
 	onFailure bool
 	blockFrom string
+	posts     []string      // events that it may post over HTTP instead
 	endLimit  time.Duration // of a hook at the end of a session, where the agent cuts a longer one; 0: as for other events
 
 	// DenyPath is where the agent's own deny entries stand; nil: it has no such entries.
@@ -295,13 +296,19 @@ func atLeast(version, least string) bool {
 	return true
 }
 
+// Posts reports whether an event of a version of the agent may be posted over HTTP instead of starting a program: it blocks the tool if
+// that fails, and the event is one of those that come often.
+func (a Agent) Posts(version, event string) bool {
+	return a.BlocksOnFailure(version) && slices.Contains(a.Hooks.posts, event)
+}
+
 // Runs is what an entry has an agent do at an event.
 type Runs struct {
 	Program string
 	Args    []string
-	Shell   bool   // the agent takes a line for a shell only
-	URL     string // it posts the event there instead, with the bearer that TokenVar holds; "": it runs the program
-	Token   string // name of that variable
+	Shell   bool        // the agent takes a line for a shell only
+	URL     string      // it posts the event there instead; "": it runs the program
+	Headers [][2]string // of the post: name and value, in which $NAME is a variable of the agent
 }
 
 // Entry is the element that stands in the list of an event: one handler, grouped as the agent wants it.
@@ -309,8 +316,7 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	handler := `"command": ` + string(quoteText(r.Program))
 	switch {
 	case r.URL != "":
-		handler = `"url": ` + string(quoteText(r.URL)) + `, "headers": {"Authorization": ` + string(quoteText("Bearer $"+r.Token)) + `}, "allowedEnvVars": ` +
-			string(textList([]string{r.Token}))
+		handler = `"url": ` + string(quoteText(r.URL)) + posted(r.Headers)
 	case r.Shell:
 		words := []string{ShellWord(r.Program)}
 		for _, arg := range r.Args {
@@ -363,6 +369,19 @@ func (a Agent) DenyRules(protected []Protected, at Place) []string {
 		return nil
 	}
 	return a.Hooks.denyRules(protected, at)
+}
+
+// posted are the headers of a post, and the variables that they may hold.
+func posted(headers [][2]string) string {
+	var members []member
+	var variables []string
+	for _, h := range headers {
+		members = append(members, member{h[0], quoteText(h[1])})
+		if _, name, ok := strings.Cut(h[1], "$"); ok {
+			variables = append(variables, name)
+		}
+	}
+	return `, "headers": ` + string(appendMembers(members)) + `, "allowedEnvVars": ` + string(textList(variables))
 }
 
 // firstThere is the first path that exists, else the first.

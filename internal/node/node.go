@@ -62,6 +62,7 @@ type Node struct {
 	gateway *gateway.Server
 	asks    *approval.Queue
 	runs    *run.Registry
+	hooks   hookServer
 	chats   chats
 	lookers atomic.Int64 // terminals that show the queue
 	logger  *slog.Logger

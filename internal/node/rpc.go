@@ -48,6 +48,7 @@ func (n *Node) methods() map[string]method {
 		"session/change":   n.operator("change a session", n.sessionChange),
 		"session/end":      n.operator("end a session", n.sessionEnd),
 		"hook":             n.hookMethod,
+		"hook/listen":      n.operator("start an agent", n.hookListen),
 	}
 }
 

@@ -31,6 +31,8 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.listener != nil {
 		web.Go(func() { n.serveHTTP(ctx) })
 	}
+	n.openHooks(ctx)
+	web.Go(func() { n.closeHooks(ctx) })
 	idle := time.Duration(0)
 	if n.Auto {
 		idle = idleAfter

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/hook/web"
 )
 
 // Setup is an installation of our hook in one agent's configuration.
@@ -28,6 +29,7 @@ type Setup struct {
 	Myc       string              // our program, absolute
 	Small     string              // the small program, absolute; "": there is none, and Myc answers the events
 	Version   string              // of the agent, which says what its configuration may hold; "": not known
+	Addr      string              // host and port where the daemon takes events over HTTP from a session with a token; "": nowhere
 	Gateway   string              // how our gateway's entry among the agent's MCP servers is called
 	State     string              // folder outside of the project for the notes of what was written
 	Protected []harness.Protected // what no agent may touch: the agent's own deny entries say it too, where it has such entries
@@ -52,6 +54,13 @@ func (e *FileError) Unwrap() error { return e.Err }
 // runs is what the entry for an event runs.
 func (s *Setup) runs(event string) harness.Runs {
 	r := harness.Runs{Program: s.Small, Args: []string{s.Agent.Name}, Shell: !s.Agent.TakesArgs(s.Version)}
+	if s.Addr != "" && s.Agent.Posts(s.Version, event) {
+		r.URL = web.URL(s.Addr, s.Agent.Name, event, s.Agent.Pinned(event), s.Gateway)
+		r.Headers = [][2]string{{"Authorization", "Bearer $" + hook.TokenVar}}
+		for _, h := range web.Headers(s.Agent) {
+			r.Headers = append(r.Headers, [2]string{h[0], "$" + h[1]})
+		}
+	}
 	if s.Small == "" {
 		r.Program, r.Args = s.Myc, []string{"hook", s.Agent.Name}
 	}

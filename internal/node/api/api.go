@@ -33,6 +33,11 @@ type AnswerParams struct {
 	Digest string       `json:"digest,omitempty"` // of what was shown; empty: whatever has this id
 }
 
+// ListenReply says where events of agents are taken over HTTP.
+type ListenReply struct {
+	Addr string `json:"addr"` // host and port
+}
+
 // SessionReply is `myc session new --json`: the token is shown once.
 type SessionReply struct {
 	ID      string    `json:"id"`

@@ -162,3 +162,6 @@ func (l *Loader) Getenv(key string) string {
 	}
 	return ""
 }
+
+// RunDir is the folder of what is written for single runs of agents, where no agent can write.
+func RunDir(dir string) string { return filepath.Join(dir, ".mycelium", "run") }

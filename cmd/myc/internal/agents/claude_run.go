@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/rpc"
 )
 
@@ -54,11 +55,11 @@ const agentTTL = 7 * 24 * time.Hour
 func (a *app) mintFor(ctx context.Context, c *daemon.Client, role string) (api.SessionReply, error) {
 	p := api.SessionParams{Name: "claude", Role: role, TTL: int64(agentTTL)}
 	if role == "" {
-		project, err := a.Load()
+		files, err := a.Load()
 		if err != nil {
 			return api.SessionReply{}, err
 		}
-		p.May = project.File.Session.Roles
+		p.May = files.File.Session.Roles
 	}
 	var s api.SessionReply
 	if err := base.Answered(c.Call(ctx, "session/new", p, &s)); err != nil {
@@ -90,11 +91,21 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run. They stand in the project's state, where no agent can write:
 // Claude Code would keep settings from its command line in a file that one can.
-func (a *app) claudeFiles(dir, id string) (folder string, err error) {
+func (a *app) claudeFiles(ctx context.Context, c *daemon.Client, program, dir, id string) (folder string, err error) {
 	agent, _ := harness.Named("claude")
 	s, err := a.setup(agent, false)
 	if err != nil {
 		return "", err
+	}
+	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
+		return "", fmt.Errorf("claude: %w", err)
+	}
+	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
+		var reply api.ListenReply
+		if err := base.Answered(c.Call(ctx, "hook/listen", nil, &reply)); err != nil {
+			return "", err
+		}
+		s.Addr = reply.Addr
 	}
 	settings, err := s.Settings()
 	if err != nil {
@@ -106,7 +117,7 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("write the MCP configuration: %w", err)
 	}
-	folder = filepath.Join(dir, ".mycelium", "run", id)
+	folder = filepath.Join(project.RunDir(dir), id)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("make a folder for this run: %w", err)
 	}
@@ -116,6 +127,14 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 		}
 	}
 	return folder, nil
+}
+
+// proxied reports whether an environment sends HTTP to a proxy: events and their token are not for it, and a program asks the daemon.
+func proxied(environ []string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(kv), "=")
+		return value != "" && slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
+	})
 }
 
 // runAgent runs a program on our own terminal, with the token of its session. What ends us ends it; its exit code is ours.
