@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
@@ -302,11 +303,34 @@ func (e *edit) write() (did string, err error) {
 	return "changed", nil
 }
 
+// direct are the variables with which an agent posts its events to no proxy. Settings of the project may name one, which would read the
+// token, and could consent to everything.
+func (s *Setup) direct() map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		out[name] = "127.0.0.1"
+		for _, kv := range s.Environ {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok && v != "" {
+				out[name] = "127.0.0.1," + v
+			}
+		}
+	}
+	return out
+}
+
 // Settings is what Install would write, as a settings file of Claude Code of its own for one run. Such a file stands above those of the
 // user and of the project, so it also says that hooks are on.
 func (s *Setup) Settings() ([]byte, error) {
+	own := map[string]any{"disableAllHooks": false}
+	if s.Addr != "" {
+		own["env"] = s.direct()
+	}
+	text, err := json.Marshal(own, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, fmt.Errorf("write settings: %w", err)
+	}
 	var n note
-	text, err := s.install("", []byte("{\n  \"disableAllHooks\": false\n}\n"), &n)
+	text, err = s.install("", append(text, '\n'), &n)
 	if err != nil {
 		return nil, fmt.Errorf("write settings: %w", err)
 	}
