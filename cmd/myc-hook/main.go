@@ -12,8 +12,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	p := hook.Program{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
-	os.Exit(p.Run(ctx))
+	interrupted := func() context.Context {
+		ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:govet // until the process ends
+		return ctx
+	}
+	os.Exit(hook.RunSmall(interrupted, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

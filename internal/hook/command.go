@@ -77,6 +77,19 @@ func (c *Command) Run(ctx context.Context) int {
 			}
 		}
 	}
+	return c.finish(ctx, o)
+}
+
+// runHere is Run for whoever is waited for by a program that gives up in time: it starts nothing beside it, and ends when Decide does.
+func (c *Command) runHere(ctx context.Context) int {
+	deadline := c.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	return c.finish(ctx, c.work(ctx, deadline, make(chan harness.Event, 1)))
+}
+
+// finish prints what a run comes to.
+func (c *Command) finish(ctx context.Context, o outcome) int {
 	if o.fault != "" {
 		o.answer = c.failed(ctx, &o)
 	}

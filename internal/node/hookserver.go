@@ -109,14 +109,8 @@ func (n *Node) hookHandler() http.Handler {
 			_, err := n.gate.Authenticate(ctx, token)
 			return err == nil
 		},
-		Decide: func(ctx context.Context, token string, e harness.Event) (harness.Answer, error) {
-			s, err := n.gate.Authenticate(ctx, token)
-			if err != nil {
-				return harness.Answer{}, err
-			}
-			return n.runs.Event(ctx, s, e), nil
-		},
-		Note: func(ctx context.Context, e harness.Event, why string) { NoteDenial(ctx, n.Loader, e, why) },
+		Decide: n.decideEvent,
+		Note:   func(ctx context.Context, e harness.Event, why string) { NoteDenial(ctx, n.Loader, e, why) },
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/project"
@@ -47,7 +48,7 @@ func (n *Node) methods() map[string]method {
 		"session/list":     n.operator("list sessions", n.sessionList),
 		"session/change":   n.operator("change a session", n.sessionChange),
 		"session/end":      n.operator("end a session", n.sessionEnd),
-		"hook":             n.hookMethod,
+		hook.Method:        n.hookMethod,
 		"hook/listen":      n.operator("start an agent", n.hookListen),
 	}
 }

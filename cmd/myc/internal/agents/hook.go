@@ -2,7 +2,9 @@
 package agents
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -70,26 +72,38 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 	return a.hook(ctx, f), true
 }
 
-// hook is one run of the hook.
+// hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
-	c := hook.Command{
-		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Decide: a.decide, Own: isOwnProgram,
-		Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
+		c := hook.Command{
+			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,
+			Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+				return node.HookAlone(ctx, &a.Loader, e)
+			},
+			Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+		}
+		return c.Run(ctx)
 	}
-	return c.Run(ctx)
-}
-
-// decide has the daemon decide; without one the files decide.
-func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return harness.Answer{}, err
+	p := hook.Program{
+		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Interrupted: func() context.Context { return ctx },
+		Alone: func(ctx context.Context, event []byte) int { return alone(ctx, event, f) },
+		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) {
+			node.NoteDenial(ctx, &a.Loader, e, why)
+		},
 	}
-	d := hook.Daemon{Dir: dir, Token: a.Getenv(hook.TokenVar), Alone: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-		return node.HookAlone(ctx, &a.Loader, e)
-	}}
-	return d.Decide(ctx, e)
+	var err error
+	if p.Folder, err = a.ProjectDir(); err != nil {
+		f.Fault = err.Error()
+	}
+	if f.Fault != "" { // the denial is only to be recorded
+		event, err := io.ReadAll(io.LimitReader(a.In, harness.MaxInput+1))
+		if err != nil {
+			event = nil
+		}
+		return alone(ctx, event, f)
+	}
+	return p.Run()
 }
 
 // isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
