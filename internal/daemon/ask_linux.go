@@ -87,8 +87,8 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 			continue
 		case errors.Is(err, unix.EAGAIN):
 			return nil, ErrSilent
-		case ended(err) && !a.greeted:
-			return nil, ErrNotRunning // it may have been taken by an owner that was just ending
+		case errors.Is(err, unix.ECONNRESET) && !a.greeted: // the kernel says so where the question was not read (unix(7))
+			return nil, ErrNotRunning
 		default:
 			return nil, fmt.Errorf("%w: %w", ErrLost, err)
 		}
