@@ -148,7 +148,7 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	var session api.SessionReply
+	var session api.Session
 	if err := json.Unmarshal([]byte(text), &session); err != nil {
 		return err
 	}

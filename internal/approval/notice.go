@@ -38,8 +38,11 @@ type Board struct {
 	watchers map[*noticeQueue]struct{}
 }
 
+// NoticeLength is how much of a notice's text is shown, in characters (E22).
+const NoticeLength = 300
+
 // maxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
-const maxNotices = 100
+const MaxNotices = 100
 
 type noticeQueue struct {
 	more    chan struct{} // holds one: something waits
@@ -57,7 +60,7 @@ func (b *Board) Post(n Notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.watchers {
-		if len(w.waiting) == maxNotices {
+		if len(w.waiting) == MaxNotices {
 			w.waiting = w.waiting[1:]
 		}
 		w.waiting = append(w.waiting, n)

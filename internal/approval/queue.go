@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/store"
+	"mycelium/internal/text"
 )
 
 // DefaultDeadline is how long a request waits where nothing else is configured.
@@ -257,7 +258,7 @@ func (q *Queue) room(r *Request) error {
 	if len(r.Args) > maxArgs {
 		return ErrTooLarge
 	}
-	r.Thinking, r.Text, r.Reason = bounded(r.Thinking), bounded(r.Text), bounded(r.Reason)
+	r.Thinking, r.Text, r.Reason = text.Truncate(r.Thinking, maxWords), text.Truncate(r.Text, maxWords), text.Truncate(r.Reason, maxWords)
 	n := 0
 	for _, e := range q.open {
 		if e.r.Session == r.Session {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // A line is
@@ -23,7 +24,7 @@ import (
 func appendBody(dst []byte, l *Line, more []string) []byte {
 	r := &l.Record
 	dst = append(dst, `"id":`...)
-	dst = appendString(dst, bound(r.ID, maxName))
+	dst = appendString(dst, text.Truncate(r.ID, maxName))
 	dst = appendMember(dst, "kind", string(r.Kind), maxName)
 	dst = append(dst, `,"time":"`...)
 	dst = r.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
@@ -74,7 +75,7 @@ func appendMember(dst []byte, name, value string, most int) []byte {
 	dst = append(dst, `,"`...)
 	dst = append(dst, name...)
 	dst = append(dst, `":`...)
-	return appendString(dst, bound(value, most))
+	return appendString(dst, text.Truncate(value, most))
 }
 
 func appendNames(dst []byte, name string, values []string) []byte {
@@ -86,7 +87,7 @@ func appendNames(dst []byte, name string, values []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, bound(v, maxName))
+		dst = appendString(dst, text.Truncate(v, maxName))
 	}
 	return append(dst, ']')
 }
@@ -111,7 +112,7 @@ func appendArgs(dst, raw []byte, more []string) []byte {
 		dst = append(dst[:start], `{"truncated":true,"bytes":`...)
 		dst = strconv.AppendInt(dst, int64(n), 10)
 		dst = append(dst, `,"sha256":"`+hexOf(sum[:])+`","head":`...)
-		dst = append(appendString(dst, bound(v, maxArgs)), '}')
+		dst = append(appendString(dst, text.Truncate(v, maxArgs)), '}')
 	}
 	return dst
 }
@@ -140,7 +141,8 @@ func appendPart(dst []byte, p policy.Part) []byte {
 	dst = appendObjects(dst, "paths", p.Paths, appendPath)
 	dst = appendTexts(dst, "hosts", p.Hosts)
 	dst = appendTexts(dst, "effects", p.Effects)
-	return appendTexts(dst, "unclear", p.Unclear)
+	dst = appendTexts(dst, "unclear", p.Unclear)
+	return appendTexts(dst, "branches", p.Branches)
 }
 
 func appendPath(dst []byte, p policy.Path) []byte {
@@ -200,9 +202,9 @@ func appendThinking(dst []byte, t *Thinking) []byte {
 		return dst
 	}
 	c := *t
-	c.Thinking = bound(redactShapes(validText(c.Thinking)), maxThinking)
-	c.Summary = bound(redactShapes(validText(c.Summary)), maxText)
-	c.Type, c.ModelID = bound(validText(c.Type), maxName), bound(validText(c.ModelID), maxName)
+	c.Thinking = text.Truncate(redactShapes(validText(c.Thinking)), maxThinking)
+	c.Summary = text.Truncate(redactShapes(validText(c.Summary)), maxText)
+	c.Type, c.ModelID = text.Truncate(validText(c.Type), maxName), text.Truncate(validText(c.ModelID), maxName)
 	raw, err := json.Marshal(&c)
 	if err != nil {
 		return appendMember(dst, "note", "the reasoning could not be written: "+err.Error(), maxText)
@@ -216,19 +218,6 @@ func validText(s string) string {
 		return s
 	}
 	return string([]rune(s)) // each bad byte becomes the replacement character
-}
-
-// bound cuts a text to at most n bytes, between characters, and marks the cut.
-func bound(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	const mark = "…"
-	cut := n - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
 }
 
 // decode reads a line without its newline. It does not check the seal.

@@ -184,7 +184,7 @@ func (l *places) args(id string, segment int, end int64, length int) ([]byte, er
 	members(raw[:length-1], func(name, value []byte) bool {
 		switch string(name) {
 		case "id":
-			known, ok := text(value)
+			known, ok := unquoted(value)
 			same = ok && known == id
 		case "args":
 			args = value

@@ -244,7 +244,7 @@ func TestFactsAsWritten(t *testing.T) {
 		var f policy.Facts
 		f.Dir = text.Draw(t, "dir")
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
-			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"), Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear")}
+			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"), Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
 			for range rapid.IntRange(0, 2).Draw(t, "paths") {
 				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"), Resolved: text.Draw(t, "resolved")})
 			}

@@ -36,12 +36,12 @@ func (s *scanner) member(l *Line, name, value []byte) (ok bool) {
 		l.Seq = n
 		return err == nil
 	case "mac":
-		l.Mac, ok = text(value)
+		l.Mac, ok = unquoted(value)
 	case "id":
-		l.ID, ok = text(value)
+		l.ID, ok = unquoted(value)
 	case "time":
 		var at string
-		if at, ok = text(value); ok {
+		if at, ok = unquoted(value); ok {
 			var err error
 			l.Time, err = time.Parse(time.RFC3339Nano, at)
 			ok = err == nil
@@ -105,7 +105,7 @@ func (s *scanner) text(value []byte) (string, bool) {
 	if known, ok := s.texts[string(value)]; ok {
 		return known, true
 	}
-	t, ok := text(value)
+	t, ok := unquoted(value)
 	if ok && len(value) < maxName {
 		if len(s.texts) >= maxTexts || s.texts == nil {
 			s.texts = map[string]string{}
@@ -115,7 +115,7 @@ func (s *scanner) text(value []byte) (string, bool) {
 	return t, ok
 }
 
-func text(value []byte) (string, bool) {
+func unquoted(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 func TestServersSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	for version, s := range map[string]Server{
 		"2025-11-25": play(t, "s", "play-sdk"),
 		"2024-11-05": play(t, "s", "play-sdk", "2024-11-05"),
@@ -34,17 +35,5 @@ func TestServersSayWhatTheyAre(t *testing.T) {
 				t.Errorf("before it runs again: %s", d)
 			}
 		})
-	}
-}
-
-func TestDeclares(t *testing.T) {
-	s := About{Capabilities: []byte(`{"resources":{"subscribe":false,"listChanged":true},"logging":{},"completions":null}`)}
-	for path, want := range map[string]bool{"resources": true, "resources subscribe": false, "resources listChanged": true, "logging": true, "completions": false, "tools": false} {
-		if got := s.Declares(strings.Fields(path)...); got != want {
-			t.Errorf("%s: %v", path, got)
-		}
-	}
-	if (About{}).Declares("tools") {
-		t.Error("nothing said declares something")
 	}
 }

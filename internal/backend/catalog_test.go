@@ -13,10 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
 )
 
 func TestNamesOfACatalog(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "names"))
 	if err := p.Learn(testContext(t), "s"); err != nil {
 		t.Fatal(err)
@@ -42,19 +42,8 @@ func TestNamesOfACatalog(t *testing.T) {
 	}
 }
 
-func TestResourceNames(t *testing.T) {
-	l := listing{}
-	l[resources] = [][]byte{
-		[]byte(`{"uri":"file:///A","name":"n"}`), []byte(`{"uri":"file:///a"}`), []byte(`{"uri":"x y"}`), []byte(`{"uri":""}`),
-		[]byte(`{"uri":"dup:1"}`), []byte(`{"uri":"dup:1","name":"other"}`), []byte(`{"uri":"a\u202eb"}`), []byte(`{"name":"no uri"}`),
-	}
-	defs, _, out := l.definitions("s", false)
-	if got := names(Catalog{Definitions: defs}); !slices.Equal(got, []string{"s__file:///A", "s__file:///a"}) || len(out) != 5 {
-		t.Errorf("%q, left out %q", got, out)
-	}
-}
-
 func TestCatalogIsKept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := play(t, "s", "play-sdk")
 	first := newPool(t, Options{Catalogs: dir}, s)
@@ -90,6 +79,7 @@ func TestCatalogIsKept(t *testing.T) {
 }
 
 func TestSecretsDoNotReachTheCatalog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := play(t, "s", "play-fake", "leaks")
 	s.Env = map[string]string{"TOKEN": "${T}"}
@@ -107,6 +97,7 @@ func TestSecretsDoNotReachTheCatalog(t *testing.T) {
 }
 
 func TestCatalogsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{
 		"endless": "over 200 pages", "circle": "a cursor leads to itself",
 	} {
@@ -122,6 +113,7 @@ func TestCatalogsWithoutEnd(t *testing.T) {
 }
 
 func TestHintsOfTrustedServersOnly(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "good")
 	p := newPool(t, Options{}, s)
 	if err := p.Learn(testContext(t), "s"); err != nil {
@@ -149,6 +141,7 @@ func TestHintsOfTrustedServersOnly(t *testing.T) {
 }
 
 func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	starts := filepath.Join(t.TempDir(), "starts")
 	bad := play(t, "bad", "play-fake", "not-a-server")
@@ -190,6 +183,7 @@ func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]func(t *testing.T) Server{
 		"stdio":        func(t *testing.T) Server { return play(t, "s", "play-sdk") },
 		"stdio modern": func(t *testing.T) Server { return play(t, "s", "play-sdk", "2026-07-28") },
@@ -205,7 +199,7 @@ func TestListChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name != "stdio" { // the stream of notices is opened beside the calls
-				waitFor(t, p.entry("s").conn.hears.Load)
+				<-p.entry("s").conn.Listening()
 			}
 			changed := p.Changed()
 			if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"grow","arguments":{}}`), nil); err != nil {
@@ -224,6 +218,7 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestServerThatNeverStopsTelling(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "nags"))
 	ctx := testContext(t)
 	begin := time.Now()
@@ -238,53 +233,7 @@ func TestServerThatNeverStopsTelling(t *testing.T) {
 			t.Fatal("nothing was learned")
 		}
 	}
-	if d := time.Since(begin); d < relearn {
+	if d := time.Since(begin); d < relearnMin {
 		t.Errorf("asked three times in %v", d)
 	}
-}
-
-func FuzzStoredCatalog(f *testing.F) {
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":[{"name":"a"}],"prompts":[],"resources":[],"resourceTemplates":[]}`))
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":[`))
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":7}`))
-	f.Add([]byte(``))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var l listing
-		_, known, err := l.parse(b, "s", "d")
-		if known && err != nil {
-			t.Error("known and broken")
-		}
-		defs, temps, _ := l.definitions("s", true)
-		for _, d := range append(defs, temps...) {
-			if !rpc.Valid(d.Raw) || !bytes.Contains(b, d.Raw) {
-				t.Errorf("definition %q is not in the file", d.Raw)
-			}
-		}
-	})
-}
-
-func FuzzPage(f *testing.F) {
-	f.Add([]byte(`{"tools":[{"name":"a","annotations":{"readOnlyHint":true}},{"name":"A"},null,{"name":"b"}],"nextCursor":"x"}`))
-	f.Add([]byte(`{"tools":[{"name":"\u0061"},{"name":"a"}],"nextCursor":null}`))
-	f.Add([]byte(`{"tools":{}}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if !rpc.Valid(b) {
-			return // a message is checked before its result is looked at
-		}
-		items, _, err := page(tools, b)
-		if err != nil {
-			return
-		}
-		var l listing
-		l[tools] = items
-		defs, _, _ := l.definitions("s", true)
-		seen := map[string]bool{}
-		for _, d := range defs {
-			fold := strings.ToLower(d.Item.Name)
-			if seen[fold] || !isToolName(d.Item.Name) {
-				t.Errorf("name %q", d.Item.Name)
-			}
-			seen[fold] = true
-		}
-	})
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 )
@@ -57,12 +59,12 @@ func TestPoolUnderChaos(t *testing.T) {
 		})
 	}
 	all.Wait()
-	keeper := keeperPID(os.Getpid())
-	if len(descendants(keeper)) < len(servers)/2 {
+	keeperID := keeperPID(os.Getpid())
+	if len(keeper.Descendants(keeperID)) < len(servers)/2 {
 		t.Error("where are the servers?")
 	}
 	endPool(t, p)
-	if left := descendants(os.Getpid()); len(left) > 0 {
+	if left := keeper.Descendants(os.Getpid()); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 	waitFor(t, func() bool { return runtime.NumGoroutine() <= goroutines && descriptors(t) <= fds })
@@ -82,7 +84,7 @@ func callHostile(p *Pool, mode, text string) error {
 		}
 		return nil
 	}
-	content, err := elements(rpc.Member(result, "content"))
+	content, err := catalog.Elements(rpc.Member(result, "content"))
 	if err != nil || len(content) != 1 {
 		return fmt.Errorf("%s: %.200s: %w", mode, result, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // at waits until a server has so many calls at work and waiting.
@@ -19,6 +21,7 @@ func at(t testing.TB, p *Pool, active, waiting int) {
 }
 
 func TestQueueIsBounded(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late") // the first call is not answered
 	s.Concurrency, s.Queue = 1, 1
 	p := newPool(t, Options{}, s)
@@ -30,12 +33,12 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := ask(hung, t, p, "s", nil); first <- err }()
-	waitFor(t, func() bool { return p.entry("s").conn.calls.busy() == 1 }) // it is on its way, before its end can be
+	waitFor(t, func() bool { return p.entry("s").conn.Busy() == 1 }) // it is on its way, before its end can be
 	at(t, p, 1, 0)
 	go func() { _, err := ask(ctx, t, p, "s", nil); second <- err }()
 	at(t, p, 1, 1)
 	const full = `server "s": it is busy: 1 calls are at work and 1 wait (hint: try again later; concurrency and queue of its entry set how many may)`
-	if _, err := ask(ctx, t, p, "s", nil); err == nil || err.Error() != full {
+	if _, err := ask(ctx, t, p, "s", nil); err == nil || text.Describe(err) != full {
 		t.Errorf("error %v", err)
 	}
 	gone, cancel := context.WithCancel(ctx)
@@ -57,6 +60,7 @@ func TestQueueIsBounded(t *testing.T) {
 }
 
 func TestACallWaitsForItsTurnNoLongerThanItsTimeout(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late")
 	s.Concurrency = 1
 	p := newPool(t, Options{}, s)
@@ -139,6 +143,7 @@ func TestBreaker(t *testing.T) {
 
 // A server that hangs is called until its breaker opens, and then nobody waits for it.
 func TestCallsOfAServerThatHangs(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late")
 	s.Timeout = Duration(50 * time.Millisecond)
 	s.Concurrency = 1
@@ -149,11 +154,11 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done(&missedError{"it did not answer tools/call within 50ms"})
+		done(&noAnswerError{"it did not answer tools/call within 50ms"})
 	}
 	ctx := testContext(t)
 	_, err := ask(ctx, t, p, "s", nil)
-	var open *openError
+	var open *breakerOpenError
 	if !errors.As(err, &open) || open.until.IsZero() {
 		t.Fatalf("error %v", err)
 	}
@@ -170,6 +175,7 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 }
 
 func TestTimeoutsOpenTheBreaker(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "never")
 	s.Timeout = Duration(30 * time.Millisecond)
 	p := newPool(t, Options{}, s)
@@ -184,23 +190,24 @@ func TestTimeoutsOpenTheBreaker(t *testing.T) {
 	}
 }
 
-func TestRespite(t *testing.T) {
+func TestBackoff(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	why := errors.New("no reason")
-	var r respite
-	if wait, err := r.rest(now); wait != 0 || err != nil {
+	var r backoff
+	if wait, err := r.delay(now); wait != 0 || err != nil {
 		t.Error(wait, err)
 	}
 	r.failed(now, why, true) // it had started: the moment is waited for
-	if wait, err := r.rest(now); err != nil || wait < firstRespite/2 || wait > firstRespite {
+	if wait, err := r.delay(now); err != nil || wait < backoffMin/2 || wait > backoffMin {
 		t.Error(wait, err)
 	}
-	most := firstRespite
+	most := backoffMin
 	for i := 2; i < 40; i++ {
 		r.failed(now, why, true)
-		most = min(2*most, mostRespite)
-		_, err := r.rest(now)
-		var rest *respiteError
+		most = min(2*most, backoffMax)
+		_, err := r.delay(now)
+		var rest *backoffError
 		if !errors.As(err, &rest) || rest.failures != i || rest.until.Before(now.Add(most/2)) || rest.until.After(now.Add(most)) {
 			t.Fatalf("after %d failures: %v", i, err)
 		}
@@ -208,18 +215,19 @@ func TestRespite(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if wait, err := r.rest(now.Add(mostRespite)); wait != 0 || err != nil {
+	if wait, err := r.delay(now.Add(backoffMax)); wait != 0 || err != nil {
 		t.Error(wait, err)
 	}
-	var once respite
+	var once backoff
 	once.failed(now, why, false) // it never started: who needs it is told at once
-	if _, err := once.rest(now); err == nil {
+	if _, err := once.delay(now); err == nil {
 		t.Error("who needs a server that did not start has to wait")
 	}
 }
 
 // A server that ends with each call is not started in a tight loop, and who needs it meanwhile is told when it will be.
 func TestServerThatDiesIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "dies", starts))
 	ctx := testContext(t)
@@ -237,7 +245,7 @@ func TestServerThatDiesIsLeftAlone(t *testing.T) {
 	waitFor(t, func() bool { s := p.Status()[0]; return s.State == StateFailed && !s.Retry.IsZero() && s.Restarts > 0 })
 	e := p.entry("s")
 	e.mu.Lock()
-	failures := e.respite.failures
+	failures := e.backoff.failures
 	e.mu.Unlock()
 	if failures < 2 {
 		t.Errorf("%d failures are counted", failures)
@@ -246,6 +254,7 @@ func TestServerThatDiesIsLeftAlone(t *testing.T) {
 
 // One that was up for long is started at once.
 func TestServerThatWasFineForLong(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "dies", starts))
 	ctx := testContext(t)
@@ -255,7 +264,7 @@ func TestServerThatWasFineForLong(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		e.mu.Lock()
-		e.ready = e.ready.Add(-steady)
+		e.ready = e.ready.Add(-stableAfter)
 		e.mu.Unlock()
 		if _, err := ask(ctx, t, p, "s", nil); err == nil || !strings.Contains(err.Error(), "exit status 7") {
 			t.Fatal(err)
@@ -272,12 +281,12 @@ func TestATurnAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 { // which of two things that happen at once is seen first is left to chance
 			q := newQueue(&Server{Concurrency: 1})
-			q.take()
+			q.tryAcquire()
 			go func() {
 				<-time.After(time.Second)
-				q.leave()
+				q.release()
 			}()
-			left, err := q.join(t.Context(), time.Second)
+			left, err := q.acquireWithin(t.Context(), time.Second)
 			if err == nil && left <= 0 {
 				t.Fatalf("a turn with %v left", left)
 			}

@@ -8,13 +8,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // web is a Streamable HTTP server of ours that can misbehave.
@@ -116,6 +119,7 @@ func newWeb(f *web) *web {
 }
 
 func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f), Headers: map[string]string{"Authorization": "Bearer ${T}"}})
 	ctx := testContext(t)
@@ -143,6 +147,7 @@ func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
 }
 
 func TestHTTPModernHeaders(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{modern: true, list: `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{` +
 		`"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"object","properties":{"i":{"type":"integer","x-mcp-header":"I"},"b":{"type":"boolean","x-mcp-header":"B"}}},` +
 		`"gone":{"type":"string","x-mcp-header":"Gone"},"big":{"type":"integer","x-mcp-header":"Big"}}}},` +
@@ -186,6 +191,7 @@ func TestHTTPModernHeaders(t *testing.T) {
 }
 
 func TestHTTPHeadersOfANewDefinition(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{modern: true})
 	f.call = func(w http.ResponseWriter, r *http.Request, id []byte, _ int) {
 		if r.Header.Get("Mcp-Param-A") != "x" {
@@ -216,34 +222,13 @@ func TestHTTPHeadersOfANewDefinition(t *testing.T) {
 		t.Errorf("%s %s %v", result, rpcErr, err)
 	}
 	// A mistake that no definition mends is the answer.
-	if _, rpcErr, err := call("y"); err != nil || codeOf(rpcErr) != rpc.CodeHeaderMismatch || f.called() != 4 {
+	if _, rpcErr, err := call("y"); err != nil || string(rpc.Member(rpcErr, "code")) != strconv.Itoa(rpc.CodeHeaderMismatch) || f.called() != 4 {
 		t.Errorf("%s %v after %d calls", rpcErr, err, f.called())
 	}
 }
 
-func TestHeaderAnnotationsThatDoNotHold(t *testing.T) {
-	for schema, want := range map[string]string{
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"object","properties":{"c":{"type":"integer","x-mcp-header":"B"}}}}}`: "",
-		`{"properties":{"x-mcp-header":{"type":"string"}}}`:                                                  "",
-		`{"properties":{"a":{"type":"string","default":{"x-mcp-header":1}}}}`:                                "",
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`: "twice",
-		`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`:                                           "not a header name",
-		`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`:                                            "not a header name",
-		`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`:                                          "not a string",
-		`{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}`:                                          "not a string",
-		`{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}`:                 "not only properties",
-		`{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                              "not only properties",
-		`{"$defs":{"d":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}}`:                          "not only properties",
-		`{"x-mcp-header":"A","type":"string"}`:                                                               "not only properties",
-	} {
-		got := headerFault([]byte(`{"name":"t","inputSchema":` + schema + `}`))
-		if (want == "") != (got == "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q", schema, got)
-		}
-	}
-}
-
 func TestHTTPSessionThatIsGone(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{call: func(w http.ResponseWriter, r *http.Request, id []byte, _ int) {
 		if r.Header.Get("Mcp-Session-Id") == "session-1" {
 			http.Error(w, "session not found", http.StatusNotFound)
@@ -264,6 +249,7 @@ func TestHTTPSessionThatIsGone(t *testing.T) {
 }
 
 func TestHTTPServerThatForgetsEverySession(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, _ []byte, _ int) { w.WriteHeader(http.StatusNotFound) }})
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
 	_, err := ask(testContext(t), t, p, "s", nil)
@@ -276,6 +262,7 @@ func TestHTTPServerThatForgetsEverySession(t *testing.T) {
 }
 
 func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("credentials went to another host: %v", r.Header)
 	}))
@@ -296,10 +283,12 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 			fmt.Fprint(w, "{")
 		}, "its answer ended before the result"},
 		"wrong id": {func(w http.ResponseWriter, _ []byte) { answerJSON(w, []byte("77"), "{}") }, "its answer ended before the result"},
-		"too long": {func(w http.ResponseWriter, id []byte) { answerJSON(w, id, `"`+strings.Repeat("x", maxAnswer)+`"`) }, "its answer is longer than 16 MiB"},
+		"too long": {func(w http.ResponseWriter, id []byte) {
+			answerJSON(w, id, `"`+strings.Repeat("x", mcpclient.MaxAnswer)+`"`)
+		}, "its answer is longer than 16 MiB"},
 		"stream without end": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, "data: %s\n\n", strings.Repeat("x", maxAnswer+100))
+			fmt.Fprintf(w, "data: %s\n\n", strings.Repeat("x", mcpclient.MaxAnswer+100))
 		}, "read event stream: server-sent event too large"},
 		"empty stream": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Type", "text/event-stream") }, "its event stream ended before the result"},
 		"redirect": {func(w http.ResponseWriter, _ []byte) {
@@ -314,7 +303,7 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 			f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) { c.call(w, id) }})
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f) + "/?key=${T}"})
 			_, err := ask(testContext(t), t, p, "s", nil)
-			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "top-secret") {
+			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(text.Describe(err), c.want) || strings.Contains(text.Describe(err), "top-secret") {
 				t.Errorf("error %v", err)
 			}
 			if n := f.called(); n != 1 {
@@ -325,6 +314,7 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 }
 
 func TestHTTPErrorsOfTheProtocol(t *testing.T) {
+	t.Parallel()
 	const want = `{"code":-32602,"message":"bad","data":{"n":12345678901234567890}}`
 	f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) {
 		w.Header().Set("Content-Type", "application/json")
@@ -339,6 +329,7 @@ func TestHTTPErrorsOfTheProtocol(t *testing.T) {
 }
 
 func TestHTTPStreamWithNotices(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	f.call = func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -359,6 +350,7 @@ func TestHTTPStreamWithNotices(t *testing.T) {
 }
 
 func TestHTTPStreamIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	var id []byte
 	f.call = func(w http.ResponseWriter, _ *http.Request, callID []byte, _ int) {
@@ -382,6 +374,7 @@ func TestHTTPStreamIsTakenUpAgain(t *testing.T) {
 }
 
 func TestHTTPCancel(t *testing.T) {
+	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		closed := make(chan struct{})
 		f := newWeb(&web{modern: modern, call: func(_ http.ResponseWriter, r *http.Request, _ []byte, _ int) {
@@ -417,6 +410,7 @@ func TestHTTPCancel(t *testing.T) {
 }
 
 func TestHTTPUnreachable(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	url := srv.URL
 	srv.Close()
@@ -428,6 +422,7 @@ func TestHTTPUnreachable(t *testing.T) {
 }
 
 func TestHeaderValue(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"plain": "plain", "a b": "a b", " a": "=?base64?IGE=?=", "ü": "=?base64?w7w=?=", "a\nb": "=?base64?YQpi?=", "": "",
 		"=?base64?eA==?=": "=?base64?PT9iYXNlNjQ/ZUE9PT89?=",

@@ -9,27 +9,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/text"
 )
 
-// launch is a server's entry with everything expanded: what is needed to reach it.
+// launch is a server's entry with everything expanded.
 type launch struct {
-	argv      []string // absolute program first; nil for HTTP
-	env       []string
-	dir       string
-	url       *url.URL
-	old       bool // it is the transport of 2024
-	headers   map[string]string
-	oauth     *OAuth     // nil: the entry says nothing of it
-	authority *authority // gets tokens for it; nil: none are
-	realm     string     // who may use the tokens of this server: a project's folder; empty: every project of the user
-	secrets   redactor   // what must not be shown to anybody
+	mcpclient.Target
+	oauth *oauth.Config // nil: the entry says nothing about OAuth
+	realm string        // who may use the tokens of this server: a project's folder; empty: every project of the user
 }
 
-// inherited are the variables that a server gets from our environment. Nothing else passes: no key of a model, no token of ours,
-// no credential of the shell that started us (T13).
+// inherited are the variables that a server inherits from our environment. It inherits no other: no key of a model, no token of ours, no
+// credential of the shell that started us (T13).
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ"}
 
-// inheritedPrefixes are their families.
+// inheritedPrefixes are the prefixes of further inherited variables.
 var inheritedPrefixes = []string{"LC_", "XDG_"}
 
 func isInherited(name string) bool {
@@ -37,133 +35,103 @@ func isInherited(name string) bool {
 		slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// typeSSE is the type of a server that speaks the HTTP transport of 2024.
-const typeSSE = "sse"
-
-// isHTTP tells the transport of an entry. The aliases are the spellings of other clients' configurations.
-func (s *Server) isHTTP() bool {
-	switch s.Type {
-	case "http", "streamable-http", "streamableHttp", "streamable_http", typeSSE:
-		return true
-	case "":
-		return s.Command == "" && s.URL != ""
-	}
-	return false
-}
-
-// check finds what is wrong in an entry without looking at the environment.
-func (s *Server) check() error {
-	switch {
-	case s.Builtin != "":
-		return fmt.Errorf("there is no built-in server %q", s.Builtin)
-	case s.isHTTP() && s.URL == "":
-		return fmt.Errorf("type %s needs a url", s.Type)
-	case s.isHTTP():
-		return nil
-	case s.Type != "" && s.Type != "stdio":
-		return fmt.Errorf("unknown type %q: write stdio, http or sse", s.Type)
-	case s.Command == "":
-		return errors.New("neither command nor url")
-	}
-	return nil
-}
-
-// resolve expands an entry. dir is the project folder. An entry whose variables have no value is an error that names all of them:
-// an empty string in the place of a token would turn a refusal into something else.
+// resolve expands an entry. dir is the project folder. A variable without a value is an error, which names all such variables: an empty
+// string in the place of a token would cause a misleading refusal.
 //
-// Without find no secret is asked for: an entry that names one then only has what can be known without it, and cannot be launched.
+// Without find no secret is looked up. An entry that names a secret is then expanded as far as possible, and cannot be launched.
 func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, error) {
 	x := &expander{vars: vars, find: find}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	l := &launch{dir: dir, old: s.Type == typeSSE}
+	l := &launch{Target: mcpclient.Target{Dir: dir, SSE: s.Type == typeSSE}}
 	var address string
 	if s.isHTTP() {
 		address = x.expand(s.URL)
-		l.headers = make(map[string]string, len(s.Headers))
+		l.Headers = make(map[string]string, len(s.Headers))
 		for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
-			l.headers[k] = x.expand(s.Headers[k])
+			l.Headers[k] = x.expand(s.Headers[k])
 		}
 		if s.OAuth != nil {
-			l.oauth = s.OAuth.expand(x)
+			l.oauth = s.OAuth.Expand(x.expand)
 		}
 		if !s.Shared {
 			l.realm = dir
 		}
 	} else {
-		l.argv = []string{x.expand(s.Command)}
+		l.Argv = []string{x.expand(s.Command)}
 		for _, a := range s.Args {
-			l.argv = append(l.argv, x.expand(a))
+			l.Argv = append(l.Argv, x.expand(a))
 		}
 		if cwd := x.expand(s.Cwd); filepath.IsAbs(cwd) {
-			l.dir = cwd
+			l.Dir = cwd
 		} else {
-			l.dir = filepath.Join(dir, cwd)
+			l.Dir = filepath.Join(dir, cwd)
 		}
-		l.env = s.childEnv(x)
+		l.Env = s.childEnv(x)
 	}
 	if x.missing != nil {
 		return nil, &missingError{names: x.missing}
 	}
 	if x.faults != nil {
-		return nil, fmt.Errorf("%w (hint: docs/secrets.md says where secrets can be and how to put them there)", errors.Join(x.faults...))
+		return nil, text.Hinted(errors.Join(x.faults...), "docs/secrets.md says where secrets can be and how to put them there")
 	}
-	if x.blind {
+	if x.unasked {
 		return l, nil
 	}
-	l.secrets = newRedactor(x.used, s, l)
+	l.Secrets = secretsOf(x.used, s, l)
 	if s.isHTTP() {
 		if err := l.parseURL(address); err != nil {
 			return nil, err
 		}
 		return l, l.checkOAuth()
 	}
-	program, err := lookPath(l.argv[0], environment(l.env)["PATH"], l.dir)
+	program, err := lookPath(l.Argv[0], environment(l.Env)["PATH"], l.Dir)
 	if err != nil {
-		return nil, errors.New(l.secrets.text(err.Error()))
+		return nil, l.Secrets.Error(err)
 	}
-	l.argv[0] = program
+	l.Argv[0] = program
 	return l, nil
 }
 
 func (l *launch) parseURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("url is not an http or https address") // the address may carry a secret: it is not shown
+		return errors.New("url is not an http or https address") // the address may carry a secret, so the error does not show it
 	}
-	l.url = u
+	l.URL = u
 	return nil
 }
 
-// checkOAuth refuses an oauth that, with its variables put in, cannot hold.
+// checkOAuth checks the OAuth configuration after its variables were expanded.
 func (l *launch) checkOAuth() error {
 	if l.oauth == nil {
 		return nil
 	}
-	if why := l.noOAuth(); why != "" {
-		return errors.New(why)
+	if err := l.noOAuth(); err != nil {
+		return err
 	}
 	if err := l.oauth.Check(); err != nil {
-		return errors.New(l.secrets.text(err.Error()))
+		return l.Secrets.Error(err)
 	}
 	return nil
 }
 
-// noOAuth says why no token is got for a server; empty: one may be.
-func (l *launch) noOAuth() string {
-	for k := range l.headers {
+// noOAuth says why we get no token for a server; nil: we may.
+func (l *launch) noOAuth() error {
+	for k := range l.Headers {
 		if strings.EqualFold(k, "Authorization") {
-			return "its entry has an Authorization header, so that no token is got for it (hint: keep headers or oauth)"
+			return text.Hinted(errors.New("its entry has an Authorization header, so that no token is got for it"), "keep headers or oauth")
 		}
 	}
-	if l.url.Scheme == "http" && !isLoopback(l.url.Hostname()) {
-		return "its url is not https, so that a token could be read on its way (hint: write https, or a server on this machine)"
+	if l.URL.Scheme == "http" && !httpclient.IsLoopback(l.URL.Hostname()) {
+		return text.Hinted(errors.New("its url is not https, so that a token could be read on its way"),
+			"write https, or a server on this machine")
 	}
-	return ""
+	return nil
 }
 
-// childEnv is the environment of a server: what may be inherited, and what its entry says, which wins.
+// childEnv is the environment of a server: the inherited variables, and those of its entry, which win.
 func (s *Server) childEnv(x *expander) []string {
 	env := map[string]string{}
 	for k, v := range x.vars {
@@ -181,7 +149,7 @@ func (s *Server) childEnv(x *expander) []string {
 	return list
 }
 
-// lookPath finds a program as the server's own environment would, from its own folder.
+// lookPath finds a program by the server's own PATH, from the server's own folder.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -193,12 +161,12 @@ func lookPath(name, path, dir string) (string, error) {
 		return name, nil
 	}
 	for _, d := range filepath.SplitList(path) {
-		// An entry that is not absolute would make the meaning depend on the folder, as in os/exec.
+		// Relative folders are ignored, as in os/exec: their meaning depends on the working directory.
 		if file := filepath.Join(d, name); filepath.IsAbs(d) && isProgram(file) == nil {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("command %s: not found in PATH (hint: is it installed? PATH=%s)", name, path)
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
 }
 
 func isProgram(file string) error {
@@ -211,7 +179,7 @@ func isProgram(file string) error {
 	case info.IsDir():
 		return errors.New("is a folder")
 	case info.Mode()&0o111 == 0:
-		return errors.New("is not executable (hint: chmod +x)")
+		return text.Hinted(errors.New("is not executable"), "chmod +x")
 	}
 	return nil
 }

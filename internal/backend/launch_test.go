@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,10 +11,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 func TestExpand(t *testing.T) {
+	t.Parallel()
 	vars := variables{"A": "x", "EMPTY": "", "NEST": "${A}"}
 	for in, want := range map[string]string{
 		"":                    "",
@@ -70,6 +74,7 @@ func FuzzExpand(f *testing.F) {
 }
 
 func TestMissingVariableLeavesTheServerDown(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]Server{
 		"command": {Command: "${NO_SUCH}"},
 		"args":    {Command: "sh", Args: []string{"${NO_SUCH}"}},
@@ -81,7 +86,7 @@ func TestMissingVariableLeavesTheServerDown(t *testing.T) {
 		s.Name = "s"
 		p := newPool(t, Options{}, s)
 		st := p.Status()[0]
-		if st.State != StateFailed || !strings.HasPrefix(st.Error, "variable NO_SUCH is not set (hint: export NO_SUCH") {
+		if st.State != StateFailed || st.Error != "variable NO_SUCH is not set" || !strings.HasPrefix(st.Hint, "export NO_SUCH") {
 			t.Errorf("%s: %+v", name, st)
 		}
 		err := p.Start(testContext(t), []string{"s"})
@@ -92,6 +97,7 @@ func TestMissingVariableLeavesTheServerDown(t *testing.T) {
 }
 
 func TestSetEnvironMendsAServer(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "${MODE}")
 	p := newPool(t, Options{Environ: []string{}}, s)
 	if err := p.Start(testContext(t), []string{"s"}); err == nil {
@@ -107,6 +113,7 @@ func TestSetEnvironMendsAServer(t *testing.T) {
 }
 
 func TestEntriesThatCannotWork(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
@@ -173,52 +180,25 @@ func TestChildEnvironment(t *testing.T) {
 	}
 }
 
-func TestTailHidesSecretsAtItsCut(t *testing.T) {
-	r := newRedactor(map[string]string{"K": "topsecretvalue"}, &Server{}, &launch{})
-	for shift := range 40 {
-		tl := &tail{secrets: r}
-		for range 3 {
-			_, _ = tl.Write([]byte(strings.Repeat("a", shift)))
-			for range 3 * tailSize / len("topsecretvalue") {
-				_, _ = tl.Write([]byte("topsecretvalue"))
-			}
-		}
-		got := tl.String()
-		if rest := strings.Trim(strings.ReplaceAll(got, "${K}", ""), "a"); rest != "" {
-			t.Fatalf("shift %d: %q is left", shift, rest)
-		}
-		if len(got) > tailSize {
-			t.Errorf("%d bytes", len(got))
-		}
-	}
-}
-
-func TestTailIsBoundedAndPrintable(t *testing.T) {
-	tl := &tail{}
-	for range 100 {
-		_, _ = tl.Write([]byte(strings.Repeat("x", 10_000)))
-	}
-	_, _ = tl.Write([]byte("\x1b[31mred\u202e\xff 日本\n"))
-	got := tl.String()
-	if len(got) > tailSize+10 || !strings.HasSuffix(got, "x[31mred\uFFFD 日本") {
-		t.Errorf("%d bytes, ends with %q", len(got), got[max(0, len(got)-40):])
-	}
-}
-
 func TestRedactor(t *testing.T) {
-	r := newRedactor(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
-		&launch{env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, headers: map[string]string{"Authorization": "Bearer tokentoken"}})
+	t.Parallel()
+	r := secretsOf(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
+		&launch{Target: mcpclient.Target{Env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, Headers: map[string]string{"Authorization": "Bearer tokentoken"}}})
 	in := `se cret/"x se+cret%2F%22x se%20cret%2F%22x se cret/\"x abc literal visible inherited Bearer tokentoken; tokentoken`
 	want := `${A} ${A} ${A} ${A} abc [MY_KEY] visible inherited [Authorization]; [Authorization]`
-	if got := r.text(in); got != want {
+	if got := r.Text(in); got != want {
 		t.Errorf("%s", got)
 	}
-	if got := string(r.json([]byte(in))); got != want {
+	if got := string(r.JSON([]byte(in))); got != want {
 		t.Errorf("%s", got)
+	}
+	if err := r.Error(text.Hinted(errors.New("it says literal"), "replace literal")); text.Describe(err) != "it says [MY_KEY] (hint: replace [MY_KEY])" {
+		t.Errorf("an error became %q", text.Describe(err))
 	}
 }
 
 func TestDuration(t *testing.T) {
+	t.Parallel()
 	type both struct {
 		D Duration `json:"d" yaml:"d"`
 	}
@@ -249,6 +229,7 @@ func TestDuration(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	builtins := map[string]Builtin{"files": &builtin{}, "mycelium-router": &builtin{}}
 	for _, name := range []string{"", "-a", "A", "a_b", "a__b", "a.b", "日本", strings.Repeat("a", 65), "agent", "mycelium-x", "files", "mycelium-router"} {
 		_, err := New([]Server{{Name: name, Command: "sh"}}, Options{Dir: "/", Builtins: builtins})

@@ -13,9 +13,14 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/pin"
+	"mycelium/internal/backend/serverlog"
+	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 	"mycelium/internal/secret"
+	"mycelium/internal/text"
 )
 
 // ErrUnknownServer means that no server of that name is configured.
@@ -31,32 +36,32 @@ type Pool struct {
 	builtins map[string]Builtin
 	logger   *slog.Logger
 	now      func() time.Time
-	spawner  spawner
+	spawner  keeper.Spawner
 	ctx      context.Context // ends with the pool
 	cancel   context.CancelFunc
-	crew     crew
+	tasks    taskGroup
 	subs     subscriptions
-	pins     *pinbook
+	pins     *pin.Book
 
-	mu      sync.Mutex
-	vars    variables
-	secrets *secret.Store // nil: the environment only
-	entries map[string]*entry
-	catalog Catalog
-	changed chan struct{}
-	renewed chan struct{} // closed when the set of servers is another
+	mu           sync.Mutex
+	vars         variables
+	secrets      *secret.Store // nil: the environment only
+	entries      map[string]*entry
+	catalog      Catalog
+	changed      chan struct{}
+	reconfigured chan struct{} // closed when the set of servers changes
 }
 
-// crew is the goroutines of a pool.
-type crew struct {
+// taskGroup is the goroutines of a pool.
+type taskGroup struct {
 	wg sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
 }
 
-// launch runs f in a goroutine that wait waits for; false if wait was called.
-func (c *crew) launch(f func()) bool {
+// start runs f in a goroutine that wait waits for. It returns false if wait was called before.
+func (c *taskGroup) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -66,17 +71,17 @@ func (c *crew) launch(f func()) bool {
 	return true
 }
 
-func (c *crew) wait() {
+func (c *taskGroup) wait() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
 	c.wg.Wait()
 }
 
-// New makes a pool; nothing is started. What was learned earlier is read from Options.Catalogs. An entry that cannot work (a variable is
-// missing, a command does not exist) is in the pool and failed; an error here means that names are not usable: config checks them first.
+// New makes a pool and starts no server. It reads the catalogs that were learned earlier. An entry that cannot work, because a variable is
+// missing or a command does not exist, is in the pool with the state failed. An error means that a name is not usable.
 //
-// Who makes a pool calls Run, which ends everything that the pool starts, also what was started before Run.
+// The caller has to call Run, which ends everything that the pool starts, even before Run.
 func New(servers []Server, o Options) (*Pool, error) {
 	if !filepath.IsAbs(o.Dir) {
 		return nil, fmt.Errorf("backend: the project folder %q is not an absolute path", o.Dir)
@@ -94,9 +99,9 @@ func New(servers []Server, o Options) (*Pool, error) {
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
 		client: []byte(`{"name":"mycelium","version":` + string(rpc.Quote(o.Version)) + `}`),
 		vars:   environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
-		changed: make(chan struct{}), renewed: make(chan struct{}), pins: newPinbook(o.Pins, time.Now),
+		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}
-	p.spawner = newSpawner(o.Keeper, p.vars, o.Logger)
+	p.spawner = keeper.New(o.Keeper, (&Server{}).childEnv(&expander{vars: p.vars}), o.Logger) // its environment is as bare as that of a server
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err := p.Reconfigure(servers); err != nil {
 		p.cancel()
@@ -105,7 +110,7 @@ func New(servers []Server, o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Reconfigure replaces the set of servers; those that did not change keep running. With an error nothing has changed.
+// Reconfigure replaces the set of servers. Servers that did not change keep running. After an error the set is unchanged.
 func (p *Pool) Reconfigure(servers []Server) error {
 	if err := p.checkNames(servers); err != nil {
 		return err
@@ -114,9 +119,9 @@ func (p *Pool) Reconfigure(servers []Server) error {
 	entries := make(map[string]*entry, len(servers)+len(p.builtins))
 	for _, s := range servers {
 		if s.Builtin != "" && p.builtins[s.Name] != nil {
-			continue // the composition root has given it its arguments
+			continue // its arguments were given to it when it was made
 		}
-		if old := p.entries[s.Name]; old != nil && old.adopt(s) {
+		if old := p.entries[s.Name]; old != nil && old.reconfigure(s) {
 			entries[s.Name] = old
 			continue
 		}
@@ -135,8 +140,8 @@ func (p *Pool) Reconfigure(servers []Server) error {
 		}
 	}
 	p.entries = entries
-	close(p.renewed)
-	p.renewed = make(chan struct{})
+	close(p.reconfigured)
+	p.reconfigured = make(chan struct{})
 	p.mu.Unlock()
 	p.rebuild()
 	return nil
@@ -149,39 +154,43 @@ func (p *Pool) checkNames(servers []Server) error {
 		builtin := p.builtins[s.Name] != nil
 		switch {
 		case !isServerName(s.Name):
-			return fmt.Errorf("server %q: a name has lower-case letters, digits and '-', does not begin with '-', and is at most 64 bytes long", s.Name)
+			return fmt.Errorf("server %q: a name has lower-case letters, digits and '-', does not begin with '-', and is at most 64 bytes long",
+				s.Name)
 		case seen[s.Name]:
 			return fmt.Errorf("server %q: defined twice", s.Name)
 		case builtin && s.Builtin == "":
-			return fmt.Errorf("server %q: the name belongs to a built-in server (hint: choose another name)", s.Name)
+			return text.Hinted(fmt.Errorf("server %q: the name belongs to a built-in server", s.Name), "choose another name")
 		case !builtin && (s.Name == policy.AgentServer || strings.HasPrefix(s.Name, "mycelium-")):
-			return fmt.Errorf("server %q: the name is reserved (hint: choose another name)", s.Name)
+			return text.Hinted(fmt.Errorf("server %q: the name is reserved", s.Name), "choose another name")
 		}
 		seen[s.Name] = true
 	}
 	return nil
 }
 
-// newEntry makes an entry with what is known of its server.
+// newEntry makes an entry, with the stored catalog of its server.
 func (p *Pool) newEntry(s Server) *entry {
-	e := &entry{pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger), pins: p.pins.of(s.Name, seen(p.catalogs, s.Name))}
-	e.log = newServerLog(p.logs, s.Name, p.logger, p.now)
+	e := &entry{
+		pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger),
+		pins: p.pins.Of(s.Name, catalog.Stored(p.catalogs, s.Name)),
+	}
+	e.log = serverlog.New(p.logs, s.Name, p.logger, p.now)
 	e.ctx, e.stop = context.WithCancel(p.ctx)
 	e.since = p.now()
-	var l listing
-	about, known, err := l.load(p.catalogs, s.Name, e.digest)
+	var l catalog.Listing
+	about, known, err := l.Load(p.catalogs, s.Name, e.digest)
 	if err != nil {
 		p.logger.Warn("stored catalog not usable", "server", s.Name, "error", err)
 	}
 	if known {
-		e.know(l, about, false)
+		e.setListing(l, about, false)
 	}
-	e.settle(p.vars)
+	e.setInitialState(p.vars)
 	return e
 }
 
-// SetEnviron replaces what ${VAR} expands from. Servers that run keep what they were started with; those that failed for want of
-// a variable may be tried again.
+// SetEnviron replaces the source of ${VAR}. Running servers keep their environment. Servers that failed because a variable was missing
+// may be tried again.
 func (p *Pool) SetEnviron(environ []string) {
 	p.mu.Lock()
 	vars := environment(environ)
@@ -196,8 +205,8 @@ func (p *Pool) SetEnviron(environ []string) {
 		}
 		e.mu.Lock()
 		if e.conn == nil && e.attempt == nil {
-			e.respite = respite{}
-			e.settle(p.vars)
+			e.backoff = backoff{}
+			e.setInitialState(p.vars)
 		}
 		e.mu.Unlock()
 	}
@@ -205,14 +214,14 @@ func (p *Pool) SetEnviron(environ []string) {
 	p.rebuild()
 }
 
-// SetSecrets replaces where ${secret:NAME} is looked for.
+// SetSecrets replaces the source of ${secret:NAME}.
 func (p *Pool) SetSecrets(s *secret.Store) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.secrets = s
 }
 
-// secret finds one that an entry names.
+// secret finds a secret that an entry names.
 func (p *Pool) secret(source, name string) (string, error) {
 	p.mu.Lock()
 	s, vars := p.secrets, p.vars
@@ -229,46 +238,47 @@ func (p *Pool) variables() variables {
 	return p.vars
 }
 
-// learners is how many never-seen servers are started at once to learn their catalogs. One that takes longer than learnerTurn lets the next
-// one begin. One that fails is tried again after learnAgain, and twice as long each time, up to learnSeldom.
+// maxLearning is how many servers are started at once to learn their catalogs for the first time. After learnTurn the next server is
+// started although the one before it has not finished. A server that fails is tried again after learnRetryMin, and then after twice the
+// time, up to learnRetryMax.
 const (
-	learners    = 4
-	learnerTurn = 3 * time.Second
-	learnAgain  = 5 * time.Second
-	learnSeldom = 10 * time.Minute
+	maxLearning   = 4
+	learnTurn     = 3 * time.Second
+	learnRetryMin = 5 * time.Second
+	learnRetryMax = 10 * time.Minute
 )
 
-// discover learns the catalog of a never-seen server.
-func (e *entry) discover(slots chan struct{}) {
-	for wait := learnAgain; ; wait = min(2*wait, learnSeldom) {
+// learnFirst learns the catalog of a server for the first time.
+func (e *entry) learnFirst(slots chan struct{}) {
+	for wait := learnRetryMin; ; wait = min(2*wait, learnRetryMax) {
 		select {
 		case slots <- struct{}{}:
 		case <-e.ctx.Done():
 			return
 		}
-		turn := time.AfterFunc(learnerTurn, func() { <-slots })
-		err := e.refresh(e.ctx) // why it failed is in its status and in the log
+		turn := time.AfterFunc(learnTurn, func() { <-slots })
+		err := e.refresh(e.ctx) // the status and the log say why it failed
 		if turn.Stop() {
 			<-slots
 		}
-		if err == nil || !e.unseen() || pause(e.ctx, wait) != nil {
+		if err == nil || !e.neverLearned() || sleep(e.ctx, wait) != nil {
 			return
 		}
 	}
 }
 
-// Run keeps the pool until ctx is done: it starts never-seen servers once to learn their catalogs, and ends every server and
-// the keeper before it returns.
+// Run runs the pool until ctx is done. It starts servers whose catalog is not known, to learn it, and ends every server and the keeper
+// before it returns.
 func (p *Pool) Run(ctx context.Context) error {
 	var tried map[*entry]bool
-	slots := make(chan struct{}, learners)
+	slots := make(chan struct{}, maxLearning)
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		renewed := p.renewed
+		reconfigured := p.reconfigured
 		var fresh []*entry
-		seen := make(map[*entry]bool, len(p.entries)) // those that were removed are forgotten
+		seen := make(map[*entry]bool, len(p.entries)) // without the removed ones
 		for _, e := range p.entries {
-			if seen[e] = tried[e]; !seen[e] && e.unseen() {
+			if seen[e] = tried[e]; !seen[e] && e.neverLearned() {
 				seen[e] = true
 				fresh = append(fresh, e)
 			}
@@ -276,33 +286,33 @@ func (p *Pool) Run(ctx context.Context) error {
 		p.mu.Unlock()
 		tried = seen
 		for _, e := range fresh {
-			p.crew.launch(func() { e.discover(slots) })
+			p.tasks.start(func() { e.learnFirst(slots) })
 		}
 		select {
-		case <-renewed:
+		case <-reconfigured:
 		case <-ctx.Done():
 		}
 	}
 	p.cancel()
-	p.crew.wait()
-	p.spawner.close()
+	p.tasks.wait()
+	p.spawner.Close()
 	return nil
 }
 
-// unseen reports whether nothing is known of a server that could be started.
-func (e *entry) unseen() bool {
+// neverLearned reports whether the catalog of a server is not known, and the server could be started.
+func (e *entry) neverLearned() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.builtin == nil && !e.known && e.state != StateDisabled
 }
 
-// Learn starts a server if needed and refreshes its catalog. Somebody who asks for that does not wait for a respite.
+// Learn starts a server if needed and refreshes its catalog. It resets the backoff and the breaker: a person asks for it.
 func (p *Pool) Learn(ctx context.Context, server string) error {
 	e := p.entry(server)
 	if e == nil {
 		return fmt.Errorf("server %q: %w", server, ErrUnknownServer)
 	}
-	e.forgive()
+	e.resetFailures()
 	if err := e.refresh(ctx); err != nil {
 		return fmt.Errorf("server %q: %w", server, err)
 	}
@@ -315,7 +325,7 @@ func (p *Pool) entry(name string) *entry {
 	return p.entries[name]
 }
 
-// Start makes sure that the servers run. All are started at once; the error joins those of each.
+// Start makes sure that the servers run. It starts all at once, and joins their errors.
 func (p *Pool) Start(ctx context.Context, servers []string) error {
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -326,7 +336,7 @@ func (p *Pool) Start(ctx context.Context, servers []string) error {
 			errs[i] = fmt.Errorf("server %q: %w", name, ErrUnknownServer)
 		case e.builtin == nil:
 			wg.Go(func() {
-				if _, _, err := e.need(ctx); err != nil {
+				if _, _, err := e.connect(ctx); err != nil {
 					errs[i] = fmt.Errorf("server %q: %w", name, err)
 				}
 			})
@@ -336,7 +346,7 @@ func (p *Pool) Start(ctx context.Context, servers []string) error {
 	return errors.Join(errs...)
 }
 
-// Status lists the servers by name.
+// Status lists the servers, sorted by name.
 func (p *Pool) Status() []Status {
 	p.mu.Lock()
 	entries := maps.Clone(p.entries)

@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // oldSDK is a server of the SDK on the transport of 2024.
@@ -23,6 +25,7 @@ func oldSDK(t *testing.T) Server {
 }
 
 func TestSDKServerOverTheTransportOf2024(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, oldSDK(t))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
@@ -31,7 +34,7 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	if d := cmp.Diff(sdkNames, names(p.Catalog())); d != "" {
 		t.Error(d)
 	}
-	peer := &person{caps: everything, answer: answers}
+	peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
 	if got := textOf(t, tool(ctx, t, p, "ann", "elicit", peer)); got != `{"action":"accept","content":{"name":"Ann"}}` {
 		t.Errorf("the server got %s", got)
 	}
@@ -44,7 +47,7 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	box.next(t)
 	stop()
 	result, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":"tok"}}`), peer)
-	if got := peer.notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
+	if got := peer.Notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
 		t.Errorf("%s, %v: %q", result, err, got)
 	}
 	if s := p.Status()[0]; s.State != StateReady {
@@ -58,6 +61,7 @@ func oldWeb(t *testing.T, stream func(w http.ResponseWriter, r *http.Request)) S
 }
 
 func TestTransportOf2024ThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("credentials went to another host: %v", r.Header)
 	}))
@@ -93,7 +97,7 @@ func TestTransportOf2024ThatCannotBeUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, oldWeb(t, c.stream))
 			err := p.Start(testContext(t), []string{"s"})
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "top-secret") {
+			if err == nil || !strings.Contains(text.Describe(err), c.want) || strings.Contains(text.Describe(err), "top-secret") {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -107,6 +111,7 @@ func readMessage(r *http.Request) rpc.Message {
 }
 
 func TestTransportOf2024PassesByteForByte(t *testing.T) {
+	t.Parallel()
 	lines := make(chan string, 9)
 	posted := make(chan string, 99)
 	p := newPool(t, Options{Environ: []string{"T=top-secret"}}, oldWeb(t, func(w http.ResponseWriter, r *http.Request) {

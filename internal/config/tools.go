@@ -15,13 +15,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/yamlfile"
 )
 
 // The generated files (D7, D8), relative to the project folder.
 const (
-	ToolIndexFile  = ".mycelium/tools/index.yaml"
-	CategoriesFile = ".mycelium/tools/categories.yaml"
+	ToolIndexFile  = state.FolderName + "/tools/index.yaml"
+	CategoriesFile = state.FolderName + "/tools/categories.yaml"
 )
 
 // ToolEntry is what people are told about a tool (D6).
@@ -58,37 +59,13 @@ func Humanise(id string) string {
 	if _, name, ok := strings.Cut(id, "__"); ok && name != "" {
 		id = name
 	}
-	ws := words(id)
+	ws := policy.NameWords(id)
 	for i, w := range ws {
 		r := []rune(w)
 		r[0] = unicode.ToUpper(r[0])
 		ws[i] = string(r)
 	}
 	return strings.Join(ws, " ")
-}
-
-// words are the words of a name, split at whatever is neither letter nor digit and where a capital follows a small letter.
-func words(s string) []string {
-	var out []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			out = append(out, string(word))
-			word = nil
-		}
-	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			end()
-			continue
-		}
-		if len(word) > 0 && unicode.IsUpper(r) && unicode.IsLower(word[len(word)-1]) {
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return out
 }
 
 // SourceHash is the SHA-256, in hexadecimal, over a catalog: its items in order, each with its definition in canonical JSON

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,16 @@ func TestCategoryOfATool(t *testing.T) {
 	}
 	if got := c.Describe(definition("x__do", `{"description":"Sends a request to a server."}`, false)).Category; got != "network" {
 		t.Errorf("by description: %s", got)
+	}
+}
+
+// TestEveryGroupHasACategory: what policy says that a tool is about is the id of a category.
+func TestEveryGroupHasACategory(t *testing.T) {
+	for _, word := range []string{"git", "grep", "chain", "todo", "session", "shell", "exec", "browser", "folder", "frobnicate"} {
+		group := policy.GroupOf(word)
+		if !slices.ContainsFunc(defaultCategories, func(c Category) bool { return c.ID == group }) {
+			t.Errorf("%s is about %s, which is no category", word, group)
+		}
 	}
 }
 

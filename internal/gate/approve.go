@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // A call that the policy marks ask waits here until it is answered, and never runs beside its question. The log has two decisions of
@@ -221,7 +222,7 @@ func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
 	}
 	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.byItem[a.Item].notes, a.facts)
 	if a.Item.Server == "" {
-		r.Tool = bounded(a.Asked, maxAsked)
+		r.Tool = text.Truncate(a.Asked, maxAsked)
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID

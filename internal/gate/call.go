@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 	"mycelium/internal/telemetry"
+	"mycelium/internal/text"
 )
 
 // Request is one use of an item.
@@ -361,9 +362,9 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", bounded(failed.Error(), maxError)
+		r.Outcome, r.Error = "error", text.Truncate(text.Describe(failed), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", bounded(stringMember(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", text.Truncate(stringMember(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
@@ -396,7 +397,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool, r.ToolUse = bounded(r.Tool, maxAsked), bounded(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = text.Truncate(r.Tool, maxAsked), text.Truncate(c.ToolUse, maxAsked)
 	return r
 }
 

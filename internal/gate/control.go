@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // The control tools are two servers in this process. A call of one goes the way of every other call: the policy decides it and
@@ -126,7 +127,7 @@ func (t tool) definition() []byte {
 func (t tool) check(args policy.Args) (arguments, error) {
 	for name := range args {
 		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", bounded(name, maxEcho), t.takes()))
+			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", text.Truncate(name, maxEcho), t.takes()))
 		}
 	}
 	for _, p := range t.params {

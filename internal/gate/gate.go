@@ -24,7 +24,7 @@ import (
 // Peer is the client of one call: what a server says and asks while it is at work on that call goes there. The methods are
 // safe for concurrent use until the call has returned.
 //
-// It is an alias, so that it is one type with the backend.Peer of the same shape: the two rooms do not import each other.
+// It is an alias, so that it is one type with the mcpclient.Peer of the same shape: the two rooms do not import each other.
 type Peer = interface {
 	// Capabilities are those that the client declared, a raw JSON object; nil: none. What it did not declare it is not asked.
 	Capabilities() []byte
@@ -54,6 +54,7 @@ type Options struct {
 	World    World
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
+	Written  string                      // folder that keeps which files each session wrote, out of agents' reach; empty: it is kept in memory only
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it says that it cannot
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // what is counted; nil: nothing
@@ -70,6 +71,7 @@ type Gate struct {
 	db       *store.DB
 	dir      string
 	home     string
+	written  string
 	reload   func(context.Context) error
 	logger   *slog.Logger
 	now      func() time.Time
@@ -98,7 +100,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, reload: o.Reload,
+		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, written: o.Written, reload: o.Reload,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 	}
 	if g.logger == nil {

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 // The control tools of mycelium-skills (A19). A skill that is not open to the session's role answers like one that does not
@@ -191,8 +192,8 @@ func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any,
 	path := a.text("resourcePath")
 	data, err := readSkillFile(k, path)
 	if err != nil {
-		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", bounded(path, maxEcho), "error", err)
-		return nil, refusal("Unknown resource: " + bounded(path, maxEcho))
+		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", text.Truncate(path, maxEcho), "error", err)
+		return nil, refusal("Unknown resource: " + text.Truncate(path, maxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: mimeType(path, data), Text: text, Blob: blob}, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/state"
 )
 
 // Flags are what the entry in an agent's configuration says.
@@ -71,7 +72,7 @@ func ProjectDir(agent, dir string, getenv func(string) string) string {
 		}
 	}
 	for at := start; ; at = filepath.Dir(at) {
-		for _, name := range []string{"mycelium.yaml", ".mycelium"} {
+		for _, name := range []string{"mycelium.yaml", state.FolderName} {
 			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
 				return at
 			}

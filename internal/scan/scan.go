@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/text"
 )
 
 // Version is that of the rules. It changes when a definition may have other findings than before.
@@ -109,7 +111,7 @@ func (s *Scanner) Definition(raw []byte) []Finding {
 	w.collect(raw)
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := w.value(d, "", "", 0); err != nil {
-		w.add(Schema, Hard, "", string(raw[:min(len(raw), 80)]), "it cannot be read: "+err.Error())
+		w.add(Schema, Hard, "", text.Prefix(string(raw), 80), "it cannot be read: "+err.Error())
 	}
 	slices.SortStableFunc(w.found, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // hard before soft
 	return w.found
@@ -130,11 +132,15 @@ type walk struct {
 // maxFindings bounds what is told of one definition.
 const maxFindings = 20
 
+// maxExcerpt bounds the excerpt of a finding, in characters.
+const maxExcerpt = 120
+
 func (w *walk) add(family string, severity Severity, where, excerpt, why string) {
 	if len(w.found) >= maxFindings {
 		return
 	}
-	f := Finding{family, severity, where, shorten(Visible(strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(excerpt)), 120), why}
+	excerpt = text.TruncateRunes(strings.Join(strings.Fields(text.Flatten(excerpt)), " "), maxExcerpt)
+	f := Finding{family, severity, where, excerpt, why}
 	if !slices.ContainsFunc(w.found, func(o Finding) bool { return o.Family == family && o.Where == where && o.Why == why }) {
 		w.found = append(w.found, f)
 	}
@@ -227,7 +233,7 @@ func (w *walk) key(key, path string) {
 	}
 	if strings.ContainsAny(key, "_- ") && len(key) > 16 {
 		spaced := strings.NewReplacer("_", " ", "-", " ").Replace(key)
-		(&text{walk: w, where: path, raw: spaced, place: inKey}).prose()
+		(&passage{walk: w, where: path, raw: spaced, place: inKey}).prose()
 	}
 }
 
@@ -235,9 +241,9 @@ func (w *walk) key(key, path string) {
 func (w *walk) text(s, path, member string) {
 	w.characters(s, path)
 	if len(s) > longText {
-		w.add(Schema, Soft, path, s[:200], "a text of "+strconv.Itoa(len(s))+" bytes")
+		w.add(Schema, Soft, path, text.Prefix(s, 200), "a text of "+strconv.Itoa(len(s))+" bytes")
 	}
-	t := &text{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
+	t := &passage{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
 	if len(s) >= 3 {
 		t.secrets()
 		t.commands()

@@ -41,7 +41,7 @@ func credentialForms() []token {
 }
 
 // secrets looks for credentials.
-func (t *text) secrets() {
+func (t *passage) secrets() {
 	s := t.raw
 	for _, k := range t.tokens {
 		if !strings.Contains(s, k.mark) {
@@ -73,7 +73,7 @@ func (t *text) secrets() {
 }
 
 // belongs is the name of what a value is for: of a default or an example, the property that has it.
-func (t *text) belongs() string {
+func (t *passage) belongs() string {
 	switch t.member {
 	case "default", "const", "examples", "example", "enum":
 		parts := strings.Split(t.where, ".")

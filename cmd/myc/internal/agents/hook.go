@@ -27,8 +27,8 @@ func Hook(a *base.App) *cobra.Command { return (&app{a}).hookCmd() }
 // Check is what `myc doctor` says of installed hooks.
 func Check(a *base.App) base.Check { return (&app{a}).doctorHooks }
 
-// QuickHook runs `myc hook AGENT …` as installers write it without the tree of commands, which costs more than the answer. False: this
-// is not such a line, and the tree says what it is.
+// QuickHook runs `myc hook AGENT …` in the form that the installer writes. It does without the tree of commands, which takes longer to
+// build than the answer takes. ok is false for every other command line.
 func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bool) {
 	return (&app{a}).quickHook(ctx, args)
 }
@@ -46,7 +46,8 @@ func (a *app) hookCmd() *cobra.Command {
 	}
 	var f hook.Flags
 	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
-	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the "+
+		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -55,7 +56,7 @@ func (a *app) hookCmd() *cobra.Command {
 		}
 		f.Agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {
-			return &failure.Error{Code: code}
+			return base.Exit{Code: code}
 		}
 		return nil
 	}
@@ -106,7 +107,7 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	return p.Run()
 }
 
-// isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
+// isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.
 func isOwnProgram(program string) bool {
 	self, err := os.Executable()
 	return err == nil && hook.SameProgram(self, program)
