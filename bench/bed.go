@@ -56,8 +56,10 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 }
 
 // goBuild builds a program of this tree.
-func (b *bed) goBuild(ctx context.Context, file, pkg string) ([]byte, error) {
-	return exec.CommandContext(ctx, "go", "build", "-o", file, pkg).CombinedOutput()
+func (b *bed) goBuild(ctx context.Context, file, pkg string, environ ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
+	c.Env = append(os.Environ(), environ...)
+	return c.CombinedOutput()
 }
 
 func (b *bed) remove() error { return os.RemoveAll(b.dir) }

@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
-	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -74,8 +73,12 @@ func (n *Node) methods() methods {
 	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) {
 		return none, n.files.Reload(ctx)
 	})
-	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, p hook.Params) (harness.Answer, error) {
-		return n.Runs.Answer(ctx, p.Token, p.Event)
+	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, r hook.Request) (hook.Reply, error) {
+		return n.answerHook(ctx, r), nil
+	})
+	handle(to, api.HookListen, func(context.Context, daemon.Caller, api.None) (api.ListenReply, error) {
+		addr, err := n.hooks.listen("127.0.0.1:0")
+		return api.ListenReply{Addr: addr}, err
 	})
 	n.toolMethods(to)
 	n.serverMethods(to)

@@ -3,10 +3,12 @@ package node
 import (
 	"context"
 	"errors"
+	"os"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
@@ -48,6 +50,25 @@ func (nobody) Chat() bool          { return false }
 
 // errSessionEnded is the failure of an agent whose token has no live session.
 var errSessionEnded = errors.New("the session of this agent has ended: its token is not one of a live session")
+
+// answerHook answers one event as an agent wrote it, in the agent's dialect.
+func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
+	return r.Answer(ctx, hook.Command{
+		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+			return n.Runs.Answer(ctx, r.Token, e)
+		},
+		Note: n.noteDenial,
+		Own: func(program string) bool {
+			self, err := os.Executable()
+			return err == nil && hook.SameProgram(self, program)
+		},
+	})
+}
+
+// noteDenial records a denial of an event that the gate did not see.
+func (n *Node) noteDenial(ctx context.Context, e harness.Event, why string) {
+	NoteDenial(ctx, n.options.Loader, e, why)
+}
 
 // Answer answers one event of an agent's hook. token names the agent's session; "" is the default one. It blocks while somebody is
 // asked.

@@ -75,6 +75,9 @@ func (p Paths) Written() string { return p.in("written") }
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.in("run", session) }
 
+// HookAddr is the file with the address at which agents at work post their events.
+func (p Paths) HookAddr() string { return p.in("hooks.addr") }
+
 // key names the project in the user's state folder: the first 16 bytes of the SHA-256 of its folder.
 func (p Paths) key() string {
 	sum := sha256.Sum256([]byte(p.project))

@@ -106,9 +106,9 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 			t.Fatalf("%d entries, %v; want %d", len(handlers), err, len(s.Agent.Events()))
 		}
 		for _, h := range handlers {
-			words, ok := shellWords(h.Command)
+			words := words(h.Handler)
 			want := []string{"--event", h.Event, "--limit", s.Agent.Pinned(h.Event).String(), "--gateway", "mycelium"}
-			if !ok || words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
+			if words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
 				t.Errorf("%s: %q, time-out %s", h.Event, words, h.Timeout)
 			}
 			if in := slices.Contains(words, s.Dir); in == s.User {
@@ -378,7 +378,7 @@ func TestShellWords(t *testing.T) {
 	})
 	for _, line := range []string{"/myc hook claude; rm x", "$(x) hook claude", "\"myc\" hook claude", "/myc hook claude > /dev/null", "myc hook", "/x/guard hook claude", "/myc hook codex", "/myc 'hook claude'"} {
 		s, _ := newSetup(t, "claude", false)
-		if s.isOurs(line) {
+		if s.isOurs(harness.Handler{Command: line}) {
 			t.Errorf("%q is taken for ours", line)
 		}
 	}

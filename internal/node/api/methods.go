@@ -6,7 +6,6 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/gate"
-	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 )
 
@@ -50,7 +49,8 @@ var (
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
 	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
 
-	Hook = Method[hook.Params, harness.Answer]{Name: hook.Method}
+	Hook       = Method[hook.Request, hook.Reply]{Name: hook.Method}
+	HookListen = Method[None, ListenReply]{"hook/listen", "start an agent"}
 )
 
 // The streams: requests whose connection carries something else once they are answered.

@@ -118,7 +118,7 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	defer a.endFor(ctx, s.ID)
-	files, err := a.claudeFiles(dir, s.ID)
+	files, err := a.claudeFiles(ctx, c, program, dir, s.ID)
 	if err != nil {
 		return err
 	}

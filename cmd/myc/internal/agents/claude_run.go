@@ -82,11 +82,21 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
 // they were passed on the command line, Claude Code would store them in a file that an agent can write.
-func (a *app) claudeFiles(dir, id string) (folder string, err error) {
+func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id string) (folder string, err error) {
 	agent, _ := harness.Named("claude")
 	s, err := a.setup(agent, false)
 	if err != nil {
 		return "", err
+	}
+	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
+		s.Version = "" // the form that every version takes
+	}
+	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
+		reply, err := base.Call(ctx, c, api.HookListen, api.None{})
+		if err != nil {
+			return "", err
+		}
+		s.Addr = reply.Addr
 	}
 	settings, err := s.Settings()
 	if err != nil {
@@ -112,6 +122,14 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 		}
 	}
 	return folder, nil
+}
+
+// proxied reports whether an environment sends HTTP to a proxy. Events and their token are not for a proxy, so a program asks the daemon.
+func proxied(environ []string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(kv), "=")
+		return value != "" && slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
+	})
 }
 
 // runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.

@@ -2,10 +2,10 @@
 package agents
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -73,43 +73,42 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 	return a.hook(ctx, f), true
 }
 
-// hook is one run of the hook.
+// hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
-	c := hook.Command{
-		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Decide: a.decide, Own: isOwnProgram,
-		Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
+		c := hook.Command{
+			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,
+			Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+				return node.HookAlone(ctx, &a.Loader, e)
+			},
+			Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+		}
+		return c.Run(ctx)
 	}
-	return c.Run(ctx)
-}
-
-// decide asks the daemon to decide. Without a daemon this process decides.
-func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return harness.Answer{}, err
+	p := hook.Program{
+		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Interrupted: func() context.Context { return ctx },
+		Alone: func(ctx context.Context, event []byte) int { return alone(ctx, event, f) },
+		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) {
+			node.NoteDenial(ctx, &a.Loader, e, why)
+		},
 	}
-	d := hook.Daemon{Dir: dir, Token: a.Getenv(hook.TokenVar), Alone: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-		return node.HookAlone(ctx, &a.Loader, e)
-	}}
-	return d.Decide(ctx, e)
+	var err error
+	if p.Folder, err = a.ProjectDir(); err != nil {
+		f.Fault = err.Error()
+	}
+	if f.Fault != "" { // the denial is only to be recorded
+		event, err := io.ReadAll(io.LimitReader(a.In, harness.MaxInput+1))
+		if err != nil {
+			event = nil
+		}
+		return alone(ctx, event, f)
+	}
+	return p.Run()
 }
 
 // isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.
 func isOwnProgram(program string) bool {
 	self, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	if !filepath.IsAbs(program) {
-		if program, err = exec.LookPath(program); err != nil {
-			return false
-		}
-	}
-	a, err := os.Stat(self)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(program)
-	return err == nil && os.SameFile(a, b)
+	return err == nil && hook.SameProgram(self, program)
 }

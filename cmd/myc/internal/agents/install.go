@@ -1,15 +1,18 @@
 package agents
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
@@ -40,13 +43,13 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Long: "Writes an entry for every event of the agent that we answer, with its time-out, and the agent's own deny entries for\n" +
 			"what no agent may touch. Hooks of others and everything else in the file stay as they are. Running it again changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
+		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, false) },
 	})
 	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
 	remove := scope(&cobra.Command{
 		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude",
 		Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
+		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, true) },
 	})
 	status := &cobra.Command{
 		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way",
@@ -79,15 +82,39 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &install.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: paths.Hooks()}
+	s := &install.Setup{
+		Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Small: smallBeside(self), Gateway: gatewayName, State: paths.Hooks(),
+	}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
 	}
 	return s, nil
 }
 
+// smallBeside is the small program beside ours; "": it is not there, and ours answers the events.
+func smallBeside(self string) string {
+	path := filepath.Join(filepath.Dir(self), hook.Small)
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
+		return ""
+	}
+	return path
+}
+
+// versionOf is the version of an agent that is installed; "" for one that is not, or does not say.
+func (a *app) versionOf(ctx context.Context, agent harness.Agent) string {
+	path, err := agent.Find(a.Environ)
+	if err != nil {
+		return ""
+	}
+	version, err := agent.Version(ctx, path, a.Environ)
+	if err != nil {
+		return ""
+	}
+	return version
+}
+
 // hookInstall installs the hook, or removes it.
-func (a *app) hookInstall(agent string, f installFlags, out bool) error {
+func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
 		name = "uninstall"
@@ -109,6 +136,7 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	if f.gateway != "" {
 		s.Gateway = f.gateway
 	}
+	s.Version = a.versionOf(ctx, known)
 	act := s.Install
 	if out {
 		act = s.Uninstall
