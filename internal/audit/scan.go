@@ -126,17 +126,6 @@ func unquoted(value []byte) (string, bool) {
 	return string(b), err == nil
 }
 
-// argsOf are the raw arguments in a line; nil: none.
-func argsOf(raw []byte) (args []byte) {
-	members(raw, func(name, value []byte) bool {
-		if string(name) == "args" {
-			args = value
-		}
-		return args == nil
-	})
-	return args
-}
-
 // members calls f with each member of an object without white space, as our lines are, until f returns false. It returns whether it
 // came to the end of such an object. Strings are not looked into, and what is nested is not checked.
 func members(raw []byte, f func(name, value []byte) bool) bool {
