@@ -134,7 +134,8 @@ func myc() (string, error) {
 
 // clean is the environment without what makes the loader of a dynamic program load something else: a project's settings may have set it.
 func (s *small) clean() []string {
-	return slices.DeleteFunc(slices.Clone(s.environ), func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
+	return slices.DeleteFunc(slices.Clone(s.environ),
+		func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
 }
 
 func (s *small) getenv(name string) string {
