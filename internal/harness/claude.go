@@ -35,6 +35,17 @@ var claude = Agent{
 		DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file"}},
 	},
+	Launch: Launch{
+		Options: func(settings, servers string) []string {
+			// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
+			return []string{"--strict-mcp-config", "--mcp-config", servers, "--settings", settings}
+		},
+		Refused: []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config", "--bg",
+			"--background", "--tmux", "--remote", "--teleport"},
+		Commands: []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project",
+			"remote-control", "setup-token", "update", "upgrade"},
+		Unset: []string{"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"},
+	},
 	script: &script{
 		environ: scriptClaude,
 		headless: func(prompt string) []string {
