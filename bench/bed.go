@@ -39,7 +39,8 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 			return nil, errors.Join(err, b.remove())
 		}
 	}
-	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"), "LANG=C.UTF-8"}
+	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"),
+		"LANG=C.UTF-8"}
 	if b.self, err = os.Executable(); err == nil && myc == "" {
 		b.myc = filepath.Join(dir, "myc")
 		var out []byte
@@ -80,7 +81,8 @@ func (b *bed) project(ctx context.Context, name string, withEcho bool) (string, 
 	}
 	for _, f := range [][2]string{
 		{"mycelium.yaml", fmt.Sprintf("\nmcpServers:\n  echo: {command: %q, args: [echo]}\n", b.self)},
-		{"skills/bench/SKILL.md", "---\nname: bench\ndescription: Calls the echo server.\nallowedRoles: [bench]\nallowedTools: [echo__echo]\n---\nCall echo.\n"},
+		{"skills/bench/SKILL.md", "---\nname: bench\ndescription: Calls the echo server.\nallowedRoles: [bench]\nallowedTools: " +
+			"[echo__echo]\n---\nCall echo.\n"},
 		{"roles/bench.yaml", "id: bench\nname: Bench\ndescription: Calls the echo server.\nallowedSkills: [bench]\n"},
 	} {
 		if err := appendTo(filepath.Join(dir, f[0]), f[1]); err != nil {

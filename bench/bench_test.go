@@ -40,7 +40,9 @@ func TestEcho(t *testing.T) {
 // TestCheck: a ratio beyond its limit fails, one beyond its aim only does not reach it, and one that is missing is not taken for good.
 func TestCheck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "limits.json")
-	if err := os.WriteFile(file, []byte(`[{"way":"a","callers":1,"kb":1,"figure":"p50","aim":1.5,"limit":2},{"way":"a","callers":1,"kb":1,"figure":"rate","limit":0.5}]`), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(`[{"way":"a","callers":1,"kb":1,"figure":"p50","aim":1.5,"limit":2},{"way":"a","callers":1,"kb":1,"figure":"rate","limit":0.5}]`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

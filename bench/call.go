@@ -163,7 +163,8 @@ func rounds(ctx context.Context, ways []way, l demand, o options) ([][]sample, e
 // print1 prints the table of one number of callers: the median of each figure over the rounds, and the median of the ratios
 // that were measured side by side.
 func print1(ways []way, samples [][]sample, l demand, measured ratios) {
-	rows := [][]string{{fmt.Sprintf("%d callers, %d KB results", l.callers, l.kb), "p50", "ratio", "added", "p99", "ratio", "calls/s", "ratio", "gateway CPU a call"}}
+	rows := [][]string{{fmt.Sprintf("%d callers, %d KB results", l.callers, l.kb), "p50", "ratio", "added", "p99", "ratio", "calls/s", "ratio",
+		"gateway CPU a call"}}
 	for i, w := range ways {
 		if len(samples[i]) == 0 {
 			continue
@@ -204,7 +205,8 @@ func print1(ways []way, samples [][]sample, l demand, measured ratios) {
 		if v, ok := beside(func(mine, base sample) float64 { return p50(mine) - p50(base) }); ok {
 			added = fmt.Sprintf("%.0f µs", v)
 		}
-		rows = append(rows, []string{w.name, fmt.Sprintf("%.0f µs", of(p50)), ratio("p50", p50), added, fmt.Sprintf("%.2f ms", of(p99)), ratio("p99", p99),
+		rows = append(rows, []string{w.name, fmt.Sprintf("%.0f µs", of(p50)), ratio("p50", p50), added, fmt.Sprintf("%.2f ms", of(p99)),
+			ratio("p99", p99),
 			fmt.Sprintf("%.0f", of(rate)), ratio("rate", rate), used})
 	}
 	fmt.Println()
@@ -406,7 +408,8 @@ func post(url, token, tool string) func(context.Context, demand) error {
 // requestBody is a call as the newest revision has it.
 func requestBody(tool string, kb int) []byte {
 	params := callParams(tool, kb)
-	params = params[:len(params)-1] + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+	params = params[:len(params)-1] +
+		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
 	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
 }
 

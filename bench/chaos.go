@@ -59,12 +59,14 @@ func measureChaos(ctx context.Context, b *bed, o options) error {
 	}
 	lasted := (time.Duration(o.rounds) * o.chaos).Seconds()
 	row := func(name string, took []time.Duration) []string {
-		return []string{name, fmt.Sprint(len(took)), spell(quantile(took, 0.5)), spell(quantile(took, 0.99)), fmt.Sprintf("%.0f", float64(len(took))/lasted)}
+		return []string{name, fmt.Sprint(len(took)), spell(quantile(took, 0.5)), spell(quantile(took, 0.99)),
+			fmt.Sprintf("%.0f", float64(len(took))/lasted)}
 	}
 	fmt.Println()
 	table(append(quietRows, row(fmt.Sprintf("%d callers, nobody else", callers), quiet),
 		row(fmt.Sprintf("%d callers, %d more call the %d bad servers", callers, others, len(badModes)), wild)))
-	fmt.Printf("p99 with the bad ones: %.2f times that without (median of %d rounds that stood side by side)\n", quantile(ratios, 0.5), len(ratios))
+	fmt.Printf("p99 with the bad ones: %.2f times that without (median of %d rounds that stood side by side)\n", quantile(ratios, 0.5),
+		len(ratios))
 	return nil
 }
 

@@ -41,9 +41,11 @@ func hookRules() string {
 			fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: Bash, when: 'args.command == \"never %d\"'}\n", i, effect, i)
 			continue
 		}
-		fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: \"Bash|Write|files__write_file\", match: {path: [{glob: \"part%d/**\"}]}}\n", i, effect, i)
+		fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: \"Bash|Write|files__write_file\", match: {path: [{glob: \"part%d/**\"}]}}\n", i,
+			effect, i)
 	}
-	b.WriteString("  - {name: tests, action: allow, tool: Bash, args: {command: \"go test ./internal/policy\"}}\n") // the last one: all are tried
+	// the last one: all are tried
+	b.WriteString("  - {name: tests, action: allow, tool: Bash, args: {command: \"go test ./internal/policy\"}}\n")
 	return b.String()
 }
 
@@ -53,9 +55,11 @@ func (b *bed) hookProject(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files := map[string]string{"mycelium.yaml": "session: {defaultRole: developer}\npolicy: {rules: [bench.yaml]}\n", "bench.yaml": hookRules()}
+	files := map[string]string{"mycelium.yaml": "session: {defaultRole: developer}\npolicy: {rules: [bench.yaml]}\n",
+		"bench.yaml": hookRules()}
 	for i := range 13 {
-		files[fmt.Sprintf("skills/bench%d/SKILL.md", i)] = fmt.Sprintf("---\nname: bench%d\ndescription: Works with tools of its own.\nallowedRoles: [developer]\n"+
+		files[fmt.Sprintf("skills/bench%d/SKILL.md", i)] = fmt.Sprintf("---\nname: bench%d\ndescription: Works with tools of its "+
+			"own.\nallowedRoles: [developer]\n"+
 			"allowedTools: [agent__Bash, agent__Write, agent__Read, files__read_file]\n---\nDo %d.\n", i, i)
 	}
 	for name, text := range files {
@@ -116,6 +120,16 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 			}
 		}
 	}
+	printWays(ways)
+	if err := b.measurePosts(ctx, dir, 100*o.starts); err != nil {
+		return err
+	}
+	_, err = b.output(ctx, dir, "stop")
+	return err
+}
+
+// printWays prints what each way took, as a multiple of the first.
+func printWays(ways []hookWay) {
 	rows := [][]string{{"one event, from start to answer", "least", "median", "p99", "bare starts", "CPU median"}}
 	for i := range ways {
 		s := &ways[i].starts
@@ -124,15 +138,11 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 		if i == 1 {
 			text += fmt.Sprintf(" (at most %.1f)", hookSmallLimit)
 		}
-		rows = append(rows, []string{s.name, ms(quantile(s.wall, 0)), ms(quantile(s.wall, 0.5)), ms(quantile(s.wall, 0.99)), text, ms(quantile(s.used, 0.5))})
+		rows = append(rows, []string{s.name, ms(quantile(s.wall, 0)), ms(quantile(s.wall, 0.5)), ms(quantile(s.wall, 0.99)), text,
+			ms(quantile(s.used, 0.5))})
 	}
 	fmt.Println()
 	table(rows)
-	if err := b.measurePosts(ctx, dir, 100*o.starts); err != nil {
-		return err
-	}
-	_, err = b.output(ctx, dir, "stop")
-	return err
 }
 
 // hookWay is one way to answer an event.
@@ -189,7 +199,8 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	median := quantile(s.wall, 0.5)
 	fmt.Println()
 	table([][]string{{"one event over HTTP, from request to answer", "least", "median", "p99", "of the limit"},
-		{"with a daemon", ms(quantile(s.wall, 0)), ms(median), ms(quantile(s.wall, 0.99)), fmt.Sprintf("%.0f %%", 100*float64(median)/float64(hookHTTPLimit))}})
+		{"with a daemon", ms(quantile(s.wall, 0)), ms(median), ms(quantile(s.wall, 0.99)),
+			fmt.Sprintf("%.0f %%", 100*float64(median)/float64(hookHTTPLimit))}})
 	return nil
 }
 

@@ -76,7 +76,8 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer b.close()
-	fmt.Printf("%s, %d CPUs (%s), load %s, %s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load(), runtime.Version())
+	fmt.Printf("%s, %d CPUs (%s), load %s, %s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load(),
+		runtime.Version())
 	if o.only == "" || o.only == "start" {
 		if err := measureStarts(ctx, b, o); err != nil {
 			return fmt.Errorf("start: %w", err)

@@ -62,10 +62,12 @@ func measureScale(ctx context.Context, b *bed) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d sessions that listen, %d servers, %d tools (%v to learn them)\n", scaleSessions, scaleServers, scaleServers*scaleTools, learned.Round(time.Millisecond))
+	fmt.Printf("\n%d sessions that listen, %d servers, %d tools (%v to learn them)\n", scaleSessions, scaleServers, scaleServers*scaleTools,
+		learned.Round(time.Millisecond))
 	table([][]string{
 		{"lists", "p50", "p99", "most"},
-		{"tools/list, the first page of a session (1,000 tools)", spell(quantile(first, 0.5)), spell(quantile(first, 0.99)), spell(quantile(first, 1))},
+		{"tools/list, the first page of a session (1,000 tools)", spell(quantile(first, 0.5)), spell(quantile(first, 0.99)),
+			spell(quantile(first, 1))},
 		{"tools/list, any page", spell(quantile(page, 0.5)), spell(quantile(page, 0.99)), spell(quantile(page, 1))},
 		{"all 10 pages of a session", spell(quantile(all, 0.5)), spell(quantile(all, 0.99)), spell(quantile(all, 1))},
 	})
@@ -156,8 +158,9 @@ func (f *front) send(ctx context.Context, token, method, name, body string) (*ht
 // listen holds a subscription of a session open until ctx ends.
 func (f *front) listen(ctx context.Context, token string, links *sync.WaitGroup) error {
 	const method = "subscriptions/listen"
-	res, err := f.send(ctx, token, method, "", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"notifications":{"toolsListChanged":true},`+
-		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	res, err := f.send(ctx, token, method, "",
+		`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"notifications":{"toolsListChanged":true},`+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if err != nil {
 		return err
 	}
@@ -220,8 +223,9 @@ func (b *bed) with(ctx context.Context, name, servers, tools string) (string, er
 		return "", err
 	}
 	for file, text := range map[string]string{
-		"mycelium.yaml":         "session: {defaultRole: bench, roles: [bench]}\nmcpServers:\n" + servers,
-		"skills/bench/SKILL.md": "---\nname: bench\ndescription: Calls the servers.\nallowedRoles: [bench]\nallowedTools: [" + tools + "]\n---\nCall them.\n",
+		"mycelium.yaml": "session: {defaultRole: bench, roles: [bench]}\nmcpServers:\n" + servers,
+		"skills/bench/SKILL.md": "---\nname: bench\ndescription: Calls the servers.\nallowedRoles: [bench]\nallowedTools: [" + tools +
+			"]\n---\nCall them.\n",
 	} {
 		if err := appendTo(filepath.Join(dir, file), text); err != nil {
 			return "", err

@@ -31,7 +31,8 @@ func measureStarts(ctx context.Context, b *bed, o options) error {
 	if err != nil {
 		return err
 	}
-	all := []*starts{{name: "daemon runs"}, {name: "daemon must be started"}, {name: "--alone"}, {name: "daemon must be started, project new"}, {name: "(myc version)"}}
+	all := []*starts{{name: "daemon runs"}, {name: "daemon must be started"}, {name: "--alone"}, {name: "daemon must be started, project new"},
+		{name: "(myc version)"}}
 	for n := range o.starts {
 		for way, s := range all {
 			at := dir

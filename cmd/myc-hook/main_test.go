@@ -15,7 +15,8 @@ import (
 var rooms = []string{"hook", "harness", "daemon", "rpc", "rawjson", "text", "atomicfile", "state"}
 
 // libraries are all that it has besides the standard library.
-var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "github.com/clipperhouse", "github.com/rogpeppe/go-internal/diff"}
+var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "github.com/clipperhouse",
+	"github.com/rogpeppe/go-internal/diff"}
 
 // initialised is how many packages may do something when the program starts; an idle `myc` has 232. Each costs time before every tool.
 const initialised = 48
@@ -79,7 +80,8 @@ func TestProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, code := run(nil, event, args...)
-			if denied := code == 0 && strings.Contains(stdout, `"permissionDecision":"deny"`); !denied && (code != 2 || !strings.Contains(stderr, "denied")) {
+			if denied := code == 0 && strings.Contains(stdout, `"permissionDecision":"deny"`); !denied &&
+				(code != 2 || !strings.Contains(stderr, "denied")) {
 				t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 			}
 		})

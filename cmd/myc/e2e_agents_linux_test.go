@@ -15,9 +15,10 @@ import (
 // familyWorld is a project in which a developer may start subagents, and a guest may only look.
 func familyWorld() map[string]string {
 	return world(map[string]string{
-		"mycelium.yaml":           "session: {defaultRole: developer, roles: [guest, developer]}\nmcpServers: {files: {builtin: files}}\n",
-		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, agent__Task]\ntriggers: [script]\n",
-		"skills/hands/SKILL.md":   "Use your hands with care.\n",
+		"mycelium.yaml": "session: {defaultRole: developer, roles: [guest, developer]}\nmcpServers: {files: {builtin: files}}\n",
+		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, " +
+			"agent__Task]\ntriggers: [script]\n",
+		"skills/hands/SKILL.md": "Use your hands with care.\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: tasks, action: allow, tool: Task}\n" +
 			"  - {name: echoes, action: allow, tool: Bash, match: {program: [echo, 'false']}}\n" +
@@ -50,7 +51,8 @@ func TestRealSubagents(t *testing.T) {
 	p := newProject(t, familyWorld())
 	p.must("hook", "install", "claude")
 	task := func(prompt string) fake.ToolUse {
-		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task", Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}
+		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task",
+			Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}
 	}
 	child := func(r fake.Request, name string) fake.Step {
 		use := func(id, tool string, input map[string]any) fake.Step {
@@ -79,7 +81,8 @@ func TestRealSubagents(t *testing.T) {
 			return fake.Step{ToolUses: []fake.ToolUse{task("bound I am bound. Work as the guest role."), task("free I am free.")}}
 		case 1:
 			p.decode(&during, "session", "list")
-			return fake.Step{Thinking: "I want to see it fail.", Text: "Now I fail.", ToolUses: []fake.ToolUse{{ID: "toolu_main", Name: "Bash", Input: map[string]any{"command": "echo main; false", "description": "x"}}}}
+			return fake.Step{Thinking: "I want to see it fail.", Text: "Now I fail.",
+				ToolUses: []fake.ToolUse{{ID: "toolu_main", Name: "Bash", Input: map[string]any{"command": "echo main; false", "description": "x"}}}}
 		case 2:
 			return fake.Step{Text: "It failed with an error."}
 		case 3:
@@ -109,7 +112,8 @@ func TestRealSubagents(t *testing.T) {
 	}
 	// What the children could do.
 	for key, want := range map[string]string{
-		"bound1": "mushrooms", "free1": "mushrooms", "bound2": "Unknown tool: files__write_file", "bound3": "Unknown tool: agent__Bash", "free3": "free",
+		"bound1": "mushrooms", "free1": "mushrooms", "bound2": "Unknown tool: files__write_file", "bound3": "Unknown tool: agent__Bash",
+		"free3": "free",
 	} {
 		if !strings.Contains(said[key], want) {
 			t.Errorf("%s: the model reads %q, want %q", key, said[key], want)
@@ -149,7 +153,8 @@ func (p *project) mainTold(main []fake.Request) {
 	if len(main) != 5 {
 		t.Fatalf("%d turns of the main agent", len(main))
 	}
-	if text := main[0].Text("system"); !strings.Contains(text, "Mycelium: role developer ● [") || !strings.Contains(text, "denied: no-curl") || !strings.Contains(text, "Use your hands with care.") {
+	if text := main[0].Text("system"); !strings.Contains(text, "Mycelium: role developer ● [") || !strings.Contains(text, "denied: no-curl") ||
+		!strings.Contains(text, "Use your hands with care.") {
 		t.Errorf("its briefing: %s", text)
 	}
 	for i, n := range map[int]int{2: 0, 3: 1, 4: 2} {
@@ -170,7 +175,8 @@ func (p *project) mainTold(main []fake.Request) {
 	for _, e := range entries {
 		if e.Tool == "agent__Bash" && e.Args.Command == "echo main; false" {
 			found = true
-			if e.Outcome != "error" || e.Thinking == nil || e.Thinking.Thinking != "I want to see it fail." || e.Thinking.Summary != "Now I fail." || !e.Thinking.Claimed {
+			if e.Outcome != "error" || e.Thinking == nil || e.Thinking.Thinking != "I want to see it fail." || e.Thinking.Summary != "Now I fail." ||
+				!e.Thinking.Claimed {
 				t.Errorf("its call is recorded as %+v, %+v", e, e.Thinking)
 			}
 		}

@@ -64,7 +64,8 @@ var agentFaults = map[string]agentFault{
 	"policy that asks, and nobody answers": {over: []string{"rules.yaml", failAsking}},
 	"daemon gone":                          {over: []string{"rules.yaml", failAsking}, before: func(_ *testing.T, w *failWorld) { w.kill() }},
 	"daemon killed in the middle": {
-		over: []string{"rules.yaml", failAsking, "mycelium.yaml", strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1)},
+		over: []string{"rules.yaml", failAsking, "mycelium.yaml",
+			strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1)},
 		during: func(t *testing.T, w *failWorld) {
 			if !poll(t.Context(), badPatience, func() bool {
 				return strings.Contains(w.run("", "approvals", "list", "--json").out, `"pending"`)
@@ -76,7 +77,8 @@ var agentFaults = map[string]agentFault{
 	},
 	"a proxy that the project names": {over: []string{"rules.yaml", failAsking}, before: func(t *testing.T, w *failWorld) {
 		proxy := consentingProxy(t)
-		w.write(".claude/settings.json", `{"env": {"HTTP_PROXY": "`+proxy+`", "http_proxy": "`+proxy+`", "ALL_PROXY": "`+proxy+`", "NO_PROXY": "", "no_proxy": ""}}`)
+		w.write(".claude/settings.json",
+			`{"env": {"HTTP_PROXY": "`+proxy+`", "http_proxy": "`+proxy+`", "ALL_PROXY": "`+proxy+`", "NO_PROXY": "", "no_proxy": ""}}`)
 	}},
 	"addresses that the project forbids": {over: []string{"rules.yaml", failAsking}, before: func(_ *testing.T, w *failWorld) {
 		w.write(".claude/settings.json", `{"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []}`)
@@ -146,7 +148,8 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	if fault.large {
 		content = strings.Repeat("x", harness.MaxInput)
 	}
-	model := fake.New(fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
+	model := fake.New(fake.Step{
+		ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
 		fake.Step{Text: "done"})
 	defer model.Close()
 	claude, _ := harness.Named("claude")
@@ -166,7 +169,8 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-p", "--output-format", "json", "--settings", settings, "--tools", "Write", "--allowedTools", "Write", "--", "Do it.")
+	cmd := exec.CommandContext(ctx, program, "-p", "--output-format", "json", "--settings", settings, "--tools", "Write", "--allowedTools",
+		"Write", "--", "Do it.")
 	var out bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = w.dir, environ, &out, &out, 5*time.Second
 	if err := cmd.Start(); err != nil {
@@ -199,8 +203,9 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small), Gateway: "mycelium",
-		State: t.TempDir(), Version: version}
+	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
+		Gateway: "mycelium",
+		State:   t.TempDir(), Version: version}
 	if door.http {
 		s.Addr = w.listen(t)
 	}

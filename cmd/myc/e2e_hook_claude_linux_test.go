@@ -53,7 +53,8 @@ func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config",
+		string(config),
 		"--settings", string(settings), "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=atexit_sleep_ms=0"})
@@ -158,7 +159,8 @@ func hookedAsk(p *project) {
 // are not known.
 func hookedGateway(p *project) {
 	t := p.t
-	s := fake.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}), fake.Step{Text: "done"})
+	s := fake.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}),
+		fake.Step{Text: "done"})
 	defer s.Close()
 	if got := p.hooked(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, ""); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)

@@ -35,7 +35,9 @@ func (p *project) agentEnv(name string, s *fake.Server) []string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return slices.Concat(environ, []string{"PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE"), "NO_COLOR=1"})
+	return slices.Concat(environ,
+		[]string{"PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" +
+			os.Getenv("GORACE"), "NO_COLOR=1"})
 }
 
 // as runs a command of myc in another environment.
@@ -69,7 +71,8 @@ func TestHookCheck(t *testing.T) {
 			environ := append(slices.Clone(p.env), "PATH="+filepath.Dir(realAgent(t, name))+":"+os.Getenv("PATH"))
 			stdout, stderr, code := p.as(environ, "hook", "check", name)
 			t.Logf("%s", stdout)
-			if code != 0 || !strings.Contains(stdout, "✓ the denied one did not run; the agent was told: ") || !strings.Contains(stdout, "the check denies this command") ||
+			if code != 0 || !strings.Contains(stdout, "✓ the denied one did not run; the agent was told: ") ||
+				!strings.Contains(stdout, "the check denies this command") ||
 				!strings.Contains(stdout, "✓ the allowed one ran") {
 				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
@@ -88,8 +91,9 @@ func TestHookCheck(t *testing.T) {
 // governedWorld is a project in which a developer's Bash and Write are decided by rules.
 func governedWorld() map[string]string {
 	return world(map[string]string{
-		"mycelium.yaml":           "session: {defaultRole: developer, roles: [guest, developer]}\nmcpServers: {files: {builtin: files}}\n",
-		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, agent__Write, agent__Read]\n",
+		"mycelium.yaml": "session: {defaultRole: developer, roles: [guest, developer]}\nmcpServers: {files: {builtin: files}}\n",
+		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, " +
+			"agent__Write, agent__Read]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-denied, action: deny, tool: Bash, args: {command: [{regex: \".*denied.*\"}]}, reason: not that}\n" +
 			"  - {name: write-here, action: allow, tool: Write, match: {path: [{glob: \"DIR/**\"}]}}\n",
@@ -123,7 +127,8 @@ func TestMycClaude(t *testing.T) {
 	s := fake.New(script...)
 	defer s.Close()
 	environ := p.agentEnv("claude", s)
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "Do what the script says.", // the prompt first: no word of ours may swallow it
+	// the prompt first: no word of ours may swallow it
+	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "Do what the script says.",
 		"-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium")
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
@@ -185,7 +190,8 @@ func TestMycClaudeRefuses(t *testing.T) {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho \"$@\" > "+p.home+"/ran\nkill -TERM $$\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho \"$@\" > "+p.home+"/ran\nkill -TERM $$\n"),
+		0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
 	environ := append(slices.Clone(p.env), "PATH="+bin+":"+os.Getenv("PATH"))
@@ -208,7 +214,8 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
 	} {
 		stdout, stderr, code := p.as(append(slices.Clone(environ), c.more), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "hint: ") && c.code != 2 && !strings.Contains(c.want, "nobody") {
+		if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "hint: ") && c.code != 2 &&
+			!strings.Contains(c.want, "nobody") {
 			t.Errorf("%v %s: exit %d, want %d with %q\n%s%s", c.args, c.more, code, c.code, c.want, stdout, stderr)
 		}
 	}
@@ -236,7 +243,8 @@ func TestMentionedFiles(t *testing.T) {
 		return
 	}
 	p := newProject(t, governedWorld())
-	secrets := map[string]string{".mycelium/state.txt": "secret-of-the-state", "deep/down/.env.local": "secret-of-the-env", "deep/secrets.json": "secret-of-the-json", "../.ssh/config": "secret-of-ssh"}
+	secrets := map[string]string{".mycelium/state.txt": "secret-of-the-state", "deep/down/.env.local": "secret-of-the-env",
+		"deep/secrets.json": "secret-of-the-json", "../.ssh/config": "secret-of-ssh"}
 	prompt := "Look at @notes.md"
 	for name, text := range secrets {
 		p.write(name, text)
@@ -305,7 +313,8 @@ func TestGuideGoverned(t *testing.T) {
 	cmd.Dir, cmd.Env = p.dir, append(p.agentEnv("claude", s), "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
-	if err != nil || !strings.Contains(string(out), "It sells mushrooms.") || !strings.Contains(string(out), `"agent__Read"`) || !strings.Contains(string(out), "The hook blocks.") {
+	if err != nil || !strings.Contains(string(out), "It sells mushrooms.") || !strings.Contains(string(out), `"agent__Read"`) ||
+		!strings.Contains(string(out), "The hook blocks.") {
 		t.Error(err)
 	}
 }

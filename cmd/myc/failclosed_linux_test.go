@@ -25,19 +25,25 @@ import (
 
 // failFiles are a project in which every door lets a write through.
 var failFiles = []string{
-	"mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: {builtin: files}}\n",
+	"mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: " +
+		"{builtin: files}}\n",
 	"skills/editor/SKILL.yaml", "name: editor\ndescription: Writes.\nallowedRoles: [developer]\n" +
 		"allowedTools: [files__write_file, files__read_file, files__search_files, agent__Write, agent__Edit, agent__Bash]\n",
-	"rules.yaml", "version: 1\nrules:\n  - {name: pwned, action: allow, tool: \"Write|Edit|files__write_file\", match: {path: [{glob: \"**\"}]}}\n",
+	"rules.yaml", "version: 1\nrules:\n  - {name: pwned, action: allow, tool: \"Write|Edit|files__write_file\", match: {path: [{glob: " +
+		"\"**\"}]}}\n",
 }
 
 // agentWrites are the events before a write, with DIR for the project.
 var agentWrites = map[string][2]string{
-	"claude": {"PreToolUse", `{"session_id":"s","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"},"tool_use_id":"t"}`},
-	"codex": {"PreToolUse", `{"session_id":"s","turn_id":"t","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n` +
-		`*** Add File: pwned.txt\n+x\n*** End Patch"},"tool_use_id":"t"}`},
-	"gemini": {"BeforeTool", `{"session_id":"s","cwd":"DIR","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
-	"crush":  {"PreToolUse", `{"event":"PreToolUse","session_id":"s","cwd":"DIR","tool_name":"write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
+	"claude": {"PreToolUse",
+		`{"session_id":"s","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"},"tool_use_id":"t"}`},
+	"codex": {"PreToolUse",
+		`{"session_id":"s","turn_id":"t","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n` +
+			`*** Add File: pwned.txt\n+x\n*** End Patch"},"tool_use_id":"t"}`},
+	"gemini": {"BeforeTool",
+		`{"session_id":"s","cwd":"DIR","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
+	"crush": {"PreToolUse",
+		`{"event":"PreToolUse","session_id":"s","cwd":"DIR","tool_name":"write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
 }
 
 // failWorld is a project whose daemon may be ended, stopped or starved.
@@ -84,7 +90,8 @@ func (w failWorld) hookOf(agent, in string, small bool, env ...string) badOutput
 // saysNo wants a denial in the agent's own words.
 func saysNo(t *testing.T, agent string, o badOutput, why string) {
 	t.Helper()
-	no := map[string]string{"claude": `"permissionDecision":"deny"`, "codex": `"permissionDecision":"deny"`, "gemini": `"decision":"deny"`, "crush": `"decision":"deny"`}[agent]
+	no := map[string]string{"claude": `"permissionDecision":"deny"`, "codex": `"permissionDecision":"deny"`, "gemini": `"decision":"deny"`,
+		"crush": `"decision":"deny"`}[agent]
 	if o.code != 0 || !strings.Contains(o.out, no) || !strings.Contains(o.out, why) {
 		t.Errorf("%s: %+v, want %s and %q", agent, o, no, why)
 	}
@@ -93,8 +100,9 @@ func saysNo(t *testing.T, agent string, o badOutput, why string) {
 // saysYes wants that the agent goes on.
 func saysYes(t *testing.T, agent string, o badOutput) {
 	t.Helper()
-	yes := map[string]bool{"claude": strings.Contains(o.out, `"permissionDecision":"allow"`), "codex": o.out == "", "gemini": strings.Contains(o.out, `"decision":"allow"`),
-		"crush": strings.Contains(o.out, `"decision":"allow"`)}[agent]
+	yes := map[string]bool{"claude": strings.Contains(o.out, `"permissionDecision":"allow"`), "codex": o.out == "",
+		"gemini": strings.Contains(o.out, `"decision":"allow"`),
+		"crush":  strings.Contains(o.out, `"decision":"allow"`)}[agent]
 	if o.code != 0 || !yes {
 		t.Errorf("%s: %+v, want that it goes on", agent, o)
 	}
@@ -149,7 +157,8 @@ func (w failWorld) nothing(recorded string) {
 	}
 }
 
-// TestFailClosed is the matrix, 60 cells (those of the hooks twice: `myc hook` and the small program) and one row without a fault that shows that the doors are open.
+// TestFailClosed is the matrix, 60 cells (those of the hooks twice: `myc hook` and the small program) and one row without a fault that
+// shows that the doors are open.
 func TestFailClosed(t *testing.T) {
 	for name, cells := range map[string]func(*testing.T){
 		"no fault": failNothing, "panic": failPanic, "timeout": failTimeout, "malformed input": failMalformed, "oversized input": failOversized,
@@ -222,7 +231,8 @@ func failPanicMCP(t *testing.T) {
 func failTimeout(t *testing.T) {
 	w := newFailWorld(t, "server.sh", failSlowServer, "mycelium.yaml", failFiles[1]+"",
 		"skills/slow/SKILL.yaml", "name: slow\ndescription: Waits.\nallowedRoles: [developer]\nallowedTools: [slow__wait]\n")
-	w.write("mycelium.yaml", strings.ReplaceAll(failFiles[1], "{files: {builtin: files}}", "{files: {builtin: files}, slow: {command: sh, args: [server.sh], timeout: 500ms}}"))
+	w.write("mycelium.yaml", strings.ReplaceAll(failFiles[1], "{files: {builtin: files}}", "{files: {builtin: files}, slow: {command: sh, "+
+		"args: [server.sh], timeout: 500ms}}"))
 	if o := w.run("", "trust"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
@@ -281,7 +291,8 @@ func failMalformed(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
 	w.hooks(t, `{"tool_name":"Write","tool_name":"Read"`, "cannot be read")
-	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__write_file","name":"files__read_file","arguments":{}}}`, "")
+	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__write_file","name":"files__read_file","arguments":{}}}`,
+		"")
 	w.nothing("cannot be read")
 }
 
@@ -322,7 +333,8 @@ func failBroken(t *testing.T) {
 }
 
 func failDaemon(t *testing.T) {
-	w := newFailWorld(t, "rules.yaml", "version: 1\nrules:\n  - {name: asks, action: ask, tool: \"Write|Edit|files__write_file\", reason: a person decides}\n")
+	w := newFailWorld(t, "rules.yaml", "version: 1\nrules:\n  - {name: asks, action: ask, tool: \"Write|Edit|files__write_file\", reason: "+
+		"a person decides}\n")
 	w.start()
 	token, _ := w.mint("--role", "developer")
 	h := w.httpTalk(token, false)

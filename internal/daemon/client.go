@@ -114,7 +114,8 @@ func sockets(p Paths) []string {
 
 // ended reports whether an error means that the other side is gone.
 func ended(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
 // Call asks one thing; out, a pointer or nil, is filled from the result. What the owner refuses is an *rpc.Error. When ctx ends

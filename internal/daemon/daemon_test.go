@@ -186,7 +186,8 @@ func TestCalls(t *testing.T) {
 	if err := c.Call(t.Context(), "echo", map[string]string{"text": "やあ\n\"二行\""}, &got); err != nil || got != "やあ\n\"二行\"" {
 		t.Errorf("echo: %q %v", got, err)
 	}
-	for method, want := range map[string]string{"refuse": "no", "nothing": "has no method", "panic": "internal error", "chan": "cannot be written", "no": "not you"} {
+	for method, want := range map[string]string{"refuse": "no", "nothing": "has no method", "panic": "internal error",
+		"chan": "cannot be written", "no": "not you"} {
 		var e *rpc.Error
 		if err := c.Call(t.Context(), method, nil, nil); !errors.As(err, &e) || !strings.Contains(e.Message, want) {
 			t.Errorf("%s: %v, want %q", method, err, want)
@@ -465,7 +466,8 @@ func TestLogRotates(t *testing.T) {
 	if err := c.Call(t.Context(), "rotate", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{p.Log: "new stdout\nnew stderr\n", p.Log + ".1": "to stdout " + strings.Repeat("長", 1000) + "\n"} {
+	for path, want := range map[string]string{p.Log: "new stdout\nnew stderr\n", p.Log + ".1": "to stdout " + strings.Repeat("長", 1000) +
+		"\n"} {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s: %.50q %v, want %.50q", path, got, err, want)
 		}

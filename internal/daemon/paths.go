@@ -75,7 +75,8 @@ func checkFolder(dir string, private bool) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder: somebody put something else in its place; remove it", dir)
 	case !ok || int(st.Uid) != os.Getuid():
-		return fmt.Errorf("the folder %s belongs to another user: a socket in it would not be safe; set XDG_RUNTIME_DIR to a folder of your own", dir)
+		return fmt.Errorf("the folder %s belongs to another user: a socket in it would not be safe; set XDG_RUNTIME_DIR to a folder of your own",
+			dir)
 	case private && info.Mode().Perm()&0o077 != 0:
 		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x bit
 			return fmt.Errorf("close the folder of the socket to others: %w", err)

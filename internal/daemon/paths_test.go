@@ -153,7 +153,8 @@ func TestLockFileOfAnotherProject(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(p.Lock), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []string{`{"pid":1,"socket":"` + other.Socket + `"}`, `{"socket":"relative"}`, `{"socket":"/` + strings.Repeat("x", 200) + `"}`, "no JSON", ""} {
+	for _, n := range []string{`{"pid":1,"socket":"` + other.Socket + `"}`, `{"socket":"relative"}`, `{"socket":"/` +
+		strings.Repeat("x", 200) + `"}`, "no JSON", ""} {
 		if err := os.WriteFile(p.Lock, []byte(n), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -109,9 +109,10 @@ func testServer(stop func()) Server {
 				return os.Getenv(s), nil
 			},
 		},
-		Streams: map[string]Stream{"mcp": echoStream, "no": func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-			return nil, nil, &rpc.Error{Code: -32001, Message: "not you"}
-		}},
+		Streams: map[string]Stream{"mcp": echoStream,
+			"no": func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+				return nil, nil, &rpc.Error{Code: -32001, Message: "not you"}
+			}},
 	}
 }
 

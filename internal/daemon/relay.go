@@ -22,7 +22,8 @@ const (
 )
 
 // interrupted is the answer to a request that was on its way when the daemon died.
-var interrupted = (&rpc.Error{Code: rpc.CodeInternal, Message: "the gateway stopped before the answer; the call may have run: look into the audit"}).Raw()
+var interrupted = (&rpc.Error{Code: rpc.CodeInternal, Message: "the gateway stopped before the answer; the call may have run: look into " +
+	"the audit"}).Raw()
 
 // Relay copies an MCP client's lines to the daemon's stream and back, and outlives the daemon: when the stream breaks, every
 // request on its way is answered with an error, dial attaches again, the client's own initialize is repeated unseen, the client

@@ -47,7 +47,8 @@ type Caller struct{ PID, UID int }
 // Stream takes a connection over. It first returns the answer (or an error) and a function that then owns the connection: nothing
 // that the client sent behind its request is lost. The connection is closed when the function returns; when serving ends,
 // the context is done and reading fails.
-type Stream func(ctx context.Context, c Caller, params []byte) (result any, serve func(ctx context.Context, conn net.Conn) error, err *rpc.Error)
+type Stream func(ctx context.Context, c Caller, params []byte) (result any, serve func(ctx context.Context, conn net.Conn) error,
+	err *rpc.Error)
 
 // Serve answers until ctx is done or it is idle; it returns when every connection is gone. Only the own user is answered. The
 // result is nil in both cases; an error means that accepting failed for good. Serve may be called once.
@@ -299,7 +300,8 @@ func (l *link) do(ctx context.Context, m rpc.Message) (result any, e *rpc.Error)
 	}
 	method, ok := l.v.Methods[m.Method]
 	if !ok {
-		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "the daemon has no method " + m.Method + "; is it of another version? `myc stop` ends it"}
+		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "the daemon has no method " + m.Method +
+			"; is it of another version? `myc stop` ends it"}
 	}
 	return method(ctx, l.who, m.Params)
 }
@@ -348,7 +350,8 @@ func (l *link) stream(ctx context.Context, m rpc.Message, open Stream, lines *rp
 	return true, serve(ctx, &streamConn{Conn: l.conn, r: lines.Rest()})
 }
 
-func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (result any, serve func(context.Context, net.Conn) error, e *rpc.Error) {
+func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (result any, serve func(context.Context, net.Conn) error,
+	e *rpc.Error) {
 	defer l.recovered(m.Method, &e)
 	result, serve, e = open(ctx, l.who, m.Params)
 	if e == nil && serve == nil {

@@ -48,6 +48,7 @@ type Agent struct {
 	transcribes bool
 
 	Hooks  Hooks
+	Launch Launch
 	script *script // how it is driven with a scripted model; nil: it cannot be
 }
 
@@ -201,6 +202,15 @@ func (a Agent) Kind(event string) Kind {
 // TellsOutcome reports whether the agent says how its calls end.
 func (a Agent) TellsOutcome() bool {
 	return slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PostTool })
+}
+
+// Launch is how an agent is started in a session of ours. The zero value is of an agent that is not.
+type Launch struct {
+	// Options returns the arguments with which it takes settings and MCP servers from these files only.
+	Options  func(settings, servers string) []string
+	Refused  []string // arguments with which it would run without the hook, with other servers or outside of the session
+	Commands []string // its commands that do not start a session in its process
+	Unset    []string // variables with which it would run without the hook
 }
 
 // Hooks is how hooks stand in an agent's configuration.

@@ -53,16 +53,19 @@ func TestFind(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	dir := t.TempDir()
-	for said, want := range map[string]string{"2.1.197 (Claude Code)": "2.1.197", "codex-cli 0.169.0": "0.169.0", "crush version v0.96.1": "0.96.1", "who knows": "who knows", "": ""} {
+	for said, want := range map[string]string{"2.1.197 (Claude Code)": "2.1.197", "codex-cli 0.169.0": "0.169.0",
+		"crush version v0.96.1": "0.96.1", "who knows": "who knows", "": ""} {
 		install(t, dir, "claude", "env > "+dir+"/env\necho 'a warning' >&2\necho '"+said+"'\n", 0o700)
 		a, _ := Named("claude")
-		got, err := a.Version(t.Context(), filepath.Join(dir, "claude"), []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/somebody", "ANTHROPIC_API_KEY=secret"})
+		got, err := a.Version(t.Context(), filepath.Join(dir, "claude"),
+			[]string{"PATH=" + os.Getenv("PATH"), "HOME=/home/somebody", "ANTHROPIC_API_KEY=secret"})
 		if err != nil || got != want {
 			t.Errorf("%q: %q %v", said, got, err)
 		}
 	}
 	seen, err := os.ReadFile(filepath.Join(dir, "env"))
-	if err != nil || strings.Contains(string(seen), "somebody") || strings.Contains(string(seen), "secret") || !strings.Contains(string(seen), "CLAUDE_CONFIG_DIR=") {
+	if err != nil || strings.Contains(string(seen), "somebody") || strings.Contains(string(seen), "secret") ||
+		!strings.Contains(string(seen), "CLAUDE_CONFIG_DIR=") {
 		t.Errorf("it was asked with %s %v", seen, err)
 	}
 	a, _ := Named("codex")
@@ -120,9 +123,12 @@ func TestQuiet(t *testing.T) {
 func TestEveryAgentIsWhole(t *testing.T) {
 	for _, a := range Agents() {
 		for part, there := range map[string]bool{
-			"title": a.Title != "", "package": a.Package != "", "marks": len(a.Marks) > 0, "configVar": a.configVar != "", "configDir": a.configDir != "",
-			"files": a.files != nil, "limit": a.Limit > 0, "events": len(a.events) > 0, "answer": a.answer != nil, "tools": len(a.tools) > 0, "unit": a.Hooks.unit > 0,
-			"deny entries": (a.Hooks.DenyPath == nil) == (a.Hooks.denyRules == nil), "one that precedes a tool": slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PreTool }),
+			"title": a.Title != "", "package": a.Package != "", "marks": len(a.Marks) > 0, "configVar": a.configVar != "",
+			"configDir": a.configDir != "",
+			"files":     a.files != nil, "limit": a.Limit > 0, "events": len(a.events) > 0, "answer": a.answer != nil, "tools": len(a.tools) > 0,
+			"unit":                     a.Hooks.unit > 0,
+			"deny entries":             (a.Hooks.DenyPath == nil) == (a.Hooks.denyRules == nil),
+			"one that precedes a tool": slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PreTool }),
 		} {
 			if !there {
 				t.Errorf("%s: %s", a.Name, part)
@@ -150,7 +156,8 @@ func TestOthersAgree(t *testing.T) {
 		t.Errorf("own tools stand under %q here, and under %q in the policy", own, policy.AgentServer)
 	}
 	for _, name := range Programs() {
-		if f := shell.Facts(name+" -p hi", shell.Options{Dir: "/p"}); len(f.Parts) != 1 || !slices.Contains(f.Parts[0].Effects, policy.EffectAgent) {
+		if f := shell.Facts(name+" -p hi", shell.Options{Dir: "/p"}); len(f.Parts) != 1 ||
+			!slices.Contains(f.Parts[0].Effects, policy.EffectAgent) {
 			t.Errorf("a shell that starts %s: %+v", name, f.Parts)
 		}
 	}

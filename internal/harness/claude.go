@@ -10,7 +10,8 @@ import (
 // claude is Claude Code. The format is that of its documentation of hooks and of what version 2.1.197 and later do.
 var claude = Agent{
 	Name: "claude", Title: "Claude Code", Package: "@anthropic-ai/claude-code",
-	Marks: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"}, ProjectVar: "CLAUDE_PROJECT_DIR", Terminal: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
+	Marks: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"}, ProjectVar: "CLAUDE_PROJECT_DIR",
+	Terminal:  [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
 	configVar: "CLAUDE_CONFIG_DIR", configDir: ".claude",
 	files: func(own, project string) Files {
 		if project != "" {
@@ -29,9 +30,21 @@ var claude = Agent{
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
 	transcribes: true,
 	Hooks: Hooks{
-		unit: time.Second, argsFrom: "2.1.139", onFailure: true, blockFrom: "2.1.295", posts: []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
+		unit: time.Second, argsFrom: "2.1.139", onFailure: true, blockFrom: "2.1.295",
+		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
 		DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file"}},
+	},
+	Launch: Launch{
+		Options: func(settings, servers string) []string {
+			// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
+			return []string{"--strict-mcp-config", "--mcp-config", servers, "--settings", settings}
+		},
+		Refused: []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config", "--bg",
+			"--background", "--tmux", "--remote", "--teleport"},
+		Commands: []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project",
+			"remote-control", "setup-token", "update", "upgrade"},
+		Unset: []string{"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"},
 	},
 	script: &script{
 		environ: scriptClaude,

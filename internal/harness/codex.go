@@ -53,7 +53,8 @@ var codex = Agent{
 	Hooks: Hooks{unit: time.Second, endLimit: 3 * time.Second, TrustKey: codexTrust},
 	script: &script{
 		environ: func(home, url, key string) ([]string, error) {
-			config := fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"script\"\ncheck_for_update_on_startup = false\n\n[analytics]\nenabled = false\n\n"+
+			config := fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"script\"\ncheck_for_update_on_startup = false\n\n[analytics]\nenabled = "+
+				"false\n\n"+
 				"[model_providers.script]\nname = \"script\"\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\nenv_key = \"SCRIPT_KEY\"\n"+
 				"request_max_retries = 0\nstream_max_retries = 0\n", url)
 			err := seed(filepath.Join(home, ".codex", "config.toml"), []byte(config))
@@ -86,7 +87,8 @@ func codexTrust(file string, h Handler) (key, hash string) {
 	if err != nil {
 		seconds = 600
 	}
-	entry := map[string]any{"event_name": label, "hooks": []any{map[string]any{"async": false, "command": h.Command, "timeout": seconds, "type": "command"}}}
+	entry := map[string]any{"event_name": label,
+		"hooks": []any{map[string]any{"async": false, "command": h.Command, "timeout": seconds, "type": "command"}}}
 	if h.Matcher != "" {
 		entry["matcher"] = h.Matcher
 	}

@@ -97,7 +97,8 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 		if kind.Precedes() && !e.Kind.Precedes() {
 			e.Kind = kind
 		}
-		return e, fmt.Errorf("the entry in %s's configuration is for %s, and the event says that it is %s", agent, event, text.TruncateRunes(name, maxName))
+		return e, fmt.Errorf("the entry in %s's configuration is for %s, and the event says that it is %s", agent, event,
+			text.TruncateRunes(name, maxName))
 	default:
 		e.Name = name
 	}
@@ -158,7 +159,8 @@ func (e *Event) complete() error {
 
 // Write puts an answer into the agent's dialect. An answer to an event that a tool follows denies unless it says otherwise.
 func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
-	a.Reason, a.Message, a.Context = text.TruncateRunes(a.Reason, maxText), text.TruncateRunes(a.Message, maxText), text.TruncateRunes(a.Context, maxText)
+	a.Reason, a.Message, a.Context = text.TruncateRunes(a.Reason, maxText), text.TruncateRunes(a.Message, maxText),
+		text.TruncateRunes(a.Context, maxText)
 	if e.Kind.Precedes() && a.Verdict != Allow && a.Verdict != Ask && a.Verdict != Pass {
 		a.Verdict = Deny
 		if strings.TrimSpace(a.Reason) == "" {

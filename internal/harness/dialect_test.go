@@ -66,7 +66,8 @@ func TestDialects(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got.Files = append(got.Files, f, txtar.File{Name: name + ".event", Data: append(raw, '\n')}, txtar.File{Name: name + ".out", Data: written(e)})
+				got.Files = append(got.Files, f, txtar.File{Name: name + ".event", Data: append(raw, '\n')},
+					txtar.File{Name: name + ".out", Data: written(e)})
 			}
 			for _, name := range known.Events() {
 				if !seen[name] {
@@ -141,8 +142,10 @@ func TestReadRefuses(t *testing.T) {
 		"pinned as another":  {"claude", "Notification", good, "is for Notification"},
 		"too long":           {"claude", "PreToolUse", `{"x":"` + strings.Repeat("x", MaxInput) + `"}`, "longer than"},
 		"command of numbers": {"codex", "PreToolUse", strings.ReplaceAll(good, `"ls"`, `[1]`), "neither a text nor a list"},
-		"patch of nothing":   {"codex", "PreToolUse", strings.ReplaceAll(strings.ReplaceAll(good, "Bash", "apply_patch"), "ls", "*** Begin Patch"), "which files it touches"},
-		"patch without path": {"codex", "PreToolUse", strings.ReplaceAll(strings.ReplaceAll(good, "Bash", "apply_patch"), "ls", "*** Add File:  "), "which files it touches"},
+		"patch of nothing": {"codex", "PreToolUse",
+			strings.ReplaceAll(strings.ReplaceAll(good, "Bash", "apply_patch"), "ls", "*** Begin Patch"), "which files it touches"},
+		"patch without path": {"codex", "PreToolUse",
+			strings.ReplaceAll(strings.ReplaceAll(good, "Bash", "apply_patch"), "ls", "*** Add File:  "), "which files it touches"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := Read(c.agent, c.event, []byte(c.in))
@@ -181,14 +184,18 @@ func TestCanonical(t *testing.T) {
 		{"claude", "mcp__files__read_file", `{"path":"a"}`, "files__read_file", `{"path":"a"}`, "/p"},
 		{"claude", "mcp__plugin_my_tools_files__read_file", `{}`, "files__read_file", `{}`, "/p"},
 		{"claude", "mcp__files", `{}`, "agent__mcp__files", `{}`, "/p"},
-		{"codex", "shell", `{"command":["bash","-lc","rm -rf a b"],"workdir":"sub"}`, "agent__Bash", `{"command":"bash -lc 'rm -rf a b'"}`, "/p/sub"},
+		{"codex", "shell", `{"command":["bash","-lc","rm -rf a b"],"workdir":"sub"}`, "agent__Bash", `{"command":"bash -lc 'rm -rf a b'"}`,
+			"/p/sub"},
 		{"codex", "exec_command", `{"cmd":"ls","workdir":"/tmp"}`, "agent__Bash", `{"command":"ls"}`, "/tmp"},
 		{"codex", "shell", `{"command":["echo","it's","$HOME",""]}`, "agent__Bash", `{"command":"echo 'it'\\''s' '$HOME' ''"}`, "/p"},
-		{"codex", "apply_patch", `{"command":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End Patch"}`, "agent__Edit",
+		{"codex", "apply_patch",
+			`{"command":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End Patch"}`,
+			"agent__Edit",
 			`{"patch":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End Patch","paths":["a","b"],"deletedPaths":["c"]}`, "/p"},
 		{"codex", "mcp__mycelium__files__read_file", `{}`, "mycelium__files__read_file", `{}`, "/p"},
 		{"gemini", "run_shell_command", `{"command":"ls","dir_path":"x"}`, "agent__Bash", `{"command":"ls"}`, "/p/x"},
-		{"gemini", "replace", `{"file_path":"a","old_string":"x","new_string":"y"}`, "agent__Edit", `{"file_path":"a","old_string":"x","new_string":"y"}`, "/p"},
+		{"gemini", "replace", `{"file_path":"a","old_string":"x","new_string":"y"}`, "agent__Edit",
+			`{"file_path":"a","old_string":"x","new_string":"y"}`, "/p"},
 		{"gemini", "web_fetch", `{"prompt":"read (https://a.example/x), and http://b.example."}`, "agent__WebFetch",
 			`{"prompt":"read (https://a.example/x), and http://b.example.","urls":["https://a.example/x","http://b.example"]}`, "/p"},
 		{"gemini", "list_directory", `{"dir_path":"a"}`, "agent__LS", `{"path":"a"}`, "/p"},
@@ -199,7 +206,8 @@ func TestCanonical(t *testing.T) {
 	} {
 		e := Event{Agent: c.agent, Dir: "/p"}
 		known, _ := Named(c.agent)
-		if err := e.canonical(&known, &wire{ToolName: c.native, ToolInput: jsontext.Value(c.in)}); err != nil || e.Tool != c.tool || string(e.Input) != c.out || e.Dir != c.dir {
+		if err := e.canonical(&known, &wire{ToolName: c.native, ToolInput: jsontext.Value(c.in)}); err != nil || e.Tool != c.tool ||
+			string(e.Input) != c.out || e.Dir != c.dir {
 			t.Errorf("%s %s: %s %s in %s, %v\nwant %s %s in %s", c.agent, c.native, e.Tool, e.Input, e.Dir, err, c.tool, c.out, c.dir)
 		}
 	}

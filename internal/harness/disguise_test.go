@@ -17,7 +17,8 @@ func TestDisguises(t *testing.T) {
 		{"claude", `{"hook_event_name":"PreToolUse","tool_name":"mcp__agent__TodoWrite","tool_input":{}}`, "own tools"},
 		{"claude", `{"hook_event_name":"PreToolUse","tool_name":"mcp__plugin_x_agent__Task","tool_input":{}}`, "own tools"},
 		{"crush", `{"event":"PreToolUse","tool_name":"mcp_agent_Task","tool_input":{}}`, "own tools"},
-		{"gemini", `{"hook_event_name":"BeforeTool","tool_name":"x","tool_input":{},"mcp_context":{"server_name":"agent","tool_name":"Task","command":"/x"}}`, "own tools"},
+		{"gemini", `{"hook_event_name":"BeforeTool","tool_name":"x","tool_input":{},` +
+			`"mcp_context":{"server_name":"agent","tool_name":"Task","command":"/x"}}`, "own tools"},
 	} {
 		e, err := Read(c.agent, "", []byte(c.event))
 		if err == nil || !strings.Contains(err.Error(), c.why) {
@@ -27,7 +28,8 @@ func TestDisguises(t *testing.T) {
 			t.Errorf("%s %s: taken for %s, which denies nothing", c.agent, c.event, e.Kind)
 		}
 	}
-	if _, err := Read("claude", "", []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"Command"}}`)); err != nil {
+	if _, err := Read("claude", "",
+		[]byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"Command"}}`)); err != nil {
 		t.Errorf("a plain event: %v", err)
 	}
 }

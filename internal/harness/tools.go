@@ -39,7 +39,8 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 		e.Input = jsontext.Value("{}")
 	}
 	if name := twice(e.Input); name != "" {
-		return fmt.Errorf("the arguments have the member %s twice, in other letters: programs read them differently", text.TruncateRunes(name, maxName))
+		return fmt.Errorf("the arguments have the member %s twice, in other letters: programs read them differently",
+			text.TruncateRunes(name, maxName))
 	}
 	server, tool := a.mcpTool(e.Native)
 	if w.MCP != nil && w.MCP.Server != "" { // Gemini says in so many words what its name only suggests
@@ -74,7 +75,8 @@ func claudeName(native string) string {
 	return native
 }
 
-// twice is a member of an object that another has too but for capitals (T1): an agent that is written in Go takes the last of them, whatever
+// twice is a member of an object that another has too but for capitals (T1): an agent that is written in Go takes the last of them,
+// whatever
 // its letters. "": there is none.
 func twice(object jsontext.Value) string {
 	if object.Kind() != '{' {

@@ -63,7 +63,8 @@ func (e *Event) ofChild(suffix string) string {
 
 // openPlain opens a file that others named: a regular one, and without waiting for anybody.
 func openPlain(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the path is the agent's own, and only lines of a shape are taken from it
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK,
+		0) //nolint:gosec // the path is the agent's own, and only lines of a shape are taken from it
 	if err != nil {
 		return nil, 0, err
 	}

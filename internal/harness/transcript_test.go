@@ -37,12 +37,14 @@ func TestReasoning(t *testing.T) {
 	path := writeFile(t, "r.jsonl", claudeTranscript)
 	for _, id := range []string{"toolu_1", "toolu_2"} {
 		got := Transcript(path).Reasoning(id, false)
-		if got == nil || got.Thinking != "I must look first." || got.Summary != "I look." || got.Type != "extended_thinking" || got.Model != "claude-opus-4-8" ||
+		if got == nil || got.Thinking != "I must look first." || got.Summary != "I look." || got.Type != "extended_thinking" ||
+			got.Model != "claude-opus-4-8" ||
 			got.CacheRead != 30 || got.CacheWrite != 20 {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}
-	if got := Transcript(path).Reasoning("toolu_3", true); got == nil || got.Thinking != "Now I write." || got.Type != "reasoning" || got.Summary != "" {
+	if got := Transcript(path).Reasoning("toolu_3", true); got == nil || got.Thinking != "Now I write." || got.Type != "reasoning" ||
+		got.Summary != "" {
 		t.Errorf("words only: %+v", got)
 	}
 	for _, id := range []string{"toolu_4", "toolu_9", "", "toolu_"} {
@@ -57,7 +59,8 @@ func TestReasoning(t *testing.T) {
 		t.Errorf("the first prompt: %q", got)
 	}
 	seen := Transcript(path).Recent(3)
-	if strings.Join(seen.Messages, "|") != "assistant: Now I write.|assistant used Write|assistant used Bash" || seen.Said != "Now I write." || strings.Join(seen.Tools, " ") != "Task Write Bash" {
+	if strings.Join(seen.Messages, "|") != "assistant: Now I write.|assistant used Write|assistant used Bash" || seen.Said != "Now I write." ||
+		strings.Join(seen.Tools, " ") != "Task Write Bash" {
 		t.Errorf("lately: %+v", seen)
 	}
 }
@@ -65,7 +68,8 @@ func TestReasoning(t *testing.T) {
 // TestLongTranscript: of a long one the end is read, and the line that the cut goes through is left out.
 func TestLongTranscript(t *testing.T) {
 	early := strings.ReplaceAll(claudeTranscript, "toolu_1", "toolu_early")
-	path := writeFile(t, "r.jsonl", early+`{"type":"user","message":{"role":"user","content":"`+strings.Repeat("x", 2*maxTail)+"\"}}\n"+claudeTranscript)
+	path := writeFile(t, "r.jsonl",
+		early+`{"type":"user","message":{"role":"user","content":"`+strings.Repeat("x", 2*maxTail)+"\"}}\n"+claudeTranscript)
 	if Transcript(path).Reasoning("toolu_1", false) == nil || Transcript(path).Reasoning("toolu_early", false) != nil {
 		t.Error("not the end is read")
 	}
@@ -79,19 +83,22 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, dir, filepath.Join(dir, "absent.jsonl"), "/dev/zero", ""} {
-		if Transcript(path).Reasoning("t", false) != nil || Transcript(path).FirstPrompt() != "" || startedBy(path) != "" || Transcript(path).Prompt("t") != "" || len(Transcript(path).Recent(3).Messages) > 0 {
+		if Transcript(path).Reasoning("t", false) != nil || Transcript(path).FirstPrompt() != "" || startedBy(path) != "" ||
+			Transcript(path).Prompt("t") != "" || len(Transcript(path).Recent(3).Messages) > 0 {
 			t.Errorf("%s says something", path)
 		}
 	}
 	for _, e := range []Event{
-		{Agent: "codex", Transcript: "/a/r.jsonl"}, {Agent: "claude", Transcript: "r.jsonl"}, {Agent: "claude", Transcript: "/etc/passwd"}, {Agent: "claude"},
+		{Agent: "codex", Transcript: "/a/r.jsonl"}, {Agent: "claude", Transcript: "r.jsonl"}, {Agent: "claude", Transcript: "/etc/passwd"},
+		{Agent: "claude"},
 	} {
 		if got := e.RunTranscript(); got != "" {
 			t.Errorf("%+v: %s", e, got)
 		}
 	}
 	for _, e := range []Event{
-		{Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "../../x"}, {Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "x/y"}, {Agent: "claude", Transcript: "/a/r.jsonl"},
+		{Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "../../x"}, {Agent: "claude", Transcript: "/a/r.jsonl", AgentID: "x/y"},
+		{Agent: "claude", Transcript: "/a/r.jsonl"},
 		{Agent: "claude", Transcript: "a/r.jsonl", AgentID: "x"}, {Agent: "gemini", Transcript: "/a/r.jsonl", AgentID: "x"},
 	} {
 		if got := e.ofChild(".jsonl"); got != "" {

@@ -75,7 +75,8 @@ func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
 		return UsageLine{}, false, errors.New("a message of the transcript has no id")
 	}
 	s = UsageLine{Message: l.Message.ID, Usage: Usage{
-		Model: l.Message.Model, Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite),
+		Model: l.Message.Model, Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead),
+		CacheWrite:     max(0, u.CacheWrite),
 		CacheWriteHour: max(0, u.Creation.Hour), Searches: max(0, u.Tools.Searches), Fast: u.Speed == "fast",
 	}}
 	if l.Request != "" {

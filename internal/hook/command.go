@@ -194,7 +194,8 @@ func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 		case <-noting.Done():
 		}
 	}
-	return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium denied this call: " + o.fault + ". Nothing ran. A person can look into it with `myc doctor`."}
+	return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium denied this call: " + o.fault +
+		". Nothing ran. A person can look into it with `myc doctor`."}
 }
 
 // print writes the answer. One that cannot be written blocks by the exit code.

@@ -134,7 +134,8 @@ func (p *Program) read() error {
 // request is what the daemon is asked.
 func (p *Program) request() Request {
 	r := Request{
-		Token: p.Getenv(TokenVar), Agent: p.Agent, Event: p.Event, Gateway: p.Gateway, Limit: p.Limit.Milliseconds(), Env: map[string]string{}, Input: p.event,
+		Token: p.Getenv(TokenVar), Agent: p.Agent, Event: p.Event, Gateway: p.Gateway, Limit: p.Limit.Milliseconds(), Env: map[string]string{},
+		Input: p.event,
 	}
 	a, _ := harness.Named(p.Agent)
 	for _, name := range surroundingVars(a) {

@@ -21,34 +21,34 @@ import (
 type small struct {
 	args    []string // behind the name of the program: AGENT and flags
 	environ []string
-	err     io.Writer
 }
 
 // RunSmall is the whole of myc-hook: args stand behind the name of the program. interrupted is asked for a context that ends when the
 // program shall end. It returns the exit code.
 func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
-	s := small{args, environ, errs}
+	s := small{args, environ}
 	f, ok := ParseFlags(append([]string{"hook"}, args...))
 	if !ok { // myc says what is wrong
-		return s.become(nil, nil)
+		_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %v. Nothing ran.\n", s.become(nil, nil))
+		return harness.Block
 	}
 	dir, err := filepath.Abs(ProjectDir(f.Agent, f.Dir, s.getenv))
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
-	if err != nil {
-		return s.become(nil, nil)
-	}
 	p := Program{
 		Flags: f, Folder: dir, Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
-		Alone: func(ctx context.Context, event []byte) int {
-			at, _ := ctx.Deadline()
-			return s.become(event, []string{"--deadline", time.Until(at).String()})
-		},
 		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
+	}
+	p.Alone = func(ctx context.Context, event []byte) int {
+		at, _ := ctx.Deadline()
+		return p.fault(s.become(event, []string{"--deadline", time.Until(at).String()}).Error())
 	}
 	p.In = patient{in, p.watch}
 	p.begin()
+	if err != nil {
+		return p.fault(s.become(nil, nil).Error())
+	}
 	return p.run()
 }
 
@@ -70,19 +70,18 @@ func (p patient) Read(b []byte) (int, error) {
 }
 
 // become replaces this process by `myc hook` with the same arguments, and more, and the event if it was read. It returns only if that
-// fails, and blocks then what comes next.
-func (s *small) become(event []byte, more []string) int {
+// fails.
+func (s *small) become(event []byte, more []string) error {
 	path, err := myc()
 	if err == nil && event != nil {
 		if err = replaceStdin(event); err != nil {
 			err = fmt.Errorf("pass the event to %s: %w", path, err)
 		}
 	}
-	if err == nil {
-		err = fmt.Errorf("start %s: %w", path, syscall.Exec(path, slices.Concat([]string{path, "hook"}, s.args, more), s.clean()))
+	if err != nil {
+		return err
 	}
-	_, _ = fmt.Fprintf(s.err, "Mycelium denied this call: %v. Nothing ran.\n", err)
-	return harness.Block
+	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, slices.Concat([]string{path, "hook"}, s.args, more), s.clean()))
 }
 
 // note has `myc hook` record a denial that nobody decided.
@@ -135,7 +134,8 @@ func myc() (string, error) {
 
 // clean is the environment without what makes the loader of a dynamic program load something else: a project's settings may have set it.
 func (s *small) clean() []string {
-	return slices.DeleteFunc(slices.Clone(s.environ), func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
+	return slices.DeleteFunc(slices.Clone(s.environ),
+		func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
 }
 
 func (s *small) getenv(name string) string {

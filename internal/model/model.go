@@ -54,7 +54,8 @@ func New(o Options) (*Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	client := &http.Client{Transport: bounded{transport}}
-	api := anthropic.NewClient(option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithAPIKey(o.Key), option.WithBaseURL(o.BaseURL),
+	api := anthropic.NewClient(option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithAPIKey(o.Key),
+		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(client), option.WithMaxRetries(max(0, o.Retries)))
 	return &Client{api: api, http: client, timeout: o.Timeout}, nil
 }
@@ -205,7 +206,8 @@ func explainStatus(api *anthropic.Error) *Error {
 // isDecode reports whether a body arrived and could not be read. The SDK has no type for that; it says what it did.
 func isDecode(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "error parsing response json") || strings.Contains(text, "expected destination type") || strings.Contains(text, "invalid character") ||
+	return strings.Contains(text, "error parsing response json") || strings.Contains(text, "expected destination type") ||
+		strings.Contains(text, "invalid character") ||
 		strings.Contains(text, "unexpected end of JSON")
 }
 

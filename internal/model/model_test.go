@@ -34,18 +34,22 @@ func client(t *testing.T, url string, timeout time.Duration) *Client {
 }
 
 func TestAskBringsTheAnswerAndWhatItCost(t *testing.T) {
-	s := fake.New(fake.Step{Text: `{"はい":true}`, Thinking: "hm", Usage: fake.Usage{Input: 1000, Output: 100, CacheRead: 10000, CacheWrite: 2000}})
+	s := fake.New(fake.Step{Text: `{"はい":true}`, Thinking: "hm",
+		Usage: fake.Usage{Input: 1000, Output: 100, CacheRead: 10000, CacheWrite: 2000}})
 	s.Main = func(fake.Request) bool { return true }
 	defer s.Close()
-	a, err := client(t, s.URL(), 0).Ask(t.Context(), Question{Model: "claude-haiku-4-5", System: "You judge.", Text: "よいですか", Schema: map[string]any{"type": "object"}})
+	a, err := client(t, s.URL(), 0).Ask(t.Context(),
+		Question{Model: "claude-haiku-4-5", System: "You judge.", Text: "よいですか", Schema: map[string]any{"type": "object"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (1000*1 + 100*5 + 10000*0.1 + 2000*1.25) / 1e6; a.Text != `{"はい":true}` || a.Model != "claude-haiku-4-5" || math.Abs(a.Cost-want) > 1e-12 {
+	if want := (1000*1 + 100*5 + 10000*0.1 + 2000*1.25) / 1e6; a.Text != `{"はい":true}` || a.Model != "claude-haiku-4-5" ||
+		math.Abs(a.Cost-want) > 1e-12 {
 		t.Errorf("answer %+v, want a cost of %v", a, want)
 	}
 	r := s.Turns()[0]
-	if r.System != "You judge." || r.Text("user") != "よいですか" || r.MaxTokens != 1024 || r.Header.Get("X-Api-Key") != "sk-test" || !strings.Contains(string(r.Raw), `"json_schema"`) {
+	if r.System != "You judge." || r.Text("user") != "よいですか" || r.MaxTokens != 1024 || r.Header.Get("X-Api-Key") != "sk-test" ||
+		!strings.Contains(string(r.Raw), `"json_schema"`) {
 		t.Errorf("question %s %v", r.Raw, r.Header)
 	}
 }
@@ -190,14 +194,16 @@ func TestCostByFamily(t *testing.T) {
 	for name, want := range map[string]float64{
 		"claude-haiku-4-5": 6, "claude-haiku-4-5-20251001": 6, "us.anthropic.claude-haiku-4-5-20251001-v1:0": 6, "anthropic/claude-haiku-4-5": 6,
 		"claude-sonnet-4-5": 18, "claude-sonnet-4-20250514": 18, "claude-sonnet-5": 12, "claude-sonnet-5-5": 12, "CLAUDE-OPUS-4-8[1m]": 30,
-		"claude-opus-4-1-20250805": 90, "claude-opus-4@20250514": 90, "claude-3-opus-latest": 90, "claude-opus-5-5": 24, "claude-opus-5": 30, "claude-fable-5-1": 60,
+		"claude-opus-4-1-20250805": 90, "claude-opus-4@20250514": 90, "claude-3-opus-latest": 90, "claude-opus-5-5": 24, "claude-opus-5": 30,
+		"claude-fable-5-1":        60,
 		"claude-3-5-haiku-latest": 4.8, "claude-haiku-5-5": 3, // a long prompt
 	} {
 		if got, known := Cost(name, million); !known || math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v %v, want %v", name, got, known, want)
 		}
 	}
-	for _, name := range []string{"", "gpt-7", "claude-opus-5-6", "claude-opus-6", "claude-haiku-4-55", "claude-sonnet-50", "claude-haiku-4", "qwen"} {
+	for _, name := range []string{"", "gpt-7", "claude-opus-5-6", "claude-opus-6", "claude-haiku-4-55", "claude-sonnet-50", "claude-haiku-4",
+		"qwen"} {
 		if got, known := Cost(name, million); known || got != 90 {
 			t.Errorf("%q: %v %v, want the dearest, 90, and to say so", name, got, known)
 		}
@@ -219,7 +225,8 @@ func TestCostByFamily(t *testing.T) {
 // The dated table is whole: every price of a family is there, and what is read from the cache is cheaper than what is not.
 func TestPricesAreWhole(t *testing.T) {
 	for i, p := range prices {
-		if p.input <= 0 || p.output <= p.input || p.read <= 0 || p.read >= p.input || p.write <= p.input || p.hour <= p.write || (p.above > 0) != (p.times > 0) {
+		if p.input <= 0 || p.output <= p.input || p.read <= 0 || p.read >= p.input || p.write <= p.input || p.hour <= p.write ||
+			(p.above > 0) != (p.times > 0) {
 			t.Errorf("%+v", p)
 		}
 		for _, before := range prices[:i] {
@@ -266,7 +273,8 @@ func TestLedgerRollsOverAtMidnight(t *testing.T) {
 	want(2, 3, 1, 2)
 	got, err := os.ReadFile(filepath.Join(l.Dir, "costs-2026-11-30.jsonl"))
 	if lines := strings.Split(strings.TrimSpace(string(got)), "\n"); err != nil || len(lines) != 2 ||
-		!strings.Contains(lines[0], `"model":"claude-haiku-4-5","purpose":"judge","session":"s1","tokens":{"input":7,"output":2},"costCents":25}`) {
+		!strings.Contains(lines[0],
+			`"model":"claude-haiku-4-5","purpose":"judge","session":"s1","tokens":{"input":7,"output":2},"costCents":25}`) {
 		t.Errorf("%s %v", got, err)
 	}
 }

@@ -66,9 +66,11 @@ const (
 func Cost(model string, u Usage) (usd float64, known bool) {
 	p, known := priceOf(model)
 	// What an agent writes into its transcript may be anything; nothing in it makes up for what was spent.
-	u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Searches = max(u.Input, 0), max(u.Output, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0), max(u.Searches, 0)
+	u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Searches = max(u.Input, 0), max(u.Output, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0),
+		max(u.Searches, 0)
 	hour := min(max(u.CacheWriteHour, 0), u.CacheWrite)
-	usd = float64(u.Input)*p.input + float64(u.Output)*p.output + float64(u.CacheRead)*p.read + float64(u.CacheWrite-hour)*p.write + float64(hour)*p.hour
+	usd = float64(u.Input)*p.input + float64(u.Output)*p.output + float64(u.CacheRead)*p.read + float64(u.CacheWrite-hour)*p.write +
+		float64(hour)*p.hour
 	usd /= 1e6
 	if p.above > 0 && float64(u.Input)+float64(u.CacheRead)+float64(u.CacheWrite) > float64(p.above) {
 		usd *= p.times

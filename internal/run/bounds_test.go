@@ -37,11 +37,13 @@ func TestRunThatIsRefusedAgainAndAgainEnds(t *testing.T) {
 	if a := push("1"); a.Verdict != harness.Deny || strings.Contains(a.Reason, "different approach") {
 		t.Errorf("the first: %+v", a)
 	}
-	if a := push("2"); a.Verdict != harness.Deny || !strings.Contains(a.Reason, "not from here") || !strings.Contains(a.Reason, "Try a different approach") || a.Halt {
+	if a := push("2"); a.Verdict != harness.Deny || !strings.Contains(a.Reason, "not from here") ||
+		!strings.Contains(a.Reason, "Try a different approach") || a.Halt {
 		t.Errorf("the second: %+v", a)
 	}
 	// A call that may run ends the row, a prompt of its person too.
-	if a := h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`), ToolUse: "3"}); a.Verdict != harness.Allow {
+	if a := h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
+		ToolUse: "3"}); a.Verdict != harness.Allow {
 		t.Errorf("read: %+v", a)
 	}
 	push("4")
@@ -54,15 +56,18 @@ func TestRunThatIsRefusedAgainAndAgainEnds(t *testing.T) {
 	if a := push("8"); !a.Halt || !strings.Contains(a.Reason, "The session ends here") {
 		t.Errorf("the last: %+v", a)
 	}
-	if a := h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`), ToolUse: "9"}); a.Verdict != harness.Deny || !a.Halt {
+	if a := h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
+		ToolUse: "9"}); a.Verdict != harness.Deny || !a.Halt {
 		t.Errorf("after the end: %+v", a)
 	}
 	want := []approval.NoticeKind{approval.DenialAlert, approval.DenialAlert, approval.Aborted}
-	if !slices.Equal(people.kinds(), want) || !strings.Contains(people.notices[2].Text, "the session was ended; the last one: agent__Bash: not from here") {
+	if !slices.Equal(people.kinds(), want) || !strings.Contains(people.notices[2].Text, "the session was ended; the last one: agent__Bash: "+
+		"not from here") {
 		t.Errorf("people: %+v", people.notices)
 	}
 	// Another run is another row.
-	if a := h.send(harness.Event{Kind: harness.PreTool, Session: "r2", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`), ToolUse: "1"}); a.Verdict != harness.Allow {
+	if a := h.send(harness.Event{Kind: harness.PreTool, Session: "r2", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
+		ToolUse: "1"}); a.Verdict != harness.Allow {
 		t.Errorf("another run: %+v", a)
 	}
 }
@@ -85,7 +90,8 @@ func TestRunPastItsBudgetIsRefused(t *testing.T) {
 		if _, err := f.WriteString(spentNow); err != nil {
 			t.Fatal(err)
 		}
-		return h.send(harness.Event{Kind: harness.PreTool, Transcript: path, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`), ToolUse: id})
+		return h.send(harness.Event{Kind: harness.PreTool, Transcript: path, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
+			ToolUse: id})
 	}
 	if a := read("1", spent("m1", 500)); a.Verdict != harness.Allow || a.Message != "" {
 		t.Errorf("half of it: %+v", a)
@@ -98,7 +104,8 @@ func TestRunPastItsBudgetIsRefused(t *testing.T) {
 			t.Errorf("past it: %+v", a)
 		}
 	}
-	if want := []approval.NoticeKind{approval.BudgetAlert, approval.BudgetAlert}; !slices.Equal(people.kinds(), want) || people.notices[1].Cost != 10 {
+	if want := []approval.NoticeKind{approval.BudgetAlert, approval.BudgetAlert}; !slices.Equal(people.kinds(), want) ||
+		people.notices[1].Cost != 10 {
 		t.Errorf("people: %+v", people.notices)
 	}
 	if s := h.Sessions(); len(s) != 1 || s[0].Cost != 10 {

@@ -29,7 +29,8 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 			notes = append(notes, "mycelium: skills were not activated: the operator's log says why")
 		}
 		for _, name := range wanted {
-			notes = append(notes, fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
+			notes = append(notes,
+				fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
 		}
 	}
 	b := g.Gate.Brief(s, nil, maxTeaching)

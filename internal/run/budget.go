@@ -118,9 +118,11 @@ func (b *Budget) judge(s *spending, l Limits, out *Spending) {
 	}
 	switch {
 	case l.Session > 0 && s.usd >= l.Session:
-		out.Stop = fmt.Sprintf("The budget of this session is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", s.usd, l.Session, guess)
+		out.Stop = fmt.Sprintf("The budget of this session is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", s.usd,
+			l.Session, guess)
 	case l.Total > 0 && b.total >= l.Total:
-		out.Stop = fmt.Sprintf("The budget of today is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", b.total, l.Total, guess)
+		out.Stop = fmt.Sprintf("The budget of today is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", b.total, l.Total,
+			guess)
 	}
 	if l.Session > 0 && s.usd >= l.Warn*l.Session && !s.warned {
 		s.warned = true

@@ -33,7 +33,8 @@ func spent(id string, cents int, more ...string) string {
 			at = v
 		}
 	}
-	return fmt.Sprintf(`{"type":"assistant",%s"timestamp":%q,"message":{"id":%q,"model":%q,"usage":{"input_tokens":3,"output_tokens":%d}}}`, request, at, id, model, cents) + "\n"
+	return fmt.Sprintf(`{"type":"assistant",%s"timestamp":%q,"message":{"id":%q,"model":%q,"usage":{"input_tokens":3,"output_tokens":%d}}}`,
+		request, at, id, model, cents) + "\n"
 }
 
 // world is a folder with transcripts, a clock, and budgets over both.
@@ -88,8 +89,10 @@ func (w *budgetWorld) want(session string, usd, total float64, warn, stop string
 
 func TestBudgetOfASession(t *testing.T) {
 	w := newBudgetWorld(t, Limits{Session: 5})
-	w.want("a", 0, 0, "", "")                                                                                                             // no transcript yet
-	w.add("a", `{"type":"user","message":{"content":"a \"usage\" of words"}}`+"\n", spent("m1", 100), spent("m1", 100), spent("m1", 100)) // one message, three blocks
+	// no transcript yet
+	w.want("a", 0, 0, "", "")
+	// one message, three blocks
+	w.add("a", `{"type":"user","message":{"content":"a \"usage\" of words"}}`+"\n", spent("m1", 100), spent("m1", 100), spent("m1", 100))
 	w.want("a", 1, 1, "", "")
 	half := spent("m2", 290)
 	w.add("a", half[:40])
@@ -228,7 +231,8 @@ func TestReadingInPiecesChangesNothing(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(t, "lines") {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
-				text.WriteString(rapid.SampledFrom([]string{"\n", "{}\n", `{"usage":1}` + "\n", `"usage"` + "\n", strings.Repeat("x", 300_000) + "\n"}).Draw(t, "noise"))
+				text.WriteString(rapid.SampledFrom([]string{"\n", "{}\n", `{"usage":1}` + "\n", `"usage"` + "\n", strings.Repeat("x", 300_000) +
+					"\n"}).Draw(t, "noise"))
 			default:
 				id, c := rapid.IntRange(0, 4).Draw(t, "id"), rapid.IntRange(0, 500).Draw(t, "cents")
 				text.WriteString(spent(fmt.Sprint("m", id), c))
@@ -292,7 +296,8 @@ func TestDenialsInARow(t *testing.T) {
 	want := func(key string, allowed bool, row int, advice, halt bool, tell string) {
 		t.Helper()
 		s := d.Decided(key, allowed)
-		if s.Length != row || (s.Advice != "") != advice || (s.Halt != "") != halt || (s.Tell != "") != (tell != "") || !strings.Contains(s.Tell, tell) {
+		if s.Length != row || (s.Advice != "") != advice || (s.Halt != "") != halt || (s.Tell != "") != (tell != "") ||
+			!strings.Contains(s.Tell, tell) {
 			t.Errorf("%+v, want row %d, advice %v, halt %v, tell %q", s, row, advice, halt, tell)
 		}
 	}

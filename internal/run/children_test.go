@@ -18,7 +18,8 @@ import (
 
 // task is the event before a subagent is started.
 func task(id, kind, prompt string) harness.Event {
-	return harness.Event{Kind: harness.PreTool, Tool: "agent__Task", ToolUse: id, Input: jsontext.Value(fmt.Sprintf(`{"prompt":%q,"subagent_type":%q}`, prompt, kind))}
+	return harness.Event{Kind: harness.PreTool, Tool: "agent__Task", ToolUse: id,
+		Input: jsontext.Value(fmt.Sprintf(`{"prompt":%q,"subagent_type":%q}`, prompt, kind))}
 }
 
 // by makes an event one of a subagent.
@@ -37,7 +38,8 @@ func families() plan {
 
 // editing is the event before a file is edited, which a guest may not.
 func editing(id string) harness.Event {
-	return harness.Event{Kind: harness.PreTool, Tool: "agent__Edit", ToolUse: id, Input: jsontext.Value(`{"file_path":"a.go","old_string":"a","new_string":"b"}`)}
+	return harness.Event{Kind: harness.PreTool, Tool: "agent__Edit", ToolUse: id,
+		Input: jsontext.Value(`{"file_path":"a.go","old_string":"a","new_string":"b"}`)}
 }
 
 // notes writes what Claude Code notes of a subagent, and returns the path of the run's transcript.
@@ -85,7 +87,8 @@ func TestChildren(t *testing.T) {
 	may(by(editing("e6"), "a5", "guest"), harness.Deny, "one that is called like a role edits")
 	// After a restart its own transcript tells what it was told.
 	late := by(editing("e7"), "a6", "general-purpose")
-	late.Transcript = h.notes("a6", `{"toolUseId":"unknown"}`, `{"type":"user","message":{"role":"user","content":"Work with the guest role."}}`+"\n")
+	late.Transcript = h.notes("a6", `{"toolUseId":"unknown"}`,
+		`{"type":"user","message":{"role":"user","content":"Work with the guest role."}}`+"\n")
 	may(late, harness.Deny, "one from before the restart edits")
 	// What a bound child starts is bound.
 	nested := by(task("t3", "general-purpose", "role: developer"), "a1", "general-purpose")
@@ -96,12 +99,14 @@ func TestChildren(t *testing.T) {
 	may(grand, harness.Allow, "the free child's child edits")
 
 	got := h.said()
-	for _, want := range []string{"local decision agent__Edit allow by edits", "local/a0 decision agent__Edit allow by edits", "local/a2 decision agent__Edit deny"} {
+	for _, want := range []string{"local decision agent__Edit allow by edits", "local/a0 decision agent__Edit allow by edits",
+		"local/a2 decision agent__Edit deny"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the log does not say %q:\n%s", want, got)
 		}
 	}
-	if a := h.send(harness.Event{Kind: harness.SubagentStart, AgentID: "a2", AgentType: "general-purpose", Transcript: path}); !strings.Contains(a.Context, "role guest") {
+	if a := h.send(harness.Event{Kind: harness.SubagentStart, AgentID: "a2", AgentType: "general-purpose",
+		Transcript: path}); !strings.Contains(a.Context, "role guest") {
 		t.Errorf("the child is told %+v", a)
 	}
 }
@@ -112,7 +117,8 @@ func TestLawHookChildren(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		word := rapid.SampledFrom([]string{"role: guest", "as developer role", "role: admin", "", "ロール：guest", "role:", "with the developer role"})
+		word := rapid.SampledFrom([]string{"role: guest", "as developer role", "role: admin", "", "ロール：guest", "role:",
+			"with the developer role"})
 		kind := rapid.SampledFrom([]string{"general-purpose", "guest", "developer", "", "../x"})
 		run := fmt.Sprint("run", n)
 		send := func(e harness.Event) harness.Verdict {
@@ -123,9 +129,11 @@ func TestLawHookChildren(t *testing.T) {
 			send(task(fmt.Sprint("t", i), kind.Draw(rt, "kind"), word.Draw(rt, "word")))
 		}
 		rank := map[harness.Verdict]int{harness.Deny: 0, harness.Ask: 1, harness.Allow: 2}
-		for _, e := range []harness.Event{editing("e"), read("r", "x"), {Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "s", Input: jsontext.Value(`{}`)}, bash("b", "git push")} {
+		for _, e := range []harness.Event{editing("e"), read("r", "x"),
+			{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "s", Input: jsontext.Value(`{}`)}, bash("b", "git push")} {
 			e.Interactive = true
-			if child := by(e, rapid.SampledFrom([]string{"a", "b/../c", "\x00"}).Draw(rt, "id"), kind.Draw(rt, "kind")); rank[send(child)] > rank[send(e)] {
+			if child := by(e, rapid.SampledFrom([]string{"a", "b/../c", "\x00"}).Draw(rt, "id"),
+				kind.Draw(rt, "kind")); rank[send(child)] > rank[send(e)] {
 				rt.Fatalf("%+v may do more than its parent", child)
 			}
 		}
@@ -143,11 +151,14 @@ func TestOwnGateway(t *testing.T) {
 	}
 	call := func(tool, toolUse string) error {
 		it, _ := policy.ParseTool(tool)
-		_, err := h.gate.Call(t.Context(), client, gate.Request{Item: it, Asked: tool, Method: "tools/call", Args: []byte(`{}`), Params: []byte(`{}`), Surface: "mcp-stdio", ToolUse: toolUse})
+		_, err := h.gate.Call(t.Context(), client,
+			gate.Request{Item: it, Asked: tool, Method: "tools/call", Args: []byte(`{}`), Params: []byte(`{}`), Surface: "mcp-stdio",
+				ToolUse: toolUse})
 		return err
 	}
 	ours := func(id, tool string) harness.Event {
-		return harness.Event{Kind: harness.PreTool, Tool: tool, Native: "mcp__mycelium__" + tool, Ours: true, ToolUse: id, Input: jsontext.Value(`{}`)}
+		return harness.Event{Kind: harness.PreTool, Tool: tool, Native: "mcp__mycelium__" + tool, Ours: true, ToolUse: id,
+			Input: jsontext.Value(`{}`)}
 	}
 	if a := h.send(ours("m0", "shop__buy")); a.Verdict != harness.Deny || a.Reason != "Unknown tool: shop__buy" {
 		t.Errorf("a tool that the session does not show: %+v", a)
@@ -209,7 +220,8 @@ func TestShareIsNoAuthority(t *testing.T) {
 			t.Fatalf("%s: %+v", name, a)
 		}
 		it := policy.Item{Server: "files", Name: "read_file"}
-		_, err = h.gate.Call(t.Context(), client, gate.Request{Item: it, Asked: "files__read_file", Method: "tools/call", Params: []byte(`{}`), ToolUse: "m1"})
+		_, err = h.gate.Call(t.Context(), client,
+			gate.Request{Item: it, Asked: "files__read_file", Method: "tools/call", Params: []byte(`{}`), ToolUse: "m1"})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

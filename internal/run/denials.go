@@ -47,7 +47,8 @@ func (d *Denials) Decided(key string, allowed bool) Row {
 	d.rows[key]++
 	s := Row{Length: d.rows[key]}
 	if alert > 0 && s.Length >= alert {
-		s.Advice = fmt.Sprintf("This was refused, and so were the %d calls before it. The same way will not open by trying again, and a detour around the rule will be refused too. "+
+		s.Advice = fmt.Sprintf("This was refused, and so were the %d calls before it. The same way will not open by trying again, and a "+
+			"detour around the rule will be refused too. "+
 			"Try a different approach that does not need this, or stop and tell your person what you would need it for.", s.Length-1)
 	}
 	if alert > 0 && s.Length == alert {

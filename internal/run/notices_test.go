@@ -25,7 +25,8 @@ func TestNoticesOfARun(t *testing.T) {
 	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
 	h.send(harness.Event{Kind: harness.Stop, Text: "The build failed and I am out of ideas.", Again: true})
 	h.send(harness.Event{Kind: harness.SessionEnd})
-	h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Edit", Input: jsontext.Value(`{"file_path":"x","old_string":"a","new_string":"b"}`), ToolUse: "1", Interactive: true})
+	h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Edit",
+		Input: jsontext.Value(`{"file_path":"x","old_string":"a","new_string":"b"}`), ToolUse: "1", Interactive: true})
 	if err := h.Abort(h.Sessions()[0].ID, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestNoticesOfARun(t *testing.T) {
 		t.Fatalf("told of %v", people.kinds())
 	}
 	done := people.notices[1]
-	if n := len([]rune(done.Text)); n != noticeWords || !strings.HasPrefix(done.Text, "All tests pass. 長") || done.Turns != 1 || done.Label == "" {
+	if n := len([]rune(done.Text)); n != noticeWords || !strings.HasPrefix(done.Text, "All tests pass. 長") || done.Turns != 1 ||
+		done.Label == "" {
 		t.Errorf("completed: %d characters, %+v", n, done)
 	}
 	if waits := people.notices[4].Text; !strings.Contains(waits, "agent__Edit") {

@@ -18,7 +18,8 @@ func TestOutcomeOfACallOfAnotherProcess(t *testing.T) {
 	next := func() { h.Registry = New(h.Options) } // another process, of which only the log knows what was before
 	after := func(id, tool string, interactive, failed bool) {
 		next()
-		h.send(harness.Event{Kind: harness.PostTool, Tool: tool, ToolUse: id, DurationMs: 1234, Interactive: interactive, Failed: failed, Response: []byte(`"went wrong"`)})
+		h.send(harness.Event{Kind: harness.PostTool, Tool: tool, ToolUse: id, DurationMs: 1234, Interactive: interactive, Failed: failed,
+			Response: []byte(`"went wrong"`)})
 	}
 	h.send(read("t1", "notes.md"))
 	after("t1", "agent__Read", false, false)
@@ -56,7 +57,8 @@ local outcome agent__Bash ok`
 	all := h.records()
 	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 7}} {
 		d, o := all[pair[0]], all[pair[1]]
-		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") || o.Role != "developer" || o.Server != "agent" || o.Surface != surface {
+		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") ||
+			o.Role != "developer" || o.Server != "agent" || o.Surface != surface {
 			t.Errorf("%+v\nends as\n%+v", d, o)
 		}
 	}
@@ -79,7 +81,8 @@ func TestOneOutcome(t *testing.T) {
 				host = New(h.Options)
 			}
 			work.Go(func() {
-				host.Event(t.Context(), nil, harness.Event{Agent: "claude", Session: "r1", Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t1", Dir: h.dir})
+				host.Event(t.Context(), nil,
+					harness.Event{Agent: "claude", Session: "r1", Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t1", Dir: h.dir})
 			})
 		}
 		work.Wait()

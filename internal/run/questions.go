@@ -49,11 +49,14 @@ func (g *Registry) askElsewhere(ctx context.Context, r *run, e harness.Event) (h
 	g.recordQuestion(ctx, r, e, got, err)
 	switch {
 	case err != nil:
-		return harness.Answer{Verdict: harness.Deny, Reason: "Your question reached nobody: " + err.Error() + ". Decide by yourself what is safe, or stop and say what you need."}, true
+		return harness.Answer{Verdict: harness.Deny, Reason: "Your question reached nobody: " + err.Error() +
+			". Decide by yourself what is safe, or stop and say what you need."}, true
 	case !got.Allow:
-		return harness.Answer{Verdict: harness.Deny, Reason: "Nobody answered your question. " + cmp.Or(got.Text, got.Reason) + " Decide by yourself what is safe, or stop and say what you need."}, true
+		return harness.Answer{Verdict: harness.Deny, Reason: "Nobody answered your question. " + cmp.Or(got.Text, got.Reason) +
+			" Decide by yourself what is safe, or stop and say what you need."}, true
 	}
-	return harness.Answer{Verdict: harness.Deny, Reason: "Your person answered (the tool itself did not run, because they are not at the terminal):\n" + got.Text}, true
+	return harness.Answer{Verdict: harness.Deny, Reason: "Your person answered (the tool itself did not run, because they are not at the " +
+		"terminal):\n" + got.Text}, true
 }
 
 // recordQuestion puts a question that people were asked elsewhere on record: as a call that did not run.
@@ -68,7 +71,8 @@ func (g *Registry) recordQuestion(ctx context.Context, r *run, e harness.Event, 
 		why += ", and nobody answered"
 	}
 	it, _ := policy.ParseTool(e.Tool)
-	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: g.childOf(r, e), Dir: e.Dir, Invalid: why}
+	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: g.childOf(r, e), Dir: e.Dir,
+		Invalid: why}
 	if a, err := g.Gate.Admit(context.WithoutCancel(ctx), r.gateSession(), req); err == nil {
 		a.Release() // cannot be: an invalid request is refused
 	}

@@ -52,6 +52,7 @@ type Options struct {
 // Registry knows the runs of agents, and answers their events. It is safe for concurrent use.
 type Registry struct {
 	Options
+	notifier
 
 	opening sync.Mutex // held while a session is opened, so that a run has one
 
@@ -71,6 +72,7 @@ func New(o Options) *Registry {
 	if g.Now == nil {
 		g.Now = time.Now
 	}
+	g.notifier = notifier{g.Notices, g.Now}
 	return g
 }
 

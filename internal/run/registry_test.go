@@ -78,7 +78,8 @@ func (c crowd) Post(n approval.Notice) {
 
 // grant is a skill that grants tools to roles.
 func grant(name string, roles []string, tools ...string) skill.Skill {
-	return skill.Skill{Grant: policy.Grant{Name: name, AllowedRoles: roles, AllowedTools: tools}, Description: "Does " + name + ".", Instructions: "How to " + name + "."}
+	return skill.Skill{Grant: policy.Grant{Name: name, AllowedRoles: roles, AllowedTools: tools}, Description: "Does " + name + ".",
+		Instructions: "How to " + name + "."}
 }
 
 // coder is the usual world: a developer whose Bash asks but for git status, and a guest who reads.
@@ -134,7 +135,8 @@ func build(t *testing.T, p plan) *house {
 	}
 	lib := skill.Validate(p.skills, skill.Catalog{Definitions: defs})
 	pol, problems := policy.New(policy.Source{
-		Catalog: defs, Grants: lib.Grants(), Roles: p.roles, Rules: p.rules, Limits: p.limits, Default: p.start, Dir: dir, Home: filepath.Join(dir, "home"),
+		Catalog: defs, Grants: lib.Grants(), Roles: p.roles, Rules: p.rules, Limits: p.limits, Default: p.start, Dir: dir,
+		Home: filepath.Join(dir, "home"),
 	})
 	for _, pr := range problems {
 		t.Logf("policy: %+v", pr)
@@ -175,7 +177,8 @@ func (h *house) send(e harness.Event) harness.Answer {
 
 // bash is the event before a command.
 func bash(id, command string) harness.Event {
-	return harness.Event{Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: id, Input: jsontext.Value(fmt.Sprintf(`{"command":%q}`, command))}
+	return harness.Event{Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: id,
+		Input: jsontext.Value(fmt.Sprintf(`{"command":%q}`, command))}
 }
 
 // read is the event before a file is read.
@@ -223,7 +226,8 @@ func TestBeforeAndAfter(t *testing.T) {
 	if a := h.send(bash("t2", "git push")); a.Verdict != harness.Deny || a.Reason != "not from here (rule: no-push)" {
 		t.Errorf("git push: %+v", a)
 	}
-	hidden, absent := harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t3"}, harness.Event{Kind: harness.PreTool, Tool: "shop__bux", ToolUse: "t4"}
+	hidden, absent := harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t3"},
+		harness.Event{Kind: harness.PreTool, Tool: "shop__bux", ToolUse: "t4"}
 	if x, y := h.send(hidden), h.send(absent); x.Verdict != harness.Deny || strings.ReplaceAll(x.Reason, "buy", "bux") != y.Reason {
 		t.Errorf("a hidden tool: %+v, an absent one: %+v", x, y)
 	}
@@ -233,7 +237,8 @@ func TestBeforeAndAfter(t *testing.T) {
 		t.Errorf("ask, at a terminal: %+v", a)
 	}
 	got := h.Sessions()
-	if len(got) != 1 || got[0].State != approval.PermissionPending || got[0].Label != filepath.Base(h.dir) || got[0].Role != "developer" || got[0].Agent != "claude" {
+	if len(got) != 1 || got[0].State != approval.PermissionPending || got[0].Label != filepath.Base(h.dir) || got[0].Role != "developer" ||
+		got[0].Agent != "claude" {
 		t.Errorf("sessions: %+v", got)
 	}
 	h.send(harness.Event{Kind: harness.Stop})

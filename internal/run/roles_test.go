@@ -53,7 +53,8 @@ func FuzzRolesNamed(f *testing.F) {
 				t.Errorf("%q names %q", prompt, got)
 			}
 		}
-		if strings.ContainsAny(name, ":= \t\n") || len(name) > 100 || name == "" || strings.ToLower(name) != name || strings.ContainsAny(name, quotes+"-_") {
+		if strings.ContainsAny(name, ":= \t\n") || len(name) > 100 || name == "" || strings.ToLower(name) != name ||
+			strings.ContainsAny(name, quotes+"-_") {
 			return
 		}
 		if !slices.Contains(rolesNamed("role: "+name, []string{name}), name) {

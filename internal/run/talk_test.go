@@ -174,7 +174,8 @@ func TestPending(t *testing.T) {
 
 func TestQuestionGoesToPeople(t *testing.T) {
 	question := harness.Event{Kind: harness.PreTool, Tool: "agent__AskUserQuestion", ToolUse: "q1", Input: jsontext.Value(
-		`{"questions":[{"question":"Which one?","header":"Colour","multiSelect":true,"options":[{"label":"red","description":"r"},{"label":"青"}]},{"question":"And?","options":[]}]}`)}
+		`{"questions":[{"question":"Which one?","header":"Colour","multiSelect":true,` +
+			`"options":[{"label":"red","description":"r"},{"label":"青"}]},{"question":"And?","options":[]}]}`)}
 	p := coder()
 	p.skills[0].AllowedTools = append(p.skills[0].AllowedTools, "agent__AskUserQuestion")
 	p.rules = append(p.rules, policy.Rule{Name: "questions", Action: "allow", Tool: policy.Names{"agent__AskUserQuestion"}})
@@ -188,7 +189,8 @@ func TestQuestionGoesToPeople(t *testing.T) {
 	if a.Verdict != harness.Deny || !strings.Contains(a.Reason, "Colour: 青") {
 		t.Errorf("answered: %+v", a)
 	}
-	if len(seen) != 1 || seen[0].Kind != approval.Question || len(seen[0].Questions) != 2 || !seen[0].Questions[0].Many || seen[0].Questions[0].Options[1] != "青" {
+	if len(seen) != 1 || seen[0].Kind != approval.Question || len(seen[0].Questions) != 2 || !seen[0].Questions[0].Many ||
+		seen[0].Questions[0].Options[1] != "青" {
 		t.Errorf("asked: %+v", seen)
 	}
 	if got := h.records(); len(got) != 1 || got[0].Effect != "deny" || !strings.Contains(got[0].Reason, "hana answered by telegram") {
@@ -221,7 +223,8 @@ func TestBriefing(t *testing.T) {
 		t.Errorf("it is told the same again: %+v", a)
 	}
 	a = h.send(harness.Event{Kind: harness.Prompt, Text: "please run the tests"})
-	if !strings.Contains(a.Context, "[coding, testing] (+testing)") || !strings.Contains(a.Context, "How to testing.") || a.Message != "[coding, testing] (+testing)" {
+	if !strings.Contains(a.Context, "[coding, testing] (+testing)") || !strings.Contains(a.Context, "How to testing.") ||
+		a.Message != "[coding, testing] (+testing)" {
 		t.Errorf("a trigger: %+v", a)
 	}
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "テストして"}); a.Context != "" {
@@ -238,7 +241,8 @@ func TestBriefing(t *testing.T) {
 	if err := h.gate.SetSkills(t.Context(), s, nil, []string{"testing"}, gate.ByOperator); err != nil {
 		t.Fatal(err)
 	}
-	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "go on"}); a.Message != "[coding] (-testing)" || !strings.Contains(a.Context, "[coding] (-testing)") {
+	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "go on"}); a.Message != "[coding] (-testing)" ||
+		!strings.Contains(a.Context, "[coding] (-testing)") {
 		t.Errorf("taken away: %+v", a)
 	}
 	if a := h.send(harness.Event{Kind: harness.SessionStart, Reason: "compact"}); !strings.Contains(a.Context, "How to coding.") {
@@ -279,7 +283,8 @@ func TestStops(t *testing.T) {
 	transcript := filepath.Join(h.dir, "r1.jsonl")
 	var lines strings.Builder
 	for i := range 20 {
-		fmt.Fprintf(&lines, `{"type":"assistant","message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":"word %d"},{"type":"tool_use","id":"t%d","name":"Bash"}]}}`+"\n", i, i, i)
+		fmt.Fprintf(&lines, `{"type":"assistant","message":{"id":"m%d","role":"assistant",`+
+			`"content":[{"type":"text","text":"word %d"},{"type":"tool_use","id":"t%d","name":"Bash"}]}}`+"\n", i, i, i)
 	}
 	if err := os.WriteFile(transcript, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -300,7 +305,8 @@ func TestStops(t *testing.T) {
 		if a.Block != c.block || a.Reason != c.reason {
 			t.Errorf("%+v: %+v", c, a)
 		}
-		if len(asked) != 1 || asked[0].Kind != approval.Stop || !strings.Contains(asked[0].Text, "word 19") || strings.Contains(asked[0].Text, "word 1\n") ||
+		if len(asked) != 1 || asked[0].Kind != approval.Stop || !strings.Contains(asked[0].Text, "word 19") ||
+			strings.Contains(asked[0].Text, "word 1\n") ||
 			!strings.Contains(asked[0].Text, "Tools: Bash") || strings.Count(asked[0].Text, "長") != 800 {
 			t.Errorf("what is shown: %+v", asked)
 		}
@@ -378,7 +384,8 @@ func TestIdleEnds(t *testing.T) {
 func TestFailsClosed(t *testing.T) {
 	p := coder()
 	h := build(t, p)
-	if a := h.send(harness.Event{Kind: harness.PreTool, Fault: "the event cannot be read", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`)}); a.Verdict != harness.Deny || a.Reason != "the event cannot be read" {
+	if a := h.send(harness.Event{Kind: harness.PreTool, Fault: "the event cannot be read", Tool: "agent__Read",
+		Input: jsontext.Value(`{"file_path":"x"}`)}); a.Verdict != harness.Deny || a.Reason != "the event cannot be read" {
 		t.Errorf("a broken event: %+v", a)
 	}
 	if a := h.send(harness.Event{Kind: harness.Stop, Fault: "odd"}); a.Verdict != harness.Pass || !strings.Contains(a.Message, "odd") {

@@ -88,7 +88,8 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *gate.
 		return g.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
 	}
 	req := gate.Request{
-		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking, Invalid: e.Fault,
+		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking,
+		Invalid: e.Fault,
 		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
 	}
 	a, err := g.Gate.Admit(ctx, session, req)

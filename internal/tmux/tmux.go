@@ -17,11 +17,12 @@ import (
 
 // Server is one tmux server. The zero value is the user's own; its methods start none except where they say so.
 type Server struct {
-	Socket  string        // path of its socket; empty: tmux's default
-	Config  string        // the file that it reads when it starts; empty: tmux's default
-	Program string        // empty: tmux, from PATH
-	Pause   time.Duration // between a text and its Enter; 0: 150 ms. A program in the pane takes what comes in one burst for one paste, Enter included
-	Env     []string      // environment of tmux; nil: that of this process
+	Socket  string // path of its socket; empty: tmux's default
+	Config  string // the file that it reads when it starts; empty: tmux's default
+	Program string // empty: tmux, from PATH
+	// between a text and its Enter; 0: 150 ms. A program in the pane takes what comes in one burst for one paste, Enter included
+	Pause time.Duration
+	Env   []string // environment of tmux; nil: that of this process
 }
 
 // ErrNoServer means that no tmux server runs there.
@@ -84,7 +85,8 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 func (s Server) list(ctx context.Context) ([]Pane, error) {
 	sep := rand.Text() // names and folders may hold any character
 	fields := []string{"#{pane_id}", "#{session_name}", "#{window_id}", "#{?#{" + nameOption + "},#{" + nameOption + "},#{window_name}}",
-		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{?#{pane_dead_signal},128,#{pane_dead_status}}", "#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
+		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{?#{pane_dead_signal},128,#{pane_dead_status}}",
+		"#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
 	out, err := s.run(ctx, "", "list-panes", "-a", "-F", sep+strings.Join(fields, sep)+sep)
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
@@ -93,7 +95,8 @@ func (s Server) list(ctx context.Context) ([]Pane, error) {
 	cells := strings.Split(out, sep)
 	for i := 1; i+len(fields) <= len(cells); i += len(fields) + 1 {
 		f := cells[i : i+len(fields)]
-		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Status: Unknown, Marked: f[10] == "1", Socket: f[11]}
+		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Status: Unknown,
+			Marked: f[10] == "1", Socket: f[11]}
 		p.PID, _ = strconv.Atoi(f[6])
 		if status, err := strconv.Atoi(f[8]); err == nil {
 			signal, _ := strconv.Atoi(f[9])
@@ -248,7 +251,8 @@ func (s Server) Clear(ctx context.Context, pane string) error {
 	if f[1] == "1" { // renaming switched it off
 		steps = append(steps, []string{"set-option", "-w", "-t", pane, "-u", "automatic-rename"})
 	}
-	steps = append(steps, []string{"set-option", "-w", "-t", pane, "-u", autoOption}, []string{"set-option", "-w", "-t", pane, "-u", nameOption})
+	steps = append(steps, []string{"set-option", "-w", "-t", pane, "-u", autoOption},
+		[]string{"set-option", "-w", "-t", pane, "-u", nameOption})
 	for _, args := range steps {
 		if _, err := s.run(ctx, "", args...); err != nil {
 			return fmt.Errorf("clear the mark of %s: %w", pane, err)

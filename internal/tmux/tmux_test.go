@@ -65,7 +65,9 @@ func TestWindows(t *testing.T) {
 	script := `printf '%s|' "$PWD" "$X" "$@" >out; exec cat`
 	for i := range 2 { // the first makes the session, the second joins it
 		out := filepath.Join(dir, "out")
-		p, err := s.Open(ctx, Window{Session: "agents", Name: name, Dir: dir, Command: []string{"sh", "-c", script, "sh", "a b;", "$(touch pwned)", "; touch pwned"}, Env: []string{"X=v;"}})
+		p, err := s.Open(ctx,
+			Window{Session: "agents", Name: name, Dir: dir, Command: []string{"sh", "-c", script, "sh", "a b;", "$(touch pwned)", "; touch pwned"},
+				Env: []string{"X=v;"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +77,8 @@ func TestWindows(t *testing.T) {
 		if err != nil || len(panes) != i+1 {
 			t.Fatalf("%v, %v", panes, err)
 		}
-		if got := panes[i]; got.ID != p.ID || got.Window != p.Window || got.Name != name || got.Dir != dir || got.Session != "agents" || got.PID < 2 || got.Dead || got.Marked || got.Socket != s.Socket {
+		if got := panes[i]; got.ID != p.ID || got.Window != p.Window || got.Name != name || got.Dir != dir || got.Session != "agents" ||
+			got.PID < 2 || got.Dead || got.Marked || got.Socket != s.Socket {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -98,7 +101,8 @@ func TestType(t *testing.T) {
 	}
 	file(t, filepath.Join(dir, "ready"), "")
 	want := ""
-	for _, text := range []string{"hello", "-l Enter C-c", "ends in ;", `and in \;`, "日本語で続けて 🙂", "#(touch x) $(touch x) `id` ~", "two\nlines;", "a\ttab", ""} {
+	for _, text := range []string{"hello", "-l Enter C-c", "ends in ;", `and in \;`, "日本語で続けて 🙂", "#(touch x) $(touch x) `id` ~",
+		"two\nlines;", "a\ttab", ""} {
 		if err := s.Type(ctx, p.ID, text); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -35,7 +35,8 @@ func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 	if !ok {
 		t.Fatalf("no agent %q", agent)
 	}
-	s := &Setup{Agent: known, Protected: protected(), User: user, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home}, Myc: filepath.Join(home, "bin", "myc"),
+	s := &Setup{Agent: known, Protected: protected(), User: user, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home},
+		Myc:     filepath.Join(home, "bin", "myc"),
 		Gateway: "mycelium", State: filepath.Join(home, "state")}
 	for path, mode := range map[string]os.FileMode{s.Myc: 0o700} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -139,10 +140,15 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 
 // foreign are configurations of people, as each agent may have them.
 var foreign = map[string]string{
-	"claude": "{\n\t\"model\": \"opus\",\t\"env\": {\"A\":\"1\"},\n\t\"permissions\": {\"allow\": [\"Bash(ls)\"], \"deny\": [\"Read(~/.ssh)\"] },\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/stop.sh\"}]}],\n\t\t\"PreToolUse\":[ {\"matcher\":\"Bash\", \"hooks\":[{\"type\":\"command\",\"command\":\"/y/guard hook claude\"}]} ]}\n}",
-	"codex":  `{"description":"mine","hooks":{"PreToolUse":[{"matcher":"^Bash$","hooks":[{"type":"command","command":"/y/guard"}]}]}}` + "\n",
-	"gemini": "// mine\n{\n  \"theme\": \"ダーク\", /* why not */\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\"matcher\": \"write_.*\", \"hooks\": [{\"type\": \"command\", \"command\": \"/y/guard\", \"timeout\": 5000}]}, // last\n    ],\n  },\n}\n",
-	"crush":  "{\n    \"$schema\": \"https://charm.land/crush.json\",\n    \"lsp\": {},\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": \"^bash$\", \"command\": \"./hooks/mine.sh\"}]}\n}\n",
+	"claude": "{\n\t\"model\": \"opus\",\t\"env\": {\"A\":\"1\"},\n\t\"permissions\": {\"allow\": [\"Bash(ls)\"], \"deny\": " +
+		"[\"Read(~/.ssh)\"] },\n\t\"hooks\": {\n\t\t\"Stop\": " +
+		"[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/stop.sh\"}]}],\n\t\t\"PreToolUse\":[ {\"matcher\":\"Bash\", " +
+		"\"hooks\":[{\"type\":\"command\",\"command\":\"/y/guard hook claude\"}]} ]}\n}",
+	"codex": `{"description":"mine","hooks":{"PreToolUse":[{"matcher":"^Bash$","hooks":[{"type":"command","command":"/y/guard"}]}]}}` + "\n",
+	"gemini": "// mine\n{\n  \"theme\": \"ダーク\", /* why not */\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\"matcher\": \"write_.*\", " +
+		"\"hooks\": [{\"type\": \"command\", \"command\": \"/y/guard\", \"timeout\": 5000}]}, // last\n    ],\n  },\n}\n",
+	"crush": "{\n    \"$schema\": \"https://charm.land/crush.json\",\n    \"lsp\": {},\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": " +
+		"\"^bash$\", \"command\": \"./hooks/mine.sh\"}]}\n}\n",
 }
 
 func TestWhatOthersWroteStays(t *testing.T) {
@@ -162,7 +168,8 @@ func TestWhatOthersWroteStays(t *testing.T) {
 				ours++
 			}
 		}
-		if others := len(handlers) - ours; ours != len(s.Agent.Events()) || others != 1 && s.Agent.Name != "claude" || s.Agent.Name == "claude" && others != 2 {
+		if others := len(handlers) - ours; ours != len(s.Agent.Events()) || others != 1 && s.Agent.Name != "claude" || s.Agent.Name == "claude" &&
+			others != 2 {
 			t.Errorf("%d of %d entries are ours:\n%s", ours, len(handlers), after)
 		}
 		if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o640 {
@@ -185,7 +192,8 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 	if text, err = addElement(text, false, s.Agent.Hooks.DenyPath, jsontext.Value(`"Read(./mine)"`)); err != nil {
 		t.Fatal(err)
 	}
-	if text, err = addElement(text, false, []string{"hooks", "Stop"}, jsontext.Value(`{"hooks":[{"type":"command","command":"/x/stop.sh"}]}`)); err != nil {
+	if text, err = addElement(text, false, []string{"hooks", "Stop"},
+		jsontext.Value(`{"hooks":[{"type":"command","command":"/x/stop.sh"}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, file, string(text), 0o600)
@@ -196,7 +204,8 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _ := json.Marshal(got, json.Deterministic(true))
-	if want := `{"hooks":{"Stop":[{"hooks":[{"command":"/x/stop.sh","type":"command"}]}]},"permissions":{"deny":["Read(./mine)"]}}`; string(b) != want {
+	if want := `{"hooks":{"Stop":[{"hooks":[{"command":"/x/stop.sh","type":"command"}]}]},"permissions":{"deny":["Read(./mine)"]}}`; string(
+		b) != want {
 		t.Errorf("left: %s, want %s", b, want)
 	}
 }
@@ -204,7 +213,8 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 // TestBrokenFileIsLeftAlone: a file that cannot be read whole is not touched, and the message says where and what to do.
 func TestBrokenFileIsLeftAlone(t *testing.T) {
 	for _, text := range []string{
-		"{\n  \"hooks\": {,}\n}", "{\"hooks\": []}", "{\"hooks\": {\"PreToolUse\": {}}}", "[]", "null", "{\"a\":1,\"a\":2}", "{} {}", "{\"a\":", "{\"permissions\": {\"deny\": \"x\"}}", "{\"a\": 1 // comment\n}", strings.Repeat("[", 1000),
+		"{\n  \"hooks\": {,}\n}", "{\"hooks\": []}", "{\"hooks\": {\"PreToolUse\": {}}}", "[]", "null", "{\"a\":1,\"a\":2}", "{} {}", "{\"a\":",
+		"{\"permissions\": {\"deny\": \"x\"}}", "{\"a\": 1 // comment\n}", strings.Repeat("[", 1000),
 	} {
 		s, file := newSetup(t, "claude", false)
 		put(t, file, text, 0o600)
@@ -282,7 +292,8 @@ func TestTamperingIsSeen(t *testing.T) {
 				os.Remove(file)
 			}
 			st := s.Status()
-			if !st.Installed || !slices.ContainsFunc(st.Problems, func(p Problem) bool { return strings.Contains(p.Message, c.want) && p.Hint != "" }) {
+			if !st.Installed || !slices.ContainsFunc(st.Problems,
+				func(p Problem) bool { return strings.Contains(p.Message, c.want) && p.Hint != "" }) {
 				t.Errorf("status: %+v, want a problem with %q", st, c.want)
 			}
 		})
@@ -292,7 +303,8 @@ func TestTamperingIsSeen(t *testing.T) {
 func TestCodexTrust(t *testing.T) {
 	s, file := newSetup(t, "codex", true)
 	config := filepath.Join(filepath.Dir(file), "config.toml")
-	before := "model = \"gpt-5\" # [not] a table\nnotify = [\n  \"a\", # ]\n]\ntext = \"\"\"\n[hooks.state.\"x\"]\n\"\"\"\n\n[hooks.state.\"/other:stop:0:0\"]\ntrusted_hash = \"sha256:aa\"\n# the end"
+	before := "model = \"gpt-5\" # [not] a table\nnotify = [\n  \"a\", # ]\n]\ntext = " +
+		"\"\"\"\n[hooks.state.\"x\"]\n\"\"\"\n\n[hooks.state.\"/other:stop:0:0\"]\ntrusted_hash = \"sha256:aa\"\n# the end"
 	put(t, config, before, 0o600)
 	put(t, file, foreign["codex"], 0o600)
 	changes, err := s.Install()
@@ -301,10 +313,12 @@ func TestCodexTrust(t *testing.T) {
 		t.Errorf("status: %+v", st)
 	}
 	text := get(t, config)
-	if !strings.HasPrefix(text, before+"\n") || strings.Count(text, "trusted_hash") != 1+len(s.Agent.Events()) || !strings.Contains(text, file+":pre_tool_use:1:0") {
+	if !strings.HasPrefix(text, before+"\n") || strings.Count(text, "trusted_hash") != 1+len(s.Agent.Events()) ||
+		!strings.Contains(text, file+":pre_tool_use:1:0") {
 		t.Errorf("config.toml:\n%s", text)
 	}
-	for _, off := range []string{strings.Replace(text, file+":pre_tool_use:1:0\"]\n", file+":pre_tool_use:1:0\"]\nenabled = false\n", 1), text + "[features]\nhooks = false\n", before, text + "\"\"\""} {
+	for _, off := range []string{strings.Replace(text, file+":pre_tool_use:1:0\"]\n", file+":pre_tool_use:1:0\"]\nenabled = false\n", 1),
+		text + "[features]\nhooks = false\n", before, text + "\"\"\""} {
 		put(t, config, off, 0o600)
 		if st := s.Status(); len(st.Problems) != 1 {
 			t.Errorf("status: %+v with\n%s", st, off)
@@ -316,7 +330,8 @@ func TestCodexTrust(t *testing.T) {
 	if got := get(t, config); got != before+"\n" || get(t, file) != foreign["codex"] {
 		t.Errorf("after uninstall:\n%s\n%s", got, get(t, file))
 	}
-	for _, text := range []string{"hooks = {}\n", "[hooks]\nstate = {}\n", "[hooks.state]\n\"x\" = {}\n", "a = \"\n", "a = [\n", "x\n", "[a\n"} {
+	for _, text := range []string{"hooks = {}\n", "[hooks]\nstate = {}\n", "[hooks.state]\n\"x\" = {}\n", "a = \"\n", "a = [\n", "x\n",
+		"[a\n"} {
 		put(t, config, text, 0o600)
 		var fe *FileError
 		if _, err := s.Install(); !errors.As(err, &fe) || fe.File != config || get(t, config) != text || get(t, file) != foreign["codex"] {
@@ -328,7 +343,8 @@ func TestCodexTrust(t *testing.T) {
 // TestKnownHash is what Codex 0.169.0 itself computes (hooks/list of its app server).
 func TestKnownHash(t *testing.T) {
 	codex, _ := harness.Named("codex")
-	key, hash := codex.Hooks.TrustKey("/f", harness.Handler{Event: "PreToolUse", Command: "/bin/true hook codex", Matcher: "*", Timeout: "600", Group: 2})
+	key, hash := codex.Hooks.TrustKey("/f",
+		harness.Handler{Event: "PreToolUse", Command: "/bin/true hook codex", Matcher: "*", Timeout: "600", Group: 2})
 	if key != "/f:pre_tool_use:2:0" || hash != "sha256:ac393e4a5b23f1fe2c77c58e14e4e8834a0d97869a7550b224955e0599f5b7af" {
 		t.Errorf("%s %s", key, hash)
 	}
@@ -347,10 +363,12 @@ func TestDenials(t *testing.T) {
 			if name, ok := strings.CutPrefix(b.Path, "./"); ok && !user {
 				end = s.Dir + "/" + name
 			}
-			if has := slices.ContainsFunc(rules, func(r string) bool { return strings.HasPrefix(r, "Read(") && strings.HasSuffix(r, end+")") }); has == b.ChangeOnly {
+			if has := slices.ContainsFunc(rules,
+				func(r string) bool { return strings.HasPrefix(r, "Read(") && strings.HasSuffix(r, end+")") }); has == b.ChangeOnly {
 				t.Errorf("user=%t: %s: denied to be read: %t", user, b.Path, has)
 			}
-			if has := slices.ContainsFunc(rules, func(r string) bool { return strings.HasPrefix(r, "Edit(") && strings.HasSuffix(r, end+")") }); !has && !user {
+			if has := slices.ContainsFunc(rules,
+				func(r string) bool { return strings.HasPrefix(r, "Edit(") && strings.HasSuffix(r, end+")") }); !has && !user {
 				t.Errorf("user=%t: %s: may be edited", user, b.Path)
 			}
 		}
@@ -376,7 +394,8 @@ func TestShellWords(t *testing.T) {
 			t.Fatalf("%q became %q", words, got)
 		}
 	})
-	for _, line := range []string{"/myc hook claude; rm x", "$(x) hook claude", "\"myc\" hook claude", "/myc hook claude > /dev/null", "myc hook", "/x/guard hook claude", "/myc hook codex", "/myc 'hook claude'"} {
+	for _, line := range []string{"/myc hook claude; rm x", "$(x) hook claude", "\"myc\" hook claude", "/myc hook claude > /dev/null",
+		"myc hook", "/x/guard hook claude", "/myc hook codex", "/myc 'hook claude'"} {
 		s, _ := newSetup(t, "claude", false)
 		if s.isOurs(harness.Handler{Command: line}) {
 			t.Errorf("%q is taken for ours", line)
@@ -402,7 +421,8 @@ func drawJSON(t *rapid.T, depth int) any {
 	case 4:
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any { return drawJSON(t, depth-1) }), 1, 3).Draw(t, "list")
 	}
-	return rapid.MapOfN(rapid.SampledFrom([]string{"hooks", "permissions", "deny", "PreToolUse", "Stop", "matcher", "x"}), rapid.Custom(func(t *rapid.T) any { return drawJSON(t, depth-1) }), 1, 4).Draw(t, "object")
+	return rapid.MapOfN(rapid.SampledFrom([]string{"hooks", "permissions", "deny", "PreToolUse", "Stop", "matcher", "x"}),
+		rapid.Custom(func(t *rapid.T) any { return drawJSON(t, depth-1) }), 1, 4).Draw(t, "object")
 }
 
 // TestLawInstallAndUninstall: whatever a person's file holds, installing is refused or changes nothing but our entries, and taking
@@ -410,7 +430,8 @@ func drawJSON(t *rapid.T, depth int) any {
 func TestLawInstallAndUninstall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		agent, _ := harness.Named(rapid.SampledFrom(harness.Names()).Draw(t, "agent"))
-		s := &Setup{Agent: agent, Protected: protected(), User: rapid.Bool().Draw(t, "user"), Dir: "/p/x", Environ: []string{"HOME=/h"}, Myc: "/bin/myc", Gateway: "mycelium"}
+		s := &Setup{Agent: agent, Protected: protected(), User: rapid.Bool().Draw(t, "user"), Dir: "/p/x", Environ: []string{"HOME=/h"},
+			Myc: "/bin/myc", Gateway: "mycelium"}
 		value := map[string]any{}
 		if v, ok := drawJSON(t, 4).(map[string]any); ok {
 			value = v

@@ -41,7 +41,8 @@ func (s *Setup) readNote(file string) (note, error) {
 		err = json.Unmarshal(b, &n, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
-		return n, &FileError{s.notePath(file), fmt.Errorf("the note of what was installed cannot be read: %w", err), "remove it; entries that are ours are then known by their command only"}
+		return n, &FileError{s.notePath(file), fmt.Errorf("the note of what was installed cannot be read: %w", err),
+			"remove it; entries that are ours are then known by their command only"}
 	}
 	return n, nil
 }

@@ -106,7 +106,8 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 				bad(again, "the entry for %s is for %q only", event, h.Matcher)
 			}
 			if want := s.Agent.Timeout(event); h.Timeout != want {
-				bad(again, "the time-out of %s is %s, and %s was pinned: the answer may come too late, and then the tool runs", event, orNone(h.Timeout), want)
+				bad(again, "the time-out of %s is %s, and %s was pinned: the answer may come too late, and then the tool runs", event,
+					orNone(h.Timeout), want)
 			}
 			if s.Agent.SaysOnFailure() && !h.Blocks {
 				bad(again, "the entry for %s does not say that a hook that fails blocks the tool (onFailure)", event)
@@ -182,7 +183,8 @@ func (s *Setup) statusTrust(file, hooks string, handlers []handler, again string
 		}
 	}
 	if !trusted {
-		bad("start codex there once and trust the folder, or use --user", "Codex reads the hooks of a project only once it trusts the folder, and %s does not say so of %s", file, s.Dir)
+		bad("start codex there once and trust the folder, or use --user", "Codex reads the hooks of a project only once it trusts the folder, "+
+			"and %s does not say so of %s", file, s.Dir)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 	"mycelium/internal/harness"
 )
 
-const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`
+const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write",` +
+	`"tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`
 
 // TestEveryAnswerIsOne: whatever happens, an answer is an error of HTTP, which blocks the tool, or JSON; where the decision is not known it
 // is a denial. Claude Code takes a success with an empty body for consent.
@@ -34,19 +35,23 @@ func TestEveryAnswerIsOne(t *testing.T) {
 		"no opinion": {status: 200, want: "{}", decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
 			return harness.Answer{Verdict: harness.Pass}, nil
 		}},
-		"no answer": {status: 200, want: `"permissionDecision":"deny"`, decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
-			return harness.Answer{}, nil
-		}},
-		"a fault": {status: 200, want: `"permissionDecision":"deny"`, decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
-			return harness.Answer{}, errors.New("the disk is full")
-		}},
-		"a panic": {status: 200, want: `"permissionDecision":"deny"`, decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
-			panic("a bug")
-		}},
-		"too late": {status: 200, want: `"permissionDecision":"deny"`, path: "/hook/claude/PreToolUse?limit=20ms", decide: func(ctx context.Context, _ string, _ harness.Event) (harness.Answer, error) {
-			<-ctx.Done()
-			return harness.Answer{Verdict: harness.Allow}, ctx.Err()
-		}},
+		"no answer": {status: 200, want: `"permissionDecision":"deny"`,
+			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+				return harness.Answer{}, nil
+			}},
+		"a fault": {status: 200, want: `"permissionDecision":"deny"`,
+			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+				return harness.Answer{}, errors.New("the disk is full")
+			}},
+		"a panic": {status: 200, want: `"permissionDecision":"deny"`,
+			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+				panic("a bug")
+			}},
+		"too late": {status: 200, want: `"permissionDecision":"deny"`, path: "/hook/claude/PreToolUse?limit=20ms",
+			decide: func(ctx context.Context, _ string, _ harness.Event) (harness.Answer, error) {
+				<-ctx.Done()
+				return harness.Answer{Verdict: harness.Allow}, ctx.Err()
+			}},
 		"malformed":      {status: 200, want: `"permissionDecision":"deny"`, body: write[:40]},
 		"nothing":        {status: 200, want: `"permissionDecision":"deny"`, body: " "},
 		"oversized":      {status: 200, want: `"permissionDecision":"deny"`, body: `{"x":"` + strings.Repeat("x", harness.MaxInput) + `"}`},
@@ -73,7 +78,8 @@ func TestEveryAnswerIsOne(t *testing.T) {
 				}
 				return s
 			}
-			r := httptest.NewRequest(or(c.method, http.MethodPost), or(c.path, "/hook/claude/PreToolUse?limit=10m"), strings.NewReader(or(c.body, write)))
+			r := httptest.NewRequest(or(c.method, http.MethodPost), or(c.path, "/hook/claude/PreToolUse?limit=10m"),
+				strings.NewReader(or(c.body, write)))
 			r.Host = or(c.host, "127.0.0.1:4711")
 			if c.bearer != "-" {
 				r.Header.Set("Authorization", or(c.bearer, "Bearer live"))
@@ -99,24 +105,27 @@ func TestWhatTheAgentSays(t *testing.T) {
 	claude, _ := harness.Named("claude")
 	variables := map[string]string{"TMUX_PANE": "%3", "TMUX": "/tmp/tmux-0/default,1,0", "CLAUDE_CODE_ENTRYPOINT": "cli"}
 	var got harness.Event
-	h := &Handler{Known: func(context.Context, string) bool { return true }, Decide: func(_ context.Context, token string, e harness.Event) (harness.Answer, error) {
-		got = e
-		if token != "a token" {
-			t.Errorf("the token is %q", token)
-		}
-		return harness.Answer{Verdict: harness.Allow}, nil
-	}}
+	h := &Handler{Known: func(context.Context, string) bool { return true },
+		Decide: func(_ context.Context, token string, e harness.Event) (harness.Answer, error) {
+			got = e
+			if token != "a token" {
+				t.Errorf("the token is %q", token)
+			}
+			return harness.Answer{Verdict: harness.Allow}, nil
+		}}
 	at, err := url.Parse(URL("127.0.0.1:4711", "claude", "PreToolUse", 10*time.Minute, "my gateway"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest(http.MethodPost, at.String(), strings.NewReader(strings.Replace(write, `"Write"`, `"mcp__my gateway__files__read_file"`, 1)))
+	r := httptest.NewRequest(http.MethodPost, at.String(),
+		strings.NewReader(strings.Replace(write, `"Write"`, `"mcp__my gateway__files__read_file"`, 1)))
 	r.Header.Set("Authorization", "Bearer a token")
 	for _, pair := range Headers(claude) {
 		r.Header.Set(pair[0], variables[pair[1]])
 	}
 	h.ServeHTTP(httptest.NewRecorder(), r)
-	if got.Pane != "%3" || got.Tmux != variables["TMUX"] || !got.Interactive || !got.Ours || got.Tool != "files__read_file" || got.Deadline < 500_000 {
+	if got.Pane != "%3" || got.Tmux != variables["TMUX"] || !got.Interactive || !got.Ours || got.Tool != "files__read_file" ||
+		got.Deadline < 500_000 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -98,7 +98,9 @@ func (a answer) stream(w http.ResponseWriter) {
 		}
 		send("content_block_stop", map[string]any{"index": i})
 	}
-	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": a.stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": a.usage.Output}})
+	send("message_delta",
+		map[string]any{"delta": map[string]any{"stop_reason": a.stop, "stop_sequence": nil},
+			"usage": map[string]int{"output_tokens": a.usage.Output}})
 	send("message_stop", map[string]any{})
 }
 

@@ -110,7 +110,8 @@ func TestClaudeCodeSaysWhatIsScripted(t *testing.T) {
 		t.Errorf("Claude Code says %+v", got)
 	}
 	turns := s.Turns()
-	if len(turns) != 1 || !turns[0].Stream || !strings.Contains(turns[0].Text("user"), "hi") || !slices.Contains(turns[0].ToolNames(), "Bash") {
+	if len(turns) != 1 || !turns[0].Stream || !strings.Contains(turns[0].Text("user"), "hi") ||
+		!slices.Contains(turns[0].ToolNames(), "Bash") {
 		t.Errorf("it asked %d times: %+v", len(turns), turns)
 	}
 	if turns[0].Header.Get("X-Api-Key") != Key {

@@ -39,7 +39,8 @@ var sameTalk = map[string]struct{ path, body, errors string }{
 func TestDialects(t *testing.T) {
 	for name, c := range sameTalk {
 		for _, stream := range []bool{false, true} {
-			s := New(Step{Text: "unused"}, Step{Text: "次", ToolUses: []ToolUse{{Name: "exec_command", Input: map[string]any{"cmd": "touch x"}}}}, Step{Status: 429, Text: "slow down"})
+			s := New(Step{Text: "unused"}, Step{Text: "次", ToolUses: []ToolUse{{Name: "exec_command", Input: map[string]any{"cmd": "touch x"}}}},
+				Step{Status: 429, Text: "slow down"})
 			method := "generateContent"
 			if stream {
 				method = "streamGenerateContent"
@@ -47,10 +48,12 @@ func TestDialects(t *testing.T) {
 			path := strings.Replace(c.path, "METHOD", method, 1)
 			body := strings.Replace(c.body, "STREAM", map[bool]string{true: "true", false: "false"}[stream], 1)
 			code, answer := send(t, s.URL()+path, body)
-			if code != http.StatusOK || !strings.Contains(answer, "次") || !strings.Contains(answer, "touch x") || strings.Contains(answer, "data: ") != stream {
+			if code != http.StatusOK || !strings.Contains(answer, "次") || !strings.Contains(answer, "touch x") ||
+				strings.Contains(answer, "data: ") != stream {
 				t.Errorf("%s stream=%t: %d %s", name, stream, code, answer)
 			}
-			if code, answer := send(t, s.URL()+path, `{"contents": 1, "input": 1}`); code != http.StatusBadRequest || !strings.HasPrefix(answer, c.errors) {
+			if code, answer := send(t, s.URL()+path, `{"contents": 1, "input": 1}`); code != http.StatusBadRequest ||
+				!strings.HasPrefix(answer, c.errors) {
 				t.Errorf("%s: a bad request: %d %s", name, code, answer)
 			}
 			turns := s.Turns()
@@ -60,7 +63,8 @@ func TestDialects(t *testing.T) {
 			}
 			r := turns[0]
 			results := r.ToolResults()
-			if r.Step != 1 || r.Stream != stream || r.System != "be good" || !slices.Equal(r.ToolNames(), []string{"exec_command", "web_search"}) || r.Text("user") != "rules\n質問\na file" ||
+			if r.Step != 1 || r.Stream != stream || r.System != "be good" || !slices.Equal(r.ToolNames(), []string{"exec_command", "web_search"}) ||
+				r.Text("user") != "rules\n質問\na file" ||
 				len(results) != 1 || results[0].Text != "a file" || results[0].ToolUseID != "c1" {
 				t.Errorf("%s: %+v", name, r)
 			}
@@ -71,7 +75,8 @@ func TestDialects(t *testing.T) {
 func TestSideCallsAndErrorsOfDialects(t *testing.T) {
 	s := New(Step{Status: 429, Text: "slow down"})
 	defer s.Close()
-	for path, body := range map[string]string{"/v1/responses": `{"model":"m","input":"hi"}`, "/v1beta/models/m:generateContent": `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`} {
+	for path, body := range map[string]string{"/v1/responses": `{"model":"m","input":"hi"}`,
+		"/v1beta/models/m:generateContent": `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`} {
 		if code, answer := send(t, s.URL()+path, body); code != http.StatusOK || !strings.Contains(answer, `"ok"`) {
 			t.Errorf("a side call of %s: %d %s", path, code, answer)
 		}
@@ -80,11 +85,13 @@ func TestSideCallsAndErrorsOfDialects(t *testing.T) {
 		var e struct {
 			Error struct{ Message string } `json:"error"`
 		}
-		if err := json.UnmarshalRead(bytes.NewReader([]byte(answer)), &e, json.MatchCaseInsensitiveNames(true)); err != nil || code != 429 || e.Error.Message != "slow down" {
+		if err := json.UnmarshalRead(bytes.NewReader([]byte(answer)), &e, json.MatchCaseInsensitiveNames(true)); err != nil || code != 429 ||
+			e.Error.Message != "slow down" {
 			t.Errorf("%s: %d %s", path, code, answer)
 		}
 	}
-	if code, answer := send(t, s.URL()+"/v1beta/models/m:countTokens", `{}`); code != http.StatusOK || !strings.Contains(answer, "totalTokens") {
+	if code, answer := send(t, s.URL()+"/v1beta/models/m:countTokens", `{}`); code != http.StatusOK ||
+		!strings.Contains(answer, "totalTokens") {
 		t.Errorf("%d %s", code, answer)
 	}
 	if code, _ := send(t, s.URL()+"/v1beta/models/m:other", `{}`); code != http.StatusNotFound {

@@ -219,7 +219,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) (raw jsontext.Va
 }
 
 func fail(w http.ResponseWriter, status int, kind, message string) {
-	writeJSON(w, status, map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": strings.ToValidUTF8(message, "?")}})
+	writeJSON(w, status, map[string]any{"type": "error",
+		"error": map[string]string{"type": kind, "message": strings.ToValidUTF8(message, "?")}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -41,7 +41,8 @@ const turn = `,{"role":"assistant","content":[{"type":"tool_use","id":"a","name"
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"},{"type":"image","source":{}}]},{"type":"tool_result","tool_use_id":"b","content":"plain"}]}`
 
 func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
-	s := New(Step{Text: "zero"}, Step{Func: func(r Request) Step { return Step{Text: "one after " + r.ToolResults()[0].Text} }}, Step{Status: 529, Text: "Overloaded"})
+	s := New(Step{Text: "zero"}, Step{Func: func(r Request) Step { return Step{Text: "one after " + r.ToolResults()[0].Text} }},
+		Step{Status: 529, Text: "Overloaded"})
 	defer s.Close()
 	for i, want := range []string{`"text":"zero"`, `"text":"one after no"`, `"Overloaded"`, `the script has no step 3`} {
 		_, got := post(t, s.URL()+"/v1/messages?beta=true", fmt.Sprintf(conversation, "", strings.Repeat(turn, i)))
@@ -49,7 +50,8 @@ func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
 			t.Errorf("step %d: %s, want %s", i, got, want)
 		}
 		// A side call between two turns changes nothing.
-		if _, got := post(t, s.URL()+"/v1/messages", `{"model":"haiku","messages":[{"role":"user","content":"a title?"}]}`); !strings.Contains(got, `"text":"ok"`) {
+		if _, got := post(t, s.URL()+"/v1/messages",
+			`{"model":"haiku","messages":[{"role":"user","content":"a title?"}]}`); !strings.Contains(got, `"text":"ok"`) {
 			t.Errorf("side call: %s", got)
 		}
 	}
@@ -58,7 +60,8 @@ func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
 		t.Fatalf("%d turns of %d requests", len(turns), len(s.Requests()))
 	}
 	r := turns[1]
-	if r.System != "役\ntwo" || r.Model != "m" || r.MaxTokens != 9 || r.Text("user") != "hi\nno\nplain" || !slices.Equal(r.ToolNames(), []string{"mcp__mycelium__files__read_file"}) {
+	if r.System != "役\ntwo" || r.Model != "m" || r.MaxTokens != 9 || r.Text("user") != "hi\nno\nplain" ||
+		!slices.Equal(r.ToolNames(), []string{"mcp__mycelium__files__read_file"}) {
 		t.Errorf("decoded: %+v", r)
 	}
 	want := []Block{{Type: "tool_result", ToolUseID: "a", Text: "no", IsError: true}, {Type: "tool_result", ToolUseID: "b", Text: "plain"}}
@@ -76,7 +79,9 @@ func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
 // A client that puts the pieces of a stream together gets exactly the message that is sent without streaming.
 func TestStreamAndMessageAreTheSame(t *testing.T) {
 	long := strings.Repeat("長い文章です。", 300)
-	s := New(Step{Thinking: "考える", Text: long, ToolUses: []ToolUse{{Name: "Write", Input: map[string]any{"content": long}}, {ID: "own", Name: "Read"}, {Name: "Raw", Input: jsontext.Value(`{"n":1e3}`)}}, Usage: Usage{Input: 7, Output: 8, CacheRead: 9}})
+	s := New(Step{Thinking: "考える", Text: long,
+		ToolUses: []ToolUse{{Name: "Write", Input: map[string]any{"content": long}}, {ID: "own", Name: "Read"},
+			{Name: "Raw", Input: jsontext.Value(`{"n":1e3}`)}}, Usage: Usage{Input: 7, Output: 8, CacheRead: 9}})
 	defer s.Close()
 	_, plain := post(t, s.URL()+"/v1/messages", fmt.Sprintf(conversation, "", ""))
 	_, sse := post(t, s.URL()+"/v1/messages?beta=true", fmt.Sprintf(conversation, `"stream":true,`, ""))
@@ -91,7 +96,8 @@ func TestStreamAndMessageAreTheSame(t *testing.T) {
 	if want["stop_reason"] != "tool_use" || len(want["content"].([]any)) != 5 {
 		t.Errorf("message: %v", want)
 	}
-	if events[0] != "message_start" || events[len(events)-2] != "message_delta" || events[len(events)-1] != "message_stop" || len(events) < 30 {
+	if events[0] != "message_start" || events[len(events)-2] != "message_delta" || events[len(events)-1] != "message_stop" ||
+		len(events) < 30 {
 		t.Errorf("events: %v", events)
 	}
 }
@@ -150,7 +156,8 @@ func TestMainMayBeWithoutTools(t *testing.T) {
 	s.Main = func(r Request) bool { return strings.Contains(r.System, "You are") }
 	defer s.Close()
 	for system, want := range map[string]string{"You are an agent": "zero", "Make a title": "ok"} {
-		if _, got := post(t, s.URL()+"/v1/messages", `{"model":"m","system":"`+system+`","messages":[]}`); !strings.Contains(got, `"text":"`+want+`"`) {
+		if _, got := post(t, s.URL()+"/v1/messages", `{"model":"m","system":"`+system+`","messages":[]}`); !strings.Contains(got,
+			`"text":"`+want+`"`) {
 			t.Errorf("%s: %s", system, got)
 		}
 	}

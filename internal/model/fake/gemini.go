@@ -139,5 +139,6 @@ func geminiAnswer(step Step) (map[string]any, error) {
 }
 
 func failGemini(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"code": status, "status": "INVALID_ARGUMENT", "message": strings.ToValidUTF8(message, "?")}})
+	writeJSON(w, status, map[string]any{"error": map[string]any{"code": status, "status": "INVALID_ARGUMENT",
+		"message": strings.ToValidUTF8(message, "?")}})
 }

@@ -45,7 +45,8 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	} else if err == nil {
 		err = json.Unmarshal(body.Input, &items)
 	}
-	req := Request{Model: body.Model, System: body.Instructions, Stream: body.Stream, MaxTokens: body.MaxTokens, Header: r.Header.Clone(), Raw: raw}
+	req := Request{Model: body.Model, System: body.Instructions, Stream: body.Stream, MaxTokens: body.MaxTokens, Header: r.Header.Clone(),
+		Raw: raw}
 	for _, i := range items {
 		role, b := i.block()
 		if n := len(req.Messages); n > 0 && req.Messages[n-1].Role == role {
@@ -118,11 +119,13 @@ func textOf(raw jsontext.Value) string {
 func openAIItems(req Request, step Step) ([]item, error) {
 	var out []item
 	if step.Text != "" {
-		content, err := json.Marshal([]map[string]any{{"type": "output_text", "text": step.Text, "annotations": []any{}}}, json.Deterministic(true))
+		content, err := json.Marshal([]map[string]any{{"type": "output_text", "text": step.Text, "annotations": []any{}}},
+			json.Deterministic(true))
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, item{Type: "message", ID: fmt.Sprintf("msg_test_%d", req.Step), Role: "assistant", Content: content, Status: "completed"})
+		out = append(out, item{Type: "message", ID: fmt.Sprintf("msg_test_%d", req.Step), Role: "assistant", Content: content,
+			Status: "completed"})
 	}
 	for i, t := range step.ToolUses {
 		if t.Input == nil {
@@ -135,22 +138,26 @@ func openAIItems(req Request, step Step) ([]item, error) {
 		if t.ID == "" {
 			t.ID = fmt.Sprintf("call_test_%d_%d", req.Step, i)
 		}
-		out = append(out, item{Type: "function_call", ID: fmt.Sprintf("fc_test_%d_%d", req.Step, i), CallID: t.ID, Name: t.Name, Arguments: string(args), Status: "completed"})
+		out = append(out, item{Type: "function_call", ID: fmt.Sprintf("fc_test_%d_%d", req.Step, i), CallID: t.ID, Name: t.Name,
+			Arguments: string(args), Status: "completed"})
 	}
 	return out, nil
 }
 
 func sendOpenAI(w http.ResponseWriter, req Request, step Step, output []item) {
 	in, out := step.Usage.tokens()
-	whole := map[string]any{"id": fmt.Sprintf("resp_test_%d", req.Step), "object": "response", "model": req.Model, "status": "completed", "output": output,
+	whole := map[string]any{"id": fmt.Sprintf("resp_test_%d", req.Step), "object": "response", "model": req.Model, "status": "completed",
+		"output": output,
 		"usage": map[string]any{"input_tokens": in, "output_tokens": out, "total_tokens": in + out,
-			"input_tokens_details": map[string]int{"cached_tokens": step.Usage.CacheRead}, "output_tokens_details": map[string]int{"reasoning_tokens": 0}}}
+			"input_tokens_details":  map[string]int{"cached_tokens": step.Usage.CacheRead},
+			"output_tokens_details": map[string]int{"reasoning_tokens": 0}}}
 	if !req.Stream {
 		writeJSON(w, http.StatusOK, whole)
 		return
 	}
 	send := stream(w)
-	send("response.created", map[string]any{"response": map[string]any{"id": whole["id"], "object": "response", "status": "in_progress", "output": []any{}}})
+	send("response.created",
+		map[string]any{"response": map[string]any{"id": whole["id"], "object": "response", "status": "in_progress", "output": []any{}}})
 	for i, it := range output {
 		send("response.output_item.done", map[string]any{"output_index": i, "item": it})
 	}
@@ -158,5 +165,6 @@ func sendOpenAI(w http.ResponseWriter, req Request, step Step, output []item) {
 }
 
 func failOpenAI(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]string{"type": "invalid_request_error", "message": strings.ToValidUTF8(message, "?")}})
+	writeJSON(w, status, map[string]any{"error": map[string]string{"type": "invalid_request_error",
+		"message": strings.ToValidUTF8(message, "?")}})
 }

@@ -55,17 +55,9 @@ func (a *app) claudeCmd() *cobra.Command {
 	return c
 }
 
-// ungoverned are arguments with which Claude Code would run without the hook, with other servers or outside of the session.
-var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config",
-	"--bg", "--background", "--tmux", "--remote", "--teleport"}
-
-// noSession are the commands of Claude Code that do not start a session in this process.
-var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins",
-	"project", "remote-control", "setup-token", "update", "upgrade"}
-
 // governable refuses arguments with which Claude Code would leave the session.
-func governable(args []string) error {
-	if len(args) > 0 && slices.Contains(noSession, args[0]) {
+func governable(l harness.Launch, args []string) error {
+	if len(args) > 0 && slices.Contains(l.Commands, args[0]) {
 		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
 			"run it yourself: claude "+args[0])
 	}
@@ -73,7 +65,7 @@ func governable(args []string) error {
 		if arg == "--" {
 			break
 		}
-		if name, _, _ := strings.Cut(arg, "="); slices.Contains(ungoverned, name) {
+		if name, _, _ := strings.Cut(arg, "="); slices.Contains(l.Refused, name) {
 			return failure.New(failure.Usage, fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
 				"servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude "+name)
 		}
@@ -86,10 +78,10 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return err
 	}
-	if err := governable(args); err != nil {
+	known, _ := harness.Named("claude")
+	if err := governable(known.Launch, args); err != nil {
 		return err
 	}
-	known, _ := harness.Named("claude")
 	program, err := known.Find(a.Environ)
 	if err != nil {
 		return failure.Hint(fmt.Errorf("claude: %w", err), "install it: npm install -g "+known.Package)
@@ -123,10 +115,8 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(files) }()
-	// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
-	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings",
-		filepath.Join(files, "settings.json")}, args...)
-	return a.runAgent(program, argv, s.Token)
+	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
+	return a.runAgent(known.Launch, program, argv, s.Token)
 }
 
 // needProject fails outside of a project. At a terminal it offers to set one up, and made reports that it did.

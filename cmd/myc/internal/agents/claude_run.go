@@ -133,10 +133,10 @@ func proxied(environ []string) bool {
 }
 
 // runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.
-func (a *app) runAgent(program string, argv []string, token string) error {
+func (a *app) runAgent(l harness.Launch, program string, argv []string, token string) error {
 	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains([]string{hook.TokenVar, "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}, name)
+		return name == hook.TokenVar || slices.Contains(l.Unset, name)
 	})
 	env = append(env, hook.TokenVar+"="+token)
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
