@@ -158,8 +158,9 @@ func (t *index) steps(out []step, re *syntax.Regexp) []step {
 		return t.repeat(out, re, 1, -1)
 	case syntax.OpRepeat:
 		return t.repeat(out, re, re.Min, re.Max)
+	default:
+		panic(fmt.Sprintf("credential: %s has what patterns here do not have", re))
 	}
-	panic(fmt.Sprintf("credential: %s has what patterns here do not have", re))
 }
 
 func (t *index) repeat(out []step, re *syntax.Regexp, least, most int) []step {
@@ -178,9 +179,9 @@ func (t *index) repeat(out []step, re *syntax.Regexp, least, most int) []step {
 // classOf is the class of some ranges. A character beyond ASCII is in it by its bytes.
 func classOf(ranges ...rune) *[256]bool {
 	var c [256]bool
-	for i := 0; i < len(ranges); i += 2 {
-		for r := ranges[i]; r <= min(ranges[i+1], 0xff); r++ {
-			c[r] = true
+	for pair := range slices.Chunk(ranges, 2) {
+		for r := pair[0]; r <= min(pair[1], 0xff); r++ {
+			c[byte(r)] = true //nolint:gosec // at most 0xff
 		}
 	}
 	return &c
@@ -209,7 +210,8 @@ func (m *matcher) try(f *compiled, from, to int) {
 	if m.last != nil && from < m.last[f.at] {
 		return
 	}
-	start, end, ok := from, to, false
+	var start, end int
+	var ok bool
 	if f.find != nil {
 		start, end, ok = f.find(m, from, to)
 	} else if start, ok = m.backward(f.before, from); ok {
