@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -274,7 +275,7 @@ func (n *node) callMethod(ctx context.Context, c daemon.Caller, params []byte) (
 		args = []byte("{}")
 	}
 	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli"}
-	req.Params = rpc.Set(rpc.Set([]byte("{}"), "name", rpc.Quote(it.Name)), "arguments", args)
+	req.Params = rawjson.Set(rawjson.Set([]byte("{}"), "name", rawjson.Quote(it.Name)), "arguments", args)
 	reply, err := n.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
@@ -283,7 +284,7 @@ func (n *node) callMethod(ctx context.Context, c daemon.Caller, params []byte) (
 	case errors.As(err, &denied):
 		e := &rpc.Error{Code: codeDenied, Message: denied.Error()}
 		if denied.RetryAfter > 0 {
-			e.Data = rpc.Set(nil, "retryAfterMs", strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10))
+			e.Data = rawjson.Set(nil, "retryAfterMs", strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10))
 		}
 		return callResult{Error: e.Raw(), Denied: true}, nil
 	case err != nil:

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/backend"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 func runKeeper() error { return backend.RunKeeper() }
 
 // callError turns a JSON-RPC error into the command's failure.
 func (a *app) callError(r callResult) error {
-	message, _ := rpc.Text(rpc.Member(r.Error, "message"))
+	message := rawjson.TextAt(r.Error, "message")
 	if a.json {
 		if err := a.printRaw(r.Error); err != nil {
 			return err
@@ -23,7 +23,7 @@ func (a *app) callError(r callResult) error {
 	}
 	err := fmt.Errorf("call: %s", visible(message))
 	if r.Denied {
-		if rpc.Path(r.Error, "data", "retryAfterMs") != nil {
+		if rawjson.Path(r.Error, "data", "retryAfterMs") != nil {
 			return deniedError(err, "limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
 		}
 		return deniedError(err, "myc policy explain says why; myc tools shows what this role sees")
@@ -33,7 +33,7 @@ func (a *app) callError(r callResult) error {
 
 // callOutput shows a tool's result: its text for people, all of it with --json. A result that says isError fails the command.
 func (a *app) callOutput(result []byte) error {
-	failed := string(rpc.Member(result, "isError")) == "true"
+	failed := string(rawjson.Member(result, "isError")) == "true"
 	if a.json {
 		if err := a.printRaw(result); err != nil {
 			return err
@@ -62,7 +62,7 @@ func resultText(result []byte) string {
 		return string(result)
 	}
 	if len(r.Content) == 1 && r.Content[0].Type == "text" {
-		if inner := []byte(r.Content[0].Text); jsontext.Value(inner).IsValid() && rpc.Member(inner, "content") != nil {
+		if inner := []byte(r.Content[0].Text); jsontext.Value(inner).IsValid() && rawjson.Member(inner, "content") != nil {
 			if text := resultText(inner); text != string(inner) {
 				return text
 			}

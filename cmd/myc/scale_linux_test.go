@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mycelium/internal/daemon"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // What a machine of 2 CPUs has to carry (issue 3), and what it may take.
@@ -69,7 +69,7 @@ func TestAThousandSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _, err := k.post(ctx, "tools/list", `{}`, "")
-		if err != nil || rpc.Path(line, "result", "nextCursor") == nil || bytes.Count(line, []byte(`"inputSchema"`)) != 1000 {
+		if err != nil || rawjson.Path(line, "result", "nextCursor") == nil || bytes.Count(line, []byte(`"inputSchema"`)) != 1000 {
 			t.Fatalf("session %d: %v: %.200s", i, err, line)
 		}
 		opened := make(chan error, 1)

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/scan"
 	"mycelium/internal/skill"
@@ -48,7 +49,7 @@ func servedSkill(s backend.Served, text []byte) (*skill.Skill, []policy.Problem)
 		name = name[:i]
 	}
 	front, err := skill.FrontMatter(text)
-	said := jsontext.Value(rpc.Member(s.Raw, "frontmatter")).Clone()
+	said := jsontext.Value(rawjson.Member(s.Raw, "frontmatter")).Clone()
 	if err == nil && (said.Canonicalize() != nil || (*jsontext.Value)(&front).Canonicalize() != nil || !bytes.Equal(said, front)) {
 		err = errors.New("the front matter of its SKILL.md is another than that of its entry")
 	}
@@ -252,7 +253,7 @@ func (n *node) servedMethod(ctx context.Context, _ daemon.Caller, params []byte)
 	for _, t := range k.AllowedTools {
 		r.Tools = append(r.Tools, strings.TrimPrefix(t, "?"))
 	}
-	quoted := rpc.Set(nil, "description", rpc.Quote(string(text)))
+	quoted := rawjson.Set(nil, "description", rawjson.Quote(string(text)))
 	r.Findings = scan.New().Server(scan.Context{Own: []string{s.Name}}).Definition(quoted)
 	return r, nil
 }

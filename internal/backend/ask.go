@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -78,7 +79,7 @@ func (c *calls) ask(q *question, of *pending, apart bool) *rpc.Error {
 	}
 	c.asked[string(q.id)] = q
 	if q.method == methodElicit {
-		c.keep(p, ownsElicitation, rpc.Member(q.params, "elicitationId"))
+		c.keep(p, ownsElicitation, rawjson.Member(q.params, "elicitationId"))
 	}
 	return nil
 }
@@ -103,21 +104,21 @@ func (c *calls) answered(q *question) {
 
 // lacks is the error of a client that did not declare what a question needs; nil: it did.
 func lacks(capabilities []byte, method string, params []byte) *rpc.Error {
-	has := func(path ...string) bool { return object(rpc.Path(capabilities, path...)) != nil }
+	has := func(path ...string) bool { return object(rawjson.Path(capabilities, path...)) != nil }
 	switch method {
 	case methodRoots:
 		if has("roots") {
 			return nil
 		}
 	case methodSample:
-		if has("sampling", "tools") || has("sampling") && rpc.Member(params, "tools") == nil && rpc.Member(params, "toolChoice") == nil {
+		if has("sampling", "tools") || has("sampling") && rawjson.Member(params, "tools") == nil && rawjson.Member(params, "toolChoice") == nil {
 			return nil
 		}
 		if has("sampling") {
 			return &rpc.Error{Code: rpc.CodeInvalidParams, Message: "this client does not have the capability sampling.tools"}
 		}
 	case methodElicit:
-		mode, given := rpc.Text(rpc.Member(params, "mode"))
+		mode, given := rawjson.Text(rawjson.Member(params, "mode"))
 		if !given {
 			mode = "form"
 		}

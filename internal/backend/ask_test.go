@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // person is a client that can be asked.
@@ -52,7 +52,7 @@ func answers(_ context.Context, method string, params []byte) (result, rpcErr []
 		return []byte(`{"roots":[{"uri":"file:///home/x","name":"x"}]}`), nil, nil
 	case method == methodSample:
 		return []byte(`{"role":"assistant","model":"m","content":{"type":"text","text":"hello"}}`), nil, nil
-	case string(rpc.Member(params, "mode")) == `"url"`:
+	case string(rawjson.Member(params, "mode")) == `"url"`:
 		return []byte(`{"action":"accept"}`), nil, nil
 	}
 	return []byte(`{"action":"accept","content":{"name":"Ann"}}`), nil, nil
@@ -116,13 +116,13 @@ func TestServersAskDuringACall(t *testing.T) {
 func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer Peer) string {
 	t.Helper()
 	raw := []byte(result)
-	question := rpc.Path(raw, "inputRequests", "q")
-	if string(rpc.Member(raw, "resultType")) != `"input_required"` || question == nil {
+	question := rawjson.Path(raw, "inputRequests", "q")
+	if string(rawjson.Member(raw, "resultType")) != `"input_required"` || question == nil {
 		t.Fatalf("%s: result %s", name, result)
 	}
-	method, _ := rpc.Text(rpc.Member(question, "method"))
-	answer, _, _ := peer.Ask(ctx, method, rpc.Member(question, "params"))
-	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer, rpc.Member(raw, "requestState"))
+	method := rawjson.TextAt(question, "method")
+	answer, _, _ := peer.Ask(ctx, method, rawjson.Member(question, "params"))
+	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer, rawjson.Member(raw, "requestState"))
 	second, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(params), peer)
 	if err != nil || rpcErr != nil {
 		t.Fatalf("%s: %s, %v", name, rpcErr, err)

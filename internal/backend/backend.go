@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/secret"
 )
@@ -117,6 +118,6 @@ type About struct {
 // Declares reports whether the server declared a capability: Declares("resources", "subscribe"), Declares("extensions",
 // "io.modelcontextprotocol/tasks"). A member that is false or null counts as not declared.
 func (s About) Declares(path ...string) bool {
-	v := rpc.Path(s.Capabilities, path...)
+	v := rawjson.Path(s.Capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }

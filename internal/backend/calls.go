@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -257,7 +258,7 @@ func (c *calls) read(p *pending) []news {
 
 // progress passes a progress notification to the call whose token it carries, with the caller's own token; false if nobody asked for it.
 func (c *calls) progress(params []byte) bool {
-	n, err := strconv.ParseInt(string(rpc.Member(params, "progressToken")), 10, 64)
+	n, err := strconv.ParseInt(string(rawjson.Member(params, "progressToken")), 10, 64)
 	if err != nil {
 		return false
 	}
@@ -268,20 +269,20 @@ func (c *calls) progress(params []byte) bool {
 		if p.token == nil {
 			return false
 		}
-		c.post(p, news{method: "notifications/progress", params: rpc.Set(params, "progressToken", p.token)})
+		c.post(p, news{method: "notifications/progress", params: rawjson.Set(params, "progressToken", p.token)})
 		return true
 	}
 	o := c.owners[taskProgress(n)]
 	c.mu.Unlock()
 	if o.peer != nil {
-		o.peer.Notify("notifications/progress", rpc.Set(params, "progressToken", o.token))
+		o.peer.Notify("notifications/progress", rawjson.Set(params, "progressToken", o.token))
 	}
 	return o.peer != nil
 }
 
 // log passes a log line on: on a stream it belongs to the stream's call, elsewhere to the one that it can only belong to.
 func (c *calls) log(params []byte, of *pending) {
-	level := levelOf(rpc.Member(params, "level"))
+	level := levelOf(rawjson.Member(params, "level"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if of == nil {
@@ -304,7 +305,7 @@ func (c *calls) subscriber(params []byte, of *pending) *pending {
 	if of != nil {
 		return of
 	}
-	n, err := strconv.ParseInt(string(rpc.Path(params, "_meta", metaSubscription)), 10, 64)
+	n, err := strconv.ParseInt(string(rawjson.Path(params, "_meta", metaSubscription)), 10, 64)
 	if err != nil {
 		return nil
 	}

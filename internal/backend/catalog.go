@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -83,18 +84,18 @@ func elements(array []byte) ([][]byte, error) {
 
 // page reads one page of a list: its items and the cursor of the next page (empty: the last one).
 func page(k kind, result []byte) (items [][]byte, next string, err error) {
-	array := rpc.Member(result, kindNames[k])
+	array := rawjson.Member(result, kindNames[k])
 	if array == nil {
 		return nil, "", fmt.Errorf("the answer has no %q", kindNames[k])
 	}
 	if items, err = elements(array); err != nil {
 		return nil, "", fmt.Errorf("%q: %w", kindNames[k], err)
 	}
-	cursor := rpc.Member(result, "nextCursor")
+	cursor := rawjson.Member(result, "nextCursor")
 	if cursor == nil || string(cursor) == "null" {
 		return items, "", nil
 	}
-	next, ok := rpc.Text(cursor)
+	next, ok := rawjson.Text(cursor)
 	if !ok {
 		return nil, "", fmt.Errorf("\"nextCursor\" is not a string")
 	}
@@ -172,7 +173,7 @@ func itemName(k kind, raw []byte) (string, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return "", fmt.Errorf("%s: an item is not an object", kindNames[k])
 	}
-	name, ok := rpc.Text(rpc.Member(raw, kindKeys[k]))
+	name, ok := rawjson.Text(rawjson.Member(raw, kindKeys[k]))
 	switch {
 	case !ok:
 		return "", fmt.Errorf("%s: an item has no %q", kindNames[k], kindKeys[k])
@@ -220,7 +221,7 @@ func isServerName(s string) bool {
 
 // hints are the boolean annotations of a tool.
 func hints(raw []byte) map[string]bool {
-	object := rpc.Member(raw, "annotations")
+	object := rawjson.Member(raw, "annotations")
 	if len(object) == 0 || object[0] != '{' {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // Ten servers that misbehave, each in its own way, and a healthy one, called at once in this process, with the race detector where the suite has
@@ -82,11 +82,11 @@ func callHostile(p *Pool, mode, text string) error {
 		}
 		return nil
 	}
-	content, err := elements(rpc.Member(result, "content"))
+	content, err := elements(rawjson.Member(result, "content"))
 	if err != nil || len(content) != 1 {
 		return fmt.Errorf("%s: %.200s: %w", mode, result, err)
 	}
-	if said, _ := rpc.Text(rpc.Member(content[0], "text")); said != text && (mode != "huge" || !strings.HasPrefix(said, text+"xxxx")) {
+	if said, _ := rawjson.Text(rawjson.Member(content[0], "text")); said != text && (mode != "huge" || !strings.HasPrefix(said, text+"xxxx")) {
 		return fmt.Errorf("%s: asked for %q, was answered %.200q", mode, text, said)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -126,9 +127,9 @@ func (c *conn) request(ctx context.Context, r call) (result, rpcErr []byte, err 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	meta := rpc.Member(r.params, "_meta")
-	token := rpc.Member(meta, "progressToken")
-	p, err := c.calls.add(r, token, levelOf(rpc.Member(meta, metaLevel)))
+	meta := rawjson.Member(r.params, "_meta")
+	token := rawjson.Member(meta, "progressToken")
+	p, err := c.calls.add(r, token, levelOf(rawjson.Member(meta, metaLevel)))
 	if err != nil {
 		return nil, nil, &notSentError{err}
 	}
@@ -209,23 +210,23 @@ func (c *conn) address(p *pending, meta []byte) []byte {
 		return p.params
 	}
 	if p.token != nil {
-		meta = rpc.Set(meta, "progressToken", strconv.AppendInt(nil, p.id, 10))
+		meta = rawjson.Set(meta, "progressToken", strconv.AppendInt(nil, p.id, 10))
 	}
 	if c.modern {
 		declared := object(p.declared)
 		if declared == nil {
 			declared = []byte("{}")
 		}
-		meta = rpc.Set(meta, metaVersion, []byte(`"`+modernVersion+`"`))
-		meta = rpc.Set(meta, metaClient, c.client)
-		meta = rpc.Set(meta, metaCapabilities, declared)
+		meta = rawjson.Set(meta, metaVersion, []byte(`"`+modernVersion+`"`))
+		meta = rawjson.Set(meta, metaClient, c.client)
+		meta = rawjson.Set(meta, metaCapabilities, declared)
 	} else {
-		meta = rpc.Set(meta, metaVersion, nil)
-		meta = rpc.Set(meta, metaClient, nil)
-		meta = rpc.Set(meta, metaCapabilities, nil)
-		meta = rpc.Set(meta, metaLevel, nil)
+		meta = rawjson.Set(meta, metaVersion, nil)
+		meta = rawjson.Set(meta, metaClient, nil)
+		meta = rawjson.Set(meta, metaCapabilities, nil)
+		meta = rawjson.Set(meta, metaLevel, nil)
 	}
-	return rpc.Set(p.params, "_meta", meta)
+	return rawjson.Set(p.params, "_meta", meta)
 }
 
 // notice takes what a server tells that concerns no call.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -47,7 +48,7 @@ func (e *entry) call(ctx context.Context, r call) (result, rpcErr []byte, err er
 			return nil, nil, absent
 		}
 		if err == nil {
-			c.loud(ctx, levelOf(rpc.Path(r.params, "_meta", metaLevel)))
+			c.loud(ctx, levelOf(rawjson.Path(r.params, "_meta", metaLevel)))
 			result, rpcErr, err = c.request(ctx, r)
 		}
 		switch {

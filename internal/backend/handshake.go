@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // noticeListening is the first message on a stream of notices, and stands for the opening of the old revisions' one.
@@ -84,7 +84,7 @@ func (c *conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q (hint: we speak %s and %v)", r.Version, modernVersion, legacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
-	c.introduced(result, rpc.Member(result, "serverInfo"))
+	c.introduced(result, rawjson.Member(result, "serverInfo"))
 	c.link.speak(c.version)
 	err = c.link.notify(ctx, "notifications/initialized", nil)
 	var status *statusError
@@ -124,14 +124,14 @@ func (c *conn) discover(ctx context.Context) error {
 		return fmt.Errorf("it speaks %.200q only", r.Versions)
 	}
 	c.caps = r.Capabilities
-	c.introduced(result, rpc.Path(result, "_meta", metaServer))
+	c.introduced(result, rawjson.Path(result, "_meta", metaServer))
 	return nil
 }
 
 // introduced keeps what a server said of itself.
 func (c *conn) introduced(result, info []byte) {
-	c.said = About{Version: c.version, Capabilities: object(rpc.Member(result, "capabilities")), Info: object(info)}
-	c.said.Instructions, _ = rpc.Text(rpc.Member(result, "instructions"))
+	c.said = About{Version: c.version, Capabilities: object(rawjson.Member(result, "capabilities")), Info: object(info)}
+	c.said.Instructions = rawjson.TextAt(result, "instructions")
 	c.calls.batches.Store(c.version == "2025-03-26")
 	c.calls.extended.Store(c.said.Declares("extensions") || c.said.Declares("experimental") || c.said.Declares("tasks"))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -26,7 +27,7 @@ func nameOf(method string, params []byte) string {
 	default:
 		return ""
 	}
-	name, _ := rpc.Text(rpc.Member(params, key))
+	name := rawjson.TextAt(params, key)
 	return name
 }
 
@@ -35,7 +36,7 @@ func paramHeadersOf(definitions [][]byte) map[string][]rpc.ParamHeader {
 	m := map[string][]rpc.ParamHeader{}
 	for _, raw := range definitions {
 		if wanted := rpc.ParamHeaders(raw); wanted != nil {
-			name, _ := rpc.Text(rpc.Member(raw, "name"))
+			name := rawjson.TextAt(raw, "name")
 			m[name] = wanted
 		}
 	}
@@ -49,7 +50,7 @@ func headerFault(definition []byte) string {
 		return ""
 	}
 	f := headerFaults{seen: map[string]bool{}}
-	f.schema(rpc.Member(definition, "inputSchema"), false, 0)
+	f.schema(rawjson.Member(definition, "inputSchema"), false, 0)
 	return f.fault
 }
 
@@ -79,7 +80,7 @@ func (f *headerFaults) schema(raw []byte, argument bool, depth int) {
 	for key, value := range members(raw) {
 		switch {
 		case key == headerKey:
-			f.annotation(value, rpc.Member(raw, "type"), argument)
+			f.annotation(value, rawjson.Member(raw, "type"), argument)
 		case key == "properties":
 			for _, property := range members(value) {
 				f.schema(property, argument || depth == 0, depth+1)
@@ -96,8 +97,8 @@ var plainKeywords = []string{"const", "enum", "default", "examples"}
 
 // annotation checks one.
 func (f *headerFaults) annotation(name, kind []byte, argument bool) {
-	text, ok := rpc.Text(name)
-	simple, _ := rpc.Text(kind)
+	text, ok := rawjson.Text(name)
+	simple, _ := rawjson.Text(kind)
 	switch {
 	case !argument:
 		f.fault = "x-mcp-header stands where not only properties lead"
@@ -138,7 +139,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 // setParams repeats the arguments of a call in headers.
 func setParams(h http.Header, wanted []rpc.ParamHeader, params []byte) {
 	for _, w := range wanted {
-		if text, ok := w.Value(rpc.Member(params, "arguments")); ok {
+		if text, ok := w.Value(rawjson.Member(params, "arguments")); ok {
 			h.Set(w.Name, rpc.HeaderValue(text))
 		}
 	}

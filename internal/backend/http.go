@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -147,7 +148,7 @@ func (h *httpLink) send(p *pending, method string, params []byte) error {
 		return err
 	}
 	if method == "tools/call" && h.isModern() {
-		name, _ := rpc.Text(rpc.Member(params, "name"))
+		name := rawjson.TextAt(params, "name")
 		h.mu.Lock()
 		wanted := h.wanted[name]
 		h.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -23,7 +24,7 @@ type inbox struct {
 // again afterwards. A message that is no JSON-RPC is passed over, unless it names a call that waits.
 // The answer is whether somebody waited for it: an answer, the progress of a call, or a question that goes to its client.
 func (in *inbox) take(line []byte, of *pending) bool {
-	if len(line) > 0 && line[0] == '[' && in.calls.batches.Load() && rpc.Valid(line) {
+	if len(line) > 0 && line[0] == '[' && in.calls.batches.Load() && rawjson.Valid(line) {
 		return in.batch(line, of)
 	}
 	in.heard.Add(1)
@@ -110,7 +111,7 @@ func (in *inbox) notification(m rpc.Message, of *pending) bool {
 // cancelled takes a server's word that it wants no answer any more to a question of its, or, in the modern revision, that it ends a
 // stream of notices.
 func (in *inbox) cancelled(params []byte) {
-	id := rpc.Member(params, "requestId")
+	id := rawjson.Member(params, "requestId")
 	if !in.calls.modern.Load() {
 		in.calls.withdraw(id)
 		return

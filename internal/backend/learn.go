@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -43,7 +44,7 @@ func (c *conn) usable(definitions [][]byte) (good [][]byte, problems []string) {
 	}
 	for _, raw := range definitions {
 		if fault := headerFault(raw); fault != "" {
-			name, _ := rpc.Text(rpc.Member(raw, "name"))
+			name := rawjson.TextAt(raw, "name")
 			problems = append(problems, fmt.Sprintf("tools %.150q: %s", name, fault))
 			continue
 		}
@@ -75,7 +76,7 @@ func (c *conn) list(ctx context.Context, k kind, size *int) ([][]byte, error) {
 	for range maxPages {
 		var params []byte
 		if cursor != "" {
-			params = rpc.Set(nil, "cursor", rpc.Quote(cursor))
+			params = rawjson.Set(nil, "cursor", rawjson.Quote(cursor))
 		}
 		result, bad, err := c.request(ctx, call{method: kindMethods[k], params: params})
 		if err != nil {

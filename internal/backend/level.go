@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // levels are those of log lines, from the least severe one on (RFC 5424).
@@ -17,7 +17,7 @@ const (
 
 // levelOf reads a raw JSON string.
 func levelOf(raw []byte) int {
-	text, _ := rpc.Text(raw)
+	text, _ := rawjson.Text(raw)
 	return slices.Index(levels, text)
 }
 

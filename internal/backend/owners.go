@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -39,7 +40,7 @@ const (
 
 // keep remembers the client of a call under an id, a raw JSON string. The lock is held.
 func (c *calls) keep(p *pending, kind string, id []byte) {
-	if text, ok := rpc.Text(id); ok && len(text) <= maxOwnedID {
+	if text, ok := rawjson.Text(id); ok && len(text) <= maxOwnedID {
 		c.store(kind+text, owner{peer: p.peer})
 	}
 }
@@ -72,14 +73,14 @@ func (c *calls) remember(p *pending, m rpc.Message) {
 		if codeOf(m.Error) != codeURLElicitation {
 			return
 		}
-		list, _ := elements(rpc.Path(m.Error, "data", "elicitations"))
+		list, _ := elements(rawjson.Path(m.Error, "data", "elicitations"))
 		for _, one := range list {
-			c.keep(p, ownsElicitation, rpc.Member(one, "elicitationId"))
+			c.keep(p, ownsElicitation, rawjson.Member(one, "elicitationId"))
 		}
 	case c.extended.Load() && p.method == "tools/call":
-		id := rpc.Path(m.Result, "task", "taskId")
-		if string(rpc.Member(m.Result, "resultType")) == `"task"` {
-			id = rpc.Member(m.Result, "taskId")
+		id := rawjson.Path(m.Result, "task", "taskId")
+		if string(rawjson.Member(m.Result, "resultType")) == `"task"` {
+			id = rawjson.Member(m.Result, "taskId")
 		}
 		if id == nil {
 			return
@@ -93,7 +94,7 @@ func (c *calls) remember(p *pending, m rpc.Message) {
 
 // completed tells of the end of an elicitation by URL to the client that was asked.
 func (c *calls) completed(params []byte) {
-	id, ok := rpc.Text(rpc.Member(params, "elicitationId"))
+	id, ok := rawjson.Text(rawjson.Member(params, "elicitationId"))
 	if !ok {
 		return
 	}
@@ -116,7 +117,7 @@ func (c *calls) related(params []byte) *pending {
 		if p.peer == nil || len(p.method) < 6 || p.method[:6] != "tasks/" {
 			continue
 		}
-		if own, _ := rpc.Text(rpc.Member(p.params, "taskId")); own == id {
+		if own, _ := rawjson.Text(rawjson.Member(p.params, "taskId")); own == id {
 			return p
 		}
 	}
@@ -125,9 +126,9 @@ func (c *calls) related(params []byte) *pending {
 
 // taskOf is the task that a message names, where it names one.
 func taskOf(params []byte) string {
-	id, ok := rpc.Text(rpc.Path(params, "_meta", metaTask, "taskId"))
+	id, ok := rawjson.Text(rawjson.Path(params, "_meta", metaTask, "taskId"))
 	if !ok {
-		id, _ = rpc.Text(rpc.Member(params, "taskId"))
+		id = rawjson.TextAt(params, "taskId")
 	}
 	return id
 }

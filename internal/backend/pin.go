@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -253,7 +253,7 @@ func (p *pins) instructions(text string, live bool, sc *scanner) *Held {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	raw, key := rpc.Set(nil, instructionList, rpc.Quote(text)), pinKey{kind: kinds}
+	raw, key := rawjson.Set(nil, instructionList, rawjson.Quote(text)), pinKey{kind: kinds}
 	h := &Held{New: raw, Digest: Digest(raw)}
 	old := p.items[key]
 	same := old != nil && sameDefinition(old.raw, raw)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // canonical is the form of a definition over which its digest is made: the whole object, the members of every object sorted, no
@@ -35,5 +35,5 @@ func sameDefinition(a, b []byte) bool {
 
 // bodySum is the digest of a definition without its name.
 func bodySum(k kind, raw []byte) [sha256.Size]byte {
-	return sha256.Sum256(canonical(rpc.Set(raw, kindKeys[k], nil)))
+	return sha256.Sum256(canonical(rawjson.Set(raw, kindKeys[k], nil)))
 }

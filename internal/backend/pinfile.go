@@ -20,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -238,6 +238,6 @@ func rowName(r pinRow) string {
 	if k == kinds {
 		return ""
 	}
-	name, _ := rpc.Text(rpc.Member(r.Definition, kindKeys[k]))
+	name := rawjson.TextAt(r.Definition, kindKeys[k])
 	return name
 }

@@ -2,7 +2,7 @@ package backend
 
 import (
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -25,7 +25,7 @@ func itemNames(l listing) []string {
 	var out []string
 	for k := range kinds {
 		for _, raw := range l[k] {
-			if name, ok := rpc.Text(rpc.Member(raw, "name")); ok {
+			if name, ok := rawjson.Text(rawjson.Member(raw, "name")); ok {
 				out = append(out, name)
 			}
 		}

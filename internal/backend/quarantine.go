@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // sift takes out of the definitions what is in quarantine. The lock is held.
@@ -52,7 +52,7 @@ func (e *entry) withholds(method string, params []byte) error {
 	default:
 		return nil
 	}
-	name, _ := rpc.Text(rpc.Member(params, key))
+	name := rawjson.TextAt(params, key)
 	if slices.ContainsFunc(e.held, func(h Held) bool { return h.Item.Kind == k && !h.Template && h.Item.Name == name }) {
 		return &absentError{e.name + "__" + name}
 	}

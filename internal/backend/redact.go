@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // minSecret is the length from which a value that was expanded is kept out of what people read. Shorter ones ("1", "en") are no
@@ -75,7 +75,7 @@ func (r *redactor) add(value, name string) {
 	if len(value) < minSecret {
 		return
 	}
-	quoted := rpc.Quote(value)
+	quoted := rawjson.Quote(value)
 	for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), string(quoted[1 : len(quoted)-1])} {
 		if !slices.ContainsFunc(r.pairs, func(p pair) bool { return p.value == form }) {
 			r.pairs = append(r.pairs, pair{form, name})

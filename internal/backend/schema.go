@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // maxSchema bounds the schemas that are compiled, in bytes: a larger one costs more than what it tells.
@@ -26,7 +26,7 @@ var dialects = [...]string{
 func SchemaProblems(definition []byte) []string {
 	var found []string
 	for _, key := range [...]string{"inputSchema", "outputSchema"} {
-		raw := rpc.Member(definition, key)
+		raw := rawjson.Member(definition, key)
 		if raw == nil && key == "outputSchema" {
 			continue
 		}
@@ -50,7 +50,7 @@ func compileSchema(raw []byte) (err error) {
 	case len(raw) > maxSchema:
 		return fmt.Errorf("it is longer than %d KiB and was not checked", maxSchema>>10)
 	}
-	if dialect, ok := rpc.Text(rpc.Member(raw, "$schema")); ok && !known(dialect) {
+	if dialect, ok := rawjson.Text(rawjson.Member(raw, "$schema")); ok && !known(dialect) {
 		return fmt.Errorf("its dialect %.80q is not understood (hint: 2020-12 and draft-07 are)", dialect)
 	}
 	var s jsonschema.Schema

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // skillsExtension is the extension by which servers serve skills.
@@ -46,8 +46,8 @@ func (e *entry) siftSkills() {
 	names := map[string]int{}
 	for _, d := range defs {
 		s := Served{Server: e.name, URI: d.Item.Name, Raw: d.Raw, Digest: Digest(d.Raw), State: SkillNew}
-		name, _ := rpc.Text(rpc.Path(d.Raw, "frontmatter", "name"))
-		s.Description, _ = rpc.Text(rpc.Path(d.Raw, "frontmatter", "description"))
+		name := rawjson.TextAt(d.Raw, "frontmatter", "name")
+		s.Description = rawjson.TextAt(d.Raw, "frontmatter", "description")
 		if !isSkillName(name) {
 			e.leftOut = append(e.leftOut, fmt.Sprintf("skill %.150q: its front matter has no usable name", d.Item.Name))
 			continue
@@ -91,14 +91,14 @@ func (p *pins) skill(d policy.Definition) (state string, text []byte) {
 
 // fileOf is what an entry says of one of its files.
 func fileOf(entry []byte, uri string) (digest string, size int, err error) {
-	list, err := elements(rpc.Member(entry, "resources"))
+	list, err := elements(rawjson.Member(entry, "resources"))
 	if err != nil {
 		return "", 0, errors.New("its entry does not list its files with their digests")
 	}
 	for _, f := range list {
-		if u, _ := rpc.Text(rpc.Member(f, "uri")); u == uri {
-			digest, _ = rpc.Text(rpc.Member(f, "digest"))
-			if size, err = strconv.Atoi(string(rpc.Member(f, "size"))); err != nil {
+		if u, _ := rawjson.Text(rawjson.Member(f, "uri")); u == uri {
+			digest = rawjson.TextAt(f, "digest")
+			if size, err = strconv.Atoi(string(rawjson.Member(f, "size"))); err != nil {
 				return "", 0, fmt.Errorf("its entry says no size of %s", uri)
 			}
 			return digest, size, nil
@@ -116,21 +116,21 @@ func (p *Pool) SkillText(ctx context.Context, s Served) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("skill %s: %w", s.Name, err)
 	}
-	result, bad, err := p.Do(ctx, policy.Scope{}, s.Server, "resources/read", rpc.Set(nil, "uri", rpc.Quote(s.URI)), nil)
+	result, bad, err := p.Do(ctx, policy.Scope{}, s.Server, "resources/read", rawjson.Set(nil, "uri", rawjson.Quote(s.URI)), nil)
 	switch {
 	case err != nil:
 		return nil, err
 	case bad != nil:
 		return nil, fmt.Errorf("skill %s: its server says %s", s.Name, excerpt(bad))
 	}
-	list, err := elements(rpc.Member(result, "contents"))
+	list, err := elements(rawjson.Member(result, "contents"))
 	if err != nil || len(list) != 1 {
 		return nil, fmt.Errorf("skill %s: %s is not one file", s.Name, s.URI)
 	}
-	text, ok := rpc.Text(rpc.Member(list[0], "text"))
+	text, ok := rawjson.Text(rawjson.Member(list[0], "text"))
 	data := []byte(text)
 	if !ok {
-		blob, _ := rpc.Text(rpc.Member(list[0], "blob"))
+		blob := rawjson.TextAt(list[0], "blob")
 		if data, err = base64.StdEncoding.DecodeString(blob); err != nil {
 			return nil, fmt.Errorf("skill %s: %s: %w", s.Name, s.URI, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // Catalog is an immutable snapshot of what is known, from memory: it never waits for a server.
@@ -73,7 +73,7 @@ func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition
 		if d.Annotations == nil && d.Item.Kind == policy.Tool {
 			d.Annotations = hints(d.Raw)
 		}
-		if d.Item.Kind == policy.Resource && rpc.Member(d.Raw, kindKeys[templates]) != nil {
+		if d.Item.Kind == policy.Resource && rawjson.Member(d.Raw, kindKeys[templates]) != nil {
 			temps = append(temps, d)
 		} else {
 			defs = append(defs, d)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -205,7 +206,7 @@ func (l *stdioLink) cancel(p *pending, reason string) {
 }
 
 func cancelParams(id int64, reason string) []byte {
-	return []byte(`{"requestId":` + strconv.FormatInt(id, 10) + `,"reason":` + string(rpc.Quote(reason)) + `}`)
+	return []byte(`{"requestId":` + strconv.FormatInt(id, 10) + `,"reason":` + string(rawjson.Quote(reason)) + `}`)
 }
 
 func (l *stdioLink) respond(m rpc.Message) { _ = l.write(append(m.Append(nil), '\n')) }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // told is a client that only listens; nil: nobody.
@@ -45,11 +45,11 @@ func ask(ctx context.Context, t testing.TB, p *Pool, server string, notify func(
 // textOf is the text of a result's first content.
 func textOf(t testing.TB, result string) string {
 	t.Helper()
-	list, err := elements(rpc.Member([]byte(result), "content"))
+	list, err := elements(rawjson.Member([]byte(result), "content"))
 	if err != nil || len(list) == 0 {
 		t.Fatalf("result %s: %v", result, err)
 	}
-	s, _ := rpc.Text(rpc.Member(list[0], "text"))
+	s := rawjson.TextAt(list[0], "text")
 	return s
 }
 

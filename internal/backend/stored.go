@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // storedVersion is the form of a stored catalog. A file of another form counts as unknown.
@@ -41,11 +41,11 @@ func (l *listing) save(dir, server, digest string, info About) error {
 	if dir == "" || digest == "" {
 		return nil
 	}
-	b := append([]byte(`{"version":`+storedVersion+`,"server":`), rpc.Quote(server)...)
-	b = append(append(b, `,"config":`...), rpc.Quote(digest)...)
+	b := append([]byte(`{"version":`+storedVersion+`,"server":`), rawjson.Quote(server)...)
+	b = append(append(b, `,"config":`...), rawjson.Quote(digest)...)
 	b = info.append(b)
 	for k := range kinds {
-		b = append(append(append(b, ",\n"...), rpc.Quote(kindNames[k])...), ":["...)
+		b = append(append(append(b, ",\n"...), rawjson.Quote(kindNames[k])...), ":["...)
 		for i, raw := range l[k] {
 			if i > 0 {
 				b = append(b, ',')
@@ -85,43 +85,43 @@ func seen(dir, server string) bool {
 		return false
 	}
 	b, err := os.ReadFile(catalogFile(dir, server))
-	if err != nil || !rpc.Valid(b) {
+	if err != nil || !rawjson.Valid(b) {
 		return false
 	}
-	name, _ := rpc.Text(rpc.Member(b, "server"))
-	return name == server && string(rpc.Member(b, "version")) == storedVersion
+	name := rawjson.TextAt(b, "server")
+	return name == server && string(rawjson.Member(b, "version")) == storedVersion
 }
 
 // parse reads the form that save writes.
 func (l *listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
-	if !rpc.Valid(b) {
+	if !rawjson.Valid(b) {
 		return About{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
 	}
-	name, _ := rpc.Text(rpc.Member(b, "server"))
-	config, _ := rpc.Text(rpc.Member(b, "config"))
-	if string(rpc.Member(b, "version")) != storedVersion || name != server || config != digest {
+	name := rawjson.TextAt(b, "server")
+	config := rawjson.TextAt(b, "config")
+	if string(rawjson.Member(b, "version")) != storedVersion || name != server || config != digest {
 		return About{}, false, nil
 	}
 	var read listing
 	for k := range kinds {
-		items, err := elements(rpc.Member(b, kindNames[k]))
+		items, err := elements(rawjson.Member(b, kindNames[k]))
 		if err != nil {
 			return About{}, false, fmt.Errorf("catalog of %s: %s: %w (hint: delete the file; it is learned again)", server, kindNames[k], err)
 		}
 		read[k] = items
 	}
 	*l = read
-	info.Version, _ = rpc.Text(rpc.Path(b, "about", "version"))
-	info.Instructions, _ = rpc.Text(rpc.Path(b, "about", "instructions"))
-	info.Capabilities = object(rpc.Path(b, "about", "capabilities"))
-	info.Info = object(rpc.Path(b, "about", "serverInfo"))
+	info.Version = rawjson.TextAt(b, "about", "version")
+	info.Instructions = rawjson.TextAt(b, "about", "instructions")
+	info.Capabilities = object(rawjson.Path(b, "about", "capabilities"))
+	info.Info = object(rawjson.Path(b, "about", "serverInfo"))
 	return info, true, nil
 }
 
 // append writes what a server said of itself as a member of a stored catalog.
 func (s About) append(b []byte) []byte {
-	b = append(append(b, ",\n\"about\":{\"version\":"...), rpc.Quote(s.Version)...)
-	b = append(append(b, `,"instructions":`...), rpc.Quote(s.Instructions)...)
+	b = append(append(b, ",\n\"about\":{\"version\":"...), rawjson.Quote(s.Version)...)
+	b = append(append(b, `,"instructions":`...), rawjson.Quote(s.Instructions)...)
 	if s.Capabilities != nil {
 		b = append(append(b, `,"capabilities":`...), s.Capabilities...)
 	}

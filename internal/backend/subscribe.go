@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // maxSubscriptions bounds the resources of one server that are subscribed to at once. Each holds a goroutine, and a stream towards a
@@ -34,7 +34,7 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(para
 	case e.builtin != nil:
 		return nil, fmt.Errorf("server %q: %w", server, errNoSubscriptions)
 	}
-	if err := e.screen("resources/read", rpc.Set(nil, "uri", rpc.Quote(uri))); err != nil { // what cannot be read is not listened to either
+	if err := e.screen("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil { // what cannot be read is not listened to either
 		return nil, fmt.Errorf("server %q: %w", server, err)
 	}
 	s, err := p.subs.join(p, subject{server, uri}, &tell)
@@ -147,7 +147,7 @@ func (all *subscriptions) expire(s *subscription) {
 
 // updated passes on what a server of the old revisions tells, where the subscription is known by the uri only.
 func (all *subscriptions) updated(server string, params []byte) {
-	uri, ok := rpc.Text(rpc.Member(params, "uri"))
+	uri, ok := rawjson.Text(rawjson.Member(params, "uri"))
 	if !ok {
 		return
 	}
@@ -303,7 +303,7 @@ func (s *subscription) made() {
 }
 
 // params name the resource.
-func (s *subscription) params() []byte { return rpc.Set(nil, "uri", rpc.Quote(s.uri)) }
+func (s *subscription) params() []byte { return rawjson.Set(nil, "uri", rawjson.Quote(s.uri)) }
 
 // listen is the subscription at a server of the modern revision: a request whose notifications are the news. One for each resource,
 // because the filter of a stream cannot be changed.
@@ -312,7 +312,7 @@ func (s *subscription) listen(c *conn) error {
 	defer cancel(nil)
 	late := time.AfterFunc(DefaultCall, func() { cancel(fmt.Errorf("it did not acknowledge the subscription within %v", DefaultCall)) })
 	defer late.Stop()
-	uri := rpc.Quote(s.uri)
+	uri := rawjson.Quote(s.uri)
 	params := append(append([]byte(`{"notifications":{"resourceSubscriptions":[`), uri...), "]}}"...)
 	_, bad, err := c.request(ctx, call{method: methodListen, params: params, peer: &ear{s: s, acknowledged: func(ok bool) {
 		late.Stop()
@@ -352,7 +352,7 @@ func (h *ear) Notify(method string, params []byte) {
 	switch method {
 	case noticeListening:
 		var agreed []string
-		_ = json.Unmarshal(rpc.Path(params, "notifications", "resourceSubscriptions"), &agreed)
+		_ = json.Unmarshal(rawjson.Path(params, "notifications", "resourceSubscriptions"), &agreed)
 		h.acknowledged(slices.Contains(agreed, h.s.uri))
 	case noticeUpdated:
 		h.s.tell(unlabelled(params))
@@ -361,9 +361,9 @@ func (h *ear) Notify(method string, params []byte) {
 
 // unlabelled takes the id of our own stream out of params.
 func unlabelled(params []byte) []byte {
-	meta := rpc.Set(rpc.Member(params, "_meta"), metaSubscription, nil)
+	meta := rawjson.Set(rawjson.Member(params, "_meta"), metaSubscription, nil)
 	if string(meta) == "{}" {
 		meta = nil
 	}
-	return rpc.Set(params, "_meta", meta)
+	return rawjson.Set(params, "_meta", meta)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"mycelium/internal/rawjson"
 )
 
 // ErrClosed tells that the connection ended before the answer.
@@ -157,7 +159,7 @@ func (c *Conn) malformed(line []byte, m Message, bad *Error) {
 	if line[0] != '{' && line[0] != '[' {
 		return
 	}
-	if m.ID != nil && Member(line, "method") == nil && c.settle(Message{ID: m.ID, Error: bad.Raw()}) {
+	if m.ID != nil && rawjson.Member(line, "method") == nil && c.settle(Message{ID: m.ID, Error: bad.Raw()}) {
 		return
 	}
 	c.refuse(m.ID, bad)

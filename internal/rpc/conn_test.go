@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"mycelium/internal/rawjson"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -202,7 +204,7 @@ func start(c *Conn, peer *Lines, method string) (id int64, wait func(context.Con
 
 func TestConnMalformed(t *testing.T) {
 	x, y := net.Pipe()
-	c := NewConn(x, x, 100, func(_ context.Context, m Message) ([]byte, *Error) { return Quote(m.Method), nil })
+	c := NewConn(x, x, 100, func(_ context.Context, m Message) ([]byte, *Error) { return rawjson.Quote(m.Method), nil })
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(t.Context()) }()
 	peer := NewLines(y, 0)

@@ -1,0 +1,137 @@
+package rawjson
+
+// Visitor decides what [Rewrite] changes. An S is what the caller knows of a value: Rewrite passes the S of an object to Member, which
+// returns the S of the member's value. The elements of an array have the S of the array.
+type Visitor[S any] struct {
+	// Member is called with each member of an object: the S of the object, the decoded name and the first byte of the value. If
+	// whole is true, Rewrite calls Value and does not look into the value.
+	Member func(object S, name []byte, first byte) (value S, whole bool)
+
+	// String returns the token that replaces a string, nil to keep it. token has its quotes. Names of members are never replaced.
+	String func(value S, token []byte) []byte
+
+	// Value returns what replaces a value, nil to keep it.
+	Value func(value S, raw []byte) []byte
+
+	// Compact leaves out the white space between tokens. What Value keeps or returns stays as it is.
+	Compact bool
+}
+
+// maxDepth is the nesting that package jsontext accepts, and so that of every text that Valid has checked.
+const maxDepth = 10_000
+
+// Rewrite appends raw, one JSON value, to dst, with the changes that a Visitor makes. of is what the caller knows of raw. With a nil
+// dst and no changes the result is raw itself. It returns false if raw is not made of JSON's brackets, commas and colons as it should
+// be; it does not check literals, numbers and the inside of strings.
+func Rewrite[S any](dst, raw []byte, of S, v *Visitor[S]) ([]byte, bool) {
+	w := rewriter[S]{Visitor: v, raw: raw, out: dst}
+	if !w.value(of, 0) || w.next() != 0 || w.at < len(raw) {
+		return dst, false
+	}
+	if dst == nil && w.copied == 0 {
+		return raw, true
+	}
+	return append(w.out, raw[w.copied:]...), true
+}
+
+type rewriter[S any] struct {
+	*Visitor[S]
+	raw    []byte
+	at     int
+	out    []byte
+	copied int // how much of raw stands in out
+}
+
+// next moves past white space and returns the byte that follows; 0 at the end.
+func (w *rewriter[S]) next() byte {
+	from := w.at
+	w.at = space(w.raw, from)
+	if w.Compact && w.at > from {
+		w.replace(from, w.at, nil)
+	}
+	if w.at >= len(w.raw) {
+		return 0
+	}
+	return w.raw[w.at]
+}
+
+// replace writes with in the place of a piece that was not copied yet.
+func (w *rewriter[S]) replace(from, to int, with []byte) {
+	w.out = append(append(w.out, w.raw[w.copied:from]...), with...)
+	w.copied = to
+}
+
+// token moves past a string and returns it with its quotes.
+func (w *rewriter[S]) token() (token []byte, ok bool) {
+	from := w.at
+	w.at, ok = stringEnd(w.raw, from)
+	return w.raw[from:w.at:w.at], ok
+}
+
+func (w *rewriter[S]) value(of S, depth int) bool {
+	first := w.next()
+	switch {
+	case first == 0 || depth > maxDepth:
+		return false
+	case first == '{':
+		return w.nested('}', of, depth)
+	case first == '[':
+		return w.nested(']', of, depth)
+	case first == '"':
+		token, ok := w.token()
+		if !ok {
+			return false
+		}
+		if with := w.String(of, token); with != nil {
+			w.replace(w.at-len(token), w.at, with)
+		}
+		return true
+	}
+	from := w.at
+	w.at = valueEnd(w.raw, from)
+	return w.at > from
+}
+
+// nested goes through an object or an array.
+func (w *rewriter[S]) nested(closing byte, of S, depth int) bool {
+	w.at++
+	if w.next() == closing {
+		w.at++
+		return true
+	}
+	for {
+		if closing == '}' && !w.member(of, depth) || closing == ']' && !w.value(of, depth+1) {
+			return false
+		}
+		switch w.next() {
+		case ',':
+			w.at++
+		case closing:
+			w.at++
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+func (w *rewriter[S]) member(of S, depth int) bool {
+	if w.next() != '"' {
+		return false
+	}
+	name, ok := w.token()
+	if !ok || w.next() != ':' {
+		return false
+	}
+	w.at++
+	value, whole := w.Member(of, Unquote(name), w.next())
+	if !whole {
+		return w.value(value, depth+1)
+	}
+	from := w.at
+	w.at = valueEnd(w.raw, from)
+	if with := w.Value(value, w.raw[from:w.at:w.at]); with != nil {
+		w.replace(from, w.at, with)
+	}
+	return w.at > from
+}
