@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
 )
 
@@ -363,7 +364,7 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case failed != nil:
 		r.Outcome, r.Error = "error", bounded(failed.Error(), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", bounded(stringMember(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", bounded(rawjson.TextAt(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}

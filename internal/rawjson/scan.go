@@ -108,7 +108,16 @@ func space(b []byte, i int) int {
 
 // stringEnd returns the offset after the string that begins at i; len(b) and false if it does not end.
 func stringEnd(b []byte, i int) (int, bool) {
-	for j := i + 1; j < len(b); j++ {
+	j := i + 1
+	for near := min(j+16, len(b)); j < near; j++ { // most strings are short: for them this is faster than IndexByte
+		switch b[j] {
+		case '"':
+			return j + 1, true
+		case '\\':
+			j++
+		}
+	}
+	for ; j < len(b); j++ {
 		n := bytes.IndexByte(b[j:], '"')
 		if n < 0 {
 			break
@@ -152,18 +161,20 @@ func valueEnd(b []byte, i int) int {
 func nestedEnd(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
-		switch b[i] {
-		case '"':
+		c := b[i]
+		if c == '"' {
 			i, _ = stringEnd(b, i)
 			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
 		}
 		i++
+		switch c | 0x20 { // { and [ differ in this bit only, and so do } and ]
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
 	}
 	return i
 }
