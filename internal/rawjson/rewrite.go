@@ -44,6 +44,13 @@ type rewriter[S any] struct {
 
 // next moves past white space and returns the byte that follows; 0 at the end.
 func (w *rewriter[S]) next() byte {
+	if w.at < len(w.raw) && w.raw[w.at] > ' ' { // mostly there is none
+		return w.raw[w.at]
+	}
+	return w.afterSpace()
+}
+
+func (w *rewriter[S]) afterSpace() byte {
 	from := w.at
 	w.at = space(w.raw, from)
 	if w.Compact && w.at > from {
@@ -57,6 +64,9 @@ func (w *rewriter[S]) next() byte {
 
 // replace writes with in the place of a piece that was not copied yet.
 func (w *rewriter[S]) replace(from, to int, with []byte) {
+	if w.out == nil {
+		w.out = make([]byte, 0, len(w.raw)+len(with)+len(w.raw)/8)
+	}
 	w.out = append(append(w.out, w.raw[w.copied:from]...), with...)
 	w.copied = to
 }
