@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"mycelium/cmd/myc/internal/demo"
 )
 
 // badPatience bounds every process of these tests: what hangs is a failure, not the end of the run.
@@ -59,7 +61,7 @@ func newBadWorld(t *testing.T, over ...string) *badWorld {
 		}
 	}
 	// The race detector would sleep for a second at the end of every process.
-	w.env = append(scratchEnv(os.Environ(), filepath.Join(root, "home")), "XDG_RUNTIME_DIR="+filepath.Join(root, "run"),
+	w.env = append(demo.ScratchEnv(os.Environ(), filepath.Join(root, "home")), "XDG_RUNTIME_DIR="+filepath.Join(root, "run"),
 		"TMPDIR="+filepath.Join(root, "tmp"), "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
 	w.vars = map[string]string{
 		"dir": w.dir, "home": filepath.Join(root, "home"), "state": filepath.Join(root, "home", ".local", "state", "mycelium"),

@@ -21,6 +21,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -348,8 +349,8 @@ func openSession(ctx context.Context, paths daemon.Paths) error {
 		return err
 	}
 	defer client.Close()
-	var got attached
-	conn, err := client.Stream(ctx, "mcp", sessionParams{Role: "guest"}, &got)
+	var got api.Attached
+	conn, err := client.Stream(ctx, "mcp", api.SessionParams{Role: "guest"}, &got)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/node"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/rawjson"
 )
 
@@ -41,7 +44,7 @@ func (p *project) start(token string, args ...string) *background {
 	cmd := p.command(args...)
 	cmd.Stdout, cmd.Stderr = &b.out, &b.err
 	if token != "" {
-		cmd.Env = append(append([]string{}, cmd.Env...), tokenVar+"="+token)
+		cmd.Env = append(append([]string{}, cmd.Env...), api.TokenVar+"="+token)
 	}
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -160,7 +163,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 	}{
 		{"no token", "GET", base, "", host, nil, 401, "operator's token"},
 		{"a session's token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + s.Token}, 401, "the token of a session does not answer"},
-		{"another token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + operatorPrefix + "x"}, 401, "operator's token"},
+		{"another token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + node.OperatorPrefix + "x"}, 401, "operator's token"},
 		{"another scheme", "GET", base, "", host, []string{"Authorization", "Basic " + operator}, 401, "operator's token"},
 		{"another host", "GET", base, "", "evil.example", auth, 403, "Host"},
 		{"another site", "POST", one, good, host, append([]string{"Origin", "http://evil.example"}, posted...), 403, "Origin"},
@@ -174,7 +177,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		{"no word", "POST", one, fmt.Sprintf(`{"digest":%q}`, r.Digest), host, posted, 400, "allow"},
 		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "another call"},
 		{"an odd reach", "POST", one, fmt.Sprintf(`{"allow":true,"for":"ever","digest":%q}`, r.Digest), host, posted, 400, "for once"},
-		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", maxAnswer) + `"}`, host, posted, 413, "at most"},
+		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", node.MaxAnswer) + `"}`, host, posted, 413, "at most"},
 		{"unknown", "POST", base + "/nothing", good, host, posted, 404, "no request"},
 		{"unknown", "GET", base + "/nothing", "", host, auth, 404, "no request"},
 		{"another method", "DELETE", one, "", host, auth, 405, ""},
@@ -209,7 +212,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("what is kept of the token: %v %v", kept, err)
 	}
-	if text, err := os.ReadFile(kept[0]); err != nil || strings.Contains(string(text), strings.TrimPrefix(next, operatorPrefix)) || !strings.Contains(string(text), "digest") {
+	if text, err := os.ReadFile(kept[0]); err != nil || strings.Contains(string(text), strings.TrimPrefix(next, node.OperatorPrefix)) || !strings.Contains(string(text), "digest") {
 		t.Errorf("%s holds %s (%v)", kept[0], text, err)
 	}
 	if status, _, _ = p.fetch("GET", base, "", host, auth...); status != 401 {
@@ -278,7 +281,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 	s := p.mint("--role", "guest")
 	b := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
 	r := p.waiting(1, 1)[0]
-	for _, mark := range []string{tokenVar + "=" + s.Token, "CLAUDECODE=1"} {
+	for _, mark := range []string{api.TokenVar + "=" + s.Token, "CLAUDECODE=1"} {
 		for _, args := range [][]string{
 			{"approvals", "approve", r.ID}, {"approvals", "approve", r.ID, "--for", "rule"}, {"approvals", "deny", r.ID}, {"approvals", "list"},
 			{"approvals", "show", r.ID}, {"approvals", "token"}, {"approvals", "token", "--revoke"},
@@ -286,7 +289,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 			cmd := p.command(args...)
 			cmd.Env = append(append([]string{}, cmd.Env...), mark)
 			out, err := cmd.CombinedOutput()
-			if err == nil || cmd.ProcessState.ExitCode() != exitDenied || !strings.Contains(string(out), "only a person may do this") {
+			if err == nil || cmd.ProcessState.ExitCode() != failure.ExitDenied || !strings.Contains(string(out), "only a person may do this") {
 				t.Errorf("%s as %.12s: %v %s", strings.Join(args, " "), mark, err, out)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/gate"
 	"mycelium/internal/hook"
 	"mycelium/internal/model/modeltest"
+	"mycelium/internal/node/api"
 )
 
 // realAgent finds a real agent, or skips.
@@ -199,7 +200,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
 		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
-		{[]string{"claude"}, tokenVar + "=x", 3, "start an agent: only a person may do this"},
+		{[]string{"claude"}, api.TokenVar + "=x", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
 		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
 	} {

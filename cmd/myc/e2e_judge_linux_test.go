@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/model"
 	"mycelium/internal/model/modeltest"
+	"mycelium/internal/node"
 )
 
 // TestJudgeAndBudgetOfARealRun starts the real Claude Code by `myc claude`, with one scripted model for it and another that judges its
@@ -91,7 +92,7 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if err != nil || len(transcripts) != 1 {
 		t.Fatalf("%v %v", transcripts, err)
 	}
-	read := hook.NewBudget(hook.BudgetOptions{Limits: func() hook.Limits { return hook.Limits{} }, Price: priceOf}).Check("x", transcripts[0])
+	read := hook.NewBudget(hook.BudgetOptions{Limits: func() hook.Limits { return hook.Limits{} }, Price: node.PriceOf}).Check("x", transcripts[0])
 	if math.Abs(read.USD-run.Cost) > 1e-9 || run.Cost < 1.5 || read.Guessed {
 		t.Errorf("the transcript says $%v, Claude Code $%v", read.USD, run.Cost)
 	}

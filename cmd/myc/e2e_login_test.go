@@ -15,7 +15,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mycelium/cmd/myc/internal/demo"
 	"mycelium/internal/backend/oauthtest"
+	"mycelium/internal/node/failure"
 )
 
 // authorized is a real MCP server over HTTP that wants tokens, and the authorization server that issues them.
@@ -124,7 +126,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	// An agent may not: it would act in a person's name.
 	agent := p.command("mcp", "login", "remote", "--no-browser")
 	agent.Env = append(agent.Env, "CLAUDECODE=1")
-	if out, err := agent.CombinedOutput(); err == nil || agent.ProcessState.ExitCode() != exitDenied {
+	if out, err := agent.CombinedOutput(); err == nil || agent.ProcessState.ExitCode() != failure.ExitDenied {
 		t.Errorf("an agent logs in: %s %v", out, err)
 	}
 	if out := p.login("remote", "", "?code=x&state=guess", "?error=access_denied"); out != "remote is authorized: 1 tool(s)\n" {
@@ -139,7 +141,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	}
 	session := p.mint("--role", "guest")
 	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
-	conn, err := client.Connect(p.ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: chatty{bearer(session.Token)}}}, nil)
+	conn, err := client.Connect(p.ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: chatty{demo.Bearer(session.Token)}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

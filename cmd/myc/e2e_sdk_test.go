@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mycelium/cmd/myc/internal/demo"
 )
 
 // foreign is the SDK's client, which is not ours, connected to the program.
@@ -74,7 +76,7 @@ func (f *foreign) hears(p *project, kind string) {
 
 func (f *foreign) tools(p *project) []string {
 	p.t.Helper()
-	names, err := toolNames(p.ctx, f.ClientSession)
+	names, err := demo.ToolNames(p.ctx, f.ClientSession)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -88,9 +90,9 @@ func (f *foreign) call(p *project, tool string, args map[string]any) (string, er
 		return "", err
 	}
 	if r.IsError {
-		return "", errors.New("tool: " + resultOf(r))
+		return "", errors.New("tool: " + demo.ResultOf(r))
 	}
-	return resultOf(r), nil
+	return demo.ResultOf(r), nil
 }
 
 // The SDK's client of every revision, over stdio through the daemon, over stdio alone, and over HTTP.

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/cmd/myc/internal/demo"
+	"mycelium/internal/node/api"
 )
 
 // The tests in e2e_*_test.go run the whole program as its users do: `myc` processes, real servers behind them, real clients in front.
@@ -84,7 +87,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	p := &project{t: t, ctx: ctx, home: home, dir: filepath.Join(home, "project"), myc: myc, env: append(scratchEnv(os.Environ(), home), "NO_COLOR=1")}
+	p := &project{t: t, ctx: ctx, home: home, dir: filepath.Join(home, "project"), myc: myc, env: append(demo.ScratchEnv(os.Environ(), home), "NO_COLOR=1")}
 	t.Cleanup(func() {
 		defer cancel()
 		p.end()
@@ -168,17 +171,17 @@ func (p *project) serve() string {
 	return "http://" + p.status().Daemon.Addr + "/mcp"
 }
 
-func (p *project) status() statusReply {
+func (p *project) status() api.StatusReply {
 	p.t.Helper()
-	var s statusReply
+	var s api.StatusReply
 	p.decode(&s, "status")
 	return s
 }
 
 // mint makes a session and returns its token and id.
-func (p *project) mint(args ...string) sessionReply {
+func (p *project) mint(args ...string) api.SessionReply {
 	p.t.Helper()
-	var s sessionReply
+	var s api.SessionReply
 	p.decode(&s, append([]string{"session", "new"}, args...)...)
 	return s
 }

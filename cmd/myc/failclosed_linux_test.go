@@ -14,6 +14,8 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
+	"mycelium/internal/node"
+	loaded "mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
 
@@ -186,26 +188,25 @@ func failPanicMCP(t *testing.T) {
 			t.Setenv(name, value)
 		}
 	}
-	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: w.env, dir: w.dir}
-	n, err := a.openNode(t.Context())
+	n, err := node.Open(t.Context(), node.Options{Loader: &loaded.Loader{Err: io.Discard, Environ: w.env, Dir: w.dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.listen("127.0.0.1:0"); err != nil {
+	if err := n.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	n.view.files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }
+	n.View().Files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- n.run(ctx) }()
+	go func() { done <- n.Run(ctx) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		n.close()
+		n.Close()
 	}()
-	w.addr = n.addr
+	w.addr = n.Addr()
 	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__search_files","arguments":{"path":".","pattern":"*","text":"o"}}}`, "internal fault")
 }
 

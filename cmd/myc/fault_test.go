@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"os"
+
+	"mycelium/cmd/myc/internal/root"
 )
 
 // faultVar makes the `myc` of the tests fail where no file and no input can make it fail; see faulty.
@@ -18,7 +20,5 @@ func mycOfTests() int {
 	if os.Getenv(faultVar) != "panic" {
 		return run()
 	}
-	a := &app{in: brokenPipe{}, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
-	code, _ := a.quickHook(context.Background(), os.Args[1:])
-	return code
+	return root.Main(context.Background(), os.Args[1:], brokenPipe{}, os.Stdout, os.Stderr, os.Environ())
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mycelium/cmd/myc/internal/demo"
 )
 
 // TestGuide runs every sh block of docs/guide.md, in order, in one shell, as a reader would. A block marked exit=N has to end with that code.
@@ -43,7 +45,7 @@ func TestGuide(t *testing.T) {
 	}
 	cmd := exec.Command("bash")
 	cmd.Stdin = strings.NewReader(script.String())
-	cmd.Env = append(scratchEnv(os.Environ(), home), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1")
+	cmd.Env = append(demo.ScratchEnv(os.Environ(), home), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1")
 	t.Cleanup(func() { endDaemons(t, home) })
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
 	"mycelium/internal/rawjson"
 )
 
@@ -105,8 +106,8 @@ func (c *chaos) tokens(n int) []string {
 	defer client.Close()
 	tokens := make([]string, n)
 	for i := range tokens {
-		var s sessionReply
-		if err := client.Call(c.ctx, "session/new", sessionParams{Role: fmt.Sprintf("r%d", i%3)}, &s); err != nil {
+		var s api.SessionReply
+		if err := client.Call(c.ctx, "session/new", api.SessionParams{Role: fmt.Sprintf("r%d", i%3)}, &s); err != nil {
 			c.t.Fatal(err)
 		}
 		tokens[i] = s.Token

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"mycelium/internal/node/api"
 )
 
 // TestMain lets the test binary play the command: `myc` in a script is this very program, with the race detector in it. Its run-time
@@ -45,7 +47,7 @@ func TestScript(t *testing.T) {
 				}
 				env.Setenv(key, path)
 			}
-			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", tokenVar, "CLAUDECODE"} {
+			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", api.TokenVar, "CLAUDECODE"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("NO_COLOR", "1")
@@ -70,7 +72,7 @@ func endDaemons(t *testing.T, work string) {
 	deep, _ := filepath.Glob(filepath.Join(work, "*", ".mycelium", "daemon.json"))
 	deeper, _ := filepath.Glob(filepath.Join(work, "*", "*", ".mycelium", "daemon.json"))
 	for _, path := range slices.Concat(notes, deep, deeper) {
-		var i info
+		var i api.Info
 		b, err := os.ReadFile(path)
 		if err != nil || json.Unmarshal(b, &i) != nil || i.PID <= 1 {
 			continue
@@ -177,7 +179,7 @@ func talk(ts *testscript.TestScript, requests, argv []string) ([]string, error) 
 // scriptEnv is the environment of a script as a command sees it.
 func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
-	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", tokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
+	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", api.TokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)
 		}

@@ -1,0 +1,159 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/harness"
+	"mycelium/internal/node/failure"
+)
+
+func (a *app) claudeCmd() *cobra.Command {
+	var role string
+	c := &cobra.Command{
+		Use: "claude [--role R] [ARG …]", Short: "Claude Code with our gateway as its only MCP server, our hook and one session",
+		Long: "Starts the Claude Code that is installed here. Its own tools pass our hook, its only MCP server is our gateway, and both\n" +
+			"are one session, which ends with it. What follows --role is passed on: myc claude -p \"fix the test\".\n" +
+			"A daemon is started if none runs. --help behind -- is Claude Code's own.",
+		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"",
+		DisableFlagParsing: true,
+	}
+	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a folder that is set up now)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		for len(args) > 0 {
+			if args[0] == "--help" || args[0] == "-h" {
+				return c.Help()
+			}
+			name, _, _ := strings.Cut(args[0], "=")
+			if !slices.Contains([]string{"--role", "-C", "--dir", "--config"}, name) {
+				break
+			}
+			flags := c.InheritedFlags()
+			if name == "--role" {
+				flags = c.LocalNonPersistentFlags()
+			}
+			taken, err := base.TakeFlag(flags, args)
+			if err != nil || taken == 0 {
+				return failure.Usagef("claude: %s wants a value", name)
+			}
+			args = args[taken:]
+		}
+		if len(args) > 0 && args[0] == "--" {
+			args = args[1:]
+		}
+		return a.claude(c.Context(), role, args)
+	}
+	return c
+}
+
+// ungoverned are arguments with which Claude Code would run without our hook or with other servers, or beyond our session.
+var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config", "--bg", "--background", "--tmux", "--remote", "--teleport"}
+
+// noSession are commands of Claude Code that start no session of its own here.
+var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project", "remote-control", "setup-token", "update", "upgrade"}
+
+// governable refuses arguments that would leave our session.
+func governable(args []string) error {
+	if len(args) > 0 && slices.Contains(noSession, args[0]) {
+		return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %q starts no session that could be governed", args[0]), Hint: "run it yourself: claude " + args[0]}
+	}
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if name, _, _ := strings.Cut(arg, "="); slices.Contains(ungoverned, name) {
+			return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
+				Hint: "servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude " + name}
+		}
+	}
+	return nil
+}
+
+// claude runs Claude Code in a session of its own.
+func (a *app) claude(ctx context.Context, role string, args []string) error {
+	if err := a.NeedPerson("start an agent"); err != nil {
+		return err
+	}
+	if err := governable(args); err != nil {
+		return err
+	}
+	known, _ := harness.Named("claude")
+	program, err := known.Find(a.Environ)
+	if err != nil {
+		return failure.Hint(fmt.Errorf("claude: %w", err), "install it: npm install -g "+known.Package)
+	}
+	made, err := a.needProject()
+	if err != nil {
+		return err
+	}
+	if made && role == "" {
+		role = "developer" // the one that init made for a coding agent; a client's default is guest
+	}
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	if err := a.warnHands(role); err != nil {
+		return err
+	}
+	c, err := a.attachOwner(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer c.Close() // while we are attached an automatic daemon does not end
+	s, err := a.mintFor(ctx, c, role)
+	if err != nil {
+		return err
+	}
+	defer a.endFor(ctx, s.ID)
+	files, err := a.claudeFiles(dir, s.ID)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(files) }()
+	// --mcp-config takes as many words as follow it: were it the last of ours, a prompt would be taken for a file.
+	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings", filepath.Join(files, "settings.json")}, args...)
+	return a.runAgent(program, argv, s.Token)
+}
+
+// needProject wants a project: at a terminal it asks to set one up. made: it did.
+func (a *app) needProject() (made bool, err error) {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "mycelium.yaml")); !errors.Is(err, fs.ErrNotExist) || a.Config != "" {
+		return false, a.FirstUse()
+	}
+	if !base.StdinIsTerminal(a.In) {
+		return false, failure.Hint(fmt.Errorf("claude: %s is no project of Mycelium yet: there is no mycelium.yaml", dir), "myc -C "+dir+" init sets it up")
+	}
+	fmt.Fprintf(a.Err, "%s is no project of Mycelium yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
+	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
+		return false, fmt.Errorf("claude: nothing was started")
+	}
+	return true, a.SetUp(false, "")
+}
+
+// readLine reads one line of the terminal and not a byte more: the rest is the agent's.
+func (a *app) readLine() (string, error) {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		if _, err := a.In.Read(b); err != nil {
+			return "", err
+		}
+		if b[0] == '\n' {
+			return strings.TrimSpace(string(line)), nil
+		}
+		line = append(line, b[0])
+	}
+}

@@ -1,0 +1,61 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+// hands reports whether a role sees any of an agent's own tools when its session starts: without one, the hook refuses every call.
+func seesAgentTools(v *project.View, role string) bool {
+	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: v.Policy.StartSkills(role)}
+	return slices.ContainsFunc([]string{"Bash", "Read", "Grep", "Edit", "Write"}, func(name string) bool {
+		return v.Policy.Visible(scope, policy.Item{Server: policy.AgentServer, Name: name})
+	})
+}
+
+// noHands says what is wrong with a role that sees none of an agent's own tools, and how to mend it; empty: nothing is. An empty role
+// is the one of a session that brings no credential.
+func agentToolsHidden(v *project.View, role string) (message, hint string) {
+	role = cmp.Or(role, v.Project.File.Session.DefaultRole)
+	if seesAgentTools(v, role) {
+		return "", ""
+	}
+	message = fmt.Sprintf("the role %s sees none of an agent's own tools: every command and edit of the agent is refused", base.OrDash(role))
+	var able []string
+	for _, r := range v.Policy.Roles() {
+		if seesAgentTools(v, r) {
+			able = append(able, r)
+		}
+	}
+	if len(able) == 0 {
+		return message, "no role sees them: myc init writes the skill coding-agent, which grants them"
+	}
+	return message, fmt.Sprintf("seen by %s: myc claude --role %s, or session.defaultRole in mycelium.yaml for an agent that you start yourself", strings.Join(able, ", "), preferred(able))
+}
+
+// preferred is the role to name first: developer, which myc init made for it, else the first.
+func preferred(roles []string) string {
+	if slices.Contains(roles, "developer") {
+		return "developer"
+	}
+	return roles[0]
+}
+
+// warnHands says it on stderr, before an agent is started or hooked.
+func (a *app) warnHands(role string) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if message, hint := agentToolsHidden(v, role); message != "" {
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.Visible(message), project.Visible(hint))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+// gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
+const gatewayName = "mycelium"
+
+// installFlags are what install, uninstall, status and check share.
+type installFlags struct {
+	user, project bool
+	gateway       string
+}
+
+// hookSetupCmds are the commands that put the hook into an agent's configuration, and look whether it is there.
+func (a *app) hookSetupCmds() []*cobra.Command {
+	agents := strings.Join(hook.Agents(), "|")
+	var f installFlags
+	scope := func(c *cobra.Command) *cobra.Command {
+		c.Flags().BoolVar(&f.user, "user", false, "in your own configuration of the agent: for every folder")
+		c.Flags().BoolVar(&f.project, "project", false, "in this project's, for this machine only (default)")
+		return c
+	}
+	install := scope(&cobra.Command{
+		Use: "install " + agents, Short: "Put the hook into an agent's configuration",
+		Long: "Writes an entry for every event of the agent that we answer, with its time-out, and the agent's own deny entries for\n" +
+			"what no agent may touch. Hooks of others and everything else in the file stay as they are. Running it again changes nothing.",
+		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
+	})
+	install.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
+	uninstall := scope(&cobra.Command{
+		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
+	})
+	status := &cobra.Command{
+		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way", Example: "  myc hook status --json", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.hookStatus(c.Context()) },
+	}
+	check := &cobra.Command{
+		Use: "check " + agents, Short: "Prove with the installed agent that a denied call does not run",
+		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our hook\n" +
+			"and a model that follows a script: a denied command must not run, an allowed one must. Your own configuration, your\n" +
+			"credentials and the network are not used.",
+		Example: "  myc hook check claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
+		RunE: func(c *cobra.Command, args []string) error { return a.hookCheck(c.Context(), args[0]) },
+	}
+	return []*cobra.Command{install, uninstall, status, check}
+}
+
+// setup is an installation in the configuration of an agent.
+func (a *app) setup(agent string, user bool) (*hook.Setup, error) {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find own program: %w", err)
+	}
+	state, err := config.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return &hook.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: filepath.Join(state, "hooks")}, nil
+}
+
+// hookInstall installs, or takes out.
+func (a *app) hookInstall(agent string, f installFlags, out bool) error {
+	name := "install"
+	if out {
+		name = "uninstall"
+	}
+	if err := a.NeedPerson(name + " a hook"); err != nil {
+		return err
+	}
+	known, ok := harness.Named(agent)
+	if !ok {
+		return failure.Usagef("hook %s: no agent %q: there are %s", name, agent, strings.Join(hook.Agents(), ", "))
+	}
+	if f.user && f.project {
+		return failure.Usagef("hook %s: --user or --project, not both", name)
+	}
+	s, err := a.setup(agent, f.user)
+	if err != nil {
+		return err
+	}
+	if f.gateway != "" {
+		s.Gateway = f.gateway
+	}
+	act := s.Install
+	if out {
+		act = s.Uninstall
+	}
+	changes, err := act()
+	if err != nil {
+		return fileFailure(err)
+	}
+	if a.JSON {
+		return a.PrintJSON(changes)
+	}
+	for _, c := range changes {
+		fmt.Fprintf(a.Out, "%s %s\n", c.Did, c.File)
+	}
+	if out {
+		return nil
+	}
+	if _, err := known.Find(a.Environ); err != nil {
+		fmt.Fprintf(a.Err, "myc: %s is not on the PATH; the hook waits for it\n", known.Title)
+	}
+	for _, p := range s.Status().Problems {
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.VisibleText(p.Message), project.VisibleText(p.Hint))
+	}
+	if err := a.warnHands(""); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
+	return nil
+}
+
+// fileFailure is an error about a file of an agent, with what to do.
+func fileFailure(err error) error {
+	var fe *hook.FileError
+	if errors.As(err, &fe) {
+		return failure.Hint(err, fe.Hint)
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+package approvals
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+func (a *app) approvalsShow(ctx context.Context, id string) error {
+	id, err := a.requestID(ctx, id)
+	if err != nil {
+		return err
+	}
+	var r approval.Request
+	if err := a.Operate(ctx, "look at approvals", "approvals/show", api.AnswerParams{ID: id}, &r); err != nil {
+		return settledError(err)
+	}
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	a.showRequest(r)
+	return nil
+}
+
+// showRequest prints a request whole: the arguments as they are, with every character visible.
+func (a *app) showRequest(r approval.Request) {
+	state := string(r.State)
+	if r.Answer != nil {
+		state += " by " + r.Answer.By
+		if r.Answer.Via != "" {
+			state += " (" + r.Answer.Via + ")"
+		}
+		state += " at " + r.Answer.Time.Local().Format(time.DateTime)
+	}
+	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)}, {"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
+	for _, f := range [][2]string{
+		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir}, {"asked by rule", r.Rule},
+		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", base.FirstLine(r.Thinking, 500)},
+	} {
+		if f[1] != "" {
+			rows = append(rows, []string{f[0], approval.OneLine(f[1])})
+		}
+	}
+	if r.State == approval.Pending {
+		rows = append(rows, []string{"left", left(r)}, []string{"waiting calls", fmt.Sprint(r.Waiting)})
+	}
+	base.Table(a.Out, rows)
+	if r.Text != "" {
+		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(r.Text))
+	}
+	for _, q := range r.Questions {
+		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(q.Text))
+		for _, o := range q.Options {
+			fmt.Fprintf(a.Out, "  - %s\n", approval.OneLine(o))
+		}
+	}
+	if len(r.Args) > 0 {
+		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(argLines(r.Args)))
+	}
+}
+
+// requestID completes the first letters of a request's id.
+func (a *app) requestID(ctx context.Context, prefix string) (string, error) {
+	const whole, least = 12, 3
+	if len(prefix) >= whole {
+		return prefix, nil
+	}
+	list, err := a.pending(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, r := range list {
+		if strings.HasPrefix(r.ID, prefix) && len(prefix) >= least {
+			found = append(found, r.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", failure.Hint(fmt.Errorf("approvals: nothing that waits has an id that begins with %q", prefix), "myc approvals list shows what waits; a settled one is shown by its whole id")
+	default:
+		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)), "write more of it: "+strings.Join(found, ", "))
+	}
+}
+
+// argLines are the arguments of a call for people: one a line, a text as it is, everything else as JSON.
+func argLines(raw jsontext.Value) string {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(raw, &members) != nil {
+		return string(raw)
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		var text string
+		if json.Unmarshal(members[name], &text) != nil {
+			text = string(members[name])
+		}
+		if strings.Contains(text, "\n") {
+			text = "\n    " + strings.ReplaceAll(text, "\n", "\n    ")
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", name, text)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

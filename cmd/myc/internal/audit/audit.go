@@ -1,0 +1,169 @@
+// Package audit has the commands that read the record of every call.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Command is `myc audit`.
+func Command(a *base.App) *cobra.Command { return (&app{a}).auditCmd() }
+
+func (a *app) auditCmd() *cobra.Command {
+	c := &cobra.Command{Use: "audit", Short: "The record of every call", Example: "  myc audit tail\n  myc audit verify", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
+		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning", func(ctx context.Context, x *audit.Index) error { return a.auditStats(ctx, x) }),
+		a.auditDenials(),
+		a.auditRead("thinking", "The reasoning that came with calls, as a report", func(ctx context.Context, x *audit.Index) error { return a.auditThinking(ctx, x) }),
+		&cobra.Command{Use: "verify", Short: "Check the chain, and name the first broken line", Example: "  myc audit verify --json", Args: base.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return a.auditVerify() }},
+		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *audit.Index) error { return x.Rebuild(ctx) }))
+	return c
+}
+
+func (a *app) auditRead(use, short string, f func(context.Context, *audit.Index) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  myc audit " + use, Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return a.WithIndex(c.Context(), func(x *audit.Index) error { return f(c.Context(), x) })
+	}}
+}
+
+func (a *app) auditVerify() error {
+	p, err := a.Load()
+	if err != nil {
+		return err
+	}
+	o, err := project.AuditOptions(p)
+	if err != nil {
+		return err
+	}
+	r, err := audit.Verify(o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		if err := a.PrintJSON(r); err != nil {
+			return err
+		}
+	}
+	if r.Broken != nil {
+		return failure.Hint(fmt.Errorf("audit: the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
+			"keep the folder "+o.Dir+" as it is: what stands before that line is sound")
+	}
+	if !a.JSON {
+		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First), base.OrDash(r.Last))
+	}
+	return nil
+}
+
+func (a *app) auditTail() *cobra.Command {
+	var follow bool
+	var lines int
+	c := &cobra.Command{Use: "tail", Short: "The latest records as they stand in the log", Example: "  myc audit tail -f", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := a.Load()
+			if err != nil {
+				return err
+			}
+			o, err := project.AuditOptions(p)
+			if err != nil {
+				return err
+			}
+			return a.auditLines(c.Context(), o, lines, follow)
+		}}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as records are written")
+	c.Flags().IntVarP(&lines, "lines", "n", 20, "how many to begin with")
+	return c
+}
+
+// auditLines shows the last n records, and with follow what comes after them.
+func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow bool) error {
+	if n < 0 {
+		return failure.Usagef("audit tail: --lines is %d", n)
+	}
+	var last []audit.Line
+	var end audit.Position
+	for l, err := range audit.Read(ctx, o, audit.Position{}, false) {
+		if err != nil {
+			return err
+		}
+		if last = append(last, l); len(last) > n {
+			last = last[1:]
+		}
+		end = audit.Position{Segment: l.Segment, Offset: l.Offset}
+	}
+	for _, l := range last {
+		if err := a.tailLine(l.Record, l.Raw); err != nil {
+			return err
+		}
+	}
+	if !follow {
+		return nil
+	}
+	for l, err := range audit.Read(ctx, o, end, true) {
+		if err == nil {
+			err = a.tailLine(l.Record, l.Raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tailLine shows one record: the raw line with --json, else what people look for.
+func (a *app) tailLine(r audit.Record, raw []byte) error {
+	if a.JSON {
+		_, err := fmt.Fprintf(a.Out, "%s\n", raw)
+		return err
+	}
+	what, why := r.Tool, r.Reason
+	if what == "" {
+		what, why = r.Note, ""
+	}
+	state := r.Effect
+	if r.Kind == audit.Outcome {
+		state = r.Outcome
+	}
+	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state), base.OrDash(r.Role), project.Visible(what), project.Visible(base.FirstLine(why, 100)))
+	return err
+}
+
+func (a *app) auditExport() *cobra.Command {
+	var format, file string
+	c := &cobra.Command{Use: "export", Short: "Every call as JSON, JSON Lines or CSV", Args: base.NoArgs, Example: "  myc audit export --format csv > calls.csv",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if a.JSON && !c.Flags().Changed("format") {
+				format = "json"
+			}
+			return a.WithIndex(c.Context(), func(x *audit.Index) error {
+				w := io.Writer(a.Out)
+				if file != "" {
+					f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+					if err != nil {
+						return fmt.Errorf("audit export: %w", err)
+					}
+					defer f.Close()
+					w = f
+				}
+				return x.Export(c.Context(), w, format, audit.Query{})
+			})
+		}}
+	c.Flags().StringVar(&format, "format", "jsonl", "json, csv or jsonl")
+	c.Flags().StringVarP(&file, "output", "o", "", "write to a new file instead of stdout")
+	return c
+}

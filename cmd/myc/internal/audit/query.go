@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+func (a *app) auditQuery() *cobra.Command {
+	var q audit.Query
+	var since, until string
+	var thinking bool
+	c := &cobra.Command{Use: "query", Short: "Find calls, newest first", Args: base.NoArgs,
+		Example: "  myc audit query --role guest --outcome denied --since 24h --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if q.Since, err = base.ParseTime(since); err != nil {
+				return failure.Usagef("audit query: --since: %w", err)
+			}
+			if q.Until, err = base.ParseTime(until); err != nil {
+				return failure.Usagef("audit query: --until: %w", err)
+			}
+			if c.Flags().Changed("thinking") {
+				q.HasThinking = &thinking
+			}
+			return a.WithIndex(c.Context(), func(x *audit.Index) error { return a.auditShow(c.Context(), x, q) })
+		}}
+	f := c.Flags()
+	f.StringVar(&q.Role, "role", "", "calls of this role")
+	f.StringVar(&q.Tool, "tool", "", "calls of this tool")
+	f.StringVar(&q.Session, "session", "", "calls of this session")
+	f.StringVar(&q.Outcome, "outcome", "", "ok, error, denied or unfinished")
+	f.StringVar(&q.Effect, "effect", "", "allow, ask or deny")
+	f.StringVar(&since, "since", "", "not older than: 24h, 7d, or a time (RFC 3339)")
+	f.StringVar(&until, "until", "", "not newer than")
+	f.BoolVar(&thinking, "thinking", false, "with reasoning (=false: without)")
+	f.StringVar(&q.ThinkingType, "thinking-type", "", "extended_thinking, chain_of_thought or reasoning")
+	f.StringVar(&q.Text, "text", "", "words of the reasoning")
+	f.IntVar(&q.Limit, "limit", 100, "at most this many")
+	f.IntVar(&q.Offset, "offset", 0, "skip this many")
+	return c
+}
+
+func (a *app) auditShow(ctx context.Context, x *audit.Index, q audit.Query) error {
+	entries, err := x.Query(ctx, q)
+	if err != nil {
+		return err
+	}
+	return a.auditEntries(entries)
+}
+
+func (a *app) auditEntries(entries []audit.Entry) error {
+	if a.JSON {
+		return a.PrintJSON(entries)
+	}
+	rows := [][]string{{"TIME", "OUTCOME", "ROLE", "TOOL", "BY", "REASON", "ARGS"}}
+	for _, e := range entries {
+		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), base.FirstLine(e.Reason, 60), base.FirstLine(string(e.Args), 60)})
+	}
+	base.Table(a.Out, rows)
+	return nil
+}
+
+func (a *app) auditDenials() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10", Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return a.WithIndex(c.Context(), func(x *audit.Index) error {
+			entries, err := x.Denials(c.Context(), limit)
+			if err != nil {
+				return err
+			}
+			return a.auditEntries(entries)
+		})
+	}}
+	c.Flags().IntVar(&limit, "limit", 10, "at most this many")
+	return c
+}
+
+func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
+	s, err := x.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(s)
+	}
+	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)}, {"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
+		{"reasoning", fmt.Sprintf("with %d calls (%.0f %%), %d tokens", s.Thinking.Entries, 100*s.Thinking.Coverage, s.Thinking.Tokens)}}
+	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
+		if n := s.ByOutcome[k]; n > 0 {
+			rows = append(rows, []string{"  " + k, fmt.Sprint(n)})
+		}
+	}
+	for _, group := range []struct {
+		title string
+		list  []audit.Count
+	}{{"tools", s.ByTool}, {"roles", s.ByRole}} {
+		rows = append(rows, []string{group.title, ""})
+		for _, c := range group.list {
+			rows = append(rows, []string{"  " + base.OrDash(c.Name), fmt.Sprint(c.Count)})
+		}
+	}
+	base.Table(a.Out, rows)
+	return nil
+}
+
+func (a *app) auditThinking(ctx context.Context, x *audit.Index) error {
+	r, err := x.Thinking(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	fmt.Fprintf(a.Out, "%d calls with reasoning (%.0f %% of all), %d tokens\n", r.Stats.Entries, 100*r.Stats.Coverage, r.Stats.Tokens)
+	for _, e := range r.Entries {
+		claimed := ""
+		if e.Claimed {
+			claimed = ", claimed by the client"
+		}
+		fmt.Fprintf(a.Out, "\n%s  %s  %s  %s (%s%s, %d characters)\n", e.Time.Local().Format(time.DateTime), base.OrDash(e.Role), e.Tool, e.Outcome, base.OrDash(e.Type), claimed, e.FullLength)
+		for line := range strings.Lines(strings.TrimSpace(e.Preview)) {
+			fmt.Fprintf(a.Out, "  │ %s\n", project.Visible(strings.TrimRight(line, "\n")))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package base
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"mycelium/internal/config"
+	"mycelium/internal/node/fence"
+)
+
+func (a *App) SetUp(minimal bool, template string) error {
+	if err := a.NeedPerson("set up a project"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.Dir, 0o755); err != nil { //nolint:gosec // a person's own folder
+		return fmt.Errorf("init: %w", err)
+	}
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	before, err := a.Load() // what was there before, .mcp.json of a clone included
+	if err != nil {
+		return err
+	}
+	done, err := config.Init(dir, minimal, template)
+	if err != nil {
+		return err
+	}
+	for _, f := range done.Written {
+		fmt.Fprintf(a.Out, "wrote %s\n", f)
+	}
+	for _, f := range done.Kept {
+		fmt.Fprintf(a.Out, "kept  %s\n", f)
+	}
+	// What we wrote ourselves needs no trust but ours; what was there before is the owner's to judge.
+	if len(done.Kept)+len(before.Untrusted) == 0 {
+		err = config.Trust(dir)
+	} else {
+		err = a.askTrust(dir)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
+	if !minimal { // which grants nothing
+		fmt.Fprintf(a.Out, "Claude Code, its own tools included: myc -C %[1]s claude --role developer. The hook in your agents: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
+	}
+	return nil
+}
+
+// askTrust asks a person at a terminal; elsewhere it says what to run.
+func (a *App) askTrust(dir string) error {
+	if trusted, err := config.Trusted(dir); err != nil || trusted {
+		return err
+	}
+	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
+		fmt.Fprintf(a.Err, "myc: %s is not trusted: its own servers, skills and rules do not take effect\nhint: read them, then run: myc -C %s trust\n", dir, a.Dir)
+		return nil
+	}
+	fmt.Fprintf(a.Err, "Let the servers, skills and rules of %s take effect? [y/N] ", dir)
+	line, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") {
+		return nil //nolint:nilerr // no answer is a no
+	}
+	return config.Trust(dir)
+}
+
+// FirstUse asks for trust, or says that it is missing, before a folder's own files are worked with. It never stands in the way:
+// without trust the user's own files and the built-in server are what there is.
+func (a *App) FirstUse() error {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	if trusted, err := config.Trusted(dir); err != nil || trusted {
+		return nil //nolint:nilerr // a list that cannot be read trusts nothing, and loading says so
+	}
+	p, err := a.Load()
+	if err != nil || len(p.Untrusted) == 0 {
+		return err
+	}
+	return a.askTrust(dir)
+}

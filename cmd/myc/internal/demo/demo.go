@@ -1,0 +1,197 @@
+// Package demo tells the main job as a story whose every line is checked.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/fence"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Command is `myc demo`.
+func Command(a *base.App) *cobra.Command { return (&app{a}).demoCmd() }
+
+func (a *app) demoCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo", Short: "The main job in ten seconds, on built-in parts only",
+		Long: "Makes a scratch project, runs the gateway on it and connects a foreign client (the MCP SDK's) over stdio and HTTP.\n" +
+			"Every line is checked as it is shown: the exit code is not 0 if one of them does not happen.",
+		Example: "  myc demo", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context()) },
+	}
+}
+
+// demo is the story of `myc demo`: a scratch project under a home of its own.
+type demo struct {
+	*app
+	dir   string
+	env   []string
+	addr  string
+	wrong []string // what should have happened and did not
+	bold  lipgloss.Style
+	good  lipgloss.Style
+	bad   lipgloss.Style
+	dim   lipgloss.Style
+}
+
+func (a *app) demo(ctx context.Context) (err error) {
+	home, err := os.MkdirTemp("", "myc-demo-") // not mycelium-…: the shipped rules keep /tmp/mycelium-* for the daemon's socket
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	d := &demo{app: a, dir: filepath.Join(home, "project"), env: ScratchEnv(a.Environ, home)}
+	d.styles()
+	if err := d.setUp(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.run(context.WithoutCancel(ctx), nil, "stop", "-f")) }()
+	for _, chapter := range []func(context.Context) error{d.threeWorlds, d.hiddenIsAbsent, d.switchRole, d.poisoned, d.typo, d.tamper} {
+		if err := chapter(ctx); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	if err := d.verdict(); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."), d.bold.Render("myc init && myc mcp"))
+	return nil
+}
+
+// ScratchEnv is the environment with a home of its own, so that the demo leaves nothing behind, and without credentials.
+func ScratchEnv(environ []string, home string) []string {
+	env := slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		return name == "HOME" || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "MYCELIUM_") || name == "MCP_TRANSPORT" ||
+			slices.ContainsFunc(fence.Marks, func(m string) bool { return strings.HasPrefix(e, m) })
+	})
+	return append(env, "HOME="+home, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"))
+}
+
+func (d *demo) styles() {
+	if d.NoColor || d.Getenv("NO_COLOR") != "" || !base.OutputIsTerminal(d.Out) {
+		return // the zero style renders plain text
+	}
+	d.bold = lipgloss.NewStyle().Bold(true)
+	d.good = lipgloss.NewStyle().Foreground(lipgloss.Color("2"))
+	d.bad = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
+	d.dim = lipgloss.NewStyle().Faint(true)
+}
+
+func (d *demo) setUp(ctx context.Context) error {
+	for _, dir := range []string{d.dir, filepath.Join(filepath.Dir(d.dir), "run")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	if err := d.run(ctx, nil, "init"); err != nil {
+		return err
+	}
+	note := "Mycelium: hyphae carry what the tree needs, and nothing else.\n"
+	if err := os.WriteFile(filepath.Join(d.dir, "notes.md"), []byte(note), 0o600); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	if err := d.run(ctx, nil, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {
+		return err
+	}
+	var s api.StatusReply
+	if err := d.run(ctx, &s, "status", "--json"); err != nil {
+		return err
+	}
+	d.addr = s.Daemon.Addr
+	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"), d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
+	return nil
+}
+
+// self is this program on the scratch project.
+func (d *demo) self(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find own program: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, exe, append([]string{"-C", d.dir}, args...)...)
+	cmd.Env = d.env
+	return cmd, nil
+}
+
+// run runs a command of this program and decodes its JSON into out, if that is given.
+func (d *demo) run(ctx context.Context, out any, args ...string) error {
+	stdout, stderr, err := d.capture(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("demo: myc %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(stdout), out); err != nil {
+		return fmt.Errorf("demo: myc %s printed no JSON: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+func (d *demo) capture(ctx context.Context, args ...string) (stdout, stderr string, err error) {
+	cmd, err := d.self(ctx, args...)
+	if err != nil {
+		return "", "", err
+	}
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err = cmd.Run()
+	return o.String(), e.String(), err
+}
+
+// title begins a chapter.
+func (d *demo) title(n int, text string) {
+	fmt.Fprintf(d.Out, "\n%s\n", d.bold.Render(fmt.Sprintf("%d. %s", n, text)))
+}
+
+// check shows one fact, and remembers it if it is false.
+func (d *demo) check(ok bool, text string) {
+	mark := d.good.Render("✓")
+	if !ok {
+		mark = d.bad.Render("✗")
+		d.wrong = append(d.wrong, text)
+	}
+	fmt.Fprintf(d.Out, "   %s %s\n", mark, text)
+}
+
+// verdict is an error if a fact was false.
+func (d *demo) verdict() error {
+	if len(d.wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("demo: did not happen: %s", strings.Join(d.wrong, "; "))
+}
+
+// stdio connects the SDK's client to `myc mcp`.
+func (d *demo) stdio(ctx context.Context, args ...string) (*mcp.ClientSession, error) {
+	cmd, err := d.self(ctx, append([]string{"mcp"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return d.client(nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+}
+
+func (d *demo) client(listChanged func()) *mcp.Client {
+	var o mcp.ClientOptions
+	if listChanged != nil {
+		o.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { listChanged() }
+	}
+	return mcp.NewClient(&mcp.Implementation{Name: "demo", Version: base.Release}, &o)
+}

@@ -1,0 +1,157 @@
+// Package policy has the commands that say what the policy decides, and why; roles are what it is asked for.
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/gate"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Command is `myc policy`.
+func Command(a *base.App) *cobra.Command { return (&app{a}).policyCmd() }
+
+// Roles is `myc roles`.
+func Roles(a *base.App) *cobra.Command { return (&app{a}).rolesCmd() }
+
+func (a *app) policyCmd() *cobra.Command {
+	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	var role string
+	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory", Example: "  myc policy check --role developer --json", Args: base.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if role == "" {
+				return failure.Usagef("policy check: which role? Name one with --role")
+			}
+			return a.roleCheck(role)
+		}}
+	check.Flags().StringVarP(&role, "role", "r", "", "role")
+	var q question
+	explain := &cobra.Command{Use: "explain", Short: "Why a call would be allowed, asked or denied", Args: base.NoArgs,
+		Example: `  myc policy explain --tool files__write_file --args '{"path":".env.local"}' --role developer`,
+		RunE:    func(*cobra.Command, []string) error { return a.explain(q) }}
+	explain.Flags().StringVar(&q.Tool, "tool", "", "tool, server__name")
+	explain.Flags().StringVar(&q.args, "args", "{}", "arguments, a JSON object")
+	explain.Flags().StringVar(&q.Role, "role", "", "role (default: session.defaultRole)")
+	explain.Flags().StringSliceVar(&q.Skills, "skill", nil, "active skills (default: the start set of the role)")
+	c.AddCommand(check,
+		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory", Example: "  myc policy roles --json", Args: base.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
+		explain,
+		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
+			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
+			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
+		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora", Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
+			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
+		a.policyReplay())
+	return c
+}
+
+// question is one call to judge: a line of `policy eval`, or the flags of `policy explain`.
+type question struct {
+	ID     jsontext.Value `json:"id"`
+	Tool   string         `json:"tool"`
+	Args   jsontext.Value `json:"args"`
+	Role   string         `json:"role"`
+	Skills []string       `json:"skills"`
+	Cwd    string         `json:"cwd"`
+	args   string
+}
+
+func (a *app) explain(q question) error {
+	if q.Tool == "" {
+		return failure.Usagef("policy explain: which tool? Name one with --tool")
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	q.Args = jsontext.Value(q.args)
+	call, err := callFor(v, q)
+	if err != nil {
+		return failure.Usagef("policy explain: %w", err)
+	}
+	x := v.Policy.Explain(call)
+	x.Tool = q.Tool
+	if x.Skills == nil {
+		x.Skills = []string{}
+	}
+	if a.JSON {
+		return a.PrintJSON(x)
+	}
+	rule := ""
+	if x.Rule != "" {
+		rule = " by " + x.Rule
+	}
+	fmt.Fprintf(a.Out, "%s%s: %s\n", x.Effect, rule, project.Visible(x.Reason))
+	if x.Result != nil {
+		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
+	}
+	fmt.Fprintln(a.Out)
+	rows := [][]string{{"STEP", "", "RULE", "WHY"}}
+	for _, s := range x.Trace {
+		mark := "·"
+		if s.Match {
+			mark = "✓"
+		}
+		rows = append(rows, []string{s.Step, mark, base.OrDash(s.Rule), s.Why})
+	}
+	base.Table(a.Out, rows)
+	return nil
+}
+
+// call is the policy's form of a question. An unknown role is no error here: the policy answers it.
+func callFor(v *project.View, q question) (policy.Call, error) {
+	args, err := policy.ParseArgs(q.Args)
+	if err != nil {
+		return policy.Call{}, fmt.Errorf("args: %w", err)
+	}
+	role := q.Role
+	if role == "" {
+		role = v.Project.File.Session.DefaultRole
+	}
+	skills := q.Skills
+	if skills == nil {
+		skills = v.Policy.StartSkills(role)
+	}
+	dir := v.Project.Dir
+	if q.Cwd != "" {
+		if !filepath.IsAbs(q.Cwd) {
+			return policy.Call{}, fmt.Errorf("cwd: %q is not absolute", q.Cwd)
+		}
+		dir = filepath.Clean(q.Cwd)
+	}
+	it, err := policy.ParseTool(canonicalTool(q.Tool))
+	if err != nil {
+		it = policy.Item{Name: q.Tool}
+	}
+	facts, err := gate.Facts(it, v.Annotations(it), args, dir, v.Project.Home)
+	if err != nil {
+		return policy.Call{}, err
+	}
+	return policy.Call{
+		Scope: policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills},
+		Item:  it, Args: args, Facts: facts, Time: time.Now(),
+	}, nil
+}
+
+// canonicalTool lets a bare name stand for an agent's own tool, as in rules.
+func canonicalTool(name string) string {
+	if !strings.Contains(name, "__") {
+		return policy.AgentServer + "__" + name
+	}
+	return name
+}

@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. A corpus
+// that brings files of its own (skills/*.yaml, roles/*.yaml, rules.yaml, catalog) is judged by them, one with cases only by the
+// project's policy.
+func (a *app) policyTest(files []string) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	failed := 0
+	if len(files) == 0 {
+		files = v.Project.File.Policy.Rules
+		for i, f := range files {
+			if !filepath.IsAbs(f) {
+				files[i] = filepath.Join(v.Project.Dir, f)
+			}
+		}
+	}
+	for _, file := range files {
+		var n int
+		var wrong []string
+		if filepath.Ext(file) == ".txtar" {
+			n, wrong, err = testCorpus(v, file)
+		} else {
+			n, wrong, err = testRules(v, file)
+		}
+		if err != nil {
+			return err
+		}
+		if len(wrong) == 0 {
+			fmt.Fprintf(a.Out, "ok   %s (%d)\n", file, n)
+			continue
+		}
+		failed += len(wrong)
+		fmt.Fprintf(a.Out, "FAIL %s\n", file)
+		for _, w := range wrong {
+			fmt.Fprintf(a.Out, "     %s\n", project.Visible(w))
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("policy test: %d failed", failed)
+	}
+	return nil
+}
+
+// rulesFile is as much of a rules file as its examples need.
+type rulesFile struct {
+	Version  int            `yaml:"version"`
+	Defaults map[string]any `yaml:"defaults"`
+	Rules    []policy.Rule  `yaml:"rules"`
+}
+
+// testRules compiles a rules file with the project's skills and roles, which tries its examples.
+func testRules(v *project.View, file string) (n int, wrong []string, err error) {
+	data, err := base.ReadFile(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	var doc rulesFile
+	problems := yamlfile.Decode(file, data, &doc)
+	for _, r := range doc.Rules {
+		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
+	}
+	if len(problems) == 0 {
+		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
+	}
+	return n, faults(problems), nil
+}
+
+func faults(problems []policy.Problem) []string {
+	var out []string
+	for _, p := range problems {
+		if !p.Warning {
+			out = append(out, project.ProblemText(p))
+		}
+	}
+	return out
+}
+
+// testCorpus decides the cases of an archive.
+func testCorpus(v *project.View, file string) (n int, wrong []string, err error) {
+	data, err := base.ReadFile(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	archive := txtar.Parse(data)
+	pol := v.Policy
+	var cases []policy.Case
+	src := policy.Source{Dir: "/p", Home: "/home/dev", Commands: config.ReadCommand}
+	own := false
+	for _, f := range archive.Files {
+		if f.Name == "cases" {
+			if cases, err = policy.ParseCases(f.Data); err != nil {
+				return 0, nil, failure.Config(fmt.Errorf("policy test: %s: %w", file, err), "")
+			}
+			continue
+		}
+		own = true
+		if err := addToSource(&src, file, f); err != nil {
+			return 0, nil, err
+		}
+	}
+	if len(cases) == 0 {
+		return 0, nil, failure.Config(fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
+	}
+	if own {
+		var problems []policy.Problem
+		pol, problems = policy.New(src)
+		wrong = faults(problems)
+	}
+	for i := range cases {
+		if _, err := cases[i].Check(pol); err != nil {
+			wrong = append(wrong, fmt.Sprintf("line %d of cases: %v", cases[i].Line, err))
+		}
+	}
+	return len(cases), wrong, nil
+}
+
+// addToSource takes one file of an archive into what is compiled.
+func addToSource(src *policy.Source, archive string, f txtar.File) error {
+	name := archive + "/" + f.Name
+	var problems []policy.Problem
+	switch dir := path.Dir(f.Name); {
+	case dir == "skills":
+		var g policy.Grant
+		problems = yamlfile.Decode(name, f.Data, &g)
+		src.Grants = append(src.Grants, g)
+	case dir == "roles":
+		var r policy.Role
+		problems = yamlfile.Decode(name, f.Data, &r)
+		src.Roles = append(src.Roles, r)
+	case f.Name == "rules.yaml":
+		var doc rulesFile
+		problems = yamlfile.Decode(name, f.Data, &doc)
+		src.Rules = append(src.Rules, doc.Rules...)
+	case f.Name == "catalog":
+		for line := range strings.Lines(string(f.Data)) {
+			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
+			it, err := policy.ParseTool(words[0])
+			if err != nil {
+				return failure.Config(fmt.Errorf("policy test: %s: %w", name, err), "")
+			}
+			d := policy.Definition{Item: it, Annotations: map[string]bool{}}
+			for _, w := range words[1:] {
+				hint, no := strings.CutPrefix(w, "!")
+				d.Annotations[hint] = !no
+			}
+			src.Catalog = append(src.Catalog, d)
+		}
+	default:
+		return failure.Config(fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
+	}
+	if wrong := faults(problems); len(wrong) > 0 {
+		return failure.Config(fmt.Errorf("policy test: %s", wrong[0]), "")
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+func (a *app) policyReplay() *cobra.Command {
+	var since, dir string
+	c := &cobra.Command{
+		Use: "replay", Short: "Past calls against another policy: what would change, and for whom", Args: base.NoArgs,
+		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against what was decided then",
+		RunE: func(c *cobra.Command, _ []string) error {
+			from, err := base.ParseTime(since)
+			if err != nil {
+				return failure.Usagef("policy replay: --since: %w", err)
+			}
+			return a.replay(c.Context(), from, dir)
+		},
+	}
+	c.Flags().StringVar(&since, "since", "", "calls not older than: 24h, 7d, or a time (RFC 3339); default: all")
+	c.Flags().StringVar(&dir, "policy", "", "folder with mycelium.yaml, skills/, roles/ and rules.yaml (default: the project's own files)")
+	return c
+}
+
+// replay decides the recorded calls again, on the facts of their day.
+func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
+	if err := a.NeedPerson("replay the audit log"); err != nil {
+		return err
+	}
+	v, err := a.OpenViewWith(dir)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if v.Project.Broken.All != "" {
+		return failure.Config(fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
+	}
+	o, err := project.AuditOptions(v.Project)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.Dir); err != nil {
+		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir), "calls are recorded as soon as an agent makes some")
+	}
+	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
+	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
+		if err != nil {
+			return err
+		}
+		if line.Kind == audit.Decided && !line.Time.Before(since) {
+			r.take(&line)
+		}
+	}
+	return a.printReplay(r.report())
+}
+
+// replaying gathers what changes.
+type replaying struct {
+	policy *policy.Policy
+	sum    replayReport
+	groups map[replayKey]*replayGroup
+}
+
+type replayKey struct{ role, tool, from, to, rule string }
+
+// notByPolicy are the words in a record's rule for what no policy decided.
+var notByPolicy = []string{"session", "request", "arguments", "fault", "audit"}
+
+// take decides one record again.
+func (r *replaying) take(line *audit.Line) {
+	if cmp.Or(line.DecidedBy, "policy") != "policy" || slices.Contains(notByPolicy, line.Rule) || strings.HasPrefix(line.Rule, "limit:") {
+		r.sum.Skipped++
+		return
+	}
+	call, whole := callOf(line)
+	if !whole {
+		r.sum.Partial++
+	}
+	r.sum.Calls++
+	d := r.policy.Decide(call)
+	was, is := line.Effect, d.Effect.String()
+	if line.Unknown {
+		was = "unknown"
+	}
+	if d.Unknown {
+		is = "unknown"
+	}
+	if was == is {
+		r.sum.Unchanged++
+		return
+	}
+	key := replayKey{line.Role, line.Tool, was, is, d.Rule}
+	g := r.groups[key]
+	if g == nil {
+		g = &replayGroup{Role: line.Role, Tool: line.Tool, From: was, To: is, Rule: d.Rule, Was: line.Rule, Reason: d.Reason}
+		r.groups[key] = g
+	}
+	g.Calls++
+	g.Example = replayExample{ID: line.ID, Time: line.Time, Args: line.Args}
+}
+
+// callOf makes a call of its record. Facts are those of that day; what was recorded before there were facts, or was too long for the log,
+// is judged by the arguments alone, and so is not whole. Of a parent principal the record has the id: it is taken to have the child's role.
+func callOf(line *audit.Line) (call policy.Call, whole bool) {
+	it, err := policy.ParseTool(line.Tool)
+	if err != nil {
+		it = policy.Item{Name: line.Tool}
+	}
+	switch line.ItemKind {
+	case "resource":
+		it.Kind = policy.Resource
+	case "prompt":
+		it.Kind = policy.Prompt
+	}
+	if it.Kind != policy.Tool && line.Server != "" {
+		it.Server, it.Name = line.Server, strings.TrimPrefix(line.Tool, line.Server+"__")
+	}
+	args, err := policy.ParseArgs(line.Args)
+	whole = err == nil && !isCut(args)
+	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills}, Item: it, Args: args, Time: line.Time}
+	if line.Parent != "" {
+		call.Scope.Principal.Parent = &policy.Principal{ID: line.Parent, Role: line.Role}
+	}
+	if line.Facts != nil {
+		call.Facts = *line.Facts
+	}
+	return call, whole
+}
+
+// isCut reports whether the log kept no more than the beginning of the arguments.
+func isCut(args policy.Args) bool {
+	cut, _ := args["truncated"].(bool)
+	_, sum := args["sha256"].(string)
+	return cut && sum
+}

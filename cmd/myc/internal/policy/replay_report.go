@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
+)
+
+// replayReport is `myc policy replay --json`.
+type replayReport struct {
+	Calls     int           `json:"calls"`     // that were decided again
+	Unchanged int           `json:"unchanged"` // of them
+	Skipped   int           `json:"skipped"`   // records that no policy decided: limits, faults, ended sessions
+	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log: decided on what is left of them
+	Changes   []replayGroup `json:"changes"`   // most calls first
+}
+
+// replayGroup are the calls of one role and tool that change in the same way.
+type replayGroup struct {
+	Role    string        `json:"role"`
+	Tool    string        `json:"tool"`
+	From    string        `json:"from"` // allow, ask, deny or unknown
+	To      string        `json:"to"`
+	Rule    string        `json:"rule"` // that decides now
+	Was     string        `json:"was"`  // the rule that decided then
+	Reason  string        `json:"reason"`
+	Calls   int           `json:"calls"`
+	Example replayExample `json:"example"` // the newest of them
+}
+
+type replayExample struct {
+	ID   string         `json:"id"`
+	Time time.Time      `json:"time"`
+	Args jsontext.Value `json:"args,omitempty"`
+}
+
+// report sorts what was found: most calls first.
+func (r *replaying) report() replayReport {
+	r.sum.Changes = []replayGroup{}
+	for _, g := range r.groups {
+		r.sum.Changes = append(r.sum.Changes, *g)
+	}
+	slices.SortFunc(r.sum.Changes, func(x, y replayGroup) int {
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
+	})
+	return r.sum
+}
+
+func (a *app) printReplay(r replayReport) error {
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	fmt.Fprintf(a.Out, "%d calls decided again: %d as before, %d otherwise", r.Calls, r.Unchanged, r.Calls-r.Unchanged)
+	if r.Skipped > 0 {
+		fmt.Fprintf(a.Out, "; %d that no policy decided are left out", r.Skipped)
+	}
+	if r.Partial > 0 {
+		fmt.Fprintf(a.Out, "; of %d the log has only a part", r.Partial)
+	}
+	fmt.Fprintln(a.Out)
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.Out)
+	rows := [][]string{{"CALLS", "ROLE", "TOOL", "WAS", "WOULD BE", "BY", "FOR EXAMPLE"}}
+	for _, g := range r.Changes {
+		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule), exampleText(g.Example.Args)})
+	}
+	base.Table(a.Out, rows)
+	return nil
+}
+
+// exampleText is the one argument that says most about a call, in one line.
+func exampleText(raw []byte) string {
+	var args map[string]any
+	if json.Unmarshal(raw, &args) != nil {
+		return "-"
+	}
+	for _, key := range []string{"command", "file_path", "path", "url", "pattern"} {
+		if s, ok := args[key].(string); ok {
+			return cutText(project.Visible(s), 60)
+		}
+	}
+	return cutText(project.Visible(string(raw)), 60)
+}
+
+// cutText cuts a text to n characters.
+func cutText(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+)
+
+// roleRow is one role in the shape of `myc policy roles --json`.
+type roleRow struct {
+	Role     string   `json:"role"`
+	Skills   []string `json:"skills"`
+	Tools    int      `json:"tools"`
+	Servers  []string `json:"servers"`
+	Memory   string   `json:"memory"`
+	Inherits []string `json:"inherits"`
+}
+
+func (a *app) rolesCmd() *cobra.Command {
+	c := &cobra.Command{Use: "roles", Short: "The roles that skills and role files name", Example: "  myc roles list\n  myc roles show guest", Args: base.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.rolesList() }}
+	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "List roles", Example: "  myc roles list --json", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
+		&cobra.Command{Use: "show ROLE", Short: "Show what a role comes to", Example: "  myc roles show developer", Args: base.ArgRange(1, 1, "one role"),
+			RunE: func(_ *cobra.Command, args []string) error { return a.roleCheck(args[0]) }},
+	)
+	return c
+}
+
+func (a *app) rolesList() error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	rows := []roleRow{}
+	for _, id := range v.Policy.Roles() {
+		c, _ := v.Check(id)
+		row := roleRow{Role: id, Skills: []string{}, Tools: len(c.Tools), Servers: c.Servers, Memory: c.Memory.Policy, Inherits: c.Chain[1:]}
+		for _, s := range c.Skills {
+			row.Skills = append(row.Skills, s.Name)
+		}
+		rows = append(rows, row)
+	}
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	text := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
+	for _, r := range rows {
+		text = append(text, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory, base.OrDash(strings.Join(r.Inherits, " → ")), base.FirstLine(strings.Join(r.Skills, ", "), 70)})
+	}
+	base.Table(a.Out, text)
+	return a.RefuseBroken(v.Problems)
+}
+
+// roleCheck shows one role; for an unknown one it lists the known ones.
+func (a *app) roleCheck(role string) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	c, ok := v.Check(role)
+	if !ok {
+		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role), "known roles: "+strings.Join(v.Policy.Roles(), ", "))
+	}
+	if a.JSON {
+		if err := a.PrintJSON(c); err != nil {
+			return err
+		}
+		return a.RefuseBroken(v.Problems)
+	}
+	var skills []string
+	for _, s := range c.Skills {
+		if s.Active {
+			skills = append(skills, s.Name)
+		} else {
+			skills = append(skills, s.Name+" (not active at the start)")
+		}
+	}
+	memory := c.Memory.Policy
+	if len(c.Memory.Teams) > 0 {
+		memory += " (" + strings.Join(c.Memory.Teams, ", ") + ")"
+	}
+	base.Table(a.Out, [][]string{
+		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
+		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(base.FirstLine(c.Prompt, 80))},
+	})
+	fmt.Fprintf(a.Out, "\n%d tools\n", len(c.Tools))
+	var rows [][]string
+	for _, t := range c.Tools {
+		rows = append(rows, []string{"  " + t.Name, t.From})
+	}
+	base.Table(a.Out, rows)
+	return a.RefuseBroken(v.Problems)
+}

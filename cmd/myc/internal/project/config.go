@@ -1,0 +1,96 @@
+package project
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+func (a *app) configCmd() *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "What the files come to", Example: "  myc config show --sources", Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	var sources bool
+	show := &cobra.Command{Use: "show", Short: "The effective configuration", Example: "  myc config show --sources", Args: base.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.configShow(sources) }}
+	show.Flags().BoolVar(&sources, "sources", false, "which file each value came from")
+	c.AddCommand(show,
+		&cobra.Command{Use: "validate", Short: "Check every file; exit 4 if one is wrong", Example: "  myc config validate --json", Args: base.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return a.configValidate() }})
+	return c
+}
+
+func (a *app) configShow(sources bool) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if a.JSON {
+		out := map[string]any{"config": v.Project.File, "servers": v.Project.Servers, "trusted": v.Project.Trusted}
+		if sources {
+			out["sources"] = v.Project.Sources
+		}
+		return a.PrintJSON(out)
+	}
+	b, err := v.Project.File.YAML()
+	if err != nil {
+		return err
+	}
+	if _, err := a.Out.Write(b); err != nil {
+		return err
+	}
+	if !sources {
+		return nil
+	}
+	fmt.Fprintln(a.Out)
+	var rows [][]string
+	for key, file := range v.Project.Sources {
+		rows = append(rows, []string{key, file})
+	}
+	slices.SortFunc(rows, slices.Compare)
+	base.Table(a.Out, append([][]string{{"KEY", "FROM"}}, rows...))
+	return nil
+}
+
+// configValidate reports every problem of every file.
+func (a *app) configValidate() error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	all := append([]policy.Problem{}, v.Problems...)
+	for _, s := range v.Skills.All() {
+		for _, p := range s.Problems {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	bad := 0
+	for _, p := range all {
+		if !p.Warning {
+			bad++
+		}
+		if !a.JSON {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+	}
+	if a.JSON {
+		if err := a.PrintJSON(all); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return failure.Config(fmt.Errorf("config: %d problem(s)", bad), "")
+	}
+	if !a.JSON {
+		fmt.Fprintln(a.Out, "ok")
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+// finding is one line of `myc doctor`.
+type finding struct {
+	Level   string `json:"level"` // ok, warning or problem
+	What    string `json:"what"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (a *app) doctorCmd(more ...base.Check) *cobra.Command {
+	return &cobra.Command{Use: "doctor", Short: "What is wrong here, and how to mend it", Example: "  myc doctor --json", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), more) }}
+}
+
+func (a *app) doctor(ctx context.Context, more []base.Check) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	var found []finding
+	add := func(level, what, message, hint string) { found = append(found, finding{level, what, message, hint}) }
+	doctorTrust(v, add)
+	doctorFiles(v, add)
+	doctorSkills(v, add)
+	doctorHeld(v, add)
+	doctorServed(v, add)
+	doctorRoles(v, add)
+	a.doctorRules(ctx, v, add)
+	doctorSchemas(v, add)
+	a.doctorDaemon(ctx, v, add)
+	for _, c := range more {
+		c(ctx, v, add)
+	}
+	doctorAudit(v, add)
+	bad := slices.ContainsFunc(found, func(f finding) bool { return f.Level == "problem" })
+	if a.JSON {
+		if err := a.PrintJSON(found); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range found {
+			mark := map[string]string{"ok": "✓", "warning": "!", "problem": "✗"}[f.Level]
+			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, project.Visible(f.Message))
+			if f.Hint != "" {
+				fmt.Fprintf(a.Out, "    → %s\n", project.Visible(f.Hint))
+			}
+		}
+	}
+	if bad {
+		return failure.Config(fmt.Errorf("doctor: something is wrong"), "")
+	}
+	return nil
+}
+
+func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
+	c, _, err := a.Running(ctx)
+	if err != nil {
+		add("problem", "daemon", err.Error(), "myc stop -f ends it")
+		return
+	}
+	if c == nil {
+		add("ok", "daemon", "none runs; a client starts it", "")
+		return
+	}
+	defer c.Close()
+	var s api.StatusReply
+	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+		add("problem", "daemon", err.Error(), "myc stop -f ends it")
+		return
+	}
+	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %d session(s)", s.Daemon.PID, s.Sessions), "")
+	if s.Problem != "" {
+		add("problem", "daemon", "the files on disk are not in force: "+s.Problem, "mend them; the daemon reloads by itself")
+	}
+	for _, b := range s.Backends {
+		hint := "try its command by hand; myc tools sync starts it again"
+		if b.Log != "" {
+			hint += "; its stderr is in " + b.Log
+		}
+		if slices.ContainsFunc(v.Project.Servers, func(s backend.Server) bool { return s.Name == b.Name && s.URL != "" }) {
+			hint = "see whether its address is right and answers; myc tools sync tries it again"
+		}
+		switch {
+		case b.State == backend.StateFailed:
+			text, own, ok := strings.Cut(b.Error, " (hint: ")
+			if ok {
+				hint = strings.TrimSuffix(own, ")")
+			}
+			add("problem", "server "+b.Name, text, hint)
+		case b.Breaker != "" && b.Breaker != "closed":
+			hint = "calls are tried again by themselves; myc tools sync tries it now"
+			if b.Log != "" {
+				hint += "; its stderr is in " + b.Log
+			}
+			add("problem", "server "+b.Name, "its breaker is "+b.Breaker+": "+b.Error, hint)
+		}
+	}
+}
+
+// doctorAudit checks the log.
+func doctorAudit(v *project.View, add base.Report) {
+	o, err := project.AuditOptions(v.Project)
+	if err != nil {
+		add("problem", "audit", err.Error(), "")
+		return
+	}
+	if _, err := os.Stat(o.Dir); err != nil {
+		add("ok", "audit", "no record yet", "")
+		return
+	}
+	r, err := audit.Verify(o)
+	switch {
+	case err != nil:
+		add("problem", "audit", err.Error(), "")
+	case r.Broken != nil:
+		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why), "keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
+	default:
+		add("ok", "audit", fmt.Sprintf("%d records, the chain is whole", r.Records), "")
+	}
+}

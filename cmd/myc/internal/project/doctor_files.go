@@ -1,0 +1,92 @@
+package project
+
+import (
+	"fmt"
+	"slices"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+func doctorTrust(v *project.View, add base.Report) {
+	switch {
+	case v.Project.Trusted:
+		add("ok", "trust", v.Project.Dir+" is trusted", "")
+	case len(v.Project.Untrusted) > 0:
+		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d file(s) of it take no effect", len(v.Project.Untrusted)), "read them, then run: myc trust")
+	default:
+		add("ok", "trust", "the folder brings nothing of its own", "myc init sets one up")
+	}
+}
+
+func doctorFiles(v *project.View, add base.Report) {
+	bad := 0
+	for _, p := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
+		level := "warning"
+		if !p.Warning && !slices.Contains(v.Project.LeftOut, p) {
+			level = "problem"
+			bad++
+		}
+		if ofSkill(v, p) {
+			continue // told with its skill
+		}
+		p.Hint, p.Warning = "", false
+		add(level, "files", project.ProblemText(p), hintFor(v, p))
+	}
+	if bad == 0 {
+		add("ok", "files", "every file loads", "")
+	}
+}
+
+// ofSkill reports whether a problem is one that doctorSkills tells of.
+func ofSkill(v *project.View, p policy.Problem) bool {
+	return slices.ContainsFunc(v.Skills.All(), func(s skill.Checked) bool {
+		return slices.ContainsFunc(s.Problems, func(q policy.Problem) bool {
+			return q.File == p.File && q.Line == p.Line && q.Message == p.Message
+		})
+	})
+}
+
+// hintFor finds the hint again that the problem's one-line form leaves to a line of its own.
+func hintFor(v *project.View, p policy.Problem) string {
+	for _, q := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
+		if q.File == p.File && q.Line == p.Line && q.Message == p.Message {
+			return q.Hint
+		}
+	}
+	return ""
+}
+
+func doctorSkills(v *project.View, add base.Report) {
+	for _, s := range v.Skills.All() {
+		for _, p := range s.Problems {
+			level := "problem"
+			if p.Warning || s.State == skill.Pending {
+				level = "warning"
+			}
+			hint := p.Hint
+			p.Hint, p.Warning = "", false
+			add(level, "skill "+s.Name, project.ProblemText(p), hint)
+		}
+	}
+	for _, s := range v.Skills.All() {
+		if why := v.WhyClosed(s); why != "" {
+			add("warning", "skill "+s.Name, why, "name the skill there, or remove it")
+		}
+	}
+	add("ok", "skills", fmt.Sprintf("%d valid", len(v.Skills.Grants())), "")
+}
+
+func doctorRoles(v *project.View, add base.Report) {
+	conf := v.Project.File.Session
+	if conf.DefaultRole == "" {
+		add("warning", "roles", "session.defaultRole is not set: a client without a role sees control tools only", "set it in mycelium.yaml, or start clients with --role")
+	}
+	for _, role := range v.Policy.Roles() {
+		if c, _ := v.Check(role); len(c.Tools) == 0 {
+			add("warning", "role "+role, "it sees no tool", "myc policy check --role "+role)
+		}
+	}
+}

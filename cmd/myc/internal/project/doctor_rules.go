@@ -1,0 +1,60 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
+	"mycelium/internal/node/project"
+)
+
+// doctorRules tells of rules that cannot decide, that are wider than they look, and that never decided a call.
+func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
+	remarks := v.Policy.Review()
+	for _, r := range remarks {
+		hint := r.Hint
+		r.Hint, r.Warning = "", false
+		add("warning", "rules", project.ProblemText(r.Problem), hint)
+	}
+	rules := v.Project.Rules
+	if len(rules) == 0 {
+		add("ok", "rules", "none: what a skill grants is decided by the fallback", "")
+		return
+	}
+	o, err := project.AuditOptions(v.Project)
+	if err != nil {
+		return // doctorAudit says so
+	}
+	if _, err := os.Stat(o.Dir); err != nil {
+		add("ok", "rules", fmt.Sprintf("%d rules, no call yet", len(rules)), "")
+		return
+	}
+	err = a.WithIndex(ctx, func(x *audit.Index) error {
+		fired, err := x.Rules(ctx)
+		if err != nil {
+			return err
+		}
+		calls := 0
+		for _, n := range fired {
+			calls += n
+		}
+		var never []string
+		for _, r := range rules {
+			if fired[r.Name] == 0 {
+				never = append(never, r.Name)
+			}
+		}
+		text := fmt.Sprintf("each of the %d decided one of %d recorded calls at least", len(rules), calls)
+		if len(never) > 0 {
+			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls, strings.Join(never, ", "))
+		}
+		add("ok", "rules", text, "")
+		return nil
+	})
+	if err != nil {
+		add("problem", "rules", "which of them ever decided is not known: "+err.Error(), "myc audit reindex")
+	}
+}

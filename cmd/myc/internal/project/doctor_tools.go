@@ -1,0 +1,57 @@
+package project
+
+import (
+	"fmt"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+// doctorSchemas checks the schemas of the tools that servers offer. A tool whose schema does not compile works all the same.
+func doctorSchemas(v *project.View, add base.Report) {
+	for _, d := range v.Catalog.Definitions {
+		if d.Item.Kind != policy.Tool {
+			continue
+		}
+		for _, why := range backend.SchemaProblems(d.Raw) {
+			add("warning", "tool "+d.Item.String(), project.Visible(why), "its server has to mend it; clients that check schemas may refuse the tool")
+		}
+	}
+}
+
+// doctorServed tells of served skills whose approval is void.
+func doctorServed(v *project.View, add base.Report) {
+	for _, s := range v.Pool.Catalog().Skills {
+		if s.State == backend.SkillChanged {
+			p := project.ServedProblem(s)
+			add("warning", "skill "+s.Name, p.Message, p.Hint)
+		}
+	}
+}
+
+// doctorHeld tells of the quarantine.
+func doctorHeld(v *project.View, add base.Report) {
+	for _, r := range v.Pool.Review() {
+		f := r.Findings[0]
+		name := (&backend.Held{Item: r.Item, Template: r.Template}).Name()
+		if r.Accepted {
+			add("ok", "scan "+name, fmt.Sprintf("accepted by the operator: %s: %s", f.Family, f.Why), "")
+			continue
+		}
+		add("warning", "scan "+name, fmt.Sprintf("%s at %s: %s: %s", f.Family, f.Where, f.Why, f.Excerpt), "read its definition: myc tools --all --json")
+	}
+	for _, h := range v.Pool.Catalog().Held {
+		level := "warning"
+		if h.Cause == backend.CauseUnproven {
+			level = "problem"
+		}
+		why := h.Reason
+		if h.Cause != backend.CauseFound && h.Cause != backend.CauseAdded && len(h.Findings) > 0 {
+			f := h.Findings[0]
+			why += fmt.Sprintf("; the scan found %s in it: %s (%s)", f.Family, f.Why, f.Severity)
+		}
+		add(level, "quarantine "+h.Name(), why, "myc tools diff "+h.Name()+" shows it, myc tools approve "+h.Name()+" accepts it")
+	}
+}

@@ -1,0 +1,164 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/project"
+)
+
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "The daemon, backends, sessions, and how much is concealed", Example: "  myc status --json", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
+	}
+}
+
+func (a *app) status(ctx context.Context) error {
+	r, err := a.statusReply(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(statusShape(r))
+	}
+	state := "not running"
+	if r.Daemon.Running {
+		state = fmt.Sprintf("running since %s, pid %d", r.Daemon.Since.Local().Format("2006-01-02 15:04:05"), r.Daemon.PID)
+		if r.Daemon.Addr != "" {
+			state += ", http://" + r.Daemon.Addr + "/mcp"
+		}
+	}
+	rows := [][]string{
+		{"daemon", state},
+		{"role", base.OrDash(r.Role)},
+		{"skills", fmt.Sprintf("%s (valid %d, invalid %d, pending %d)", base.OrDash(strings.Join(r.Skills.Active, ", ")), r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
+		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% concealed", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
+		{"sessions", fmt.Sprint(r.Sessions)},
+	}
+	if r.Problem != "" {
+		rows = append(rows, []string{"problem", r.Problem})
+	}
+	base.Table(a.Out, rows)
+	if len(r.Backends) == 0 {
+		return nil
+	}
+	rows = [][]string{{"", ""}, {"BACKEND", "STATE", "TOOLS", "SINCE", "CALLS", "RESTARTS", "ERROR"}}
+	for _, b := range r.Backends {
+		since := "–"
+		if !b.Since.IsZero() {
+			since = b.Since.Local().Format(time.TimeOnly)
+		}
+		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(base.FirstLine(b.Error, 80))})
+	}
+	fmt.Fprintln(a.Out)
+	base.Table(a.Out, rows[1:])
+	return nil
+}
+
+// backendState is the state of a server, and when calls pass again where they do not now.
+func backendState(b backend.Status) string {
+	state := b.State
+	if b.Breaker != "" && b.Breaker != "closed" {
+		state += ", breaker " + b.Breaker
+	}
+	if !b.Retry.IsZero() {
+		state += " until " + b.Retry.Local().Format(time.TimeOnly)
+	}
+	return state
+}
+
+// backendCalls counts the calls that a server is at work on, and those that wait.
+func backendCalls(b backend.Status) string {
+	switch {
+	case b.Waiting > 0:
+		return fmt.Sprintf("%d, %d wait", b.Active, b.Waiting)
+	case b.Active > 0:
+		return fmt.Sprint(b.Active)
+	default:
+		return "–"
+	}
+}
+
+func restarts(b backend.Status) string {
+	if b.Restarts == 0 {
+		return "–"
+	}
+	return fmt.Sprint(b.Restarts)
+}
+
+// statusShape is the reply as `myc status --json` prints it: every key stands there always, a moment that never was as null.
+func statusShape(r api.StatusReply) any {
+	moment := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	type owner struct {
+		Running bool       `json:"running"`
+		PID     int        `json:"pid"`
+		Addr    string     `json:"addr"`
+		Since   *time.Time `json:"since"`
+	}
+	type server struct {
+		Name  string     `json:"name"`
+		State string     `json:"state"`
+		Tools int        `json:"tools"`
+		Since *time.Time `json:"since"`
+		Error string     `json:"error"`
+		// Beyond the contract of the shape:
+		Breaker  string     `json:"breaker"`
+		Retry    *time.Time `json:"retry"`
+		Restarts int        `json:"restarts"`
+		Active   int        `json:"active"`
+		Waiting  int        `json:"waiting"`
+		Refused  int        `json:"refused"`
+		Log      string     `json:"log"`
+	}
+	out := struct {
+		Daemon    owner            `json:"daemon"`
+		Role      string           `json:"role"`
+		Skills    api.SkillsStatus `json:"skills"`
+		Tools     api.ToolsStatus  `json:"tools"`
+		Backends  []server         `json:"backends"`
+		Sessions  int              `json:"sessions"`
+		Approvals int              `json:"approvals"`
+		Problem   string           `json:"problem,omitempty"`
+	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions, r.Approvals, r.Problem}
+	for _, b := range r.Backends {
+		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
+			b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
+	}
+	return out
+}
+
+// statusReply asks the owner; without one it says what the files say.
+func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
+	var r api.StatusReply
+	c, _, err := a.Running(ctx)
+	if err != nil {
+		return r, err
+	}
+	if c != nil {
+		defer c.Close()
+		return r, base.Answered(c.Call(ctx, "status", nil, &r))
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		return r, err
+	}
+	defer v.Close()
+	r = v.Status()
+	if project.BrokenFiles(v.Project, v.Problems) {
+		r.Problem = project.FirstProblem(v.Problems)
+	}
+	return r, nil
+}

@@ -1,0 +1,102 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
+	"mycelium/internal/node/project"
+)
+
+func (a *app) watchCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch", Short: "Reload on change, and print what changed for whom",
+		Long: "Watches the project's files. After each change it says which tools each role gained and lost, or what is wrong;\n" +
+			"a running daemon reloads by itself, and keeps the last good policy when a file is broken.",
+		Example: "  myc watch", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context()) },
+	}
+}
+
+// watchEvent is one change as JSON Lines.
+type watchEvent struct {
+	Time    time.Time            `json:"time"`
+	OK      bool                 `json:"ok"`
+	Changed []project.RoleChange `json:"changed"`
+	Problem []base.ProblemShape  `json:"problems"`
+}
+
+func (a *app) watch(ctx context.Context) error {
+	last, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer last.Close()
+	if err := a.printWatch(last, nil); err != nil {
+		return err
+	}
+	var failed error
+	err = config.Watch(ctx, last.Project, func() {
+		next, err := a.OpenView()
+		if err != nil {
+			failed = err
+			return
+		}
+		defer next.Close() // only its files are open, and nothing of it is used after this
+		if err := a.printWatch(next, last); err != nil {
+			failed = err
+		}
+		if !project.BrokenFiles(next.Project, next.Problems) {
+			last = next // the last good one is what the next is compared with
+		}
+	})
+	if ctx.Err() != nil {
+		return nil // ended by the person
+	}
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// printWatch says what is new in next against last; nil last: the state at the start.
+func (a *app) printWatch(next, last *project.View) error {
+	e := watchEvent{Time: time.Now(), OK: !project.BrokenFiles(next.Project, next.Problems), Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
+	for _, p := range next.Problems {
+		e.Problem = append(e.Problem, base.ShapeOf(p))
+	}
+	if last != nil && e.OK {
+		e.Changed = slices.DeleteFunc(next.Changes(last.Policy, next.Policy), func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
+	}
+	if a.JSON {
+		return a.PrintLine(e)
+	}
+	stamp := e.Time.Format(time.TimeOnly)
+	switch {
+	case last == nil:
+		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()), len(next.Skills.Grants()))
+	case !e.OK:
+		fmt.Fprintf(a.Out, "%s a file is broken: the last good policy stays in force\n", stamp)
+	case len(e.Changed) == 0:
+		fmt.Fprintf(a.Out, "%s reloaded: no tool changed for anyone\n", stamp)
+	default:
+		fmt.Fprintf(a.Out, "%s reloaded\n", stamp)
+	}
+	for _, d := range e.Changed {
+		for _, t := range d.Added {
+			fmt.Fprintf(a.Out, "  %s + %s\n", d.Role, t)
+		}
+		for _, t := range d.Removed {
+			fmt.Fprintf(a.Out, "  %s - %s\n", d.Role, t)
+		}
+	}
+	for _, p := range next.Problems {
+		fmt.Fprintf(a.Out, "  %s\n", project.ProblemText(p))
+	}
+	return nil
+}

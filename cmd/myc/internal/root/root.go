@@ -1,0 +1,78 @@
+// Package root is the tree of commands, and one run of it.
+package root
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/agents"
+	"mycelium/cmd/myc/internal/approvals"
+	"mycelium/cmd/myc/internal/audit"
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/demo"
+	"mycelium/cmd/myc/internal/policy"
+	"mycelium/cmd/myc/internal/project"
+	"mycelium/cmd/myc/internal/serve"
+	"mycelium/cmd/myc/internal/session"
+	"mycelium/cmd/myc/internal/skill"
+	"mycelium/cmd/myc/internal/tools"
+	"mycelium/internal/node/failure"
+	loaded "mycelium/internal/node/project"
+)
+
+// Main runs the program once and returns its exit code.
+func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int {
+	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}
+	if code, ok := agents.QuickHook(ctx, a, args); ok {
+		return code
+	}
+	root := command(a)
+	root.SetArgs(args)
+	root.SetContext(ctx)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	var f *failure.Error
+	if !errors.As(err, &f) {
+		f = &failure.Error{Code: failure.ExitFailed, Err: err}
+	}
+	if f.Err != nil && f.Error() != "" {
+		fmt.Fprintf(a.Err, "myc: %s\n", loaded.VisibleText(f.Error()))
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(a.Err, "hint: %s\n", loaded.VisibleText(f.Hint))
+	}
+	return f.Code
+}
+
+// command is the whole tree.
+func command(a *base.App) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "myc",
+		Short: "One door between AI agents and everything they may touch",
+		Long: "Mycelium stands between AI agents and their tools. Skills declare what an agent may see; everything else does not\n" +
+			"exist for it. Every call passes one policy and is recorded.",
+		Example:       "  myc demo                    # the main job in ten seconds\n  myc init && myc tools --role guest",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          base.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	a.GlobalFlags(root)
+	root.CompletionOptions.DisableDefaultCmd = true
+	mcp := serve.MCP(a)
+	mcp.AddCommand(project.Status(a))
+	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp, agents.Claude(a), tools.Tools(a),
+		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a), approvals.Command(a), audit.Command(a),
+		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a), serve.Keeper(a))
+	base.StrictNames(root)
+	return root
+}

@@ -1,0 +1,108 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/node/failure"
+)
+
+// listenAddress is where to listen for a redirect: on loopback, whatever its name.
+func listenAddress(u *url.URL) string {
+	host := u.Hostname()
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, u.Port())
+}
+
+// openBrowser opens an address where there is a browser to open it; that it is printed is what counts.
+func (a *app) openBrowser(ctx context.Context, address string) {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	} else if a.Getenv("DISPLAY") == "" && a.Getenv("WAYLAND_DISPLAY") == "" {
+		return
+	}
+	if path, err := exec.LookPath(program); err == nil {
+		cmd := exec.CommandContext(ctx, path, address)
+		if cmd.Start() == nil {
+			_ = cmd.Process.Release()
+		}
+	}
+}
+
+// comesBack waits for the query with which the browser returns.
+func (a *app) comesBack(ctx context.Context, l net.Listener, ask backend.Login, path string, paste bool) (string, error) {
+	u, err := url.Parse(ask.URL)
+	if err != nil {
+		return "", fmt.Errorf("the address to open cannot be read: %w", err)
+	}
+	state := u.Query().Get("state")
+	if !paste {
+		return waitForBrowser(ctx, l, path, state)
+	}
+	fmt.Fprintln(a.Err, "Paste the address at which the browser ends (a page that cannot be shown is right):")
+	line, err := bufio.NewReaderSize(a.In, 64<<10).ReadString('\n')
+	if err != nil && line == "" {
+		return "", failure.Usagef("mcp login: --paste: nothing came on stdin")
+	}
+	_, query, ok := strings.Cut(strings.TrimSpace(line), "?")
+	query, _, _ = strings.Cut(query, "#")
+	if q, err := url.ParseQuery(query); !ok || err != nil || q.Get("state") != state {
+		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the state of the address above")
+	}
+	return query, nil
+}
+
+// waitForBrowser serves the one page at which the browser ends. Whoever does not know the state of this login is nobody: a page
+// that guesses the port changes nothing.
+func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (string, error) {
+	came := make(chan string, 1)
+	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		if r.Method != http.MethodGet || r.URL.Path != path || r.URL.Query().Get("state") != state {
+			http.Error(w, "no login is waiting for this", http.StatusNotFound)
+			return
+		}
+		select {
+		case came <- r.URL.RawQuery:
+		default:
+		}
+		fmt.Fprintln(w, "Thank you. You can close this page and go back to the terminal.")
+	})}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = s.Serve(l) // until it is closed below
+	}()
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if s.Shutdown(end) != nil { // a browser that keeps a connection open
+			_ = s.Close()
+		}
+		<-served
+	}()
+	select {
+	case query := <-came:
+		return query, nil
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait), "log in again; with a browser on another machine use --paste")
+		}
+		return "", fmt.Errorf("wait for the browser: %w", ctx.Err())
+	}
+}

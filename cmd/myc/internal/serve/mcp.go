@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/daemon"
+	"mycelium/internal/node"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+func (a *app) mcpCmd() *cobra.Command {
+	var p api.SessionParams
+	var alone, dev, background bool
+	run := func(c *cobra.Command, _ []string) error {
+		if dev {
+			a.Verbose = true
+		}
+		transport := a.Getenv("MCP_TRANSPORT")
+		if transport != "" && transport != "stdio" && transport != "http" {
+			return failure.Usagef("MCP_TRANSPORT: %q is neither stdio nor http", transport)
+		}
+		if background || transport == "http" {
+			return a.serve(c.Context(), serveOptions{background: background})
+		}
+		return a.mcp(c.Context(), p, alone)
+	}
+	flags := func(c *cobra.Command) *cobra.Command {
+		f := c.Flags()
+		f.StringVar(&p.Role, "role", "", "first role of the session")
+		f.StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
+		f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
+		f.StringVar(&p.Token, "token", "", "join the session of this token ("+api.TokenVar+" does the same)")
+		f.BoolVar(&alone, "alone", false, "own the project in this process instead of attaching to its daemon")
+		return c
+	}
+	cmd := flags(&cobra.Command{
+		Use: "mcp", Short: "Serve MCP over stdio: what a client's configuration starts",
+		Long: "Serves one MCP client over stdin and stdout. It attaches to the project's daemon and starts one if none runs.\n" +
+			"Without --role, --may and --token the session is the one that session: in mycelium.yaml describes.",
+		Example: "  myc mcp --role guest --may developer",
+		Args:    base.NoArgs, RunE: run,
+	})
+	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background", Args: base.NoArgs, RunE: run})
+	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
+	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
+	cmd.AddCommand(start, a.stopCmd(), a.loginCmd(), a.logoutCmd())
+	return cmd
+}
+
+// mcp serves one client on stdin and stdout.
+func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
+	if p.Token == "" {
+		p.Token = a.Getenv(api.TokenVar)
+	}
+	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
+		p.Role = role // it can only narrow: the owner takes it as it takes --role
+	}
+	if err := a.FirstUse(); err != nil {
+		return err
+	}
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	paths, err := daemon.PathsOf(dir)
+	if err != nil {
+		return err
+	}
+	if !alone {
+		return a.relay(ctx, dir, paths, p)
+	}
+	err = a.alone(ctx, p)
+	if errors.Is(err, daemon.ErrOwned) {
+		return a.relay(ctx, dir, paths, p) // under the same lock: the owner's socket serves us
+	}
+	return err
+}
+
+// alone owns the project in this process and serves the client without a way between; others may attach to its socket meanwhile.
+func (a *app) alone(ctx context.Context, p api.SessionParams) error {
+	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
+	if err != nil {
+		return err
+	}
+	defer end()
+	return base.Answered(n.Stdio(ctx, p, a.In, a.Out))
+}
+
+// relay attaches to the daemon, starting it if none runs; where it cannot be started this process owns the project itself.
+func (a *app) relay(ctx context.Context, dir string, paths daemon.Paths, p api.SessionParams) error {
+	argv, env, err := a.Detached(dir, "serve", "--auto")
+	if err != nil {
+		return err
+	}
+	return a.relayWith(ctx, p, func(ctx context.Context) (*daemon.Client, error) { return daemon.Attach(ctx, paths, argv, env) })
+}
+
+// relayWith carries lines between the client and the owner, and finds the owner again, with the same session, when it dies.
+func (a *app) relayWith(ctx context.Context, p api.SessionParams, attach func(context.Context) (*daemon.Client, error)) error {
+	dial := func(ctx context.Context) (net.Conn, error) {
+		c, err := attach(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.HandOver(ctx, c); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
+		var got api.Attached
+		conn, err := c.Stream(ctx, "mcp", p, &got)
+		if err != nil {
+			_ = c.Close()
+			return nil, base.Answered(err)
+		}
+		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own}
+		return conn, nil
+	}
+	in, out := a.In, a.Out
+	return daemon.Relay(ctx, in, out, dial)
+}

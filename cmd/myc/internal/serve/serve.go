@@ -1,0 +1,174 @@
+// Package serve has the commands that run, end and attach to the process that owns a project.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/daemon"
+	"mycelium/internal/node"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Serve is `myc serve`.
+func Serve(a *base.App) *cobra.Command { return (&app{a}).serveCmd() }
+
+// Stop is `myc stop`.
+func Stop(a *base.App) *cobra.Command { return (&app{a}).stopCmd() }
+
+// MCP is `myc mcp`.
+func MCP(a *base.App) *cobra.Command { return (&app{a}).mcpCmd() }
+
+// Keeper is `myc keeper`.
+func Keeper(a *base.App) *cobra.Command { return (&app{a}).keeperCmd() }
+
+// defaultAddr is where HTTP is served (cli.md).
+const defaultAddr = "127.0.0.1:8420"
+
+type serveOptions struct {
+	addr       string
+	background bool
+	auto       bool
+}
+
+func (a *app) serveCmd() *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use: "serve", Short: "Run the daemon: MCP over HTTP at /mcp, and the owner of the project",
+		Long: "Owns the project and serves MCP at http://ADDR/mcp. Every request needs the bearer token of a session\n" +
+			"(myc session new), unless server.anonymous names a role for callers on this machine.",
+		Example: "  myc serve --addr 127.0.0.1:8420 --background", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
+	}
+	c.Flags().StringVar(&o.addr, "addr", "", "address to listen on (default: server.addr, else "+defaultAddr+")")
+	c.Flags().BoolVar(&o.background, "background", false, "detach and return once it is up")
+	c.Flags().BoolVar(&o.auto, "auto", false, "started by an attaching client: no HTTP, ends when idle")
+	_ = c.Flags().MarkHidden("auto")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, o serveOptions) error {
+	if !o.auto {
+		if err := a.FirstUse(); err != nil {
+			return err
+		}
+	}
+	if o.background {
+		return a.serveBackground(ctx, o)
+	}
+	if !o.auto {
+		if err := a.replaceAuto(ctx); err != nil {
+			return err
+		}
+	}
+	n, err := node.Open(ctx, node.Options{Loader: &a.Loader, Daemon: true, Serves: !o.auto, Auto: o.auto})
+	if errors.Is(err, daemon.ErrOwned) {
+		return failure.Hint(fmt.Errorf("serve: another process owns this project"), "myc status shows it; myc stop ends it")
+	}
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if !o.auto {
+		addr := o.addr
+		if addr == "" {
+			addr = n.View().Project.File.Server.Addr
+		}
+		if addr == "" {
+			addr = defaultAddr
+		}
+		if err := n.Listen(addr); err != nil {
+			return err
+		}
+		a.announce(n)
+	}
+	if err := n.WriteInfo(); err != nil {
+		return err
+	}
+	return n.Run(ctx)
+}
+
+// announce tells where a daemon serves and what is wrong with its files, whatever the level of the log is.
+func (a *app) announce(n *node.Node) {
+	dir := n.View().Project.Dir
+	if a.LogsJSON() {
+		l := slog.New(slog.NewJSONHandler(a.Err, nil))
+		l.Info("serving MCP", "url", "http://"+n.Addr()+"/mcp", "project", dir)
+		for _, p := range n.View().Problems {
+			l.Warn("a problem in the files", "problem", project.ProblemText(p))
+		}
+		return
+	}
+	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp for %s\n", n.Addr(), dir)
+	for _, p := range n.View().Problems {
+		fmt.Fprintln(a.Err, project.ProblemText(p))
+	}
+}
+
+// serveBackground starts the daemon detached and returns when it answers.
+func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	paths, err := daemon.PathsOf(dir)
+	if err != nil {
+		return err
+	}
+	if err := a.replaceAuto(ctx); err != nil {
+		return err
+	}
+	args := []string{"serve"}
+	if o.addr != "" {
+		args = append(args, "--addr", o.addr)
+	}
+	argv, env, err := a.Detached(dir, args...)
+	if err != nil {
+		return err
+	}
+	c, err := daemon.Attach(ctx, paths, argv, env)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var s api.StatusReply
+	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp (pid %d)\n", s.Daemon.Addr, s.Daemon.PID)
+	return nil
+}
+
+// replaceAuto ends an automatic daemon, which serves no HTTP, so that this one can take its place: its clients attach again by
+// themselves. A daemon that a person started stays.
+func (a *app) replaceAuto(ctx context.Context) error {
+	c, paths, err := a.Running(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	defer c.Close()
+	var s api.StatusReply
+	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+		return err
+	}
+	if s.Daemon.Addr != "" {
+		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr), "myc stop ends it")
+	}
+	if err := a.NeedPerson("replace the daemon"); err != nil {
+		return err
+	}
+	if err := base.Answered(c.Call(ctx, "stop", nil, nil)); err != nil {
+		return err
+	}
+	return waitFree(ctx, paths)
+}

@@ -1,0 +1,181 @@
+// Package session has the commands about live sessions.
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/gate"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Command is `myc session`.
+func Command(a *base.App) *cobra.Command { return (&app{a}).sessionCmd() }
+
+func (a *app) sessionCmd() *cobra.Command {
+	c := &cobra.Command{Use: "session", Short: "Live sessions: who may do what now", Example: "  myc session new --role guest --may developer", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }}
+	var p api.SessionParams
+	var ttl time.Duration
+	create := &cobra.Command{Use: "new", Short: "Mint a credential; its token is shown once", Args: base.NoArgs,
+		Example: "  myc session new --role guest --may developer --ttl 1h --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.TTL = int64(ttl)
+			return a.sessionNew(c.Context(), p)
+		}}
+	create.Flags().StringVar(&p.Role, "role", "", "first role (default: session.defaultRole)")
+	create.Flags().StringSliceVar(&p.May, "may", nil, "further roles that it may take")
+	create.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
+	create.Flags().DurationVar(&ttl, "ttl", 12*time.Hour, "how long it lives")
+	create.Flags().StringVar(&p.Name, "name", "", "a name for people")
+	c.AddCommand(create,
+		&cobra.Command{Use: "list", Short: "List live sessions", Example: "  myc session list --json", Args: base.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }},
+		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b", Args: base.ArgRange(1, 1, "one session id"),
+			RunE: func(c *cobra.Command, args []string) error { return a.sessionShow(c.Context(), args[0]) }},
+		&cobra.Command{Use: "set-role ID ROLE", Short: "Switch the role of a session", Example: "  myc session set-role s-1a2b developer", Args: base.ArgRange(2, 2, "a session id and a role"),
+			RunE: func(c *cobra.Command, args []string) error {
+				if args[1] == "" {
+					return failure.Usagef("session set-role: which role?")
+				}
+				return a.sessionChange(c.Context(), api.ChangeParams{ID: args[0], Role: args[1]})
+			}},
+		&cobra.Command{Use: "skills ID [+SKILL] [-SKILL]", Short: "Activate (+) and deactivate (-) skills of a session", Example: "  myc session skills s-1a2b +editor -reader",
+			Args: cobra.MinimumNArgs(1), DisableFlagParsing: true,
+			RunE: func(c *cobra.Command, args []string) error { return a.sessionSkills(c, args) }},
+		&cobra.Command{Use: "end ID", Short: "End a session: its token is void at once", Example: "  myc session end s-1a2b", Args: base.ArgRange(1, 1, "one session id"),
+			RunE: func(c *cobra.Command, args []string) error { return a.sessionEnd(c.Context(), args[0]) }})
+	return c
+}
+
+func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
+	if p.TTL <= 0 {
+		return failure.Usagef("session new: --ttl must be longer than 0")
+	}
+	var r api.SessionReply
+	if err := a.Operate(ctx, "mint a session", "session/new", p, &r); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
+		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
+	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+api.TokenVar+"=TOKEN for myc mcp.")
+	return nil
+}
+
+// sessions asks the owner for its live sessions.
+func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
+	infos := []gate.Summary{}
+	return infos, a.Operate(ctx, "list sessions", "session/list", nil, &infos)
+}
+
+func (a *app) sessionList(ctx context.Context) error {
+	infos, err := a.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(infos)
+	}
+	rows := [][]string{{"ID", "NAME", "ROLE", "MAY", "SKILLS", "EXPIRES"}}
+	for _, i := range infos {
+		expires := "with its client"
+		if !i.Expires.IsZero() {
+			expires = i.Expires.Local().Format(time.DateTime)
+		}
+		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")), base.OrDash(base.FirstLine(strings.Join(i.Skills, ", "), 50)), expires})
+	}
+	base.Table(a.Out, rows)
+	return nil
+}
+
+func (a *app) sessionShow(ctx context.Context, id string) error {
+	infos, err := a.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range infos {
+		if i.ID != id {
+			continue
+		}
+		if a.JSON {
+			return a.PrintJSON(i)
+		}
+		rows := [][]string{{"session", i.ID}, {"name", base.OrDash(i.Name)}, {"principal", i.Principal}, {"role", base.OrDash(i.Role)},
+			{"may take", base.OrDash(strings.Join(i.Roles, ", "))}, {"active skills", base.OrDash(strings.Join(i.Skills, ", "))},
+			{"created", i.Created.Local().Format(time.DateTime)}, {"expires", i.Expires.Local().Format(time.DateTime)}}
+		for _, l := range i.Limits {
+			rows = append(rows, []string{"limit", limitText(l)})
+		}
+		base.Table(a.Out, rows)
+		return nil
+	}
+	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
+}
+
+// limitText is one limit with what is used of it.
+func limitText(l gate.LimitUse) string {
+	text := fmt.Sprintf("%s of the %s: %d of %d used", l.Limit, l.Of, l.Used, l.Max)
+	if l.Tools != "" {
+		text = l.Tools + ": " + text
+	}
+	return text
+}
+
+func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
+	var r api.SessionReply
+	if err := a.Operate(ctx, "change a session", "session/change", p, &r); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"id": r.ID, "role": r.Role, "skills": r.Skills})
+	}
+	fmt.Fprintf(a.Out, "%s: role %s, skills %s\n", r.ID, base.OrDash(r.Role), base.OrDash(strings.Join(r.Skills, ", ")))
+	return nil
+}
+
+// sessionSkills reads +NAME and -NAME, which look like flags to the flag parser and are none, and the global flags by itself.
+func (a *app) sessionSkills(c *cobra.Command, args []string) error {
+	p := api.ChangeParams{}
+	for len(args) > 0 {
+		arg := args[0]
+		taken, err := base.TakeFlag(c.InheritedFlags(), args)
+		switch {
+		case err != nil:
+			return failure.Usagef("session skills: %v", err)
+		case taken > 0:
+			args = args[taken:]
+			continue
+		case arg == "--help" || arg == "-h":
+			return c.Help()
+		case len(arg) > 1 && arg[0] == '+':
+			p.Add = append(p.Add, arg[1:])
+		case len(arg) > 1 && arg[0] == '-' && arg[1] != '-':
+			p.Remove = append(p.Remove, arg[1:])
+		case p.ID == "" && arg != "" && arg[0] != '-':
+			p.ID = arg
+		default:
+			return failure.Usagef("session skills: %q is neither +SKILL nor -SKILL", arg)
+		}
+		args = args[1:]
+	}
+	if p.ID == "" {
+		return failure.Usagef("session skills: which session?")
+	}
+	return a.sessionChange(c.Context(), p)
+}
+
+func (a *app) sessionEnd(ctx context.Context, id string) error {
+	return a.Operate(ctx, "end a session", "session/end", api.ChangeParams{ID: id}, nil)
+}

@@ -1,0 +1,150 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+func (a *app) skillTemplates() error {
+	type row struct {
+		Name        string `json:"name"`
+		Kind        string `json:"kind"` // template or shipped
+		Description string `json:"description"`
+	}
+	rows := []row{}
+	for _, t := range skill.Templates() {
+		rows = append(rows, row{t.Name, "template", t.Description})
+	}
+	shipped, _ := skill.Load(skill.Shipped(), "shipped", "shipped")
+	for _, s := range shipped {
+		rows = append(rows, row{s.Name, "shipped", s.Description})
+	}
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	text := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
+	for _, r := range rows {
+		text = append(text, []string{r.Name, r.Kind, base.FirstLine(r.Description, 80)})
+	}
+	base.Table(a.Out, text)
+	return nil
+}
+
+// skillAdd writes a new skill folder; an existing one is never touched.
+func (a *app) skillAdd(name, template string) error {
+	if err := a.NeedPerson("add a skill"); err != nil {
+		return err
+	}
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return err
+	}
+	files, err := skill.Render(name, template)
+	if err != nil {
+		return failure.Usagef("skill add: %w", err)
+	}
+	target := filepath.Join(dir, "skills", name)
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // people's own files, as their editor would make them
+		return fmt.Errorf("skill add: %w", err)
+	}
+	if err := os.Mkdir(target, 0o755); err != nil { //nolint:gosec // as above
+		if errors.Is(err, fs.ErrExist) {
+			return failure.Hint(fmt.Errorf("skill add: %s exists", target), "choose another name, or edit that one")
+		}
+		return fmt.Errorf("skill add: %w", err)
+	}
+	for file, data := range files {
+		if err := atomicfile.Write(filepath.Join(target, file), data, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join("skills", name, file))
+	}
+	return a.skillValidate([]string{target})
+}
+
+// skillValidate checks the project's skills, or those of one folder (a skill's, or one of skill folders) as if they were in place.
+func (a *app) skillValidate(args []string) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	lib, problems := v.Skills, v.Project.Problems
+	if len(args) == 1 {
+		skills, more, err := loadAt(args[0])
+		if err != nil {
+			return err
+		}
+		lib, problems = skill.Validate(skills, v.Catalog), more
+	}
+	rows := skillRows(v, lib)
+	bad := 0
+	for _, p := range problems {
+		if !p.Warning && project.IsSkillFile(p.File) {
+			bad++
+		}
+		if project.IsSkillFile(p.File) && !a.JSON {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+	}
+	for _, s := range lib.All() {
+		if s.State == skill.Invalid {
+			bad++
+		}
+		for _, p := range s.Problems {
+			if !a.JSON {
+				fmt.Fprintln(a.Err, project.ProblemText(p))
+			}
+		}
+		if !a.JSON {
+			fmt.Fprintf(a.Out, "%-8s %s\n", s.State, s.Name)
+		}
+		if why := v.WhyClosed(s); why != "" && !a.JSON {
+			fmt.Fprintln(a.Err, "myc: "+why)
+		}
+	}
+	if a.JSON {
+		if err := a.PrintJSON(rows); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return failure.Config(fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
+	}
+	return nil
+}
+
+// loadAt reads the skill in a folder, or the skills below it.
+func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("skill validate: %w", err)
+	}
+	if st, err := os.Stat(abs); err != nil {
+		return nil, nil, fmt.Errorf("skill validate: %w", err)
+	} else if !st.IsDir() {
+		abs = filepath.Dir(abs)
+	}
+	for _, f := range []string{"SKILL.md", "SKILL.yaml", "SKILL.yml"} {
+		if _, err := os.Stat(filepath.Join(abs, f)); err == nil {
+			parent, name := filepath.Split(abs)
+			s, p := skill.LoadOne(os.DirFS(parent), name, parent, "project")
+			return s, p, nil
+		}
+	}
+	s, p := skill.Load(os.DirFS(abs), path, "project")
+	if len(s)+len(p) == 0 {
+		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path), "name a skill's folder, or the folder that holds skill folders")
+	}
+	return s, p, nil
+}

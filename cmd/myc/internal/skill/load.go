@@ -1,0 +1,77 @@
+package skill
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+func (a *app) skillReload(ctx context.Context, name string) error {
+	if err := a.NeedPerson("reload"); err != nil {
+		return err
+	}
+	if c, _, err := a.Running(ctx); err != nil {
+		return err
+	} else if c != nil {
+		defer c.Close()
+		if err := base.Answered(c.Call(ctx, "reload", nil, nil)); err != nil {
+			return failure.Config(err, "myc doctor shows what is wrong")
+		}
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if name == "" {
+		for _, p := range skillFaults(v) {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+		fmt.Fprintf(a.Out, "%d skills are valid\n", len(v.Skills.Grants()))
+		return nil
+	}
+	if sk, ok := v.Skills.Skill(name); ok {
+		if why := v.WhyClosed(skill.Checked{Skill: *sk, State: skill.Valid}); why != "" {
+			fmt.Fprintln(a.Err, "myc: "+why)
+		}
+		fmt.Fprintf(a.Out, "%s is in effect, open to %s\n", sk.Name, base.OrDash(strings.Join(v.RolesOf(skill.Checked{Skill: *sk, State: skill.Valid}), ", ")))
+		return nil
+	}
+	for _, s := range v.Skills.All() {
+		if s.Name == name {
+			for _, p := range s.Problems {
+				fmt.Fprintln(a.Err, project.ProblemText(p))
+			}
+			return failure.Config(fmt.Errorf("skill %s is %s and left out", name, s.State), "")
+		}
+	}
+	return a.noSkill(v, name)
+}
+
+// skillFaults are the faults for which skills are left out.
+func skillFaults(v *project.View) []policy.Problem {
+	var all, faults []policy.Problem
+	for _, p := range v.Problems {
+		if project.IsSkillFile(p.File) {
+			all = append(all, p)
+		}
+	}
+	for _, s := range v.Skills.All() {
+		if s.State == skill.Invalid {
+			all = append(all, s.Problems...)
+		}
+	}
+	for _, p := range all {
+		if !p.Warning && !slices.Contains(faults, p) {
+			faults = append(faults, p)
+		}
+	}
+	return faults
+}

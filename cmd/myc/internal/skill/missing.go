@@ -1,0 +1,24 @@
+package skill
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+)
+
+// noSkill says that there is no such skill, or why the file that declares it does not load.
+func (a *app) noSkill(v *project.View, name string) error {
+	said := false
+	for _, p := range v.Problems {
+		if project.IsSkillFile(p.File) && filepath.Base(filepath.Dir(p.File)) == name {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+			said = true
+		}
+	}
+	if said {
+		return failure.Config(fmt.Errorf("skill %s does not load and is left out", name), "")
+	}
+	return unknownSkill(name)
+}

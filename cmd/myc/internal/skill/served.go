@@ -1,0 +1,82 @@
+package skill
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/scan"
+)
+
+// servedRows are the served skills that take no effect.
+func servedRows(served []backend.Served) []skillRow {
+	rows := []skillRow{}
+	for _, s := range served {
+		if s.State != backend.SkillApproved {
+			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{}, Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
+		}
+	}
+	return rows
+}
+
+func (a *app) skillApproveCmd() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "approve NAME", Short: "Let a skill that a server serves take effect",
+		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the approval is\n" +
+			"void. Such a skill grants tools of its own server only, to the roles whose file lists it.",
+		Example: "  myc skill approve docs.refunds", Args: base.ArgRange(1, 1, "one skill of a server"),
+		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes) },
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
+	if err := a.NeedPerson("approve a skill"); err != nil {
+		return err
+	}
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Done()
+	if err := a.LearnPending(ctx, c); err != nil {
+		return err
+	}
+	var r api.ServedReply
+	if err := c.Ask(ctx, "skill/served", api.ServedParams{Name: name}, &r); err != nil {
+		return err
+	}
+	if !a.JSON {
+		fmt.Fprintf(a.Out, "%s, digest %s\ngrants %s\n", project.Visible(r.Name), r.Digest, base.OrDash(strings.Join(r.Tools, ", ")))
+		for _, p := range r.Problems {
+			fmt.Fprintln(a.Out, p)
+		}
+		for _, f := range r.Findings {
+			fmt.Fprintf(a.Out, "%s %s: %s: %s\n", f.Severity, f.Family, f.Why, f.Excerpt)
+		}
+		fmt.Fprintln(a.Out)
+		for line := range strings.SplitSeq(r.Text, "\n") {
+			fmt.Fprintln(a.Out, "  "+scan.Visible(line))
+		}
+	}
+	if !yes && base.StdinIsTerminal(a.In) && !a.Agreed("Approve it? [y/N] ") {
+		return failure.Denied(fmt.Errorf("skill approve: nothing was approved"), "")
+	}
+	if err := c.Ask(ctx, "skill/approve", api.ServedParams{Name: name, Digest: r.Digest}, nil); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	fmt.Fprintf(a.Err, "myc: approved %s: it is open to the roles whose file lists it in allowedSkills\n", project.Visible(name))
+	return nil
+}

@@ -1,0 +1,143 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/scan"
+)
+
+// Definitions in quarantine: to look at them, and to accept them.
+
+func (a *app) toolsDiffCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff [NAME]", Short: "Show what is in quarantine, and how it differs from what was accepted",
+		Long: "NAME is a tool (server__tool), prompt:server__name, template:server__uri, or a server for all of its items. Without it\n" +
+			"everything is shown. Characters that cannot be seen are written as \\u….",
+		Example: "  myc tools diff github__create_issue", Args: base.ArgRange(0, 1, "at most one name"),
+		RunE: func(c *cobra.Command, args []string) error { return a.toolsDiff(c.Context(), strings.Join(args, "")) },
+	}
+}
+
+type acceptance struct {
+	digest string
+	yes    bool
+}
+
+func (a *app) toolsApproveCmd() *cobra.Command {
+	var o acceptance
+	c := &cobra.Command{
+		Use: "approve NAME", Short: "Accept a definition that is in quarantine",
+		Long: "Shows the difference and accepts what it shows: a definition that changes again in between stays in quarantine.\n" +
+			"At a terminal it asks first. --digest accepts only what an earlier `myc tools diff` showed.",
+		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes", Args: base.ArgRange(1, 1, "the name of a tool, or a server"),
+		RunE: func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
+	}
+	c.Flags().StringVar(&o.digest, "digest", "", "accept only the definition with this digest (its first 12 characters or more)")
+	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+// held asks the owner what is in quarantine under a name.
+func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldRow, error) {
+	if err := a.LearnPending(ctx, c); err != nil {
+		return nil, err
+	}
+	var rows []api.HeldRow
+	if err := c.Ask(ctx, "held", api.HeldParams{Name: name}, &rows); err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 && name != "" {
+		return nil, failure.Hint(fmt.Errorf("%s: nothing of that name is in quarantine", name), "myc tools diff shows all that is")
+	}
+	return rows, nil
+}
+
+func (a *app) toolsDiff(ctx context.Context, name string) error {
+	if err := a.NeedPerson("look at the quarantine"); err != nil {
+		return err
+	}
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Done()
+	rows, err := a.held(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(a.Err, "myc: nothing is in quarantine")
+	}
+	a.printHeld(rows)
+	return nil
+}
+
+// printHeld shows definitions in quarantine to a person.
+func (a *app) printHeld(rows []api.HeldRow) {
+	for i, r := range rows {
+		if i > 0 {
+			fmt.Fprintln(a.Out)
+		}
+		fmt.Fprintf(a.Out, "%s: %s\ndigest %s\n", project.Visible(r.Name), project.Visible(r.Reason), r.Digest)
+		for _, f := range r.Findings {
+			fmt.Fprintf(a.Out, "%s %s at %s: %s: %s\n", f.Severity, f.Family, base.OrDash(scan.Visible(f.Where)), f.Why, f.Excerpt)
+		}
+		for _, line := range r.Diff {
+			fmt.Fprintln(a.Out, line)
+		}
+	}
+}
+
+func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error {
+	if err := a.NeedPerson("accept a definition"); err != nil {
+		return err
+	}
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Done()
+	rows, err := a.held(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	if o.digest != "" {
+		rows = slices.DeleteFunc(rows, func(r api.HeldRow) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
+		if len(rows) == 0 {
+			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest), "it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
+		}
+	}
+	if !a.JSON {
+		a.printHeld(rows)
+	}
+	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Agreed(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
+		return failure.Denied(fmt.Errorf("tools approve: nothing was accepted"), "")
+	}
+	var p api.AcceptParams
+	for _, r := range rows {
+		p.Items = append(p.Items, backend.Acceptance{Name: r.Name, Digest: r.Digest})
+	}
+	if err := c.Ask(ctx, "accept", p, nil); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(p.Items)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(a.Err, "myc: accepted %s\n", project.Visible(r.Name))
+	}
+	return nil
+}

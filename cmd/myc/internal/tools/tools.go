@@ -1,0 +1,86 @@
+// Package tools has the commands that list, call and accept tools.
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/api"
+)
+
+// app is the program with the commands of this family.
+type app struct{ *base.App }
+
+// Tools is `myc tools`.
+func Tools(a *base.App) *cobra.Command { return (&app{a}).toolsCmd() }
+
+// Call is `myc call`.
+func Call(a *base.App) *cobra.Command { return (&app{a}).callCmd() }
+
+func (a *app) toolsCmd() *cobra.Command {
+	var p api.ToolsParams
+	look := func(use, example string) *cobra.Command {
+		c := &cobra.Command{
+			Use: use, Short: "What a session would see", Example: example, Args: base.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error { return a.tools(c.Context(), p) },
+		}
+		c.Flags().StringVar(&p.Role, "role", "", "role to look as (default: session.defaultRole)")
+		c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
+		c.Flags().BoolVar(&p.All, "all", false, "every tool, the hidden ones with the reason (for the operator)")
+		return c
+	}
+	c := look("tools", "  myc tools --role guest\n  myc tools --role developer --skill reader --json\n  myc tools --all")
+	c.AddCommand(look("list", "  myc tools list --role guest"), &cobra.Command{
+		Use: "sync", Short: "Write .mycelium/tools/index.yaml and categories.yaml", Example: "  myc tools sync --json", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.toolsSync(c.Context()) },
+	}, a.toolsDiffCmd(), a.toolsApproveCmd())
+	return c
+}
+
+func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
+	if p.All {
+		if err := a.NeedPerson("list hidden tools"); err != nil {
+			return err
+		}
+	}
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Done()
+	if err := a.LearnPending(ctx, c); err != nil {
+		return err
+	}
+	var rows []api.ToolRow
+	if err := c.Ask(ctx, "tools", p, &rows); err != nil {
+		return err
+	}
+	a.WarnBroken(ctx, c)
+	if a.JSON {
+		return a.PrintJSON(rows)
+	}
+	text := [][]string{{"TOOL", "CATEGORY", "", "SKILLS", "DESCRIPTION"}}
+	for _, r := range rows {
+		mutates := ""
+		if r.Mutates {
+			mutates = "mutates"
+		}
+		line := []string{r.Name, r.Category, mutates, base.FirstLine(base.OrDash(strings.Join(r.Skills, ", ")), 40), base.FirstLine(r.Description, 60)}
+		if r.Visible != nil {
+			mark := "hidden"
+			if *r.Visible {
+				mark = "visible"
+			}
+			line = append([]string{mark}, append(line[:4:4], base.FirstLine(r.Reason, 70))...)
+		}
+		text = append(text, line)
+	}
+	if p.All {
+		text[0] = []string{"", "TOOL", "CATEGORY", "", "SKILLS", "REASON"}
+	}
+	base.Table(a.Out, text)
+	return nil
+}

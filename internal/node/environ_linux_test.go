@@ -1,0 +1,72 @@
+package node
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/config"
+	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/project"
+)
+
+// TestAnAgentReplacesNoVariable: an agent's client fills in what is missing, a person's replaces.
+func TestAnAgentReplacesNoVariable(t *testing.T) {
+	pool, err := backend.New(nil, backend.Options{Dir: t.TempDir(), Catalogs: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Node{Options: Options{Loader: &project.Loader{Environ: []string{"OWN=daemon"}}}, pool: pool, view: &project.View{Project: &config.Project{File: config.File{Env: []string{"OWN", "NEW", "LATE"}}}}}
+	agent := startEcho(t, "CLAUDECODE=1")
+	hand := func(pid int, environ ...string) {
+		t.Helper()
+		params, err := json.Marshal(api.EnvironParams{Environ: environ})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, e := n.environSet(t.Context(), daemon.Caller{PID: pid}, params); e != nil {
+			t.Fatal(e)
+		}
+	}
+	hand(agent, "OWN=evil", "NEW=agent", "UNNAMED=x")
+	if want := []string{"NEW=agent"}; !slices.Equal(n.handed, want) {
+		t.Errorf("handed over: %q, want %q", n.handed, want)
+	}
+	hand(os.Getpid(), "OWN=person", "NEW=person")
+	hand(agent, "NEW=agent again", "LATE=agent")
+	if want := []string{"OWN=person", "NEW=person", "LATE=agent"}; !slices.Equal(n.handed, want) {
+		t.Errorf("handed over: %q, want %q", n.handed, want)
+	}
+}
+
+// startEcho returns the pid of a process with exactly that environment. It has answered once: Start alone returns while
+// the kernel still sets up the new program, whose environment then reads as empty.
+func startEcho(t *testing.T, environ ...string) int {
+	t.Helper()
+	cat := exec.Command("cat")
+	cat.Env = environ
+	in, err := cat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cat.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cat.Process.Kill(); _ = cat.Wait() })
+	if _, err := in.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return cat.Process.Pid
+}

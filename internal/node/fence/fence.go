@@ -1,0 +1,111 @@
+// Package fence tells a person from an agent, for the acts that only a person may do (docs/decisions/0003-operator-fence.md).
+package fence
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/node/api"
+)
+
+// Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that carries one of
+// our tokens or an agent's mark in its environment, or that has an agent among its ancestors. Without a sandbox this is a
+// fence, not a wall: an agent that runs as the same user can take its own marks off (docs/decisions/0003-operator-fence.md).
+
+// Marks are environment variables that only an agent's children carry, or those of a server, which does what agents tell it: a tool
+// that runs commands is their second shell (W2).
+var Marks = []string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CODEX_SANDBOX=", "CODEX_HOME_AGENT=", "GEMINI_CLI=", "CRUSH=", api.TokenVar + "=", backend.MarkVar + "="}
+
+// agentPrograms are the names under which agents run, as the kernel knows them.
+var agentPrograms = []string{"claude", "codex", "gemini", "crush", "opencode", "goose", "cursor-agent", "aider"}
+
+// AgentBehind says which agent a process belongs to, or "" for a person. It looks at the process and at its ancestors.
+func AgentBehind(pid int) string {
+	seen := map[int]bool{}
+	for pid > 1 && !seen[pid] {
+		seen[pid] = true
+		proc := filepath.Join("/proc", strconv.Itoa(pid))
+		if env, err := os.ReadFile(filepath.Join(proc, "environ")); err == nil {
+			if mark := markIn(env); mark != "" {
+				return fmt.Sprintf("process %d carries %s", pid, mark)
+			}
+		}
+		if name := programOf(proc); name != "" {
+			return fmt.Sprintf("process %d is %s", pid, name)
+		}
+		pid = parentOf(proc)
+	}
+	return ""
+}
+
+// AgentHere is agentBehind for this run: its environment as given, and its ancestors.
+func AgentHere(environ []string) string {
+	if mark := markIn([]byte(strings.Join(environ, "\x00"))); mark != "" {
+		return "this process carries " + mark
+	}
+	return AgentBehind(os.Getppid())
+}
+
+func markIn(environ []byte) string {
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		for _, mark := range Marks {
+			if value, ok := strings.CutPrefix(string(entry), mark); ok && value != "" {
+				return strings.TrimSuffix(mark, "=")
+			}
+		}
+	}
+	return ""
+}
+
+// programOf returns the agent's name if the process is one: by its own name, or by the script that an interpreter runs.
+func programOf(proc string) string {
+	comm, _ := os.ReadFile(filepath.Join(proc, "comm"))
+	if name := strings.TrimSpace(string(comm)); slices.Contains(agentPrograms, name) {
+		return name
+	}
+	if isSelf(proc) {
+		return "" // `myc claude` is a person's command, and no script of that name
+	}
+	cmdline, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+	args := strings.Split(string(cmdline), "\x00")
+	for _, arg := range args[:min(len(args), 2)] { // the program, and the script of `node script`
+		if name := strings.TrimSuffix(filepath.Base(arg), ".js"); slices.Contains(agentPrograms, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isSelf reports whether a process runs this very program, whatever it calls itself.
+func isSelf(proc string) bool {
+	theirs, err := os.Stat(filepath.Join(proc, "exe"))
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat("/proc/self/exe")
+	return err == nil && os.SameFile(theirs, ours)
+}
+
+// parentOf reads the parent's pid from /proc/PID/stat, whose second field may hold spaces and brackets; 0 ends the walk.
+func parentOf(proc string) int {
+	stat, err := os.ReadFile(filepath.Join(proc, "stat"))
+	if err != nil {
+		return 0
+	}
+	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !ok || len(fields) < 2 {
+		return 0
+	}
+	pid, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return 0
+	}
+	return pid
+}

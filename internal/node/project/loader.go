@@ -1,0 +1,164 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/config"
+	"mycelium/internal/files"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/fence"
+	"mycelium/internal/secret"
+)
+
+// Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
+type Loader struct {
+	Dir     string // -C
+	Config  string // --config
+	Environ []string
+	Verbose bool
+	Err     io.Writer  // of the log
+	Version string     // of this program
+	logs    config.Log // what the files say of logs
+}
+
+// ProjectDir is the project folder, absolute and with links resolved: the identity of a project.
+func (l *Loader) ProjectDir() (string, error) {
+	dir, err := filepath.Abs(l.Dir)
+	if err != nil {
+		return "", fmt.Errorf("project folder %s: %w", l.Dir, err)
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", failure.Hint(fmt.Errorf("project folder %s: %w", l.Dir, err), "name an existing folder with -C")
+	}
+	if st, err := os.Stat(resolved); err != nil || !st.IsDir() {
+		return "", failure.Hint(fmt.Errorf("project folder %s: not a folder", l.Dir), "name an existing folder with -C")
+	}
+	return resolved, nil
+}
+
+// Load reads the files of the project and of the user.
+func (l *Loader) Load() (*config.Project, error) {
+	dir, err := l.ProjectDir()
+	if err != nil {
+		return nil, err
+	}
+	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
+		if why := fence.AgentHere(l.Environ); why != "" { // it could have written the file itself
+			return nil, failure.Denied(fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
+		}
+	}
+	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
+	if err == nil {
+		l.logs = p.File.Log
+	}
+	return p, err
+}
+
+// OpenView loads the project and compiles its policy against what is known of its servers.
+func (l *Loader) OpenView() (*View, error) {
+	p, err := l.Load()
+	if err != nil {
+		return nil, err
+	}
+	v := &View{Project: p, Root: FilesRoot(p)}
+	if v.Files, err = files.New(v.Root); err != nil {
+		return nil, failure.Config(fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
+	}
+	if v.Pool, err = l.newPool(p, v.Files); err != nil {
+		_ = v.Files.Close()
+		return nil, err
+	}
+	v.Close = func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = v.Pool.Run(ended) // a pool that is told to end at once only closes
+		_ = v.Files.Close()
+	}
+	v.Compile()
+	return v, nil
+}
+
+// OpenViewWith is look with the policy of another folder; empty: the project's own.
+func (l *Loader) OpenViewWith(dir string) (*View, error) {
+	v, err := l.OpenView()
+	if err != nil || dir == "" {
+		return v, err
+	}
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		var st os.FileInfo
+		if st, err = os.Stat(abs); err == nil && !st.IsDir() {
+			err = fmt.Errorf("%s is not a folder", abs)
+		}
+	}
+	if err != nil {
+		v.Close()
+		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
+	}
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, Environ: l.Environ, Logger: l.Logger()})
+	if err != nil {
+		v.Close()
+		return nil, err
+	}
+	v = v.With(p)
+	v.Compile()
+	return v, nil
+}
+
+// newPool makes the pool of a project's servers with the built-in ones in it. Nothing is started.
+func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find own program: %w", err)
+	}
+	state, err := config.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return backend.New(p.Servers, backend.Options{
+		Dir: p.Dir, Catalogs: filepath.Join(p.Dir, ".mycelium", "catalog"), Logs: filepath.Join(p.Dir, ".mycelium", "log"), Pins: filepath.Join(state, "pins", ProjectKey(p.Dir)),
+		Tokens: filepath.Join(state, "tokens"), Builtins: map[string]backend.Builtin{"files": fs},
+		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version, Logger: l.Logger(),
+	})
+}
+
+// Logger writes to stderr: warnings, or what the log section says, and with -v everything; as text, or as JSON.
+func (l *Loader) Logger() *slog.Logger {
+	level := slog.LevelWarn
+	_ = level.UnmarshalText([]byte(l.logs.Level)) // checked when the files are read; empty: warnings
+	if l.Verbose || strings.EqualFold(l.Getenv("MYCELIUM_LOG"), "debug") {
+		level = slog.LevelDebug
+	}
+	if l.Getenv("LOG_SILENT") != "" {
+		return slog.New(slog.DiscardHandler)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if l.LogsJSON() {
+		return slog.New(slog.NewJSONHandler(l.Err, o))
+	}
+	return slog.New(slog.NewTextHandler(l.Err, o))
+}
+
+// LogsJSON reports whether each line of the log is a JSON object.
+func (l *Loader) LogsJSON() bool {
+	format := l.Getenv("MYCELIUM_LOG_FORMAT")
+	return strings.EqualFold(format, "json") || format == "" && l.logs.Format == "json"
+}
+
+// Getenv reads the environment that this run was given.
+func (l *Loader) Getenv(key string) string {
+	for i := len(l.Environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(l.Environ[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

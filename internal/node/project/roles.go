@@ -1,0 +1,81 @@
+package project
+
+import (
+	"slices"
+
+	"mycelium/internal/policy"
+)
+
+// RoleCheck is `myc policy check --json`.
+type RoleCheck struct {
+	Role    string       `json:"role"`
+	Chain   []string     `json:"chain"`
+	Skills  []roleSkill  `json:"skills"`
+	Servers []string     `json:"servers"`
+	Tools   []roleTool   `json:"tools"`
+	Memory  memoryPolicy `json:"memory"`
+	Prompt  string       `json:"prompt"`
+}
+
+type roleSkill struct {
+	Name   string `json:"name"`
+	Active bool   `json:"active"`
+}
+
+type roleTool struct {
+	Name string `json:"name"`
+	From string `json:"from"` // own, inherited or role file
+}
+
+type memoryPolicy struct {
+	Policy string   `json:"policy"`
+	Teams  []string `json:"teams"`
+}
+
+// Check says what a role may come to see with every skill open to it active.
+func (v *View) Check(role string) (RoleCheck, bool) {
+	r, ok := v.Policy.Role(role)
+	if !ok {
+		return RoleCheck{}, false
+	}
+	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []roleTool{}, Prompt: r.Prompt,
+		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
+	if len(c.Chain) == 0 {
+		c.Chain = []string{role}
+	}
+	start := v.Policy.StartSkills(role)
+	for _, s := range r.Skills {
+		c.Skills = append(c.Skills, roleSkill{Name: s, Active: slices.Contains(start, s)})
+	}
+	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: r.Skills}
+	for _, it := range v.Policy.Items(scope, policy.Tool) {
+		if it.IsControl() {
+			continue
+		}
+		c.Tools = append(c.Tools, roleTool{Name: it.String(), From: v.from(role, r, it)})
+		if !slices.Contains(c.Servers, it.Server) {
+			c.Servers = append(c.Servers, it.Server)
+		}
+	}
+	slices.Sort(c.Servers)
+	return c, true
+}
+
+// from says where a role has a tool from: a skill that names the role itself, one that it inherits, or its role file.
+func (v *View) from(role string, r policy.RoleView, it policy.Item) string {
+	inherited := false
+	for _, name := range r.Skills {
+		sk, ok := v.Skills.Skill(name)
+		if !ok || !grantsTool(sk, it) {
+			continue
+		}
+		if len(r.Chain) < 2 || sk.AllowedRoles == nil || slices.Contains(sk.AllowedRoles, role) || slices.Contains(sk.AllowedRoles, "*") {
+			return "own"
+		}
+		inherited = true
+	}
+	if inherited {
+		return "inherited"
+	}
+	return "role file"
+}

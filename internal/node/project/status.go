@@ -1,0 +1,34 @@
+package project
+
+import (
+	"mycelium/internal/node/api"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// Status is what can be said without an owner: the view of the default role.
+func (v *View) Status() api.StatusReply {
+	role := v.Project.File.Session.DefaultRole
+	r := api.StatusReply{Role: role, Backends: v.Pool.Status()}
+	r.Skills.Active = v.Policy.StartSkills(role)
+	count := v.Skills.Count()
+	r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending = count[skill.Valid], count[skill.Invalid], count[skill.Pending]
+	for _, p := range v.Project.Problems { // a file that did not even parse is an invalid skill too
+		if !p.Warning && IsSkillFile(p.File) {
+			r.Skills.Invalid++
+		}
+	}
+	scope := policy.Scope{Principal: policy.Principal{Role: role}, Skills: r.Skills.Active}
+	for _, d := range v.Catalog.Definitions {
+		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
+			r.Tools.Catalog++
+		}
+	}
+	r.Tools.Concealment = skill.Concealment(v.Policy, scope, v.Catalog.Definitions)
+	for _, it := range v.Policy.Items(scope, policy.Tool) {
+		if !it.IsControl() {
+			r.Tools.Visible++
+		}
+	}
+	return r
+}

@@ -1,0 +1,145 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/config"
+	"mycelium/internal/node/api"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// Annotations are the hints of a tool as far as its server is trusted.
+func (v *View) Annotations(it policy.Item) policy.Annotations {
+	for _, d := range v.Catalog.Definitions {
+		if d.Item == it {
+			return d.Annotations
+		}
+	}
+	return nil
+}
+
+// Scope is the scope of a role with active skills; nil skills: its start set.
+func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
+	if role != "" {
+		if _, ok := v.Policy.Role(role); !ok {
+			return policy.Scope{}, fmt.Errorf("Unknown role: %s", role) //nolint:staticcheck,revive // the same words everywhere
+		}
+	}
+	open := v.Policy.OpenSkills(role)
+	for _, name := range skills {
+		if !slices.Contains(open, name) {
+			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name, cmp.Or(strings.Join(open, ", "), "–"))
+		}
+	}
+	if skills == nil {
+		skills = v.Policy.StartSkills(role)
+	}
+	return policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills}, nil
+}
+
+// ToolRows describes the tools that a scope sees, or all of them with why.
+func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
+	categories, err := config.ReadCategories(v.Project)
+	if err != nil {
+		return nil, err
+	}
+	rows := []api.ToolRow{}
+	for _, d := range v.Catalog.Definitions {
+		if d.Item.Kind != policy.Tool {
+			continue
+		}
+		visible := v.Policy.Visible(scope, d.Item)
+		if !visible && !all {
+			continue
+		}
+		info := categories.Describe(d)
+		r := api.ToolRow{
+			Name: d.Item.String(), Server: d.Item.Server, Title: info.Title, Description: info.Description,
+			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item),
+		}
+		if all {
+			x := v.Policy.Explain(policy.Call{Scope: scope, Item: d.Item, Time: time.Now()})
+			r.Visible, r.Reason = &visible, x.Reason
+			if names := v.inactive(scope, d.Item); !visible && len(names) > 0 {
+				r.Reason = fmt.Sprintf("%s (%s would)", x.Reason, strings.Join(names, ", "))
+			}
+		}
+		rows = append(rows, r)
+	}
+	if all {
+		noteFindings(rows, v.Pool.Review())
+		rows = append(rows, heldRows(categories, v.Pool.Catalog().Held)...)
+	}
+	slices.SortFunc(rows, func(x, y api.ToolRow) int { return cmp.Compare(x.Name, y.Name) })
+	return rows, nil
+}
+
+// granting are the active skills that make a tool visible.
+func (v *View) granting(scope policy.Scope, it policy.Item) []string {
+	out := []string{}
+	for _, name := range scope.Skills {
+		one := scope
+		one.Skills = []string{name}
+		if sk, ok := v.Skills.Skill(name); ok && grantsTool(sk, it) && v.Policy.Visible(one, it) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// inactive are the skills that are open to the role and would make a tool visible if they were active.
+func (v *View) inactive(scope policy.Scope, it policy.Item) []string {
+	scope.Skills = v.Policy.OpenSkills(scope.Principal.Role)
+	return v.granting(scope, it)
+}
+
+func grantsTool(sk *skill.Skill, it policy.Item) bool {
+	return slices.ContainsFunc(sk.AllowedTools, func(s string) bool {
+		p, err := policy.ParsePattern(skill.ToolPattern(s))
+		return err == nil && p.Match(it)
+	})
+}
+
+// heldRows are the tools in quarantine among all tools, for the operator.
+func heldRows(categories *config.Categories, held []backend.Held) []api.ToolRow {
+	var rows []api.ToolRow
+	hidden := false
+	for _, h := range held {
+		if h.Item.Kind != policy.Tool || h.Item.Name == "" {
+			continue
+		}
+		info := categories.Describe(policy.Definition{Item: h.Item, Raw: h.New})
+		rows = append(rows, api.ToolRow{
+			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category, Mutates: info.Mutates,
+			Skills: []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
+		})
+	}
+	return rows
+}
+
+// noteFindings adds what the scan found to the reasons of visible and hidden tools.
+func noteFindings(rows []api.ToolRow, found []backend.Reviewed) {
+	for _, r := range found {
+		i := slices.IndexFunc(rows, func(row api.ToolRow) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
+		if i >= 0 {
+			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why, rows[i].Reason)
+		}
+	}
+}
+
+// heldItems names what is in quarantine, for the validation of skills.
+func heldItems(held []backend.Held) []policy.Item {
+	var out []policy.Item
+	for _, h := range held {
+		if !h.Template && h.Item.Name != "" {
+			out = append(out, h.Item)
+		}
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+// Package project is a project as its files and the learned catalogs of its servers describe it, with nothing started.
+package project
+
+import (
+	"path/filepath"
+	"slices"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/config"
+	"mycelium/internal/files"
+	"mycelium/internal/gate"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// LocalPrincipal is the default principal: this user, on this machine, without a credential of ours.
+const LocalPrincipal = "local"
+
+// View is a project as its files and the learned catalogs describe it, with nothing started: what the commands that only look
+// work on.
+type View struct {
+	Project  *config.Project
+	Catalog  skill.Catalog
+	Policy   *policy.Policy
+	Skills   *skill.Library
+	Problems []policy.Problem // of the files and of what they declare together
+	Pool     *backend.Pool
+	Files    *files.Server // the built-in one
+	Root     string        // its folder
+	Close    func()
+
+	bareCollision string // a name for which the bare server keeps its prefix; empty: none
+}
+
+// With is the view of other files on the same servers.
+func (v *View) With(p *config.Project) *View {
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Close: v.Close}
+}
+
+// Compile validates and compiles with the catalog of now.
+func (v *View) Compile() {
+	v.Catalog = catalogOf(v.Pool)
+	var more []policy.Problem
+	project := *v.Project
+	served, faults := servedSkills(v.Pool.Catalog().Skills)
+	project.Skills = append(slices.Clone(project.Skills), served...)
+	v.Policy, v.Skills, more = project.Compile(v.Catalog)
+	v.Problems = slices.Concat(v.Project.Problems, more, faults)
+	w := v.World()
+	if w.Bare != v.Project.Bare {
+		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." + v.Project.Bare + ": its names stand with their prefix, because without it " +
+			v.bareCollision + " would be read as another server's", Hint: "remove bare, or rename the server whose name it begins with"})
+	}
+}
+
+// World is the view as the gate takes it.
+func (v *View) World() gate.World {
+	cat := v.Pool.Catalog()
+	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
+		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
+		Roots: map[string]string{"files": v.Root}, Servers: map[string]gate.Server{}}
+	for _, s := range v.Project.Servers {
+		w.Servers[s.Name] = gate.Server{}
+	}
+	for name, about := range cat.Servers {
+		w.Servers[name] = gate.Server{Capabilities: about.Capabilities, Instructions: about.Instructions}
+	}
+	if bare := v.Project.Bare; bare != "" {
+		if taken := gate.Collisions(w, bare); len(taken) > 0 {
+			v.bareCollision = taken[0]
+		} else {
+			w.Bare = bare
+		}
+	}
+	return w
+}
+
+// catalogOf is what the servers offer, and the control tools that the gate itself answers.
+func catalogOf(pool *backend.Pool) skill.Catalog {
+	c := pool.Catalog()
+	return skill.Catalog{Definitions: append(gate.ControlDefinitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
+}
+
+// FilesRoot is the folder of the built-in files server: its entry may name another than the project's.
+func FilesRoot(p *config.Project) string {
+	root := p.Dir
+	for _, s := range p.Servers {
+		if s.Builtin == "files" && len(s.Args) > 0 {
+			root = s.Args[0]
+		}
+	}
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(p.Dir, root)
+	}
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		return resolved
+	}
+	return root
+}
+
+// HookSpec is the session of an agent whose hook brings no token: the default principal's, as that of a bare stdio client.
+func (v *View) HookSpec() gate.Spec {
+	conf := v.Project.File.Session
+	return gate.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
+}
