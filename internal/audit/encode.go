@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 )
 
 // A line is
@@ -23,7 +24,7 @@ import (
 func appendBody(dst []byte, l *Line, more []string) []byte {
 	r := &l.Record
 	dst = append(dst, `"id":`...)
-	dst = appendString(dst, bound(r.ID, maxName))
+	dst = rawjson.AppendQuote(dst, bound(r.ID, maxName))
 	dst = appendMember(dst, "kind", string(r.Kind), maxName)
 	dst = append(dst, `,"time":"`...)
 	dst = r.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
@@ -74,7 +75,7 @@ func appendMember(dst []byte, name, value string, most int) []byte {
 	dst = append(dst, `,"`...)
 	dst = append(dst, name...)
 	dst = append(dst, `":`...)
-	return appendString(dst, bound(value, most))
+	return rawjson.AppendQuote(dst, bound(value, most))
 }
 
 func appendNames(dst []byte, name string, values []string) []byte {
@@ -86,7 +87,7 @@ func appendNames(dst []byte, name string, values []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, bound(v, maxName))
+		dst = rawjson.AppendQuote(dst, bound(v, maxName))
 	}
 	return append(dst, ']')
 }
@@ -98,20 +99,20 @@ func appendArgs(dst, raw []byte, more []string) []byte {
 	if len(raw) == 0 {
 		return dst
 	}
-	readable := jsontext.Value(raw).IsValid()
-	if !readable && !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)) {
+	readable := rawjson.Valid(raw)
+	if !readable && !rawjson.WellFormed(raw) {
 		return appendMember(dst, "args", validText(string(Redact(raw, more))), maxArgs)
 	}
 	dst = append(dst, `,"args":`...)
 	start := len(dst)
-	dst = appendRedacted(dst, raw, more)
+	dst = appendRedacted(dst, raw, moreWords(more), true)
 	if n := len(dst) - start; !readable || n > maxArgs {
 		v := string(dst[start:])
 		sum := sha256.Sum256(dst[start:])
 		dst = append(dst[:start], `{"truncated":true,"bytes":`...)
 		dst = strconv.AppendInt(dst, int64(n), 10)
 		dst = append(dst, `,"sha256":"`+hexOf(sum[:])+`","head":`...)
-		dst = append(appendString(dst, bound(v, maxArgs)), '}')
+		dst = append(rawjson.AppendQuote(dst, bound(v, maxArgs)), '}')
 	}
 	return dst
 }
@@ -190,7 +191,7 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, redactShapes(s))
+		dst = rawjson.AppendQuote(dst, redactShapes(s))
 	}
 	return append(dst, ']')
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"mycelium/internal/rawjson"
 )
 
 // Secrets finds secrets in what servers answer, by the rules of [Redact] and the log's own further words.
@@ -41,10 +41,8 @@ func (s Secrets) Text(text string) string {
 		return text
 	}
 	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
-		if raw := jsontext.Value(text); raw.IsValid(jsontext.AllowDuplicateNames(true)) {
-			r := redactor{in: raw, out: make([]byte, 0, len(raw)+16), more: s.more}
-			r.value()
-			return string(append(r.out, r.in[r.at:]...))
+		if raw := []byte(text); rawjson.WellFormed(raw) {
+			return string(appendRedacted(nil, raw, s.more, false))
 		}
 	}
 	text = redactShapes(text)

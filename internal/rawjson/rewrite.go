@@ -24,8 +24,8 @@ const maxDepth = 10_000
 // dst and no changes the result is raw itself. It returns false if raw is not made of JSON's brackets, commas and colons as it should
 // be; it does not check literals, numbers and the inside of strings.
 func Rewrite[S any](dst, raw []byte, of S, v *Visitor[S]) ([]byte, bool) {
-	w := rewriter[S]{Visitor: v, raw: raw, out: dst}
-	if !w.value(of, 0) || w.next() != 0 || w.at < len(raw) {
+	w := rewriter{raw: raw, out: dst, compact: v.Compact}
+	if !v.value(&w, of, 0) || w.next() != 0 || w.at < len(raw) {
 		return dst, false
 	}
 	if dst == nil && w.copied == 0 {
@@ -34,83 +34,37 @@ func Rewrite[S any](dst, raw []byte, of S, v *Visitor[S]) ([]byte, bool) {
 	return append(w.out, raw[w.copied:]...), true
 }
 
-type rewriter[S any] struct {
-	*Visitor[S]
-	raw    []byte
-	at     int
-	out    []byte
-	copied int // how much of raw stands in out
-}
-
-// next moves past white space and returns the byte that follows; 0 at the end.
-func (w *rewriter[S]) next() byte {
-	if w.at < len(w.raw) && w.raw[w.at] > ' ' { // mostly there is none
-		return w.raw[w.at]
-	}
-	return w.afterSpace()
-}
-
-func (w *rewriter[S]) afterSpace() byte {
-	from := w.at
-	w.at = space(w.raw, from)
-	if w.Compact && w.at > from {
-		w.replace(from, w.at, nil)
-	}
-	if w.at >= len(w.raw) {
-		return 0
-	}
-	return w.raw[w.at]
-}
-
-// replace writes with in the place of a piece that was not copied yet.
-func (w *rewriter[S]) replace(from, to int, with []byte) {
-	if w.out == nil {
-		w.out = make([]byte, 0, len(w.raw)+len(with)+len(w.raw)/8)
-	}
-	w.out = append(append(w.out, w.raw[w.copied:from]...), with...)
-	w.copied = to
-}
-
-// token moves past a string and returns it with its quotes.
-func (w *rewriter[S]) token() (token []byte, ok bool) {
-	from := w.at
-	w.at, ok = stringEnd(w.raw, from)
-	return w.raw[from:w.at:w.at], ok
-}
-
-func (w *rewriter[S]) value(of S, depth int) bool {
+func (v *Visitor[S]) value(w *rewriter, of S, depth int) bool {
 	first := w.next()
 	switch {
 	case first == 0 || depth > maxDepth:
 		return false
 	case first == '{':
-		return w.nested('}', of, depth)
+		return v.nested(w, '}', of, depth)
 	case first == '[':
-		return w.nested(']', of, depth)
+		return v.nested(w, ']', of, depth)
 	case first == '"':
 		token, ok := w.token()
 		if !ok {
 			return false
 		}
-		if with := w.String(of, token); with != nil {
-			w.replace(w.at-len(token), w.at, with)
+		if with := v.String(of, token); with != nil {
+			w.replace(w.at-len(token), with)
 		}
 		return true
 	}
-	from := w.at
-	w.at = valueEnd(w.raw, from)
-	return w.at > from
+	return len(w.skip()) > 0
 }
 
 // nested goes through an object or an array.
-func (w *rewriter[S]) nested(closing byte, of S, depth int) bool {
+func (v *Visitor[S]) nested(w *rewriter, closing byte, of S, depth int) bool {
 	w.at++
 	if w.next() == closing {
 		w.at++
 		return true
 	}
 	for {
-		if closing == '}' && !w.member(of, depth) || closing == ']' && !w.value(of, depth+1) {
+		if closing == '}' && !v.member(w, of, depth) || closing == ']' && !v.value(w, of, depth+1) {
 			return false
 		}
 		switch w.next() {
@@ -125,7 +79,7 @@ func (w *rewriter[S]) nested(closing byte, of S, depth int) bool {
 	}
 }
 
-func (w *rewriter[S]) member(of S, depth int) bool {
+func (v *Visitor[S]) member(w *rewriter, object S, depth int) bool {
 	if w.next() != '"' {
 		return false
 	}
@@ -134,14 +88,65 @@ func (w *rewriter[S]) member(of S, depth int) bool {
 		return false
 	}
 	w.at++
-	value, whole := w.Member(of, Unquote(name), w.next())
+	value, whole := v.Member(object, Unquote(name), w.next())
 	if !whole {
-		return w.value(value, depth+1)
+		return v.value(w, value, depth+1)
 	}
+	raw := w.skip()
+	if with := v.Value(value, raw); with != nil {
+		w.replace(w.at-len(raw), with)
+	}
+	return len(raw) > 0
+}
+
+// rewriter is how far Rewrite has come. It does not hold the Visitor, which would then be allocated for each call.
+type rewriter struct {
+	raw     []byte
+	at      int
+	out     []byte
+	copied  int // how much of raw stands in out
+	compact bool
+}
+
+// next moves past white space and returns the byte that follows; 0 at the end.
+func (w *rewriter) next() byte {
+	if w.at < len(w.raw) && w.raw[w.at] > ' ' { // mostly there is none
+		return w.raw[w.at]
+	}
+	return w.afterSpace()
+}
+
+func (w *rewriter) afterSpace() byte {
+	from := w.at
+	w.at = space(w.raw, from)
+	if w.compact && w.at > from {
+		w.replace(from, nil)
+	}
+	if w.at >= len(w.raw) {
+		return 0
+	}
+	return w.raw[w.at]
+}
+
+// token moves past a string and returns it with its quotes.
+func (w *rewriter) token() (token []byte, ok bool) {
+	from := w.at
+	w.at, ok = stringEnd(w.raw, from)
+	return w.raw[from:w.at:w.at], ok
+}
+
+// skip moves past a value and returns it.
+func (w *rewriter) skip() []byte {
 	from := w.at
 	w.at = valueEnd(w.raw, from)
-	if with := w.Value(value, w.raw[from:w.at:w.at]); with != nil {
-		w.replace(from, w.at, with)
+	return w.raw[from:w.at:w.at]
+}
+
+// replace writes with in place of what stands between from and the current offset.
+func (w *rewriter) replace(from int, with []byte) {
+	if w.out == nil {
+		w.out = make([]byte, 0, len(w.raw)+len(with)+len(w.raw)/8)
 	}
-	return w.at > from
+	w.out = append(append(w.out, w.raw[w.copied:from]...), with...)
+	w.copied = w.at
 }
