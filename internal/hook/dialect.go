@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // MaxInput bounds one event on standard input, in bytes. A tool call that is longer is denied: the agents' own limits are far below.
@@ -129,7 +131,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	if err := json.Unmarshal(stdin, &w); err != nil {
 		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
 	}
-	if name := twice(stdin); name != "" {
+	if name := rawjson.RepeatedName(stdin, maxMembers); name != "" {
 		return e, fmt.Errorf("the event has the member %s twice, in other letters", bounded(name, maxName))
 	}
 	name := w.HookEventName

@@ -15,6 +15,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
 )
 
 // Setup is an installation of our hook in one agent's configuration.
@@ -137,7 +138,7 @@ func (s *Setup) comments() bool { return s.Agent == "gemini" || s.Agent == "crus
 
 // entry is the element of the list of an event: one handler, grouped as the agent wants it.
 func (s *Setup) entry(event string) jsontext.Value {
-	command := string(quote(s.command(event)))
+	command := string(rawjson.Quote(s.command(event)))
 	matcher, timeout := "", s.timeout(event)
 	if k := KindOf(s.Agent, event); k == PreTool || k == PostTool || k == Permission {
 		matcher = `"matcher": "*", `
@@ -146,7 +147,7 @@ func (s *Setup) entry(event string) jsontext.Value {
 	case "crush":
 		return jsontext.Value(`{"command": ` + command + `, "timeout": ` + timeout + `}`)
 	case "gemini":
-		name := string(quote("mycelium " + event))
+		name := string(rawjson.Quote("mycelium " + event))
 		return jsontext.Value(`{` + matcher + `"hooks": [{"type": "command", "name": ` + name + `, "command": ` + command + `, "timeout": ` + timeout + `}]}`)
 	}
 	return jsontext.Value(`{` + matcher + `"hooks": [{"type": "command", "command": ` + command + `, "timeout": ` + timeout + `}]}`)
@@ -193,7 +194,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		if s.has(text, denyPath, rule) {
 			continue // somebody's own
 		}
-		if text, err = addElement(text, s.comments(), denyPath, jsontext.Value(quote(rule))); err != nil {
+		if text, err = addElement(text, s.comments(), denyPath, jsontext.Value(rawjson.Quote(rule))); err != nil {
 			return nil, err
 		}
 		n.Denied = append(n.Denied, rule)

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
 )
 
 // Codex runs a hook only after its person has trusted exactly this entry: config.toml has a table [hooks.state."FILE:EVENT:GROUP:INDEX"]
@@ -78,7 +79,7 @@ func (s *Setup) trusting(file string, text, hooks []byte, old []string) (after [
 		key, hash := codexTrust(file, h)
 		keys = append(keys, key)
 		drop = append(drop, key)
-		fmt.Fprintf(&add, "[hooks.state.%s]\ntrusted_hash = %s\n", quote(key), quote(hash))
+		fmt.Fprintf(&add, "[hooks.state.%s]\ntrusted_hash = %s\n", rawjson.Quote(key), rawjson.Quote(hash))
 	}
 	tables, err := tomlTables(text)
 	if err != nil {
