@@ -313,7 +313,7 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
 		id := old.request("tools/call", `{`+list+`}`)
 		question := old.until("elicitation/create")
-		if text, _ := rawjson.Text(rawjson.Path(question, "params", "message")); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
+		if text := rawjson.TextAt(question, "params", "message"); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
 			t.Errorf("the form says %q", text)
 		}
 		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rawjson.Member(question, "id"), answer))

@@ -2,14 +2,12 @@ package backend
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -59,25 +57,14 @@ func (k kind) policy() policy.Kind {
 // listing is what a server offers, raw, as it sent it.
 type listing [kinds][][]byte
 
-// elements returns the raw elements of a JSON array.
-func elements(array []byte) ([][]byte, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(array))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
-		return nil, fmt.Errorf("not an array")
+// elements returns copies of the raw elements of a JSON array.
+func elements(array []byte) (list [][]byte, err error) {
+	s := rawjson.ScanArray(array)
+	for s.Next() {
+		list = append(list, bytes.Clone(s.Value()))
 	}
-	var list [][]byte
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, fmt.Errorf("read array: %w", err)
-		}
-		list = append(list, bytes.Clone(v))
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, fmt.Errorf("read array: %w", err)
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("more data after the array")
+	if !s.Complete() {
+		return nil, errors.New("not an array")
 	}
 	return list, nil
 }
@@ -221,30 +208,13 @@ func isServerName(s string) bool {
 
 // hints are the boolean annotations of a tool.
 func hints(raw []byte) map[string]bool {
-	object := rawjson.Member(raw, "annotations")
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
 	var m map[string]bool
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil
-		}
-		key := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil
-		}
+	for name, value := range rawjson.Members(rawjson.Member(raw, "annotations")) {
 		if b := string(value); b == "true" || b == "false" {
 			if m == nil {
 				m = map[string]bool{}
 			}
-			m[key] = b == "true"
+			m[name] = b == "true"
 		}
 	}
 	return m

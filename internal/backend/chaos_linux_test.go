@@ -86,7 +86,7 @@ func callHostile(p *Pool, mode, text string) error {
 	if err != nil || len(content) != 1 {
 		return fmt.Errorf("%s: %.200s: %w", mode, result, err)
 	}
-	if said, _ := rawjson.Text(rawjson.Member(content[0], "text")); said != text && (mode != "huge" || !strings.HasPrefix(said, text+"xxxx")) {
+	if said := rawjson.TextAt(content[0], "text"); said != text && (mode != "huge" || !strings.HasPrefix(said, text+"xxxx")) {
 		return fmt.Errorf("%s: asked for %q, was answered %.200q", mode, text, said)
 	}
 	return nil

@@ -145,7 +145,7 @@ func (f *fake) call(m rpc.Message) {
 		fmt.Fprintln(os.Stderr, "out of memory while holding", os.Getenv("TOKEN"))
 		os.Exit(7)
 	case "rug":
-		if name, _ := rawjson.Text(rawjson.Member(m.Params, "name")); name == "flip" {
+		if name := rawjson.TextAt(m.Params, "name"); name == "flip" {
 			f.done++
 			f.line(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		}

@@ -3,12 +3,9 @@ package backend
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -71,18 +68,17 @@ func (f *headerFaults) schema(raw []byte, argument bool, depth int) {
 		return
 	}
 	if raw[0] == '[' {
-		list, _ := elements(raw)
-		for _, one := range list {
+		for one := range rawjson.Elements(raw) {
 			f.schema(one, false, depth+1)
 		}
 		return
 	}
-	for key, value := range members(raw) {
+	for key, value := range rawjson.Members(raw) {
 		switch {
 		case key == headerKey:
 			f.annotation(value, rawjson.Member(raw, "type"), argument)
 		case key == "properties":
-			for _, property := range members(value) {
+			for _, property := range rawjson.Members(value) {
 				f.schema(property, argument || depth == 0, depth+1)
 			}
 		case slices.Contains(plainKeywords, key):
@@ -110,30 +106,6 @@ func (f *headerFaults) annotation(name, kind []byte, argument bool) {
 		f.fault = fmt.Sprintf("x-mcp-header %q is of an argument that is not a string, an integer or a boolean", text)
 	}
 	f.seen[strings.ToLower(text)] = true
-}
-
-// members are those of a JSON object, in order; none of anything else.
-func members(object []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		if len(object) == 0 || object[0] != '{' {
-			return
-		}
-		d := jsontext.NewDecoder(bytes.NewReader(object))
-		if _, err := d.ReadToken(); err != nil {
-			return
-		}
-		for d.PeekKind() == '"' {
-			name, err := d.ReadToken()
-			if err != nil {
-				return
-			}
-			key := name.String()
-			value, err := d.ReadValue()
-			if err != nil || !yield(key, bytes.Clone(value)) {
-				return
-			}
-		}
-	}
 }
 
 // setParams repeats the arguments of a call in headers.

@@ -43,9 +43,8 @@ func (in *inbox) take(line []byte, of *pending) bool {
 
 // batch takes several messages at once, which the revision 2025-03-26 has.
 func (in *inbox) batch(line []byte, of *pending) (asked bool) {
-	messages, _ := elements(line)
-	for _, one := range messages {
-		if len(one) > 0 && one[0] == '{' {
+	for one := range rawjson.Elements(line) {
+		if one[0] == '{' {
 			asked = in.take(one, of) || asked
 		}
 	}

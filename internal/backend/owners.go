@@ -73,8 +73,7 @@ func (c *calls) remember(p *pending, m rpc.Message) {
 		if codeOf(m.Error) != codeURLElicitation {
 			return
 		}
-		list, _ := elements(rawjson.Path(m.Error, "data", "elicitations"))
-		for _, one := range list {
+		for one := range rawjson.Elements(rawjson.Path(m.Error, "data", "elicitations")) {
 			c.keep(p, ownsElicitation, rawjson.Member(one, "elicitationId"))
 		}
 	case c.extended.Load() && p.method == "tools/call":
@@ -117,7 +116,7 @@ func (c *calls) related(params []byte) *pending {
 		if p.peer == nil || len(p.method) < 6 || p.method[:6] != "tasks/" {
 			continue
 		}
-		if own, _ := rawjson.Text(rawjson.Member(p.params, "taskId")); own == id {
+		if own := rawjson.TextAt(p.params, "taskId"); own == id {
 			return p
 		}
 	}

@@ -96,7 +96,7 @@ func fileOf(entry []byte, uri string) (digest string, size int, err error) {
 		return "", 0, errors.New("its entry does not list its files with their digests")
 	}
 	for _, f := range list {
-		if u, _ := rawjson.Text(rawjson.Member(f, "uri")); u == uri {
+		if u := rawjson.TextAt(f, "uri"); u == uri {
 			digest = rawjson.TextAt(f, "digest")
 			if size, err = strconv.Atoi(string(rawjson.Member(f, "size"))); err != nil {
 				return "", 0, fmt.Errorf("its entry says no size of %s", uri)

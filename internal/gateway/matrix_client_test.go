@@ -139,7 +139,7 @@ func (p *speaker) begin() {
 		return
 	}
 	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m","version":"1"}}`, "")
-	if v, _ := rawjson.Text(rawjson.Member(result, "protocolVersion")); v != p.revision {
+	if v := rawjson.TextAt(result, "protocolVersion"); v != p.revision {
 		p.t.Errorf("asked for %s, got %s", p.revision, v)
 	}
 	p.send(p.t.Context(), rpc.Message{Method: "notifications/initialized"}, "")

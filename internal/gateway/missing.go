@@ -29,7 +29,7 @@ func (e *missingError) Error() string { return e.text }
 func neededFor(method string, params []byte) []byte {
 	switch method {
 	case "elicitation/create":
-		if mode, _ := rawjson.Text(rawjson.Member(params, "mode")); mode == "url" {
+		if mode := rawjson.TextAt(params, "mode"); mode == "url" {
 			return []byte(`{"elicitation":{"url":{}}}`)
 		}
 		return []byte(`{"elicitation":{"form":{}}}`)

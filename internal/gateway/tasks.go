@@ -45,7 +45,7 @@ func (s *Server) sealTasks(l link, it policy.Item, result []byte) []byte {
 		}
 		return rawjson.Set(object, "taskId", rawjson.Quote(s.sealer.seal(taskSeal, plain)))
 	}
-	if kind, _ := rawjson.Text(rawjson.Member(result, "resultType")); kind == "task" || rawjson.Member(result, "status") != nil {
+	if kind := rawjson.TextAt(result, "resultType"); kind == "task" || rawjson.Member(result, "status") != nil {
 		result = seal(result)
 	}
 	if task := rawjson.Member(result, "task"); isObject(task) {

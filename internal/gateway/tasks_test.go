@@ -27,7 +27,7 @@ func TestTasks(t *testing.T) {
 		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) || !strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
 			t.Errorf("%s: %s", method, got)
 		}
-		if again, _ := rawjson.Text(rawjson.Path([]byte(got), "result", "taskId")); again == "" || again == "theirs" {
+		if again := rawjson.TextAt([]byte(got), "result", "taskId"); again == "" || again == "theirs" {
 			t.Errorf("%s: the server's own id came through: %s", method, got)
 		}
 	}
