@@ -9,7 +9,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // familyWorld is a project in which a developer may start subagents, and a guest may only look.
@@ -49,12 +49,12 @@ func TestRealSubagents(t *testing.T) {
 	}
 	p := newProject(t, familyWorld())
 	p.must("hook", "install", "claude")
-	task := func(prompt string) modeltest.ToolUse {
-		return modeltest.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task", Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}
+	task := func(prompt string) fake.ToolUse {
+		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task", Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}
 	}
-	child := func(r modeltest.Request, name string) modeltest.Step {
-		use := func(id, tool string, input map[string]any) modeltest.Step {
-			return modeltest.Step{ToolUses: []modeltest.ToolUse{{ID: "toolu_" + name + id, Name: tool, Input: input}}}
+	child := func(r fake.Request, name string) fake.Step {
+		use := func(id, tool string, input map[string]any) fake.Step {
+			return fake.Step{ToolUses: []fake.ToolUse{{ID: "toolu_" + name + id, Name: tool, Input: input}}}
 		}
 		switch r.Step {
 		case 0:
@@ -64,11 +64,11 @@ func TestRealSubagents(t *testing.T) {
 		case 2:
 			return use("3", "Bash", map[string]any{"command": "echo " + name, "description": "x"})
 		}
-		return modeltest.Step{Text: name + " is done"}
+		return fake.Step{Text: name + " is done"}
 	}
 	var during []gate.Summary
 	said := map[string]string{} // what the children read, by name and step
-	answer := func(r modeltest.Request) modeltest.Step {
+	answer := func(r fake.Request) fake.Step {
 		for _, name := range []string{"bound", "free"} {
 			if strings.Contains(r.Text("user"), "I am "+name) {
 				return child(r, name)
@@ -76,24 +76,24 @@ func TestRealSubagents(t *testing.T) {
 		}
 		switch r.Step {
 		case 0:
-			return modeltest.Step{ToolUses: []modeltest.ToolUse{task("bound I am bound. Work as the guest role."), task("free I am free.")}}
+			return fake.Step{ToolUses: []fake.ToolUse{task("bound I am bound. Work as the guest role."), task("free I am free.")}}
 		case 1:
 			p.decode(&during, "session", "list")
-			return modeltest.Step{Thinking: "I want to see it fail.", Text: "Now I fail.", ToolUses: []modeltest.ToolUse{{ID: "toolu_main", Name: "Bash", Input: map[string]any{"command": "echo main; false", "description": "x"}}}}
+			return fake.Step{Thinking: "I want to see it fail.", Text: "Now I fail.", ToolUses: []fake.ToolUse{{ID: "toolu_main", Name: "Bash", Input: map[string]any{"command": "echo main; false", "description": "x"}}}}
 		case 2:
-			return modeltest.Step{Text: "It failed with an error."}
+			return fake.Step{Text: "It failed with an error."}
 		case 3:
-			return modeltest.Step{Text: "It still failed."}
+			return fake.Step{Text: "It still failed."}
 		}
-		return modeltest.Step{Text: "done"}
+		return fake.Step{Text: "done"}
 	}
-	s := modeltest.New(slices.Repeat([]modeltest.Step{{Func: answer}}, 8)...)
+	s := fake.New(slices.Repeat([]fake.Step{{Func: answer}}, 8)...)
 	defer s.Close()
 	got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, "Task,Bash")
 	if got.IsError || got.Result != "done" {
 		t.Fatalf("Claude Code says %+v", got)
 	}
-	var main []modeltest.Request
+	var main []fake.Request
 	for _, r := range s.Turns() {
 		name := ""
 		for _, n := range []string{"bound", "free"} {
@@ -144,7 +144,7 @@ func TestRealSubagents(t *testing.T) {
 
 // mainTold is what the main agent of TestRealSubagents read from us: its briefing, and at its stops to try another way; and how its own
 // call is recorded.
-func (p *project) mainTold(main []modeltest.Request) {
+func (p *project) mainTold(main []fake.Request) {
 	t := p.t
 	if len(main) != 5 {
 		t.Fatalf("%d turns of the main agent", len(main))
@@ -181,7 +181,7 @@ func (p *project) mainTold(main []modeltest.Request) {
 }
 
 // read are all results of tools in a request, as the model reads them: between the last one and the end there may be words of others.
-func read(r modeltest.Request) string {
+func read(r fake.Request) string {
 	var out []string
 	for _, m := range r.Messages {
 		for _, b := range m.Content {

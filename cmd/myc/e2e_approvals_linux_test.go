@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/hook"
 	"mycelium/internal/node"
-	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/rawjson"
 )
@@ -44,7 +44,7 @@ func (p *project) start(token string, args ...string) *background {
 	cmd := p.command(args...)
 	cmd.Stdout, cmd.Stderr = &b.out, &b.err
 	if token != "" {
-		cmd.Env = append(append([]string{}, cmd.Env...), api.TokenVar+"="+token)
+		cmd.Env = append(append([]string{}, cmd.Env...), hook.TokenVar+"="+token)
 	}
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -281,7 +281,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 	s := p.mint("--role", "guest")
 	b := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
 	r := p.waiting(1, 1)[0]
-	for _, mark := range []string{api.TokenVar + "=" + s.Token, "CLAUDECODE=1"} {
+	for _, mark := range []string{hook.TokenVar + "=" + s.Token, "CLAUDECODE=1"} {
 		for _, args := range [][]string{
 			{"approvals", "approve", r.ID}, {"approvals", "approve", r.ID, "--for", "rule"}, {"approvals", "deny", r.ID}, {"approvals", "list"},
 			{"approvals", "show", r.ID}, {"approvals", "token"}, {"approvals", "token", "--revoke"},

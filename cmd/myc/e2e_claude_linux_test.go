@@ -15,7 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/harness"
+	"mycelium/internal/model/fake"
 )
 
 // insideVar marks the copy of a test that runs without a network.
@@ -26,7 +27,7 @@ const insideVar = "MYC_E2E_INSIDE"
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVar) != "" {
-		if err := modeltest.LoopbackUp(); err != nil {
+		if err := fake.LoopbackUp(); err != nil {
 			t.Fatal(err)
 		}
 		return true
@@ -36,7 +37,7 @@ func withoutNetwork(t *testing.T) bool {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
-	modeltest.NoNetwork(cmd)
+	fake.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()
 	t.Logf("without a network:\n%s", out)
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
@@ -48,9 +49,17 @@ func withoutNetwork(t *testing.T) bool {
 // claude finds Claude Code, or skips.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := modeltest.FindClaude("../..")
+	path, err := fake.Find("../..", "claude")
 	needed(t, err, "Claude Code")
 	return path
+}
+
+// scripted is Claude Code, and the environment in which it talks to a fake.
+func (p *project) scripted(s *fake.Server) (path string, environ []string, err error) {
+	p.t.Helper()
+	agent, _ := harness.Named("claude")
+	environ, err = agent.Scripted(p.home, s.URL(), fake.Key)
+	return claude(p.t), environ, err
 }
 
 // agentRun is what Claude Code says of one headless run.
@@ -71,10 +80,9 @@ func (p *project) through(before, after string, mcpArgs ...string) server {
 }
 
 // agent runs Claude Code once in the project with one MCP server, named mycelium. builtin are the tools of its own that it has.
-func (p *project) agent(s *modeltest.Server, mycelium server, builtin string) agentRun {
+func (p *project) agent(s *fake.Server, mycelium server, builtin string) agentRun {
 	p.t.Helper()
-	c := modeltest.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
-	environ, err := c.Environ()
+	path, environ, err := p.scripted(s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -82,7 +90,7 @@ func (p *project) agent(s *modeltest.Server, mycelium server, builtin string) ag
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, c.Path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config", string(config),
 		"--allowedTools", "mcp__mycelium,Bash", "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE")})
@@ -103,12 +111,12 @@ func (p *project) agent(s *modeltest.Server, mycelium server, builtin string) ag
 const prefix = "mcp__mycelium__"
 
 // use is a step in which the model calls one tool of the gateway.
-func use(tool string, input map[string]any) modeltest.Step {
-	return modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: prefix + tool, Input: input}}}
+func use(tool string, input map[string]any) fake.Step {
+	return fake.Step{ToolUses: []fake.ToolUse{{Name: prefix + tool, Input: input}}}
 }
 
 // offered are the tools that Claude Code offers to the model, the control tools and the prefix left out.
-func offered(r modeltest.Request) []string {
+func offered(r fake.Request) []string {
 	out := []string{}
 	for _, name := range r.ToolNames() {
 		if name = strings.TrimPrefix(name, prefix); !strings.HasPrefix(name, "mycelium-") {
@@ -120,7 +128,7 @@ func offered(r modeltest.Request) []string {
 }
 
 // results are the results of tools in the last message of a request, as the model reads them.
-func results(r modeltest.Request) string {
+func results(r fake.Request) string {
 	var out []string
 	for _, b := range r.ToolResults() {
 		out = append(out, fmt.Sprintf("[error=%t] %s", b.IsError, b.Text))
@@ -168,7 +176,7 @@ func readAll(t *testing.T, path string) string {
 // switchesRole is a run in which the model reads, fails to use two tools that it is not shown, becomes developer, and writes.
 func switchesRole(p *project, mycelium server) {
 	t := p.t
-	steps := []modeltest.Step{
+	steps := []fake.Step{
 		use("files__read_file", map[string]any{"path": "notes.md"}),
 		use("files__write_file", agentFile),
 		use("files__delete_file", map[string]any{"path": "notes.md"}),
@@ -177,17 +185,17 @@ func switchesRole(p *project, mycelium server) {
 	// Claude Code lists again when it is told to, beside the conversation: the model does something else until it sees the tool.
 	const patience = 60
 	for range patience {
-		steps = append(steps, modeltest.Step{Func: func(r modeltest.Request) modeltest.Step {
+		steps = append(steps, fake.Step{Func: func(r fake.Request) fake.Step {
 			switch {
 			case strings.Contains(results(r), "by-claude.txt"):
-				return modeltest.Step{Text: "done"}
+				return fake.Step{Text: "done"}
 			case slices.Contains(offered(r), "files__write_file"):
 				return use("files__write_file", agentFile)
 			}
 			return use("mycelium-router__get_context", map[string]any{})
 		}})
 	}
-	s := modeltest.New(steps...)
+	s := fake.New(steps...)
 	defer s.Close()
 	if got := p.agent(s, mycelium, ""); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
@@ -223,20 +231,20 @@ func switchesRole(p *project, mycelium server) {
 func hiddenFromClaude(t *testing.T) {
 	p := newProject(t, world(nil))
 	in, out := filepath.Join(p.home, "in.jsonl"), filepath.Join(p.home, "out.jsonl")
-	s := modeltest.New(
+	s := fake.New(
 		use("files__write_file", agentFile),
-		modeltest.Step{Func: func(modeltest.Request) modeltest.Step {
+		fake.Step{Func: func(fake.Request) fake.Step {
 			var sessions []gate.Summary
 			p.decode(&sessions, "session", "list")
 			if len(sessions) != 1 || sessions[0].Role != "developer" {
 				t.Errorf("sessions: %+v", sessions)
-				return modeltest.Step{Text: "no session"}
+				return fake.Step{Text: "no session"}
 			}
 			p.must("session", "set-role", sessions[0].ID, "guest")
 			return use("files__write_file", map[string]any{"path": "late.txt", "content": "late"})
 		}},
 		use("files__read_file", map[string]any{"path": "notes.md"}),
-		modeltest.Step{Text: "done"},
+		fake.Step{Text: "done"},
 	)
 	defer s.Close()
 	lost := "| tee " + out + " | grep --line-buffered -v list_changed"
@@ -274,9 +282,9 @@ func hiddenFromClaude(t *testing.T) {
 func fencedClaude(t *testing.T) {
 	p := newProject(t, world(nil))
 	command := fmt.Sprintf("%s -C %s session new --role admin; echo exit=$?; %[1]s -C %[2]s trust --revoke; echo exit=$?", p.myc, p.dir)
-	s := modeltest.New(
-		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "mints itself a right"}}}},
-		modeltest.Step{Text: "done"},
+	s := fake.New(
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "mints itself a right"}}}},
+		fake.Step{Text: "done"},
 	)
 	defer s.Close()
 	if got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp", "--role", "admin"}}, "Bash"); got.IsError || got.Result != "done" {

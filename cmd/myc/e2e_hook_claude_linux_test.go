@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 // hookWorld is a project whose developer has Claude Code's shell, with a rule for each answer.
@@ -27,10 +27,9 @@ func hookWorld() map[string]string {
 }
 
 // hooked runs Claude Code with our hook at every event, and with our gateway where a server is given. stop is called when it has ended.
-func (p *project) hooked(s *modeltest.Server, mycelium server, tools string) agentRun {
+func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun {
 	p.t.Helper()
-	c := modeltest.Claude{Path: claude(p.t), Home: p.home, URL: s.URL()}
-	environ, err := c.Environ()
+	path, environ, err := p.scripted(s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func (p *project) hooked(s *modeltest.Server, mycelium server, tools string) age
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, c.Path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config", string(config),
 		"--settings", string(settings), "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=atexit_sleep_ms=0"})
@@ -72,8 +71,8 @@ func (p *project) hooked(s *modeltest.Server, mycelium server, tools string) age
 }
 
 // bashStep is a step in which the model runs a command.
-func bashStep(command string) modeltest.Step {
-	return modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "does it"}}}}
+func bashStep(command string) fake.Step {
+	return fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": command, "description": "does it"}}}}
 }
 
 // TestClaudeHook runs the real Claude Code with our hook: what is denied does not run, what is allowed does, without anybody having
@@ -95,9 +94,9 @@ func TestClaudeHook(t *testing.T) {
 
 func hookedBash(p *project) {
 	t := p.t
-	s := modeltest.New(bashStep("touch a.txt"), bashStep("touch b.txt"),
-		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}},
-		modeltest.Step{Text: "done"})
+	s := fake.New(bashStep("touch a.txt"), bashStep("touch b.txt"),
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}},
+		fake.Step{Text: "done"})
 	defer s.Close()
 	if got := p.hooked(s, nil, "Bash,Read"); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
@@ -128,7 +127,7 @@ func exists(p *project, name string) bool {
 // hookedAsk: a command that is asked about waits, and runs once it is approved.
 func hookedAsk(p *project) {
 	t := p.t
-	s := modeltest.New(bashStep("touch c.txt"), modeltest.Step{Text: "done"})
+	s := fake.New(bashStep("touch c.txt"), fake.Step{Text: "done"})
 	defer s.Close()
 	ended := make(chan agentRun, 1)
 	go func() { ended <- p.hooked(s, nil, "Bash") }()
@@ -159,7 +158,7 @@ func hookedAsk(p *project) {
 // are not known.
 func hookedGateway(p *project) {
 	t := p.t
-	s := modeltest.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}), modeltest.Step{Text: "done"})
+	s := fake.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}), fake.Step{Text: "done"})
 	defer s.Close()
 	if got := p.hooked(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, ""); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)

@@ -10,25 +10,27 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
-	"mycelium/internal/model/modeltest"
-	"mycelium/internal/node/api"
+	"mycelium/internal/model/fake"
 )
 
 // realAgent finds a real agent, or skips.
 func realAgent(t *testing.T, name string) string {
 	t.Helper()
-	path, err := modeltest.Find("../..", name)
+	path, err := fake.Find("../..", name)
 	needed(t, err, name)
 	return path
 }
 
 // agentEnv is the environment of a person who has an agent on the PATH that talks to a fake.
-func (p *project) agentEnv(name string, s *modeltest.Server) []string {
+func (p *project) agentEnv(name string, s *fake.Server) []string {
 	p.t.Helper()
 	path := realAgent(p.t, name)
-	environ, err := modeltest.Agent{Name: name, Path: path, Home: p.home, URL: s.URL()}.Environ()
+	agent, _ := harness.Named(name)
+	environ, err := agent.Scripted(p.home, s.URL(), fake.Key)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestHookCheck(t *testing.T) {
 			if name != "claude" { // the form for programs is the same for all of them
 				return
 			}
-			var proof hook.Proof
+			var proof agents.Proof
 			stdout, stderr, code = p.as(environ, "hook", "check", name, "--json")
 			if err := json.Unmarshal([]byte(stdout), &proof); err != nil || code != 0 || !proof.Blocked || !proof.Ran || proof.Version == "" {
 				t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
@@ -108,16 +110,16 @@ func TestMycClaude(t *testing.T) {
 	p.write("../.claude/settings.json", off)
 	p.write(".mcp.json", `{"mcpServers": {"stranger": {"command": "sh", "args": ["-c", "touch started; cat"]}}}`)
 	var during []gate.Summary
-	script := []modeltest.Step{
-		{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": "touch denied.txt", "description": "x"}}}},
-		{ToolUses: []modeltest.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(p.dir, "own.txt"), "content": "own"}}}},
+	script := []fake.Step{
+		{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": "touch denied.txt", "description": "x"}}}},
+		{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(p.dir, "own.txt"), "content": "own"}}}},
 		use("files__write_file", agentFile),
-		{Func: func(modeltest.Request) modeltest.Step {
+		{Func: func(fake.Request) fake.Step {
 			p.decode(&during, "session", "list")
-			return modeltest.Step{Text: "done"}
+			return fake.Step{Text: "done"}
 		}},
 	}
-	s := modeltest.New(script...)
+	s := fake.New(script...)
 	defer s.Close()
 	environ := p.agentEnv("claude", s)
 	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "Do what the script says.", // the prompt first: no word of ours may swallow it
@@ -200,7 +202,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
 		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
-		{[]string{"claude"}, api.TokenVar + "=x", 3, "start an agent: only a person may do this"},
+		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
 		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
 	} {
@@ -240,7 +242,7 @@ func TestMentionedFiles(t *testing.T) {
 		prompt += " and @" + filepath.Join(p.dir, name)
 	}
 	mention := func() string {
-		s := modeltest.New(modeltest.Step{Text: "done"})
+		s := fake.New(fake.Step{Text: "done"})
 		defer s.Close()
 		cmd := exec.CommandContext(p.ctx, realAgent(t, "claude"), "-p", "--add-dir", p.home, "--", prompt)
 		cmd.Dir, cmd.Env = p.dir, p.agentEnv("claude", s)
@@ -286,9 +288,9 @@ func TestGuideGoverned(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFile(t, p.myc, filepath.Join(bin, "myc"))
-	s := modeltest.New(
-		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.home, "fresh", "notes.md")}}}},
-		modeltest.Step{Text: "It sells mushrooms."},
+	s := fake.New(
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.home, "fresh", "notes.md")}}}},
+		fake.Step{Text: "It sells mushrooms."},
 	)
 	defer s.Close()
 	var script strings.Builder

@@ -9,10 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/hook"
+	"mycelium/internal/harness"
 	"mycelium/internal/model"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 	"mycelium/internal/node"
+	runs "mycelium/internal/run"
 )
 
 // TestJudgeAndBudgetOfARealRun starts the real Claude Code by `myc claude`, with one scripted model for it and another that judges its
@@ -23,29 +24,29 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if !withoutNetwork(t) {
 		return
 	}
-	judge := modeltest.New(modeltest.Step{Func: func(r modeltest.Request) modeltest.Step {
+	judge := fake.New(fake.Step{Func: func(r fake.Request) fake.Step {
 		sure := "0.95"
 		if strings.Contains(r.Text("user"), "unsure.txt") {
 			sure = "0.3"
 		}
-		return modeltest.Step{Text: `{"allow":true,"confidence":` + sure + `,"reason":"It writes a note."}`, Usage: modeltest.Usage{Input: 1000, Output: 100}}
+		return fake.Step{Text: `{"allow":true,"confidence":` + sure + `,"reason":"It writes a note."}`, Usage: fake.Usage{Input: 1000, Output: 100}}
 	}})
-	judge.Main = func(modeltest.Request) bool { return true }
+	judge.Main = func(fake.Request) bool { return true }
 	defer judge.Close()
 
 	files := governedWorld()
 	files["mycelium.yaml"] += "approval: {deadline: 2s, judge: {baseURL: \"" + judge.URL() + "\", key: \"${JUDGE_KEY}\"}}\nagents: {budget: {session: 0.5}}\n"
 	p := newProject(t, files)
-	bash := func(file string, used modeltest.Usage) modeltest.Step {
-		return modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Bash", Input: map[string]any{"command": "echo note > " + file, "description": "x"}}}, Usage: used}
+	bash := func(file string, used fake.Usage) fake.Step {
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": "echo note > " + file, "description": "x"}}}, Usage: used}
 	}
-	s := modeltest.New(
-		bash("judged.txt", modeltest.Usage{Input: 2000, Output: 100, CacheRead: 3000, CacheWrite: 400}),
-		bash("unsure.txt", modeltest.Usage{}),
+	s := fake.New(
+		bash("judged.txt", fake.Usage{Input: 2000, Output: 100, CacheRead: 3000, CacheWrite: 400}),
+		bash("unsure.txt", fake.Usage{}),
 		// Whether what a message cost is in the transcript before its own call or after it is a race of Claude Code's: nothing is asked of it.
-		modeltest.Step{ToolUses: []modeltest.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}, Usage: modeltest.Usage{Output: 100_000}},
-		bash("judged.txt.again", modeltest.Usage{}),
-		modeltest.Step{Text: "done"},
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}, Usage: fake.Usage{Output: 100_000}},
+		bash("judged.txt.again", fake.Usage{}),
+		fake.Step{Text: "done"},
 	)
 	defer s.Close()
 	environ := append(p.agentEnv("claude", s), "JUDGE_KEY=sk-judge")
@@ -92,7 +93,7 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if err != nil || len(transcripts) != 1 {
 		t.Fatalf("%v %v", transcripts, err)
 	}
-	read := hook.NewBudget(hook.BudgetOptions{Limits: func() hook.Limits { return hook.Limits{} }, Price: node.PriceOf}).Check("x", transcripts[0])
+	read := runs.NewBudget(runs.BudgetOptions{Limits: func() runs.Limits { return runs.Limits{} }, Price: node.PriceOf}).Check("x", harness.Transcript(transcripts[0]))
 	if math.Abs(read.USD-run.Cost) > 1e-9 || run.Cost < 1.5 || read.Guessed {
 		t.Errorf("the transcript says $%v, Claude Code $%v", read.USD, run.Cost)
 	}

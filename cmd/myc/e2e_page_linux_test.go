@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/harness"
+	"mycelium/internal/model/fake"
 )
 
 // TestClientsPage runs every sh block of docs/clients.md, in order, in one shell, with the real clients and without a network.
@@ -17,7 +18,7 @@ func TestClientsPage(t *testing.T) {
 	nodeProgram(t)
 	_, err := exec.LookPath("curl")
 	needed(t, err, "curl")
-	claude := modeltest.Claude{Path: claude(t)}
+	claude(t)
 	if !withoutNetwork(t) {
 		return
 	}
@@ -26,8 +27,8 @@ func TestClientsPage(t *testing.T) {
 		t.Fatalf("the page has %d sh blocks: is the reader wrong?", len(blocks))
 	}
 	p := newProject(t, map[string]string{}) // its home; the page makes a project of its own
-	claude.Home = p.home
-	environ, err := claude.Environ()
+	agent, _ := harness.Named("claude")
+	environ, err := agent.Scripted(p.home, "", fake.Key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mycelium/internal/approval/telegramtest"
-	"mycelium/internal/swarm/tmux"
+	"mycelium/internal/tmux"
 )
 
 const tgUser = 4200

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"mycelium/internal/node/api"
+	"mycelium/internal/hook"
 )
 
 // heard is everything that reached a server over HTTP.
@@ -102,7 +102,7 @@ func TestNoCredentialIsPassedOn(t *testing.T) {
 		t.Cleanup(base.CloseIdleConnections)
 		call(p.dial(&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: overdressed{s.Token, secret, base}}}, version), "http-"+version)
 		cmd := p.command("mcp")
-		cmd.Env = append(slices.Clip(cmd.Env), api.TokenVar+"="+s.Token, "API_KEY="+secret, "ANTHROPIC_API_KEY="+secret)
+		cmd.Env = append(slices.Clip(cmd.Env), hook.TokenVar+"="+s.Token, "API_KEY="+secret, "ANTHROPIC_API_KEY="+secret)
 		call(p.dial(&mcp.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, version), "stdio-"+version)
 	}
 	p.must("stop")

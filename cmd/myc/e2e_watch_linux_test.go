@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/swarm/tmux"
+	"mycelium/internal/tmux"
 )
 
 const watchRules = `version: 1

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/hook"
+	"mycelium/internal/harness"
 	"mycelium/internal/node"
 	loaded "mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -96,7 +96,7 @@ func saysYes(t *testing.T, agent string, o badOutput) {
 // hooks runs a cell of every agent.
 func (w failWorld) hooks(t *testing.T, in, why string, env ...string) {
 	t.Helper()
-	for _, agent := range hook.Agents() {
+	for _, agent := range harness.Names() {
 		t.Run(agent, func(t *testing.T) { saysNo(t, agent, w.hookOf(agent, in, env...), why) })
 	}
 }
@@ -160,7 +160,7 @@ func TestFailClosed(t *testing.T) {
 func failNothing(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
-	for _, agent := range hook.Agents() {
+	for _, agent := range harness.Names() {
 		saysYes(t, agent, w.hookOf(agent, ""))
 	}
 	for name, talk := range w.talks() {
@@ -279,7 +279,7 @@ func failMalformed(t *testing.T) {
 func failOversized(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
-	w.hooks(t, `{"tool_input":{"content":"`+strings.Repeat("x", hook.MaxInput)+`"}}`, "longer than")
+	w.hooks(t, `{"tool_input":{"content":"`+strings.Repeat("x", harness.MaxInput)+`"}}`, "longer than")
 	w.mcp(t, strings.Replace(failCall, `"x"`, `"`+strings.Repeat("x", 5<<20)+`"`, 1), "")
 	w.nothing("longer than")
 }
@@ -337,7 +337,7 @@ func failDisk(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
 	talks := w.talks()
-	for _, agent := range hook.Agents() { // their sessions are open before it
+	for _, agent := range harness.Names() { // their sessions are open before it
 		saysYes(t, agent, w.hookOf(agent, ""))
 	}
 	segments, err := filepath.Glob(filepath.Join(w.dir, ".mycelium", "audit", "*.jsonl"))

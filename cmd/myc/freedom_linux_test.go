@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/node/api"
+	"mycelium/internal/hook"
 )
 
 // attempt is one way in which an agent may try to free itself.
@@ -250,7 +250,7 @@ func (c *captive) asks(token string, a attempt) (decision, reason string) {
 		c.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(c.ctx, c.myc, "hook", "claude", "-C", c.dir, "--event", "PreToolUse", "--limit", "600s", "--gateway", "mycelium")
-	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(slices.Clone(c.env), "CLAUDECODE=1", api.TokenVar+"="+token), bytes.NewReader(event)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(slices.Clone(c.env), "CLAUDECODE=1", hook.TokenVar+"="+token), bytes.NewReader(event)
 	out, err := cmd.Output()
 	if err != nil {
 		return "deny", err.Error() // exit 2 blocks

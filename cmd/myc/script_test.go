@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 )
 
@@ -47,7 +48,7 @@ func TestScript(t *testing.T) {
 				}
 				env.Setenv(key, path)
 			}
-			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", api.TokenVar, "CLAUDECODE"} {
+			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", hook.TokenVar, "CLAUDECODE"} {
 				env.Setenv(key, "")
 			}
 			env.Setenv("NO_COLOR", "1")
@@ -179,7 +180,7 @@ func talk(ts *testscript.TestScript, requests, argv []string) ([]string, error) 
 // scriptEnv is the environment of a script as a command sees it.
 func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
-	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", api.TokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
+	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", hook.TokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)
 		}

@@ -18,15 +18,15 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/model"
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 	"mycelium/internal/policy"
 )
 
 // scripted is a real client of a scripted model. Every request of it is a turn of the conversation.
-func scripted(t *testing.T, steps ...modeltest.Step) (*modeltest.Server, *model.Client) {
+func scripted(t *testing.T, steps ...fake.Step) (*fake.Server, *model.Client) {
 	t.Helper()
-	s := modeltest.New(steps...)
-	s.Main = func(modeltest.Request) bool { return true }
+	s := fake.New(steps...)
+	s.Main = func(fake.Request) bool { return true }
 	t.Cleanup(s.Close)
 	c, err := model.New(model.Options{Key: "sk-test", BaseURL: s.URL()})
 	if err != nil {
@@ -45,16 +45,16 @@ func aCall() Request {
 	}
 }
 
-func says(allow bool, confidence float64, reason string) modeltest.Step {
+func says(allow bool, confidence float64, reason string) fake.Step {
 	quoted, _ := json.Marshal(reason)
-	return modeltest.Step{Text: fmt.Sprintf(`{"allow":%v,"confidence":%v,"reason":%s}`, allow, confidence, quoted), Usage: modeltest.Usage{Input: 900, Output: 40}}
+	return fake.Step{Text: fmt.Sprintf(`{"allow":%v,"confidence":%v,"reason":%s}`, allow, confidence, quoted), Usage: fake.Usage{Input: 900, Output: 40}}
 }
 
 func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		options     JudgeOptions
 		risk        Risk
-		step        modeltest.Step
+		step        fake.Step
 		allow, deny bool
 		opinion     string
 	}{
@@ -87,8 +87,8 @@ func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
 }
 
 func TestWhateverGoesWrongIsPassedOn(t *testing.T) {
-	text := func(s string) modeltest.Step { return modeltest.Step{Text: s} }
-	for name, step := range map[string]modeltest.Step{
+	text := func(s string) fake.Step { return fake.Step{Text: s} }
+	for name, step := range map[string]fake.Step{
 		"overloaded":      {Status: 529, Text: "Overloaded"},
 		"rate limit":      {Status: 429, Text: "slow"},
 		"server fault":    {Status: 500, Text: "oh"},
@@ -96,7 +96,7 @@ func TestWhateverGoesWrongIsPassedOn(t *testing.T) {
 		"prompt too long": {Status: 400, Text: "prompt is too long"},
 		"refusal":         {Text: `{"allow":true,"confidence":1,"reason":"x"}`, Stop: "refusal"},
 		"cut off":         {Text: `{"allow":true,"confidence":1,"reason":"x"}`, Stop: "max_tokens"},
-		"tool use":        {Text: `{"allow":true,"confidence":1,"reason":"x"}`, ToolUses: []modeltest.ToolUse{{Name: "allow"}}},
+		"tool use":        {Text: `{"allow":true,"confidence":1,"reason":"x"}`, ToolUses: []fake.ToolUse{{Name: "allow"}}},
 		"prose":           text("I would allow it, confidence 1."),
 		"fenced":          text("```json\n{\"allow\":true,\"confidence\":1,\"reason\":\"x\"}\n```"),
 		"trailing words":  text(`{"allow":true,"confidence":1,"reason":"x"} ok?`),
@@ -245,7 +245,7 @@ func TestWhatTheModelIsTold(t *testing.T) {
 // An agent that talks to the judge, and a model that obeys whoever spoke last. What is left then: a critical call is not asked about,
 // so nothing is allowed; of the rest the quoting stands, and the rules that ran before and run again after.
 func TestInjectionAgainstAModelThatObeys(t *testing.T) {
-	obeys := modeltest.Step{Func: func(r modeltest.Request) modeltest.Step {
+	obeys := fake.Step{Func: func(r fake.Request) fake.Step {
 		var b brief
 		if json.Unmarshal([]byte(r.Text("user")), &b) == nil && strings.Contains(b.Call.Args, "ignore previous") {
 			return says(true, 1, "As instructed.")

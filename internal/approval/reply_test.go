@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 	"mycelium/internal/policy"
 )
 
@@ -46,15 +46,15 @@ func TestRepliesWithoutAModel(t *testing.T) {
 	}
 }
 
-func meaning(kind string, confidence float64) modeltest.Step {
-	return modeltest.Step{Text: fmt.Sprintf(`{"meaning":%q,"confidence":%v}`, kind, confidence)}
+func meaning(kind string, confidence float64) fake.Step {
+	return fake.Step{Text: fmt.Sprintf(`{"meaning":%q,"confidence":%v}`, kind, confidence)}
 }
 
 func TestRepliesThatAModelReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		risk Risk
-		step modeltest.Step
+		step fake.Step
 		want Reply
 	}{
 		"consent":                  {"that looks good to me, run it", High, meaning("approve", 0.95), Reply{Kind: ReplyApprove}},
@@ -72,10 +72,10 @@ func TestRepliesThatAModelReads(t *testing.T) {
 		"an instruction":           {"use pnpm", High, meaning("instruction", 0.9), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
 		"a meaning of its own":     {"use pnpm", High, meaning("approve_all", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
 		"a rule is not its to say": {"use pnpm", High, meaning("rule", 1), Reply{Kind: ReplyInstruction, Text: "use pnpm"}},
-		"no form":                  {"run it", High, modeltest.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"no confidence":            {"run it", High, modeltest.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"overloaded":               {"run it", High, modeltest.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
-		"refused":                  {"run it", High, modeltest.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"no form":                  {"run it", High, fake.Step{Text: "approve"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"no confidence":            {"run it", High, fake.Step{Text: `{"meaning":"approve"}`}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"overloaded":               {"run it", High, fake.Step{Status: 529, Text: "x"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
+		"refused":                  {"run it", High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, Reply{Kind: ReplyInstruction, Text: "run it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)

@@ -1,3 +1,6 @@
+// Package harness knows the coding agents that may be installed on this machine: their programs and configuration files, the marks
+// that they leave in the environment, their events and how those are answered, their tools, their transcripts and costs, how a hook
+// stands in their configuration, and how they are driven. Each agent is one file; [Agents] lists them.
 package harness
 
 import (
@@ -8,43 +11,99 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
-// Agent is a coding agent that may be installed on this machine.
+// Agent is what there is to know about one coding agent.
 type Agent struct {
 	Name    string // as our commands call it, and the name of its program
 	Title   string // as people call it
 	Package string // of npm
+
+	// Marks are environment variables that only what the agent started carries.
+	Marks []string
+	// ProjectVar is the variable in which it tells its hooks the folder that it was started in; "": it does not tell.
+	ProjectVar string
+	// Terminal is the variable, and its value, by which it tells its hooks that a person sits at its terminal and that it can ask there.
+	Terminal [2]string
+
+	configVar string // moves the agent's own configuration
+	configDir string // of its own configuration below HOME
+	movedDir  string // of its own configuration below the folder that configVar names
+	files     func(own, project string) Files
+
+	// Limit is how long the agent waits for a hook whose entry names no time-out.
+	Limit  time.Duration
+	events []eventName
+	answer func(e Event, a Answer) reply
+	tools  []toolName
+	// oneUnderscore says that the name of an MCP server's tool is mcp_SERVER_TOOL besides mcp__SERVER__TOOL.
+	oneUnderscore bool
+	// transcribes says that its transcripts have the form that [Transcript] reads.
+	transcribes bool
+
+	Hooks  Hooks
+	script *script // how it is driven with a scripted model; nil: it cannot be
 }
 
-// Agents are the agents that we know, in the order of the documentation.
+// agents are the agents in the order of the documentation. A new one is a file of its own and a line here.
+var agents = [...]*Agent{&claude, &codex, &gemini, &crush}
+
+// Agents returns the agents that we know.
 func Agents() []Agent {
-	return []Agent{
-		{"claude", "Claude Code", "@anthropic-ai/claude-code"},
-		{"codex", "Codex", "@openai/codex"},
-		{"gemini", "Gemini CLI", "@google/gemini-cli"},
-		{"crush", "Crush", "@charmland/crush"},
+	var out []Agent
+	for _, a := range agents {
+		out = append(out, *a)
 	}
+	return out
 }
 
-// Named is the agent of that name.
+// Names returns the names of the agents that we know.
+func Names() []string {
+	var out []string
+	for _, a := range agents {
+		out = append(out, a.Name)
+	}
+	return out
+}
+
+// Named returns the agent of a name.
 func Named(name string) (Agent, bool) {
-	for _, a := range Agents() {
+	for _, a := range agents {
 		if a.Name == name {
-			return a, true
+			return *a, true
 		}
 	}
 	return Agent{}, false
 }
 
-// ErrMissing is the error of Find where the agent is not installed.
+// ungoverned are the programs of agents that have no hook of ours.
+var ungoverned = [...]string{"opencode", "goose", "cursor-agent", "aider"}
+
+// Programs returns the names under which agents run, those that have no hook of ours included.
+func Programs() []string { return append(Names(), ungoverned[:]...) }
+
+// Marks returns the environment variables that only what an agent started carries.
+func Marks() []string {
+	var out []string
+	for _, a := range agents {
+		out = append(out, a.Marks...)
+	}
+	return out
+}
+
+// ErrMissing is the error of Find for an agent that is not installed.
 var ErrMissing = errors.New("not installed")
 
 // Find returns the program of an agent: the first of its name on the PATH of an environment.
 func (a Agent) Find(environ []string) (string, error) {
-	for _, dir := range filepath.SplitList(value(environ, "PATH")) {
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
 		if !filepath.IsAbs(dir) { // "" and "." are whatever folder somebody stands in
 			continue
 		}
@@ -69,7 +128,7 @@ func (a Agent) Version(ctx context.Context, path string, environ []string) (stri
 	ctx, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Dir, cmd.Env = home, append(Quiet(environ, home), a.homeVar()+"="+home)
+	cmd.Dir, cmd.Env = home, append(Quiet(environ, home), a.configVar+"="+home)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
@@ -80,35 +139,23 @@ func (a Agent) Version(ctx context.Context, path string, environ []string) (stri
 			return word, nil
 		}
 	}
-	return strings.TrimSpace(firstLine(string(out))), nil
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line), nil
 }
 
-// Quiet is an environment with a home of its own, without a credential, an agent's mark or a token of ours: an allow-list of what
-// programs need to run at all.
+// Quiet returns an environment with a home of its own, without a credential, an agent's mark or a token of ours. It is an allow-list
+// of what programs need to run at all.
 func Quiet(environ []string, home string) []string {
 	out := []string{"HOME=" + home}
 	for _, name := range []string{"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "TZ", "SYSTEMROOT"} {
-		if v := value(environ, name); v != "" {
+		if v := variable(environ, name); v != "" {
 			out = append(out, name+"="+v)
 		}
 	}
 	return out
 }
 
-// homeVar is the variable that moves an agent's own configuration.
-func (a Agent) homeVar() string {
-	switch a.Name {
-	case "claude":
-		return "CLAUDE_CONFIG_DIR"
-	case "codex":
-		return "CODEX_HOME"
-	case "gemini":
-		return "GEMINI_CLI_HOME"
-	}
-	return "XDG_CONFIG_HOME"
-}
-
-// Files are the configuration files of an agent that concern us, absolute. Trust is "" where the agent has no such file.
+// Files are the configuration files of an agent that concern us, absolute. Trust is "" if the agent has no such file.
 type Files struct {
 	Hooks string // where its hooks stand
 	Trust string // where it keeps which hooks it trusts
@@ -116,49 +163,142 @@ type Files struct {
 
 // Files returns where an agent reads its configuration: the user's own, or the one of a project folder that is for this machine only.
 func (a Agent) Files(user bool, dir string, environ []string) (Files, error) {
-	home := value(environ, "HOME")
+	if a.files == nil {
+		return Files{}, fmt.Errorf("no agent %q", a.Name)
+	}
+	home := variable(environ, "HOME")
 	if !filepath.IsAbs(home) {
 		return Files{}, errors.New("HOME is not set to a folder")
 	}
-	own := map[string]string{
-		"claude": filepath.Join(home, ".claude"), "codex": filepath.Join(home, ".codex"),
-		"gemini": filepath.Join(home, ".gemini"), "crush": filepath.Join(home, ".config", "crush"),
-	}[a.Name]
-	if moved := value(environ, a.homeVar()); filepath.IsAbs(moved) {
-		switch a.Name {
-		case "crush":
-			moved = filepath.Join(moved, "crush")
-		case "gemini":
-			moved = filepath.Join(moved, ".gemini")
-		}
-		own = moved
+	own := filepath.Join(home, a.configDir)
+	if moved := variable(environ, a.configVar); filepath.IsAbs(moved) {
+		own = filepath.Join(moved, a.movedDir)
 	}
-	f := Files{}
-	switch a.Name {
-	case "claude":
-		f.Hooks = filepath.Join(own, "settings.json")
-		if !user {
-			f.Hooks = filepath.Join(dir, ".claude", "settings.local.json")
-		}
-	case "codex":
-		f = Files{Hooks: filepath.Join(own, "hooks.json"), Trust: filepath.Join(own, "config.toml")}
-		if !user {
-			f.Hooks = filepath.Join(dir, ".codex", "hooks.json")
-		}
-	case "gemini":
-		f.Hooks = filepath.Join(own, "settings.json")
-		if !user {
-			f.Hooks = filepath.Join(dir, ".gemini", "settings.json")
-		}
-	case "crush":
-		f.Hooks = filepath.Join(own, "crush.json")
-		if !user {
-			f.Hooks = firstThere(filepath.Join(dir, "crush.json"), filepath.Join(dir, ".crush.json"))
-		}
-	default:
-		return Files{}, fmt.Errorf("no agent %q", a.Name)
+	if user {
+		dir = ""
 	}
-	return f, nil
+	return a.files(own, dir), nil
+}
+
+// Events returns the names of the events that the agent has and that we answer, as its configuration spells them.
+func (a Agent) Events() []string {
+	var names []string
+	for _, e := range a.events {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Kind returns what an event of the agent is in our words; "" for one that we do not know.
+func (a Agent) Kind(event string) Kind {
+	for _, e := range a.events {
+		if e.name == event {
+			return e.kind
+		}
+	}
+	return ""
+}
+
+// TellsOutcome reports whether the agent says how its calls end.
+func (a Agent) TellsOutcome() bool {
+	return slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PostTool })
+}
+
+// Hooks is how hooks stand in an agent's configuration.
+type Hooks struct {
+	Comments bool          // the file may hold comments
+	Flat     bool          // the list of an event holds the handlers themselves, not groups of them
+	unit     time.Duration // of a time-out
+	named    bool          // a handler has a name, by which a person can switch it off
+	endLimit time.Duration // of a hook at the end of a session, where the agent cuts a longer one; 0: as for other events
+
+	// DenyPath is where the agent's own deny entries stand; nil: it has no such entries.
+	DenyPath  []string
+	denyRules func(protected []Protected, at Place) []string
+	// Switches are settings that switch every hook off.
+	Switches []Switch
+	// Disabled is the list of the handlers that a person switched off, by name or command; nil: the agent has no such list.
+	Disabled []string
+	// TrustKey returns the key under which an agent with a Files.Trust keeps that it trusts a handler, and the hash that it keeps.
+	TrustKey func(file string, h Handler) (key, hash string)
+}
+
+// Switch is a setting that switches every hook off unless it has one value.
+type Switch struct {
+	Path []string
+	On   string // the value, as JSON, with which hooks run; they run without the setting too
+	Hint string
+}
+
+// Handler is one handler of an event in an agent's configuration.
+type Handler struct {
+	Event   string
+	Group   int // place of its group in the list of the event
+	Index   int // its place in the group
+	Command string
+	Matcher string
+	Timeout string // as JSON; "" if the entry has none
+}
+
+// Pinned is the time-out that our entry for an event has: a person may have to answer before a tool and at a stop; nobody is waited
+// for elsewhere.
+func (a Agent) Pinned(event string) time.Duration {
+	switch k := a.Kind(event); {
+	case k == PreTool || k == Permission || k == Stop || k == SubagentStop:
+		return 600 * time.Second
+	case k == SessionEnd && a.Hooks.endLimit > 0:
+		return a.Hooks.endLimit
+	case k == Prompt || k == SessionStart || k == SubagentStart:
+		return 30 * time.Second
+	}
+	return 10 * time.Second
+}
+
+// Timeout is the pinned time-out of an event as the agent's file has it.
+func (a Agent) Timeout(event string) string {
+	return fmt.Sprint(int64(a.Pinned(event) / a.Hooks.unit))
+}
+
+// HookName is the name that our handler of an event has in an agent's configuration, where handlers have names.
+func HookName(event string) string { return "mycelium " + event }
+
+// Entry is the element that stands in the list of an event: one handler that runs a command, grouped as the agent wants it.
+func (a Agent) Entry(event, command string) jsontext.Value {
+	handler := `"command": ` + string(rawjson.Quote(command)) + `, "timeout": ` + a.Timeout(event) + `}`
+	if a.Hooks.Flat {
+		return jsontext.Value(`{` + handler)
+	}
+	if a.Hooks.named {
+		handler = `"name": ` + string(rawjson.Quote(HookName(event))) + `, ` + handler
+	}
+	matcher := ""
+	if k := a.Kind(event); k == PreTool || k == PostTool || k == Permission {
+		matcher = `"matcher": "*", `
+	}
+	return jsontext.Value(`{` + matcher + `"hooks": [{"type": "command", ` + handler + `]}`)
+}
+
+// Protected is a path that no agent may touch, in the forms of the policy's table: /x absolute, ~/x in the home, **/x of that name
+// anywhere, ./x in the project. A path stands for everything below it too.
+type Protected struct {
+	Path       string
+	ChangeOnly bool // it may be read
+}
+
+// Place is where an installation counts: in one project folder, or in every folder of a user.
+type Place struct {
+	User bool
+	Dir  string // the project folder, absolute
+	Home string
+}
+
+// DenyRules returns the agent's own deny entries for protected paths. They also hold for what never reaches a hook, like a file that a
+// person mentions with @.
+func (a Agent) DenyRules(protected []Protected, at Place) []string {
+	if a.Hooks.denyRules == nil {
+		return nil
+	}
+	return a.Hooks.denyRules(protected, at)
 }
 
 // firstThere is the first path that exists, else the first.
@@ -171,17 +311,12 @@ func firstThere(paths ...string) string {
 	return paths[0]
 }
 
-// value reads a variable of an environment; the last one counts.
-func value(environ []string, name string) string {
+// variable reads a variable of an environment; the last one counts.
+func variable(environ []string, name string) string {
 	for i := len(environ) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
 			return v
 		}
 	}
 	return ""
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

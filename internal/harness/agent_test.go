@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 )
 
 // install writes a program into a folder.
@@ -110,5 +113,62 @@ func TestQuiet(t *testing.T) {
 	got := Quiet([]string{"HOME=/a", "PATH=/bin", "MYCELIUM_TOKEN=x", "CLAUDECODE=1", "OPENAI_API_KEY=y", "LANG=C"}, "/b")
 	if !slices.Equal(got, []string{"HOME=/b", "PATH=/bin", "LANG=C"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestEveryAgentIsWhole: a new agent is one file, and none of its parts is forgotten.
+func TestEveryAgentIsWhole(t *testing.T) {
+	for _, a := range Agents() {
+		for part, there := range map[string]bool{
+			"title": a.Title != "", "package": a.Package != "", "marks": len(a.Marks) > 0, "configVar": a.configVar != "", "configDir": a.configDir != "",
+			"files": a.files != nil, "limit": a.Limit > 0, "events": len(a.events) > 0, "answer": a.answer != nil, "tools": len(a.tools) > 0, "unit": a.Hooks.unit > 0,
+			"deny entries": (a.Hooks.DenyPath == nil) == (a.Hooks.denyRules == nil), "one that precedes a tool": slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PreTool }),
+		} {
+			if !there {
+				t.Errorf("%s: %s", a.Name, part)
+			}
+		}
+		if s := a.script; s != nil && (s.environ == nil || s.headless == nil || s.shell == nil) {
+			t.Errorf("%s: its script lacks a part", a.Name)
+		}
+		if f, err := a.Files(false, "/p", []string{"HOME=/h"}); err != nil || (f.Trust != "") != (a.Hooks.TrustKey != nil) {
+			t.Errorf("%s: %+v %v", a.Name, f, err)
+		}
+	}
+}
+
+// TestOthersAgree: the rooms below know the least that they must of agents, and it is the same.
+func TestOthersAgree(t *testing.T) {
+	var aliases [][2]string
+	for _, tool := range claude.tools {
+		aliases = append(aliases, [2]string{tool.native, tool.tool})
+	}
+	if !slices.Equal(aliases, policy.AgentAliases()) {
+		t.Errorf("the policy's other names of tools are %v, Claude Code's %v", policy.AgentAliases(), aliases)
+	}
+	if own != policy.AgentServer {
+		t.Errorf("own tools stand under %q here, and under %q in the policy", own, policy.AgentServer)
+	}
+	for _, name := range Programs() {
+		if f := shell.Facts(name+" -p hi", shell.Options{Dir: "/p"}); len(f.Parts) != 1 || !slices.Contains(f.Parts[0].Effects, policy.EffectAgent) {
+			t.Errorf("a shell that starts %s: %+v", name, f.Parts)
+		}
+	}
+	protected := func(file string) bool {
+		name := strings.Replace(strings.Replace(file, "/h/", "~/", 1), "/p/", "./", 1)
+		return slices.ContainsFunc(policy.BasePaths(), func(b policy.BasePath) bool { return inside(name, b.Path) })
+	}
+	for _, a := range Agents() {
+		for _, user := range []bool{false, true} {
+			f, err := a.Files(user, "/p", []string{"HOME=/h"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range []string{f.Hooks, f.Trust} {
+				if file != "" && !protected(file) {
+					t.Errorf("%s: %s is protected by no base constraint", a.Name, file)
+				}
+			}
+		}
 	}
 }

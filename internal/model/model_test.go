@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"mycelium/internal/model/modeltest"
+	"mycelium/internal/model/fake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,8 +34,8 @@ func client(t *testing.T, url string, timeout time.Duration) *Client {
 }
 
 func TestAskBringsTheAnswerAndWhatItCost(t *testing.T) {
-	s := modeltest.New(modeltest.Step{Text: `{"はい":true}`, Thinking: "hm", Usage: modeltest.Usage{Input: 1000, Output: 100, CacheRead: 10000, CacheWrite: 2000}})
-	s.Main = func(modeltest.Request) bool { return true }
+	s := fake.New(fake.Step{Text: `{"はい":true}`, Thinking: "hm", Usage: fake.Usage{Input: 1000, Output: 100, CacheRead: 10000, CacheWrite: 2000}})
+	s.Main = func(fake.Request) bool { return true }
 	defer s.Close()
 	a, err := client(t, s.URL(), 0).Ask(t.Context(), Question{Model: "claude-haiku-4-5", System: "You judge.", Text: "よいですか", Schema: map[string]any{"type": "object"}})
 	if err != nil {
@@ -58,8 +58,8 @@ func TestTheEnvironmentIsNotRead(t *testing.T) {
 	if _, err := New(Options{}); !errors.Is(err, ErrNoKey) {
 		t.Errorf("without a key: %v", err)
 	}
-	s := modeltest.New(modeltest.Step{Text: "ok"})
-	s.Main = func(modeltest.Request) bool { return true }
+	s := fake.New(fake.Step{Text: "ok"})
+	s.Main = func(fake.Request) bool { return true }
 	defer s.Close()
 	if _, err := client(t, s.URL(), 0).Ask(t.Context(), Question{Model: "m", Text: "x"}); err != nil {
 		t.Fatal(err)
@@ -71,27 +71,27 @@ func TestTheEnvironmentIsNotRead(t *testing.T) {
 
 func TestEveryFailureHasItsKind(t *testing.T) {
 	for name, c := range map[string]struct {
-		step modeltest.Step
+		step fake.Step
 		kind Kind
 	}{
-		"overloaded":   {modeltest.Step{Status: 529, Text: "Overloaded"}, Overloaded},
-		"rate limit":   {modeltest.Step{Status: 429, Text: "slow down"}, Overloaded},
-		"server fault": {modeltest.Step{Status: 500, Text: "sk-secret"}, Overloaded},
-		"bad key":      {modeltest.Step{Status: 401, Text: "invalid x-api-key sk-test"}, Rejected},
-		"no model":     {modeltest.Step{Status: 404, Text: "model: nonesuch"}, Rejected},
-		"bad request":  {modeltest.Step{Status: 400, Text: "output_config: not known"}, Rejected},
-		"too long":     {modeltest.Step{Status: 400, Text: "prompt is too long: 300000 tokens > 200000 maximum"}, TooLong},
-		"too large":    {modeltest.Step{Status: 413, Text: "request too large"}, TooLong},
-		"refusal":      {modeltest.Step{Text: "{}", Stop: "refusal"}, Refused},
-		"cut off":      {modeltest.Step{Text: `{"allow":tr`, Stop: "max_tokens"}, Malformed},
-		"context":      {modeltest.Step{Text: "{}", Stop: "model_context_window_exceeded"}, TooLong},
-		"tool use":     {modeltest.Step{Text: "x", ToolUses: []modeltest.ToolUse{{Name: "allow"}}}, Malformed},
-		"other stop":   {modeltest.Step{Text: "x", Stop: "tomorrow"}, Malformed},
-		"nothing":      {modeltest.Step{Text: "  \n"}, Malformed},
+		"overloaded":   {fake.Step{Status: 529, Text: "Overloaded"}, Overloaded},
+		"rate limit":   {fake.Step{Status: 429, Text: "slow down"}, Overloaded},
+		"server fault": {fake.Step{Status: 500, Text: "sk-secret"}, Overloaded},
+		"bad key":      {fake.Step{Status: 401, Text: "invalid x-api-key sk-test"}, Rejected},
+		"no model":     {fake.Step{Status: 404, Text: "model: nonesuch"}, Rejected},
+		"bad request":  {fake.Step{Status: 400, Text: "output_config: not known"}, Rejected},
+		"too long":     {fake.Step{Status: 400, Text: "prompt is too long: 300000 tokens > 200000 maximum"}, TooLong},
+		"too large":    {fake.Step{Status: 413, Text: "request too large"}, TooLong},
+		"refusal":      {fake.Step{Text: "{}", Stop: "refusal"}, Refused},
+		"cut off":      {fake.Step{Text: `{"allow":tr`, Stop: "max_tokens"}, Malformed},
+		"context":      {fake.Step{Text: "{}", Stop: "model_context_window_exceeded"}, TooLong},
+		"tool use":     {fake.Step{Text: "x", ToolUses: []fake.ToolUse{{Name: "allow"}}}, Malformed},
+		"other stop":   {fake.Step{Text: "x", Stop: "tomorrow"}, Malformed},
+		"nothing":      {fake.Step{Text: "  \n"}, Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.New(c.step)
-			s.Main = func(modeltest.Request) bool { return true }
+			s := fake.New(c.step)
+			s.Main = func(fake.Request) bool { return true }
 			defer s.Close()
 			_, err := client(t, s.URL(), 0).Ask(t.Context(), Question{Model: "m", Text: "my question"})
 			var e *Error

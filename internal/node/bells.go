@@ -34,7 +34,7 @@ func (n *Node) ringForRequests(ctx context.Context) error {
 
 // ringPane rings in the pane of a request, at the tmux server of the agent that runs there.
 func (n *Node) ringPane(r approval.Request, on bool) {
-	for _, s := range n.hooks.Sessions() {
+	for _, s := range n.runs.Sessions() {
 		if s.Pane == r.Pane && (s.Dir == r.Dir || s.Label == r.Label) {
 			n.ring(s, on)
 			return

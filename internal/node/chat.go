@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
-	"mycelium/internal/swarm/tmux"
+	"mycelium/internal/tmux"
 )
 
 // chats is what a node has to do with people who are elsewhere.

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/swarm/tmux"
+	"mycelium/internal/harness"
+	"mycelium/internal/tmux"
 )
 
 // desk is what people can do from a chat besides answering.
@@ -23,14 +24,14 @@ func (n *Node) desk() approval.Desk {
 	if len(n.View().Project.File.Spawn.SearchPaths) > 0 {
 		d.Places = n.spawnPlaces
 		d.Spawn = n.spawnAgent
-		d.Past = func(context.Context) ([]approval.AgentSession, error) { return n.hooks.Past(), nil }
+		d.Past = func(context.Context) ([]approval.AgentSession, error) { return n.runs.Past(), nil }
 	}
 	return d
 }
 
 // agentSessions are the runs that our hooks know, and agents that were only seen in tmux.
 func (n *Node) agentSessions(ctx context.Context) ([]approval.AgentSession, error) {
-	known := n.hooks.Sessions()
+	known := n.runs.Sessions()
 	servers := map[string]tmux.Server{"": {}}
 	for _, s := range known {
 		if s.Tmux != "" {
@@ -74,7 +75,7 @@ func (n *Node) seenInTmux(ctx context.Context, servers map[string]tmux.Server) [
 
 // isAgent reports whether a program that runs in a pane may be an agent: what is typed there is read by one and not by a shell.
 func isAgent(command string) bool {
-	return slices.Contains([]string{"claude", "codex", "gemini", "crush", "node", "myc"}, command)
+	return command == "node" || command == "myc" || slices.Contains(harness.Names(), command)
 }
 
 // ours reports whether a folder belongs to this project, or lies where chats may start agents.
@@ -144,7 +145,7 @@ func (n *Node) agentSummary(ctx context.Context, s approval.AgentSession) (strin
 	if s.Last != "" {
 		about += "\nlast: " + s.Last
 	}
-	if text, err := n.hooks.Summary(s.ID); err == nil && text != "" {
+	if text, err := n.runs.Summary(s.ID); err == nil && text != "" {
 		return about + "\n\n" + text, nil
 	}
 	at, p, err := n.paneOf(ctx, s)
@@ -163,7 +164,7 @@ func (n *Node) abortAgent(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
 		return errors.New("no hook of ours governs it: end it at its own terminal")
 	}
-	return n.hooks.Abort(s.ID, "a person ended this session from a chat")
+	return n.runs.Abort(s.ID, "a person ended this session from a chat")
 }
 
 func (n *Node) setAskMode(_ context.Context, m approval.Mode) error {

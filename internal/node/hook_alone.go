@@ -10,50 +10,50 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/run"
 	"mycelium/internal/store"
 )
 
 // HookAlone decides an event in this process: the same files, the same gate, the same log. Nothing is started and nothing is asked: a
 // question becomes one in the agent's own terminal, or a refusal.
-func HookAlone(ctx context.Context, l *project.Loader, e hook.Event) (hook.Answer, error) {
+func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness.Answer, error) {
 	v, err := l.OpenView()
 	if err != nil {
-		return hook.Answer{}, err
+		return harness.Answer{}, err
 	}
 	defer v.Close()
 	log, err := openLog(v.Project)
 	if err != nil {
-		return hook.Answer{}, err
+		return harness.Answer{}, err
 	}
 	defer func() { _ = log.Close() }()
 	o := gate.Options{Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Logger: l.Logger()}
-	token := l.Getenv(api.TokenVar)
+	token := l.Getenv(hook.TokenVar)
 	if token != "" {
 		if o.DB, err = sessionsOf(ctx, v); err != nil {
-			return hook.Answer{}, err
+			return harness.Answer{}, err
 		}
 		defer func() { _ = o.DB.Close() }()
 	}
 	g, err := gate.New(o)
 	if err != nil {
-		return hook.Answer{}, err
+		return harness.Answer{}, err
 	}
 	defer g.Close()
 	var s *gate.Session
 	if token != "" {
 		if s, err = g.Authenticate(ctx, token); err != nil {
-			return hook.Answer{}, errors.New("the session of this agent has ended: its token is not one of a live session")
+			return harness.Answer{}, errors.New("the session of this agent has ended: its token is not one of a live session")
 		}
 	}
-	host := hook.NewHost(hook.HostOptions{Gate: g, Spec: v.HookSpec, Logger: l.Logger(), Alone: true, Mode: func() approval.Mode { return approval.Local }})
-	return host.Event(ctx, s, e), nil
+	runs := run.New(run.Options{Gate: g, Spec: v.HookSpec, People: nobody{}, Logger: l.Logger(), Alone: true})
+	return runs.Event(ctx, s, e), nil
 }
 
 // openLog opens the log of a project.
@@ -85,7 +85,7 @@ func sessionsOf(ctx context.Context, v *project.View) (*store.DB, error) {
 }
 
 // NoteDenial records a denial that nobody else could record. What cannot be recorded stays denied.
-func NoteDenial(ctx context.Context, l *project.Loader, e hook.Event, why string) {
+func NoteDenial(ctx context.Context, l *project.Loader, e harness.Event, why string) {
 	p, err := l.Load()
 	if err != nil {
 		return

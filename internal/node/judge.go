@@ -11,17 +11,18 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
-	"mycelium/internal/hook"
+	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 )
 
 // judging is what a node asks models with.
 type judging struct {
 	ledger  *model.Ledger
-	budget  *hook.Budget
-	denials *hook.Denials
+	budget  *run.Budget
+	denials *run.Denials
 
 	asking sync.Mutex
 	client *model.Client // of the key and the address below; nil: none was needed yet
@@ -173,7 +174,7 @@ func (n *Node) costs(context.Context) (approval.Costs, error) {
 }
 
 // PriceOf is what a usage of an agent costs, by the one table of prices.
-func PriceOf(u hook.Usage) (usd float64, known bool) {
+func PriceOf(u harness.Usage) (usd float64, known bool) {
 	return model.Cost(u.Model, model.Usage{
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour, Searches: u.Searches, Fast: u.Fast,
 	})
@@ -181,12 +182,12 @@ func PriceOf(u hook.Usage) (usd float64, known bool) {
 
 // openLimits makes what bounds agents: their budgets, and refusals in a row.
 func (n *Node) openLimits() {
-	n.budget = hook.NewBudget(hook.BudgetOptions{
-		Limits: func() hook.Limits {
+	n.budget = run.NewBudget(run.BudgetOptions{
+		Limits: func() run.Limits {
 			session, total, warn := n.View().Project.File.Agents.Budget.Limits()
-			return hook.Limits{Session: session, Total: total, Warn: warn}
+			return run.Limits{Session: session, Total: total, Warn: warn}
 		},
 		Price: PriceOf, Dir: filepath.Join(n.dir, ".mycelium", "costs"), Logger: n.logger,
 	})
-	n.denials = &hook.Denials{Limits: func() (int, int) { return n.View().Project.File.Agents.Denials.Limits() }}
+	n.denials = &run.Denials{Limits: func() (int, int) { return n.View().Project.File.Agents.Denials.Limits() }}
 }

@@ -23,10 +23,10 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gateway"
-	"mycelium/internal/hook"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/store"
 )
 
@@ -61,7 +61,7 @@ type Node struct {
 	gate    *gate.Gate
 	gateway *gateway.Server
 	asks    *approval.Queue
-	hooks   *hook.Host
+	runs    *run.Registry
 	chats   chats
 	lookers atomic.Int64 // terminals that show the queue
 	logger  *slog.Logger
@@ -136,7 +136,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.onClose(n.gate.Close)
-	n.openHooks()
+	n.openRuns()
 	return n, n.openGateway(ctx)
 }
 

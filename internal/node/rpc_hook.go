@@ -5,13 +5,14 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/rpc"
 )
 
 // hookMethod answers one event of an agent's hook. It blocks while somebody is asked.
 func (n *Node) hookMethod(ctx context.Context, _ daemon.Caller, params []byte) (any, *rpc.Error) {
-	var p api.HookParams
+	var p hook.Params
 	if e := decode(params, &p); e != nil {
 		return nil, e
 	}
@@ -22,5 +23,5 @@ func (n *Node) hookMethod(ctx context.Context, _ daemon.Caller, params []byte) (
 			return nil, &rpc.Error{Code: api.CodeDenied, Message: "the session of this agent has ended: its token is not one of a live session"}
 		}
 	}
-	return n.hooks.Event(ctx, s, p.Event), nil
+	return n.runs.Event(ctx, s, p.Event), nil
 }

@@ -20,7 +20,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.cancel()
 	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
 	var parts sync.WaitGroup
-	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.hooks.Run, n.export, n.runChats, n.ringBells, n.ringForRequests, dropStart} {
+	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.runs.Run, n.export, n.runChats, n.ringBells, n.ringForRequests, dropStart} {
 		parts.Go(func() {
 			if err := part(inner); err != nil && !errors.Is(err, context.Canceled) {
 				n.logger.Error("a part of the daemon failed", "err", err)
@@ -35,7 +35,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.Auto {
 		idle = idleAfter
 	}
-	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.hooks.Busy, Logger: n.logger})
+	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.runs.Busy, Logger: n.logger})
 	n.cancel()
 	n.gateway.Close()
 	web.Wait()

@@ -6,7 +6,6 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
-	"mycelium/internal/hook"
 	"mycelium/internal/scan"
 )
 
@@ -32,12 +31,6 @@ type AnswerParams struct {
 	Reason string       `json:"reason,omitempty"`
 	Text   string       `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
 	Digest string       `json:"digest,omitempty"` // of what was shown; empty: whatever has this id
-}
-
-// HookParams are one event of an agent, and the token of its session where it has one.
-type HookParams struct {
-	Token string     `json:"token,omitempty"`
-	Event hook.Event `json:"event"`
 }
 
 // SessionReply is `myc session new --json`: the token is shown once.
@@ -144,9 +137,6 @@ type LogoutReply struct {
 	Server string `json:"server"`
 	Had    bool   `json:"had"`
 }
-
-// TokenVar carries a session's token to a stdio client.
-const TokenVar = "MYCELIUM_TOKEN" //nolint:gosec // a name, no credential
 
 // Info is what daemon.json says of a daemon, for people and for `stop -f`.
 type Info struct {

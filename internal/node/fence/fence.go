@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
-	"mycelium/internal/node/api"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 )
 
 // Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that carries one of
@@ -20,10 +21,7 @@ import (
 
 // Marks are environment variables that only an agent's children carry, or those of a server, which does what agents tell it: a tool
 // that runs commands is their second shell (W2).
-var Marks = []string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CODEX_SANDBOX=", "CODEX_HOME_AGENT=", "GEMINI_CLI=", "CRUSH=", api.TokenVar + "=", backend.MarkVar + "="}
-
-// agentPrograms are the names under which agents run, as the kernel knows them.
-var agentPrograms = []string{"claude", "codex", "gemini", "crush", "opencode", "goose", "cursor-agent", "aider"}
+func Marks() []string { return append(harness.Marks(), hook.TokenVar, backend.MarkVar) }
 
 // AgentBehind says which agent a process belongs to, or "" for a person. It looks at the process and at its ancestors.
 func AgentBehind(pid int) string {
@@ -53,11 +51,11 @@ func AgentHere(environ []string) string {
 }
 
 func markIn(environ []byte) string {
+	marks := Marks()
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
-		for _, mark := range Marks {
-			if value, ok := strings.CutPrefix(string(entry), mark); ok && value != "" {
-				return strings.TrimSuffix(mark, "=")
-			}
+		name, value, _ := strings.Cut(string(entry), "=")
+		if value != "" && slices.Contains(marks, name) {
+			return name
 		}
 	}
 	return ""
@@ -66,7 +64,7 @@ func markIn(environ []byte) string {
 // programOf returns the agent's name if the process is one: by its own name, or by the script that an interpreter runs.
 func programOf(proc string) string {
 	comm, _ := os.ReadFile(filepath.Join(proc, "comm"))
-	if name := strings.TrimSpace(string(comm)); slices.Contains(agentPrograms, name) {
+	if name := strings.TrimSpace(string(comm)); slices.Contains(harness.Programs(), name) {
 		return name
 	}
 	if isSelf(proc) {
@@ -75,7 +73,7 @@ func programOf(proc string) string {
 	cmdline, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 	args := strings.Split(string(cmdline), "\x00")
 	for _, arg := range args[:min(len(args), 2)] { // the program, and the script of `node script`
-		if name := strings.TrimSuffix(filepath.Base(arg), ".js"); slices.Contains(agentPrograms, name) {
+		if name := strings.TrimSuffix(filepath.Base(arg), ".js"); slices.Contains(harness.Programs(), name) {
 			return name
 		}
 	}

@@ -11,8 +11,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
-	"mycelium/internal/hook"
-	"mycelium/internal/model/modeltest"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 )
@@ -24,7 +22,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook check: no agent %q: there are %s", agent, strings.Join(hook.Agents(), ", "))
+		return failure.Usagef("hook check: no agent %q: there are %s", agent, strings.Join(harness.Names(), ", "))
 	}
 	program, err := known.Find(a.Environ)
 	if err != nil {
@@ -34,11 +32,15 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	c := hook.Check{Agent: known, Program: program, Myc: self, Prepare: func(ctx context.Context, dir string, environ []string) (func(), error) {
+	s, err := a.setup(known, true)
+	if err != nil {
+		return err
+	}
+	c := proving{agent: known, program: program, setup: *s, prepare: func(ctx context.Context, dir string, environ []string) (func(), error) {
 		return prepareCheck(ctx, self, dir, environ)
 	}}
-	p, err := c.Run(ctx)
-	if errors.Is(err, modeltest.ErrNoScript) {
+	p, err := c.run(ctx)
+	if errors.Is(err, harness.ErrNoScript) {
 		return failure.Hint(fmt.Errorf("hook check: %w", err), "docs/hook-install.md says why, and how to try it by hand")
 	}
 	if a.JSON && (err == nil || p.Version != "") {
@@ -75,8 +77,8 @@ var checkProject = map[string]string{
 	"mycelium.yaml":           "session: {defaultRole: developer}\n",
 	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: [agent__Bash]\n",
 	"rules.yaml": "version: 1\nrules:\n" +
-		"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + hook.CheckDenied + "]}, reason: the check denies this command}\n" +
-		"  - {name: check-allows, action: allow, tool: Bash, args: {command: [" + hook.CheckAllowed + "]}}\n",
+		"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + deniedCommand + "]}, reason: the check denies this command}\n" +
+		"  - {name: check-allows, action: allow, tool: Bash, args: {command: [" + allowedCommand + "]}}\n",
 }
 
 // prepareCheck writes the project, trusts it and starts its daemon.

@@ -19,6 +19,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/daemon"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/rpc"
@@ -89,7 +91,8 @@ func (a *app) endFor(ctx context.Context, id string) {
 // claudeFiles writes the settings and the MCP configuration of one run. They stand in the project's state, where no agent can write:
 // Claude Code would keep settings from its command line in a file that one can.
 func (a *app) claudeFiles(dir, id string) (folder string, err error) {
-	s, err := a.setup("claude", false)
+	agent, _ := harness.Named("claude")
+	s, err := a.setup(agent, false)
 	if err != nil {
 		return "", err
 	}
@@ -119,9 +122,9 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 func (a *app) runAgent(program string, argv []string, token string) error {
 	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains([]string{api.TokenVar, "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}, name)
+		return slices.Contains([]string{hook.TokenVar, "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}, name)
 	})
-	env = append(env, api.TokenVar+"="+token)
+	env = append(env, hook.TokenVar+"="+token)
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, a.In, a.Out, a.Err
 	cmd.Dir = a.Dir

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
@@ -42,18 +42,18 @@ func (a *app) hookCmd() *cobra.Command {
 		Long: "An agent runs this before each of its own tools: claude, codex, gemini or crush. Whatever goes wrong denies the tool.\n" +
 			"myc hook install writes the entries into the agent's configuration.",
 		Example: "  myc hook install claude\n  myc hook claude --event PreToolUse < event.json",
-		Args:    base.ArgRange(1, 1, "an agent: "+strings.Join(hook.Agents(), ", ")),
+		Args:    base.ArgRange(1, 1, "an agent: "+strings.Join(harness.Names(), ", ")),
 	}
-	f := hookFlags{}
-	c.Flags().StringVar(&f.event, "event", "", "the event, as the agent calls it; pinned by the installer")
-	c.Flags().DurationVar(&f.limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
-	c.Flags().DurationVar(&f.deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
-	c.Flags().StringVar(&f.gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
+	var f hook.Flags
+	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
+	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
+	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !slices.Contains(hook.Agents(), args[0]) {
-			return failure.Usagef("hook: no agent %q: there are %s", args[0], strings.Join(hook.Agents(), ", "))
+		if !slices.Contains(harness.Names(), args[0]) {
+			return failure.Usagef("hook: no agent %q: there are %s", args[0], strings.Join(harness.Names(), ", "))
 		}
-		f.agent = args[0]
+		f.Agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {
 			return &failure.Error{Code: code}
 		}
@@ -63,83 +63,35 @@ func (a *app) hookCmd() *cobra.Command {
 	return c
 }
 
-// hookFlags are what the entry in an agent's configuration says.
-type hookFlags struct {
-	agent, event, gateway string
-	limit, deadline       time.Duration
-}
-
 func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) {
-	if len(args) < 2 || args[0] != "hook" || !slices.Contains(hook.Agents(), args[1]) {
+	f, ok := hook.ParseFlags(args)
+	if !ok {
 		return 0, false
 	}
-	f := hookFlags{agent: args[1]}
-	for rest := args[2:]; len(rest) > 0; rest = rest[2:] {
-		if len(rest) < 2 {
-			return 0, false
-		}
-		switch value := rest[1]; rest[0] {
-		case "-C", "--dir":
-			a.Dir = value
-		case "--event":
-			f.event = value
-		case "--gateway":
-			f.gateway = value
-		case "--limit", "--deadline":
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				return 0, false
-			}
-			if rest[0] == "--limit" {
-				f.limit = d
-			} else {
-				f.deadline = d
-			}
-		default:
-			return 0, false
-		}
-	}
+	a.Dir = f.Dir
 	return a.hook(ctx, f), true
 }
 
 // hook is one run of the hook.
-func (a *app) hook(ctx context.Context, f hookFlags) int {
-	a.findProject(f.agent)
+func (a *app) hook(ctx context.Context, f hook.Flags) int {
+	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
 	c := hook.Command{
-		Agent: f.agent, Event: f.event, Limit: f.limit, Within: f.deadline, Gateway: f.gateway, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv,
-		Decide: a.hookDecide, Note: func(ctx context.Context, e hook.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) }, Own: isOwnProgram,
+		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Decide: a.decide, Own: isOwnProgram,
+		Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
 	}
 	return c.Run(ctx)
 }
 
-// projectVars are where agents tell their hooks the folder that they were started in.
-var projectVars = map[string]string{"claude": "CLAUDE_PROJECT_DIR", "gemini": "GEMINI_PROJECT_DIR", "crush": "CRUSH_PROJECT_DIR"}
-
-// findProject sets the project folder where no -C names it: the nearest folder with a mycelium.yaml or a .mycelium, from the one that
-// the agent was started in upwards, or that one itself.
-func (a *app) findProject(agent string) {
-	if a.Dir != "" && a.Dir != "." {
-		return
+// decide has the daemon decide; without one the files decide.
+func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
+	dir, err := a.ProjectDir()
+	if err != nil {
+		return harness.Answer{}, err
 	}
-	start := a.Getenv(projectVars[agent])
-	if !filepath.IsAbs(start) {
-		var err error
-		if start, err = os.Getwd(); err != nil {
-			return
-		}
-	}
-	a.Dir = start
-	for dir := start; ; dir = filepath.Dir(dir) {
-		for _, name := range []string{"mycelium.yaml", ".mycelium"} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				a.Dir = dir
-				return
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			return
-		}
-	}
+	d := hook.Daemon{Dir: dir, Token: a.Getenv(hook.TokenVar), Alone: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+		return node.HookAlone(ctx, &a.Loader, e)
+	}}
+	return d.Decide(ctx, e)
 }
 
 // isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.

@@ -12,9 +12,10 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/harness"
-	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 )
 
 // gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
@@ -28,22 +29,22 @@ type installFlags struct {
 
 // hookSetupCmds are the commands that put the hook into an agent's configuration, and look whether it is there.
 func (a *app) hookSetupCmds() []*cobra.Command {
-	agents := strings.Join(hook.Agents(), "|")
+	agents := strings.Join(harness.Names(), "|")
 	var f installFlags
 	scope := func(c *cobra.Command) *cobra.Command {
 		c.Flags().BoolVar(&f.user, "user", false, "in your own configuration of the agent: for every folder")
 		c.Flags().BoolVar(&f.project, "project", false, "in this project's, for this machine only (default)")
 		return c
 	}
-	install := scope(&cobra.Command{
+	add := scope(&cobra.Command{
 		Use: "install " + agents, Short: "Put the hook into an agent's configuration",
 		Long: "Writes an entry for every event of the agent that we answer, with its time-out, and the agent's own deny entries for\n" +
 			"what no agent may touch. Hooks of others and everything else in the file stay as they are. Running it again changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
 	})
-	install.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
-	uninstall := scope(&cobra.Command{
+	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
+	remove := scope(&cobra.Command{
 		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
 	})
@@ -59,11 +60,11 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Example: "  myc hook check claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(c *cobra.Command, args []string) error { return a.hookCheck(c.Context(), args[0]) },
 	}
-	return []*cobra.Command{install, uninstall, status, check}
+	return []*cobra.Command{add, remove, status, check}
 }
 
 // setup is an installation in the configuration of an agent.
-func (a *app) setup(agent string, user bool) (*hook.Setup, error) {
+func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return nil, err
@@ -76,7 +77,11 @@ func (a *app) setup(agent string, user bool) (*hook.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hook.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: filepath.Join(state, "hooks")}, nil
+	s := &install.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: filepath.Join(state, "hooks")}
+	for _, b := range policy.BasePaths() {
+		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
+	}
+	return s, nil
 }
 
 // hookInstall installs, or takes out.
@@ -90,12 +95,12 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook %s: no agent %q: there are %s", name, agent, strings.Join(hook.Agents(), ", "))
+		return failure.Usagef("hook %s: no agent %q: there are %s", name, agent, strings.Join(harness.Names(), ", "))
 	}
 	if f.user && f.project {
 		return failure.Usagef("hook %s: --user or --project, not both", name)
 	}
-	s, err := a.setup(agent, f.user)
+	s, err := a.setup(known, f.user)
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 
 // fileFailure is an error about a file of an agent, with what to do.
 func fileFailure(err error) error {
-	var fe *hook.FileError
+	var fe *install.FileError
 	if errors.As(err, &fe) {
 		return failure.Hint(err, fe.Hint)
 	}

@@ -6,18 +6,18 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
-	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 )
 
 // agentStatus is one agent of `myc hook status --json`.
 type agentStatus struct {
-	Agent   string              `json:"agent"`
-	Title   string              `json:"title"`
-	Path    string              `json:"path"` // of its program; "": it is not installed
-	Version string              `json:"version"`
-	Hooks   []hook.Installation `json:"hooks"`
+	Agent   string                 `json:"agent"`
+	Title   string                 `json:"title"`
+	Path    string                 `json:"path"` // of its program; "": it is not installed
+	Version string                 `json:"version"`
+	Hooks   []install.Installation `json:"hooks"`
 }
 
 // hookAgents looks at every agent. versions asks their programs, which takes a moment.
@@ -34,7 +34,7 @@ func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, err
 			}
 		}
 		for _, user := range []bool{false, true} {
-			s, err := a.setup(known.Name, user)
+			s, err := a.setup(known, user)
 			if err != nil {
 				return nil, err
 			}

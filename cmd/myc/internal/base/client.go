@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/daemon"
+	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -162,7 +163,7 @@ func (a *App) Detached(dir string, args ...string) ([]string, []string, error) {
 	var env []string
 	for _, e := range a.Environ {
 		name, _, _ := strings.Cut(e, "=")
-		if name == "ANTHROPIC_API_KEY" || name == "MYCELIUM_CURRENT_ROLE" || strings.HasPrefix(name, "CLAUDE") || name == api.TokenVar {
+		if name == "ANTHROPIC_API_KEY" || name == "MYCELIUM_CURRENT_ROLE" || strings.HasPrefix(name, "CLAUDE") || name == hook.TokenVar {
 			continue // an agent's mark or credential is not the daemon's
 		}
 		env = append(env, e)

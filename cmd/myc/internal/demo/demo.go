@@ -79,7 +79,7 @@ func ScratchEnv(environ []string, home string) []string {
 	env := slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
 		return name == "HOME" || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "MYCELIUM_") || name == "MCP_TRANSPORT" ||
-			slices.ContainsFunc(fence.Marks, func(m string) bool { return strings.HasPrefix(e, m) })
+			slices.ContainsFunc(fence.Marks(), func(m string) bool { return strings.HasPrefix(e, m+"=") })
 	})
 	return append(env, "HOME="+home, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"))
 }

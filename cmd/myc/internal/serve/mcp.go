@@ -9,6 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/daemon"
+	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -35,7 +36,7 @@ func (a *app) mcpCmd() *cobra.Command {
 		f.StringVar(&p.Role, "role", "", "first role of the session")
 		f.StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
 		f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
-		f.StringVar(&p.Token, "token", "", "join the session of this token ("+api.TokenVar+" does the same)")
+		f.StringVar(&p.Token, "token", "", "join the session of this token ("+hook.TokenVar+" does the same)")
 		f.BoolVar(&alone, "alone", false, "own the project in this process instead of attaching to its daemon")
 		return c
 	}
@@ -56,7 +57,7 @@ func (a *app) mcpCmd() *cobra.Command {
 // mcp serves one client on stdin and stdout.
 func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 	if p.Token == "" {
-		p.Token = a.Getenv(api.TokenVar)
+		p.Token = a.Getenv(hook.TokenVar)
 	}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
 		p.Role = role // it can only narrow: the owner takes it as it takes --role

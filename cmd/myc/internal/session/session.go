@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 )
@@ -70,7 +71,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	}
 	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+api.TokenVar+"=TOKEN for myc mcp.")
+	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+hook.TokenVar+"=TOKEN for myc mcp.")
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
@@ -45,7 +46,7 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 		return failure.Usagef("call: --args: %w", err)
 	}
 	if p.Token == "" {
-		p.Token = a.Getenv(api.TokenVar)
+		p.Token = a.Getenv(hook.TokenVar)
 	}
 	c, err := a.Connect(ctx)
 	if err != nil {

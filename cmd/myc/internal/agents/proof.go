@@ -1,0 +1,124 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mycelium/internal/harness"
+	"mycelium/internal/hook/install"
+	"mycelium/internal/model/fake"
+)
+
+// proving proves with a real agent that the hook stops it. The agent runs in a home and a folder that are thrown away, with a model that
+// follows a script; nothing of the person's is read, and nothing leaves the machine.
+type proving struct {
+	agent   harness.Agent
+	program string // the agent's
+	setup   install.Setup
+	// prepare makes a folder a project in which deniedCommand is denied and allowedCommand is allowed; end undoes what is not a file.
+	prepare func(ctx context.Context, dir string, environ []string) (end func(), err error)
+}
+
+// The commands of a check, as the agent's shell gets them.
+const (
+	deniedCommand  = "touch this-was-denied"
+	allowedCommand = "touch this-was-allowed"
+)
+
+// Proof is `myc hook check --json`.
+type Proof struct {
+	Version string `json:"version"` // of the agent
+	Blocked bool   `json:"blocked"` // the denied command did not run
+	Ran     bool   `json:"ran"`     // the allowed one did
+	Told    string `json:"told"`    // what the agent's model was told of the denied one
+	Output  string `json:"output"`  // of the agent, where it is not as it should be
+}
+
+// checkWithin bounds a check; on an idle machine one takes a few seconds.
+const checkWithin = 3 * time.Minute
+
+// run runs the agent once. An error means that nothing was proved.
+func (c *proving) run(ctx context.Context) (p Proof, err error) {
+	home, err := os.MkdirTemp("", "myc-check-") // short: a socket has to fit below it
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil {
+		return p, fmt.Errorf("make a folder for the check: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	dir := filepath.Join(home, "project")
+	for _, d := range []string{dir, filepath.Join(home, "run")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return p, fmt.Errorf("make a folder for the check: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	model := fake.New()
+	defer model.Close()
+	environ, err := c.agent.Scripted(home, model.URL(), fake.Key)
+	if err != nil {
+		return p, err
+	}
+	model.Play(fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, deniedCommand)}}, fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, allowedCommand)}}, fake.Step{Text: "done"})
+	// What goes elsewhere than to the script ends at a port where nobody listens.
+	environ = append(environ, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
+	if p.Version, err = c.agent.Version(ctx, c.program, environ); err != nil {
+		return p, err
+	}
+	end, err := c.prepare(ctx, dir, environ)
+	if err != nil {
+		return p, err
+	}
+	defer end()
+	s := c.setup
+	s.User, s.Dir, s.Environ, s.State, s.Gateway = true, dir, environ, filepath.Join(home, "notes"), ""
+	if _, err := s.Install(); err != nil {
+		return p, err
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.program, c.agent.Headless("Do what the script says.")...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, environ, &out, &out, 5*time.Second
+	runErr := cmd.Run()
+	return p, c.judge(ctx, &p, dir, model, out.Bytes(), runErr)
+}
+
+func shellUse(a harness.Agent, command string) fake.ToolUse {
+	tool, input := a.Shell(command)
+	return fake.ToolUse{Name: tool, Input: input}
+}
+
+// judge looks at what is there after the run.
+func (c *proving) judge(ctx context.Context, p *Proof, dir string, model *fake.Server, out []byte, runErr error) error {
+	there := func(command string) bool {
+		_, err := os.Lstat(filepath.Join(dir, strings.TrimPrefix(command, "touch ")))
+		return err == nil
+	}
+	p.Blocked, p.Ran = !there(deniedCommand), there(allowedCommand)
+	turns := model.Turns()
+	if len(turns) > 1 {
+		for _, b := range turns[1].ToolResults() {
+			p.Told += b.Text
+		}
+	}
+	if p.Blocked && p.Ran && runErr == nil {
+		return nil
+	}
+	p.Output = strings.ToValidUTF8(string(out[max(0, len(out)-4000):]), "?")
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s did not end within %s", c.agent.Title, checkWithin)
+	case len(turns) == 0:
+		return errors.Join(fmt.Errorf("%s did not ask the scripted model anything", c.agent.Title), runErr)
+	}
+	return nil
+}

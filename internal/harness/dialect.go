@@ -1,0 +1,244 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
+)
+
+// MaxInput bounds one event on standard input, in bytes. A tool call that is longer is denied: the agents' own limits are far below.
+const MaxInput = 8 << 20
+
+// eventName is an event as the agent calls it, and what it is in our words.
+type eventName struct {
+	name string
+	kind Kind
+}
+
+// reply is what the command prints, and how it ends.
+type reply struct {
+	stdout []byte
+	stderr string
+	exit   int
+}
+
+// Block is the exit code by which a hook of any of these agents blocks what comes next.
+const Block = 2
+
+// wire is an event on standard input. The four agents name what they share alike; what one of them does not send stays empty. Members
+// that we do not know are let be, since every version adds some.
+type wire struct {
+	HookEventName        string         `json:"hook_event_name"`
+	Event                string         `json:"event"` // crush
+	SessionID            string         `json:"session_id"`
+	TranscriptPath       *string        `json:"transcript_path"`
+	Cwd                  string         `json:"cwd"`
+	PermissionMode       string         `json:"permission_mode"`
+	ToolName             string         `json:"tool_name"`
+	ToolInput            jsontext.Value `json:"tool_input"`
+	ToolUseID            string         `json:"tool_use_id"`
+	ToolResponse         jsontext.Value `json:"tool_response"`
+	Error                jsontext.Value `json:"error"`
+	DurationMs           jsontext.Value `json:"duration_ms"`
+	AgentID              string         `json:"agent_id"`
+	AgentType            string         `json:"agent_type"`
+	Prompt               jsontext.Value `json:"prompt"`
+	PromptResponse       jsontext.Value `json:"prompt_response"`
+	LastAssistantMessage jsontext.Value `json:"last_assistant_message"`
+	Message              jsontext.Value `json:"message"`
+	StopHookActive       bool           `json:"stop_hook_active"`
+	Source               jsontext.Value `json:"source"`
+	Reason               jsontext.Value `json:"reason"`
+	MCP                  *struct {
+		Server  string   `json:"server_name"`
+		Tool    string   `json:"tool_name"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	} `json:"mcp_context"` // Gemini
+}
+
+// Read reads one event of an agent. event is the name that the agent's configuration pins, or "". Whatever could be told of the event
+// is filled in even with an error, its kind above all: it decides how the failure is answered.
+func Read(agent, event string, stdin []byte) (Event, error) {
+	a, known := Named(agent)
+	e := Event{Agent: agent, Name: event, Kind: a.Kind(event)}
+	switch {
+	case !known:
+		return e, fmt.Errorf("no agent %q: there are %s", agent, strings.Join(Names(), ", "))
+	case event != "" && e.Kind == "":
+		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, event)
+	case len(stdin) > MaxInput:
+		return e, fmt.Errorf("the event is longer than %d bytes", MaxInput)
+	}
+	var w wire
+	if err := json.Unmarshal(stdin, &w); err != nil {
+		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
+	}
+	if name := rawjson.RepeatedName(stdin, maxMembers); name != "" {
+		return e, fmt.Errorf("the event has the member %s twice, in other letters", text.TruncateRunes(name, maxName))
+	}
+	name := w.HookEventName
+	if name == "" {
+		name = w.Event
+	}
+	if name == "" {
+		name = event
+	}
+	kind := a.Kind(name)
+	switch {
+	case event == "":
+		e.Name, e.Kind = name, kind
+	case kind != e.Kind: // one of the two is wrong: the one that a tool may follow counts
+		if kind.Precedes() && !e.Kind.Precedes() {
+			e.Kind = kind
+		}
+		return e, fmt.Errorf("the entry in %s's configuration is for %s, and the event says that it is %s", agent, event, text.TruncateRunes(name, maxName))
+	default:
+		e.Name = name
+	}
+	if e.Kind == "" {
+		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, text.TruncateRunes(name, maxName))
+	}
+	if err := e.fill(&a, &w); err != nil {
+		return e, err
+	}
+	return e, e.complete()
+}
+
+// fill takes over what an event says.
+func (e *Event) fill(a *Agent, w *wire) error {
+	e.Session, e.Dir, e.Mode, e.ToolUse, e.AgentID, e.AgentType = w.SessionID, w.Cwd, w.PermissionMode, w.ToolUseID, w.AgentID, w.AgentType
+	if w.TranscriptPath != nil {
+		e.Transcript = *w.TranscriptPath
+	}
+	e.Again = w.StopHookActive
+	switch e.Kind {
+	case PreTool, Permission, PostTool:
+		if err := e.canonical(a, w); err != nil {
+			return err
+		}
+		e.Response = w.ToolResponse
+		e.DurationMs = number(w.DurationMs)
+		e.Failed = e.Name == "PostToolUseFailure" || len(w.Error) > 0 && string(w.Error) != "null"
+		if e.Failed && len(e.Response) == 0 {
+			e.Response = w.Error
+		}
+	case Prompt:
+		e.Text = stringOf(w.Prompt)
+	case Notification:
+		e.Text = stringOf(w.Message)
+	case Stop, SubagentStop:
+		e.Text = stringOf(w.LastAssistantMessage) + stringOf(w.PromptResponse)
+	case SessionStart:
+		e.Reason = stringOf(w.Source)
+	case SessionEnd:
+		e.Reason = stringOf(w.Reason)
+	case SubagentStart:
+	}
+	return nil
+}
+
+// complete wants what a decision needs.
+func (e *Event) complete() error {
+	switch {
+	case e.Kind != PreTool && e.Kind != Permission:
+		return nil
+	case e.Native == "":
+		return errors.New("the event names no tool")
+	case e.Input.Kind() != '{':
+		return errors.New("the arguments of the tool are no object")
+	}
+	return nil
+}
+
+// Write puts an answer into the agent's dialect. An answer to an event that a tool follows denies unless it says otherwise.
+func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
+	a.Reason, a.Message, a.Context = text.TruncateRunes(a.Reason, maxText), text.TruncateRunes(a.Message, maxText), text.TruncateRunes(a.Context, maxText)
+	if e.Kind.Precedes() && a.Verdict != Allow && a.Verdict != Ask && a.Verdict != Pass {
+		a.Verdict = Deny
+		if strings.TrimSpace(a.Reason) == "" {
+			a.Reason = "Mycelium denied this call and gave no reason." // Codex takes no denial without one
+		}
+	}
+	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
+		a.Reason = "Mycelium says so, and gave no reason."
+	}
+	agent, ok := Named(e.Agent)
+	if !ok || e.Kind == "" {
+		return unknownEvent(a).parts()
+	}
+	return agent.answer(e, a).parts()
+}
+
+// cannotAsk is a question as a denial, for an agent whose hooks cannot make it ask its person.
+func cannotAsk(a Answer, agent string) Answer {
+	a.Verdict = Deny
+	if a.Reason != "" {
+		a.Reason += "; "
+	}
+	a.Reason += "an approval is needed, and " + agent + " cannot be told to ask for it, so it is denied"
+	return a
+}
+
+func (r reply) parts() ([]byte, string, int) { return r.stdout, r.stderr, r.exit }
+
+// unknownEvent blocks by the means that all agents have: exit code 2 with the reason on stderr.
+func unknownEvent(a Answer) reply {
+	reason := a.Reason
+	if reason == "" {
+		reason = "Mycelium does not know this event, so what follows it is denied."
+	}
+	return reply{stderr: reason, exit: Block}
+}
+
+// The bounds of what others wrote, in characters: Claude Code caps strings of hooks at 10,000.
+const (
+	maxText = 9500
+	maxName = 200
+)
+
+// stringOf is the string that a JSON value is, or "".
+func stringOf(v jsontext.Value) string {
+	var s string
+	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// number is the whole number that a JSON value comes to, or 0.
+func number(v jsontext.Value) int64 {
+	var f float64
+	if len(v) == 0 || json.Unmarshal(v, &f) != nil || f < 0 || f > 1e12 {
+		return 0
+	}
+	return int64(f)
+}
+
+// jsonFault is what is wrong with a JSON text, without the Go in it.
+func jsonFault(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("at byte %d: %w", syntax.ByteOffset, syntax.Err)
+	}
+	var wrong *json.SemanticError
+	if errors.As(err, &wrong) && wrong.JSONPointer != "" {
+		return fmt.Errorf("%q has a value of the wrong kind", wrong.JSONPointer.LastToken())
+	}
+	return errors.New("it is no JSON object")
+}
+
+// object is one JSON object of an answer; members that say nothing are left out.
+func object(v any) []byte {
+	raw, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil { // plain structs of strings: a text that is no UTF-8 is all that can be wrong
+		return nil
+	}
+	return append(raw, '\n')
+}

@@ -1,0 +1,394 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Claude Code keeps a transcript of each run: one JSON object a line, one line for each block of a message, written a little after the
+// block came into being (about 100 ms in 2.1.197). Subagents have transcripts of their own in a folder beside it, and there a note of
+// which call started them. Other agents' transcripts have other shapes and are not read.
+
+// The bounds on what is read of the end of a transcript, in bytes.
+const (
+	nearTail = 64 << 10 // a call that is about to run stands there, as a rule
+	maxTail  = 1 << 20  // the last messages stand there
+)
+
+// Transcript is the path of the file that an agent keeps of a run, or of one subagent; "" is none: nothing is found in it.
+type Transcript string
+
+// RunTranscript is the transcript of the run that an event belongs to.
+func (e *Event) RunTranscript() Transcript {
+	if a, _ := Named(e.Agent); !a.transcribes || !filepath.IsAbs(e.Transcript) || !strings.HasSuffix(e.Transcript, ".jsonl") {
+		return ""
+	}
+	return Transcript(e.Transcript)
+}
+
+// OwnTranscript is the transcript of the subagent that an event comes from, else that of the run.
+func (e *Event) OwnTranscript() Transcript {
+	if e.AgentID != "" {
+		return e.ChildTranscript()
+	}
+	return e.RunTranscript()
+}
+
+// ChildTranscript is the transcript of the subagent that an event comes from.
+func (e *Event) ChildTranscript() Transcript { return Transcript(e.ofChild(".jsonl")) }
+
+// ofChild is a file that an agent keeps of the subagent that an event comes from.
+func (e *Event) ofChild(suffix string) string {
+	base, ok := strings.CutSuffix(e.Transcript, ".jsonl")
+	for _, r := range e.AgentID {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			ok = false
+		}
+	}
+	if a, _ := Named(e.Agent); !ok || !a.transcribes || !filepath.IsAbs(base) || e.AgentID == "" {
+		return ""
+	}
+	return filepath.Join(base, "subagents", "agent-"+e.AgentID+suffix)
+}
+
+// openPlain opens a file that others named: a regular one, and without waiting for anybody.
+func openPlain(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the path is the agent's own, and only lines of a shape are taken from it
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: not a regular file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// tail is the end of a file, whole lines, at most maxTail bytes.
+func tail(path string) ([]byte, error) {
+	f, size, err := openPlain(string(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return endOf(f, size, maxTail)
+}
+
+// endOf is the end of a file of that size, whole lines, at most so many bytes.
+func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
+	from := max(0, size-most)
+	raw := make([]byte, size-from)
+	read, err := f.ReadAt(raw, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	raw = raw[:read]
+	if from > 0 {
+		_, raw, _ = bytes.Cut(raw, []byte("\n"))
+	}
+	return raw, nil
+}
+
+// entry is a line of a transcript, as far as we look at it.
+type entry struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Meta      bool      `json:"isMeta"`
+	Message   *struct {
+		ID      string         `json:"id"`
+		Role    string         `json:"role"`
+		Model   string         `json:"model"`
+		Content jsontext.Value `json:"content"`
+		Usage   struct {
+			CacheRead  int `json:"cache_read_input_tokens"`
+			CacheWrite int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// part is one block of a message.
+type part struct {
+	Type     string         `json:"type"`
+	Text     string         `json:"text"`
+	Thinking string         `json:"thinking"`
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Input    jsontext.Value `json:"input"`
+}
+
+// entries are the lines of a piece of a transcript in which a text stands (a piece has thousands, and few concern one call); what is no
+// such line is left out: it is not ours, and is told to nobody.
+func entries(raw []byte, with string) []entry {
+	var out []entry
+	for line := range bytes.Lines(raw) {
+		var e entry
+		if !bytes.Contains(line, []byte(with)) {
+			continue
+		}
+		if json.Unmarshal(line, &e) == nil && e.Message != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// parts are the blocks of a message: a text stands for one.
+func (e *entry) parts() []part {
+	content := e.Message.Content
+	if content.Kind() == '"' {
+		return []part{{Type: "text", Text: stringOf(content)}}
+	}
+	var out []part
+	if json.Unmarshal(content, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Thought is what an agent thought, and said, in one message.
+type Thought struct {
+	Type       string // extended_thinking, or reasoning for what it only said
+	Thinking   string
+	Summary    string // what it said beside its thoughts
+	Model      string
+	Time       time.Time
+	CacheRead  int // tokens
+	CacheWrite int // tokens
+}
+
+// Reasoning is what the agent thought, and said, in the message in which it called a tool; nil where the transcript does not have the
+// call yet, or has no word beside it. coming: the call is about to run, so its message is the last one if it is there at all.
+func (path Transcript) Reasoning(toolUse string, coming bool) *Thought {
+	if path == "" || toolUse == "" {
+		return nil
+	}
+	f, size, err := openPlain(string(path))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	if size > nearTail {
+		raw, err := endOf(f, size, nearTail)
+		if err != nil {
+			return nil
+		}
+		t, whole := reasoningIn(raw, toolUse)
+		if whole || coming && !bytes.Contains(raw, []byte(toolUse)) && speaks(raw) {
+			return t
+		}
+	}
+	raw, err := endOf(f, size, maxTail)
+	if err != nil {
+		return nil
+	}
+	t, _ := reasoningIn(raw, toolUse)
+	return t
+}
+
+// reasoningIn is reasoning in a piece of a transcript. whole: an earlier message stands before the one that was looked for, so no part
+// of it was cut off.
+func reasoningIn(raw []byte, toolUse string) (t *Thought, whole bool) {
+	if !bytes.Contains(raw, []byte(toolUse)) { // most of the time, before a call: it is written a moment later
+		return nil, false
+	}
+	message := ""
+	for _, e := range entries(raw, toolUse) {
+		if e.Type != "assistant" {
+			continue
+		}
+		for _, p := range e.parts() {
+			if p.Type == "tool_use" && p.ID == toolUse {
+				message = e.Message.ID
+			}
+		}
+	}
+	if message == "" {
+		return nil, false
+	}
+	whole = follows(raw, message)
+	all := entries(raw, message)
+	var thought, said []string
+	out := &Thought{}
+	for i := range all {
+		m := all[i].Message
+		if all[i].Type != "assistant" || m.ID != message {
+			continue
+		}
+		out.Model, out.Time = m.Model, all[i].Timestamp
+		if m.Usage.CacheRead+m.Usage.CacheWrite > 0 {
+			out.CacheRead, out.CacheWrite = m.Usage.CacheRead, m.Usage.CacheWrite
+		}
+		for _, p := range all[i].parts() {
+			if p.Thinking != "" {
+				thought = append(thought, p.Thinking)
+			}
+			if p.Type == "text" && strings.TrimSpace(p.Text) != "" {
+				said = append(said, p.Text)
+			}
+		}
+	}
+	switch {
+	case len(thought) > 0:
+		out.Type, out.Thinking, out.Summary = "extended_thinking", strings.Join(thought, "\n"), strings.Join(said, "\n")
+	case len(said) > 0:
+		out.Type, out.Thinking = "reasoning", strings.Join(said, "\n")
+	default:
+		return nil, whole
+	}
+	return out, whole
+}
+
+// Task is what the arguments of a call that starts a subagent say.
+type Task struct {
+	Prompt string `json:"prompt"`
+	Kind   string `json:"subagent_type"`
+}
+
+// TaskOf reads the arguments of a call that starts a subagent. What is not there stays empty.
+func TaskOf(input jsontext.Value) (t Task) {
+	_ = json.Unmarshal(input, &t) // an argument of another kind starts nothing that we know
+	return t
+}
+
+// follows reports whether a message of the agent stands before the first line of this one. The lines of a message are not mixed with
+// those of another.
+func follows(raw []byte, message string) bool {
+	first := max(bytes.Index(raw, []byte(message)), 0)
+	return speaks(raw[:bytes.LastIndexByte(raw[:first], '\n')+1])
+}
+
+// speaks reports whether a line of a message of the agent stands in a piece of a transcript.
+func speaks(raw []byte) bool {
+	for len(raw) > 0 {
+		i := bytes.LastIndexByte(raw[:len(raw)-1], '\n') + 1
+		if e := entries(raw[i:], `"assistant"`); len(e) > 0 && e[0].Type == "assistant" && e[0].Message.ID != "" {
+			return true
+		}
+		raw = raw[:i]
+	}
+	return false
+}
+
+// Prompt is what a call that starts a subagent tells it; "" where the transcript does not have the call.
+func (path Transcript) Prompt(toolUse string) string {
+	if path == "" || toolUse == "" {
+		return ""
+	}
+	raw, err := tail(string(path))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries(raw, toolUse) {
+		for _, p := range e.parts() {
+			if p.Type == "tool_use" && p.ID == toolUse {
+				return TaskOf(p.Input).Prompt
+			}
+		}
+	}
+	return ""
+}
+
+// FirstPrompt is what a subagent was told at its start; "" while its transcript is not there.
+func (path Transcript) FirstPrompt() string {
+	if path == "" {
+		return ""
+	}
+	f, _, err := openPlain(string(path))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxTail))
+	if err != nil {
+		return ""
+	}
+	for line := range bytes.Lines(raw) {
+		for _, e := range entries(line, "") {
+			if e.Type == "user" && e.Message.Role == "user" {
+				var out []string
+				for _, p := range e.parts() {
+					out = append(out, p.Text)
+				}
+				return strings.Join(out, "\n")
+			}
+		}
+	}
+	return ""
+}
+
+// StartedBy is the id of the call that started the subagent that an event comes from; "" while the agent has not noted it.
+func (e *Event) StartedBy() string { return startedBy(e.ofChild(".meta.json")) }
+
+func startedBy(path string) string {
+	if path == "" {
+		return ""
+	}
+	raw, err := tail(path)
+	if err != nil {
+		return ""
+	}
+	var note struct {
+		ToolUse string `json:"toolUseId"`
+	}
+	if json.Unmarshal(raw, &note) != nil {
+		return ""
+	}
+	return note.ToolUse
+}
+
+// Recent is what happened last in a run, for people.
+type Recent struct {
+	Messages []string // the last ones, oldest first: who, and the text
+	Said     string   // what the agent said last
+	Tools    []string // that it used last, oldest first
+}
+
+// Recent returns the last n messages of a transcript.
+func (path Transcript) Recent(n int) Recent {
+	if path == "" {
+		return Recent{}
+	}
+	raw, err := tail(string(path))
+	if err != nil {
+		return Recent{}
+	}
+	return recentIn(raw, n)
+}
+
+func recentIn(raw []byte, n int) (out Recent) {
+	for _, e := range entries(raw, "") {
+		if e.Type != "assistant" && e.Type != "user" || e.Meta {
+			continue
+		}
+		for _, p := range e.parts() {
+			switch {
+			case p.Type == "text" && strings.TrimSpace(p.Text) != "":
+				out.Messages = append(out.Messages, e.Message.Role+": "+strings.Join(strings.Fields(p.Text), " "))
+				if e.Type == "assistant" {
+					out.Said = p.Text
+				}
+			case p.Type == "tool_use":
+				out.Messages = append(out.Messages, e.Message.Role+" used "+p.Name)
+				out.Tools = append(out.Tools, p.Name)
+			}
+		}
+	}
+	out.Messages, out.Tools = lastOf(out.Messages, n), lastOf(out.Tools, n)
+	return out
+}
+
+func lastOf(list []string, n int) []string { return list[max(0, len(list)-n):] }

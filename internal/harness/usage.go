@@ -1,0 +1,164 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Usage is what one answer of an agent's model used, in tokens, as its transcript says.
+type Usage struct {
+	Model          string
+	Input          int64
+	Output         int64
+	CacheRead      int64
+	CacheWrite     int64 // whatever its life, CacheWriteHour included
+	CacheWriteHour int64
+	Searches       int64 // web searches
+	Fast           bool
+}
+
+// usageLine is one line of Claude Code's transcript, as far as it tells of costs. A message is written on one line for each block of
+// its content, each with the usage of the whole.
+type usageLine struct {
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	Request   string `json:"requestId"`
+	Message   struct {
+		ID    string `json:"id"`
+		Model string `json:"model"`
+		Usage *struct {
+			Input      int64 `json:"input_tokens"`
+			Output     int64 `json:"output_tokens"`
+			CacheRead  int64 `json:"cache_read_input_tokens"`
+			CacheWrite int64 `json:"cache_creation_input_tokens"`
+			Creation   struct {
+				Hour int64 `json:"ephemeral_1h_input_tokens"`
+			} `json:"cache_creation"`
+			Tools struct {
+				Searches int64 `json:"web_search_requests"`
+			} `json:"server_tool_use"`
+			Speed string `json:"speed"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// UsageLine is a line of a transcript that tells of costs: which message used what, and when.
+type UsageLine struct {
+	Message string // names the message: in one file, or, with the request's id, everywhere
+	Unique  bool   // it has the request's id: a copy in another file (a session taken up again) is the same message
+	Time    time.Time
+	Usage   Usage
+}
+
+// ParseUsage reads one line. ok is false for a line that tells of no costs; an error means that it might have and cannot be read.
+func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
+	if !bytes.Contains(line, []byte(`"usage"`)) {
+		return UsageLine{}, false, nil
+	}
+	var l usageLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return UsageLine{}, false, errors.New("a line of the transcript cannot be read")
+	}
+	u := l.Message.Usage
+	if l.Type != "assistant" || u == nil || l.Message.Model == "<synthetic>" { // what Claude Code says itself has a usage of nothing
+		return UsageLine{}, false, nil
+	}
+	if l.Message.ID == "" {
+		return UsageLine{}, false, errors.New("a message of the transcript has no id")
+	}
+	s = UsageLine{Message: l.Message.ID, Usage: Usage{
+		Model: l.Message.Model, Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite),
+		CacheWriteHour: max(0, u.Creation.Hour), Searches: max(0, u.Tools.Searches), Fast: u.Speed == "fast",
+	}}
+	if l.Request != "" {
+		s.Message, s.Unique = l.Message.ID+" "+l.Request, true
+	}
+	if t, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
+		s.Time = t
+	}
+	return s, true, nil
+}
+
+// maxLine bounds one line of a transcript, in bytes. Lines with pictures in them are large; no answer of a model is.
+const maxLine = 16 << 20
+
+// ErrGone means that a transcript was there before and is not now.
+var ErrGone = errors.New("the transcript is gone")
+
+// Follower reads what is new in a file of lines. It remembers how far it came; a file that became shorter is read from its beginning.
+type Follower struct {
+	Path   string
+	offset int64
+	seen   bool
+}
+
+// Read calls line for every new whole line. A file that does not exist yet has none; one that was there before is ErrGone. What is
+// no ordinary file is not opened.
+func (t *Follower) Read(line func([]byte)) error {
+	st, err := os.Stat(t.Path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && t.seen:
+		return ErrGone
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read transcript: %w", err)
+	case !st.Mode().IsRegular():
+		return errors.New("read transcript: it is no ordinary file")
+	}
+	t.seen = true
+	if st.Size() == t.offset {
+		return nil
+	}
+	if st.Size() < t.offset {
+		t.offset = 0
+	}
+	f, err := os.Open(t.Path)
+	if err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(t.offset, io.SeekStart); err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	return t.lines(bufio.NewReaderSize(f, 256<<10), line)
+}
+
+// lines reads to the last newline. A line over maxLine is passed by.
+func (t *Follower) lines(r *bufio.Reader, line func([]byte)) error {
+	var whole []byte
+	size := int64(0)
+	for {
+		piece, err := r.ReadSlice('\n')
+		size += int64(len(piece))
+		if size <= maxLine {
+			whole = append(whole, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF): // half a line: it is read when it is whole
+			return nil
+		case err != nil:
+			return fmt.Errorf("read transcript: %w", err)
+		}
+		t.offset += size
+		if size <= maxLine {
+			line(whole)
+		}
+		whole, size = whole[:0], 0
+	}
+}
+
+// Children is the folder in which an agent keeps the transcripts of the subagents of a run.
+func (path Transcript) Children() string {
+	return strings.TrimSuffix(string(path), ".jsonl") + "/subagents"
+}

@@ -1,0 +1,80 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"mycelium/internal/harness"
+)
+
+// Flags are what the entry in an agent's configuration says.
+type Flags struct {
+	Agent    string
+	Dir      string        // the project folder; "": see ProjectDir
+	Event    string        // the event; "": the event itself says it
+	Gateway  string        // the name of our own gateway in the agent's configuration; "": it has none
+	Limit    time.Duration // how long the agent waits; 0: the agent's own default
+	Deadline time.Duration // how long the answer may take; 0, or more than the limit allows: as long as the limit allows
+}
+
+// ParseFlags reads `hook AGENT …` as installers write it. False: the arguments are none of theirs, and say something else.
+func ParseFlags(args []string) (f Flags, ok bool) {
+	if len(args) < 2 || args[0] != "hook" || !slices.Contains(harness.Names(), args[1]) {
+		return f, false
+	}
+	f.Agent = args[1]
+	for rest := args[2:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) < 2 {
+			return f, false
+		}
+		var err error
+		switch value := rest[1]; rest[0] {
+		case "-C", "--dir":
+			f.Dir = value
+		case "--event":
+			f.Event = value
+		case "--gateway":
+			f.Gateway = value
+		case "--limit":
+			f.Limit, err = time.ParseDuration(value)
+		case "--deadline":
+			f.Deadline, err = time.ParseDuration(value)
+		default:
+			return f, false
+		}
+		if err != nil {
+			return f, false
+		}
+	}
+	return f, true
+}
+
+// ProjectDir is the project folder: the one that dir names, else the nearest folder with a mycelium.yaml or a .mycelium, from the one
+// that the agent was started in upwards, else that one itself. "": it cannot be found.
+func ProjectDir(agent, dir string, getenv func(string) string) string {
+	if dir != "" && dir != "." {
+		return dir
+	}
+	start := ""
+	if a, _ := harness.Named(agent); a.ProjectVar != "" {
+		start = getenv(a.ProjectVar)
+	}
+	if !filepath.IsAbs(start) {
+		var err error
+		if start, err = os.Getwd(); err != nil {
+			return dir
+		}
+	}
+	for at := start; ; at = filepath.Dir(at) {
+		for _, name := range []string{"mycelium.yaml", ".mycelium"} {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				return at
+			}
+		}
+		if at == filepath.Dir(at) {
+			return start
+		}
+	}
+}

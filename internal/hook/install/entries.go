@@ -1,0 +1,143 @@
+package install
+
+import (
+	"slices"
+
+	"mycelium/internal/harness"
+)
+
+// paths are the lists that we write to, each with the objects on the way to it.
+func (s *Setup) paths() [][]string {
+	out := [][]string{{"hooks"}}
+	for _, event := range s.Agent.Events() {
+		out = append(out, []string{"hooks", event})
+	}
+	if deny := s.Agent.Hooks.DenyPath; len(s.denials()) > 0 {
+		out = append(out, deny[:1], deny)
+	}
+	return out
+}
+
+// lookup finds a value by a path of names; nil without one.
+func lookup(root *jsonNode, path []string) *jsonNode {
+	for _, name := range path {
+		if root == nil || root.kind != '{' {
+			return nil
+		}
+		root = root.get(name)
+	}
+	return root
+}
+
+func exists(text []byte, comments bool, path []string) bool {
+	root, err := parseJSON(text, comments)
+	return err == nil && lookup(&root, path) != nil
+}
+
+// has reports whether a list of texts holds one.
+func (s *Setup) has(text []byte, path []string, want string) bool {
+	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+	if err != nil {
+		return false
+	}
+	list := lookup(&root, path)
+	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
+}
+
+// strip takes our entries out: hooks by what they run, denials by the note, and the containers that are ours and empty then.
+func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
+	for {
+		root, err := parseJSON(text, s.Agent.Hooks.Comments)
+		if err != nil {
+			return nil, err
+		}
+		next := s.stripOne(text, &root, n)
+		if next == nil {
+			return text, nil
+		}
+		text = next
+	}
+}
+
+// stripOne takes one thing of ours out; nil when there is none left.
+func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
+	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
+		for _, event := range hooks.members {
+			list := event.value
+			for i, group := range list.elems {
+				handlers := group.get("hooks")
+				switch {
+				case s.isOurs(group.get("command").str(text)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
+					return cut(text, &list, i)
+				case handlers != nil:
+					for j := range handlers.elems {
+						if s.isOurs(handlers.elems[j].get("command").str(text)) {
+							return cut(text, handlers, j)
+						}
+					}
+				}
+			}
+		}
+	}
+	if deny := lookup(root, s.Agent.Hooks.DenyPath); s.Agent.Hooks.DenyPath != nil && deny != nil {
+		for i := range deny.elems {
+			if slices.Contains(n.Denied, deny.elems[i].str(text)) {
+				return cut(text, deny, i)
+			}
+		}
+	}
+	for _, path := range slices.Backward(n.Made) { // the inner ones stand behind the outer ones
+		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
+		if inner := lookup(root, path); inner == nil || len(inner.members)+len(inner.elems) > 0 || inner.kind != '{' && inner.kind != '[' {
+			continue
+		}
+		for i := range outer.members {
+			if outer.members[i].name == name {
+				return cut(text, outer, i)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {
+	return !slices.ContainsFunc(handlers.elems, func(h jsonNode) bool { return !s.isOurs(h.get("command").str(text)) })
+}
+
+// handler is one handler in a file; ours says that it runs our hook.
+type handler struct {
+	harness.Handler
+	ours bool
+}
+
+// handlers are all handlers of a file, in their order.
+func (s *Setup) handlers(text []byte) ([]handler, error) {
+	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+	if err != nil {
+		return nil, err
+	}
+	var out []handler
+	hooks := lookup(&root, []string{"hooks"})
+	if hooks == nil {
+		return nil, nil
+	}
+	for _, event := range hooks.members {
+		for i, group := range event.value.elems {
+			add := func(j int, h *jsonNode) {
+				found := harness.Handler{Event: event.name, Group: i, Index: j, Command: h.get("command").str(text), Matcher: group.get("matcher").str(text)}
+				if t := h.get("timeout"); t != nil {
+					found.Timeout = string(t.raw(text))
+				}
+				out = append(out, handler{found, s.isOurs(found.Command)})
+			}
+			if s.Agent.Hooks.Flat {
+				add(0, &group)
+			} else if inner := group.get("hooks"); inner != nil {
+				for j := range inner.elems {
+					add(j, &inner.elems[j])
+				}
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,297 @@
+// Package install puts our hook into the configuration of an agent, takes it out again, and says whether it stands there as it was put.
+// The files belong to people: what is not ours stays as it is, byte for byte.
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
+)
+
+// Setup is an installation of our hook in one agent's configuration.
+type Setup struct {
+	Agent     harness.Agent
+	User      bool                // in the configuration of the user, for every folder; else in that of the project
+	Dir       string              // project folder, absolute
+	Environ   []string            // HOME, and what moves an agent's configuration
+	Myc       string              // our program, absolute
+	Gateway   string              // how our gateway's entry among the agent's MCP servers is called
+	State     string              // folder outside of the project for the notes of what was written
+	Protected []harness.Protected // what no agent may touch: the agent's own deny entries say it too, where it has such entries
+}
+
+// Change is what Install or Uninstall did to a file.
+type Change struct {
+	File string `json:"file"`
+	Did  string `json:"did"` // wrote, changed, removed or kept
+}
+
+// FileError is a file that cannot be worked with. It was not touched.
+type FileError struct {
+	File string
+	Err  error
+	Hint string
+}
+
+func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+// command is the line that an agent runs at an event. An agent gives it to a shell.
+func (s *Setup) command(event string) string {
+	words := []string{s.Myc, "hook", s.Agent.Name}
+	if !s.User {
+		words = append(words, "-C", s.Dir)
+	}
+	words = append(words, "--event", event, "--limit", s.Agent.Pinned(event).String())
+	if s.Gateway != "" {
+		words = append(words, "--gateway", s.Gateway)
+	}
+	for i, w := range words {
+		words[i] = harness.ShellWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWords splits a line as harness.ShellWord wrote it; ok is false for one that a shell would do more with.
+func shellWords(line string) (words []string, ok bool) {
+	var w strings.Builder
+	in, word := false, false
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case in && c == '\'':
+			in = false
+		case in:
+			w.WriteByte(c)
+		case c == '\'':
+			in, word = true, true
+		case c == '\\' && i+1 < len(line):
+			i++
+			w.WriteByte(line[i])
+			word = true
+		case c == ' ':
+			if word {
+				words = append(words, w.String())
+			}
+			word = false
+			w.Reset()
+		case strings.IndexByte("\"$`;&|<>(){}*?[]#~\n\t", c) >= 0:
+			return nil, false
+		default:
+			w.WriteByte(c)
+			word = true
+		}
+	}
+	if word {
+		words = append(words, w.String())
+	}
+	return words, !in
+}
+
+// names under which our program is installed.
+var programNames = []string{"myc", "mycelium", "mycelium-cli"}
+
+// isOurs reports whether a command line is one of ours for this agent, whichever version wrote it.
+func (s *Setup) isOurs(line string) bool {
+	words, ok := shellWords(line)
+	if !ok || len(words) < 3 || words[1] != "hook" || words[2] != s.Agent.Name {
+		return false
+	}
+	return words[0] == s.Myc || slices.Contains(programNames, filepath.Base(words[0]))
+}
+
+// files are where this installation writes.
+func (s *Setup) files() (harness.Files, error) { return s.Agent.Files(s.User, s.Dir, s.Environ) }
+
+// denials are the agent's own deny entries for what is protected.
+func (s *Setup) denials() []string {
+	at := harness.Place{User: s.User, Dir: s.Dir}
+	for _, kv := range s.Environ {
+		if v, ok := strings.CutPrefix(kv, "HOME="); ok {
+			at.Home = v
+		}
+	}
+	return s.Agent.DenyRules(s.Protected, at)
+}
+
+// Install writes our entries. What stands there of ours is replaced; everything else stays. Nothing is written if that changes nothing.
+func (s *Setup) Install() ([]Change, error) { return s.edit(s.install) }
+
+// Uninstall takes our entries out again, and the containers and the file that Install made for them where nothing else is in them.
+func (s *Setup) Uninstall() ([]Change, error) {
+	return s.edit(func(_ string, text []byte, n *note) ([]byte, error) { return s.uninstall(text, n) })
+}
+
+// install is the text of a file with our entries, and the note of them.
+func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
+	if n.File == "" {
+		*n = note{File: file, New: len(bytes.TrimSpace(text)) == 0}
+	}
+	text, err := s.strip(text, n)
+	if err != nil {
+		return nil, err
+	}
+	n.Made, n.Denied = nil, nil
+	for _, path := range s.paths() {
+		if !exists(text, s.Agent.Hooks.Comments, path) {
+			n.Made = append(n.Made, path)
+		}
+	}
+	for _, event := range s.Agent.Events() {
+		if text, err = addElement(text, s.Agent.Hooks.Comments, []string{"hooks", event}, s.Agent.Entry(event, s.command(event))); err != nil {
+			return nil, err
+		}
+	}
+	for _, rule := range s.denials() {
+		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
+			continue // somebody's own
+		}
+		if text, err = addElement(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, jsontext.Value(rawjson.Quote(rule))); err != nil {
+			return nil, err
+		}
+		n.Denied = append(n.Denied, rule)
+	}
+	return text, nil
+}
+
+// uninstall is the text without our entries; the note is empty then.
+func (s *Setup) uninstall(text []byte, n *note) ([]byte, error) {
+	text, err := s.strip(text, n)
+	if err != nil {
+		return nil, err
+	}
+	if n.New && string(bytes.Join(bytes.Fields(text), nil)) == "{}" {
+		text = nil
+	}
+	*n = note{Trust: n.Trust}
+	return text, nil
+}
+
+// edit reads the file, has it changed, and writes it and the note of what is ours in it. An entry that no note knows would be left
+// behind, a note without its entry is harmless: so the note is written first, and removed last.
+func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, error)) ([]Change, error) {
+	f, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	before, mode, err := readConfig(f.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.readNote(f.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	after, err := change(f.Hooks, before, &n)
+	if err != nil {
+		return nil, &FileError{f.Hooks, err, "mend the file, or move it away, and run this again; it was not touched"}
+	}
+	edits := []edit{{f.Hooks, before, after, mode}}
+	if f.Trust != "" {
+		e, err := s.trust(f, after, &n)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, e)
+	}
+	if n.File != "" {
+		if err := s.writeNote(f.Hooks, &n); err != nil {
+			return nil, err
+		}
+	}
+	var done []Change
+	for _, e := range edits {
+		did, err := e.write()
+		if err != nil {
+			return done, err
+		}
+		done = append(done, Change{e.path, did})
+	}
+	if n.File == "" {
+		err = s.dropNote(f.Hooks)
+	}
+	return done, err
+}
+
+// readConfig reads a file of an agent with its mode; one that is not there is empty, and will be for its owner only.
+func readConfig(path string) ([]byte, fs.FileMode, error) {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return nil, 0, &FileError{path, errors.New("a link that leads nowhere"), "mend the link, or remove it"}
+		}
+		return nil, 0o600, nil
+	}
+	if err != nil {
+		return nil, 0, &FileError{path, err, "make it readable for you"}
+	}
+	const most = 16 << 20
+	if !st.Mode().IsRegular() || st.Size() > most {
+		return nil, 0, &FileError{path, errors.New("no ordinary file of a sensible size"), "move it away, and run this again"}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, &FileError{path, err, "make it readable for you"}
+	}
+	return b, st.Mode().Perm(), nil
+}
+
+// edit is a file of an agent as it was and as it shall be.
+type edit struct {
+	path          string
+	before, after []byte
+	mode          fs.FileMode
+}
+
+// write writes what changed, whole or not at all. A link is followed: people keep such files elsewhere.
+func (e *edit) write() (did string, err error) {
+	if bytes.Equal(e.before, e.after) {
+		return "kept", nil
+	}
+	target := e.path
+	if resolved, err := filepath.EvalSymlinks(target); err == nil {
+		target = resolved
+	}
+	now, err := os.ReadFile(target)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(now, e.before) {
+		return "", &FileError{e.path, errors.New("changed while it was worked on"), "run this again"}
+	}
+	if len(e.after) == 0 {
+		if err := os.Remove(target); err != nil {
+			return "", &FileError{e.path, err, "remove it by hand"}
+		}
+		return "removed", nil
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return "", &FileError{e.path, err, "make its folder"}
+	}
+	if err := atomicfile.Write(target, e.after, e.mode); err != nil {
+		return "", &FileError{e.path, err, "make its folder writable for you"}
+	}
+	if len(e.before) == 0 {
+		return "wrote", nil
+	}
+	return "changed", nil
+}
+
+// Settings is what Install would write, as a settings file of Claude Code of its own for one run. Such a file stands above those of the
+// user and of the project, so it also says that hooks are on.
+func (s *Setup) Settings() ([]byte, error) {
+	var n note
+	text, err := s.install("", []byte("{\n  \"disableAllHooks\": false\n}\n"), &n)
+	if err != nil {
+		return nil, fmt.Errorf("write settings: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,70 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/atomicfile"
+)
+
+// note is what we remember of an installation: what in the file is ours and cannot be told from what a person wrote, and that it was
+// there at all, so that a hook that somebody took out is missed. It stands where no agent may write.
+type note struct {
+	File   string     `json:"file"`
+	New    bool       `json:"new,omitzero"`     // the file was made for us
+	Made   [][]string `json:"made,omitempty"`   // the containers that were, the outer ones first
+	Denied []string   `json:"denied,omitempty"` // the agent's own denials that we wrote
+	Trust  []string   `json:"trust,omitempty"`  // the keys under which the agent trusts our entries
+}
+
+// notePath is where the note of a file stands.
+func (s *Setup) notePath(file string) string {
+	sum := sha256.Sum256([]byte(file))
+	return filepath.Join(s.State, s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+func (s *Setup) readNote(file string) (note, error) {
+	var n note
+	b, err := os.ReadFile(s.notePath(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &n, json.RejectUnknownMembers(true))
+	}
+	if err != nil {
+		return n, &FileError{s.notePath(file), fmt.Errorf("the note of what was installed cannot be read: %w", err), "remove it; entries that are ours are then known by their command only"}
+	}
+	return n, nil
+}
+
+func (s *Setup) writeNote(file string, n *note) error {
+	path := s.notePath(file)
+	b, err := json.Marshal(n, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err == nil {
+		err = os.MkdirAll(s.State, 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Write(path, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		return &FileError{path, err, "make its folder writable for you"}
+	}
+	return nil
+}
+
+// dropNote forgets an installation.
+func (s *Setup) dropNote(file string) error {
+	if err := os.Remove(s.notePath(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &FileError{s.notePath(file), err, "remove it by hand"}
+	}
+	return nil
+}

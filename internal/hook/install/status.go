@@ -1,0 +1,191 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/internal/harness"
+)
+
+// Installation is how one stands.
+type Installation struct {
+	Scope     string    `json:"scope"` // user or project
+	File      string    `json:"file"`
+	Installed bool      `json:"installed"` // at least one entry is there, or was and is missed
+	Ours      int       `json:"ours"`      // entries of ours
+	Foreign   int       `json:"foreign"`   // hooks of others
+	Denials   int       `json:"denials"`   // the agent's own deny entries of ours that are there
+	Problems  []Problem `json:"problems"`
+}
+
+// Problem is something that keeps an installed hook from doing its work.
+type Problem struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// Status looks at an installation and changes nothing.
+func (s *Setup) Status() Installation {
+	st := Installation{Scope: "project", Problems: []Problem{}}
+	if s.User {
+		st.Scope = "user"
+	}
+	again := fmt.Sprintf("myc hook install %s --%s writes it again", s.Agent.Name, st.Scope)
+	bad := func(hint, format string, args ...any) {
+		st.Problems = append(st.Problems, Problem{fmt.Sprintf(format, args...), hint})
+	}
+	f, err := s.files()
+	if err != nil {
+		bad("set HOME", "%v", err)
+		return st
+	}
+	st.File = f.Hooks
+	text, _, err := readConfig(f.Hooks)
+	n, noteErr := s.readNote(f.Hooks)
+	if err == nil {
+		err = noteErr
+	}
+	var handlers []handler
+	if err == nil {
+		handlers, err = s.handlers(text)
+	}
+	if err != nil {
+		st.Installed = n.File != ""
+		hint := "mend the file: the agent may not read it either, and then nothing guards it"
+		if fe := (*FileError)(nil); errors.As(err, &fe) {
+			hint = fe.Hint
+		}
+		bad(hint, "%v", err)
+		return st
+	}
+	for _, h := range handlers {
+		if h.ours {
+			st.Ours++
+		} else {
+			st.Foreign++
+		}
+	}
+	for _, rule := range n.Denied {
+		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
+			st.Denials++
+		}
+	}
+	st.Installed = st.Ours > 0 || n.File != ""
+	if !st.Installed {
+		return st
+	}
+	s.statusEntries(handlers, again, bad)
+	if missing := len(n.Denied) - st.Denials; missing > 0 {
+		bad(again, "%d of the agent's own deny entries are gone", missing)
+	}
+	s.statusSwitches(text, bad)
+	if f.Trust != "" {
+		s.statusTrust(f.Trust, f.Hooks, handlers, again, bad)
+	}
+	return st
+}
+
+// statusEntries compares the entries with what Install writes.
+func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, format string, args ...any)) {
+	programs := map[string]bool{}
+	for _, event := range s.Agent.Events() {
+		found := slices.DeleteFunc(slices.Clone(handlers), func(h handler) bool { return !h.ours || h.Event != event })
+		if len(found) == 0 {
+			bad(again, "the entry for %s is gone", event)
+			continue
+		}
+		for _, h := range found {
+			words, _ := shellWords(h.Command)
+			programs[words[0]] = true
+			if h.Matcher != "" && h.Matcher != "*" {
+				bad(again, "the entry for %s is for %q only", event, h.Matcher)
+			}
+			if want := s.Agent.Timeout(event); h.Timeout != want {
+				bad(again, "the time-out of %s is %s, and %s was pinned: the answer may come too late, and then the tool runs", event, orNone(h.Timeout), want)
+			}
+			i := slices.Index(words, "--event")
+			if i < 0 || i+1 == len(words) || words[i+1] != event {
+				bad(again, "the entry for %s is one of another event", event)
+			}
+			if i := slices.Index(words, "--limit"); i < 0 || i+1 == len(words) || words[i+1] != s.Agent.Pinned(event).String() {
+				bad(again, "the entry for %s says another limit to the hook than to the agent", event)
+			}
+			if i := slices.Index(words, "-C"); !s.User && (i < 0 || i+1 == len(words) || words[i+1] != s.Dir) {
+				bad(again, "the entry for %s is for another folder", event)
+			}
+		}
+	}
+	for program := range programs {
+		if st, err := os.Stat(program); !filepath.IsAbs(program) || err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
+			bad(again, "the program %s is not there: the agent runs its tools as if there were no hook", program)
+		}
+	}
+}
+
+// statusSwitches looks for what switches hooks off.
+func (s *Setup) statusSwitches(text []byte, bad func(hint, format string, args ...any)) {
+	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+	if err != nil {
+		return // told already
+	}
+	for _, sw := range s.Agent.Hooks.Switches {
+		if v := lookup(&root, sw.Path); v != nil && string(v.raw(text)) != sw.On {
+			bad(sw.Hint, "%s switches every hook off", strings.Join(sw.Path, "."))
+		}
+	}
+	list := s.Agent.Hooks.Disabled
+	if off := lookup(&root, list); list != nil && off != nil {
+		for i := range off.elems {
+			if name := off.elems[i].str(text); s.isOurs(name) || strings.HasPrefix(name, harness.HookName("")) {
+				path := strings.Join(list, ".")
+				bad("take it out of "+path, "%s switches %q off", path, name)
+			}
+		}
+	}
+}
+
+// statusTrust looks whether Codex would run our entries.
+func (s *Setup) statusTrust(file, hooks string, handlers []handler, again string, bad func(hint, format string, args ...any)) {
+	text, _, err := readConfig(file)
+	if err == nil {
+		_, err = tomlTables(text)
+	}
+	if err != nil {
+		bad("mend the file", "%s: %v", file, err)
+		return
+	}
+	var not []string
+	for _, h := range handlers {
+		if ok, err := s.trusts(hooks, text, h); h.ours && (err != nil || !ok) {
+			not = append(not, h.Event)
+		}
+	}
+	if len(not) > 0 {
+		bad(again, "Codex does not trust the entries for %s, and skips them", strings.Join(not, ", "))
+	}
+	tables, _ := tomlTables(text)
+	trusted := s.User
+	for _, t := range tables {
+		if slices.Equal(t.name, []string{"features"}) && (t.values["hooks"] == "false" || t.values["codex_hooks"] == "false") {
+			bad("take hooks = false out of [features] in "+file, "[features] switches every hook off")
+		}
+		if len(t.name) == 2 && t.name[0] == "projects" && t.name[1] == s.Dir && t.values["trust_level"] == "trusted" {
+			trusted = true
+		}
+	}
+	if !trusted {
+		bad("start codex there once and trust the folder, or use --user", "Codex reads the hooks of a project only once it trusts the folder, and %s does not say so of %s", file, s.Dir)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "not set"
+	}
+	return string(bytes.TrimSpace([]byte(s)))
+}

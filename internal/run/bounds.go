@@ -1,0 +1,66 @@
+package run
+
+import (
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+	"mycelium/internal/text"
+)
+
+// boundKey names a run for its budget and its row of refusals.
+func (r *run) boundKey() string { return r.key.agent + " " + r.key.id }
+
+// checkBudget looks at what a run has spent before its next call. stop says why the call is refused; message is for the agent's person.
+func (g *Registry) checkBudget(r *run, e harness.Event) (stop, message string) {
+	if g.Budget == nil {
+		return "", ""
+	}
+	s := g.Budget.Check(r.boundKey(), e.RunTranscript()) // of the run, also in a subagent
+	r.mu.Lock()
+	r.cost = s.USD
+	first := s.Stop != "" && !r.overBudget
+	r.overBudget = s.Stop != ""
+	r.mu.Unlock()
+	switch {
+	case first:
+		g.tell(approval.BudgetAlert, r.view(), 0, s.Stop)
+	case s.Warn != "" && s.Stop == "":
+		g.tell(approval.BudgetAlert, r.view(), 0, s.Warn)
+	}
+	return s.Stop, s.Warn
+}
+
+// countDenial notes how a call was answered, and what follows from refusals in a row. A call of our own gateway that is only announced is
+// decided there, and one that the agent's own terminal asks about by its person: neither counts.
+func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harness.Answer {
+	if g.Denials == nil || a.Verdict != harness.Deny && (a.Verdict != harness.Allow || e.Ours) {
+		return a
+	}
+	s := g.Denials.Decided(r.boundKey(), a.Verdict == harness.Allow)
+	if s.Advice != "" {
+		a.Reason += "\n" + s.Advice
+	}
+	kind := approval.DenialAlert
+	if s.Halt != "" {
+		r.halt(s.Halt)
+		a.Reason, a.Halt, kind = a.Reason+"\n"+s.Halt, true, approval.Aborted
+	}
+	if s.Tell != "" {
+		g.tell(kind, r.view(), 0, s.Tell+"; the last one: "+e.Tool+": "+text.TruncateRunes(a.Reason, maxName))
+	}
+	return a
+}
+
+// resetDenials begins a new row of refusals: a person has said something to the run.
+func (g *Registry) resetDenials(r *run) {
+	if g.Denials != nil {
+		g.Denials.Forget(r.boundKey())
+	}
+}
+
+// forgetBounds drops what budget and refusals keep of a run that has ended.
+func (g *Registry) forgetBounds(r *run) {
+	g.resetDenials(r)
+	if g.Budget != nil {
+		g.Budget.Forget(r.boundKey())
+	}
+}

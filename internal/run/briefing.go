@@ -1,0 +1,72 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/internal/harness"
+)
+
+// maxTeaching bounds the instructions that a hook adds to a conversation, in bytes: the agents cap what a hook says at 10,000
+// characters, and the header comes first.
+const maxTeaching = 8000
+
+// brief tells an agent's model what its session is and how to work with its active skills: once for each run, and again when that
+// changed or the agent forgot its conversation. Before that, the triggers of skills in a prompt may activate them (B14, B18).
+func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.Answer {
+	a := harness.Answer{Verdict: harness.Pass}
+	if g.Alone && e.Kind == harness.Prompt {
+		return a // it was told at its start, and nobody remembers what
+	}
+	s := r.gateSession()
+	var notes []string
+	if e.Kind == harness.Prompt {
+		_, wanted, err := g.Gate.Promote(ctx, s, e.Text)
+		if err != nil {
+			g.Logger.Warn("skills that a prompt asks for were not activated", "session", s.ID, "error", err)
+			notes = append(notes, "mycelium: skills were not activated: the operator's log says why")
+		}
+		for _, name := range wanted {
+			notes = append(notes, fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
+		}
+	}
+	b := g.Gate.Brief(s, nil, maxTeaching)
+	all := b.Header + "\n" + b.Teaching
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == harness.Prompt {
+		r.retries = 0
+	}
+	fresh := r.briefing == "" || e.Kind == harness.SessionStart && e.Reason != "resume"
+	if change := changeOf(r.active, b.Active); r.briefing != "" && change != "" {
+		notes = append(notes, change)
+		a.Context = change + "\n\n"
+	}
+	if fresh || r.briefing != all {
+		a.Context += strings.TrimSpace(b.Header + "\n\n" + b.Teaching)
+	}
+	r.briefing, r.active = all, b.Active
+	a.Message = strings.Join(notes, "\n")
+	return a
+}
+
+// changeOf is the line that tells of a change of the active skills: [active] (+x, -y); "" for none (B18).
+func changeOf(before, after []string) string {
+	var what []string
+	for _, name := range after {
+		if !slices.Contains(before, name) {
+			what = append(what, "+"+name)
+		}
+	}
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			what = append(what, "-"+name)
+		}
+	}
+	if what == nil {
+		return ""
+	}
+	return "[" + strings.Join(after, ", ") + "] (" + strings.Join(what, ", ") + ")"
+}

@@ -1,0 +1,292 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/harness"
+)
+
+// DefaultWarn is the share of a budget at which people are told (requirements, E20).
+const DefaultWarn = 0.8
+
+// Limits are budgets in USD.
+type Limits struct {
+	Session float64 // of one session of an agent, over its whole life; 0: none
+	Total   float64 // of all sessions of a day; 0: none
+	Warn    float64 // share of either at which people are told; 0: DefaultWarn
+}
+
+// BudgetOptions of a [Budget]. Limits and Price are required.
+type BudgetOptions struct {
+	Limits func() Limits
+	// Price is what a usage costs in USD; known is false where that is a guess, which must not be too low.
+	Price  func(harness.Usage) (usd float64, known bool)
+	Dir    string           // where the sums of each day are kept; empty: they are lost when the process ends
+	Now    func() time.Time // nil: time.Now; days are those of its time zone
+	Logger *slog.Logger     // nil: discard
+}
+
+// Budget follows what agents spend, from the transcripts that they keep, and says when it is enough. It is safe for concurrent use. What
+// an agent asks besides its conversation (titles, summaries) is in no transcript and not counted.
+type Budget struct {
+	o BudgetOptions
+
+	mu       sync.Mutex
+	sessions map[string]*spending
+	counted  map[string]*spending // the session that a message with the id of its request was counted for
+	day      string
+	floor    map[string]float64 // of the day, by session: what was kept by the process before
+	total    float64            // of the day
+	warned   string             // the day for which people were told of the total
+}
+
+// spending is what one session spent.
+type spending struct {
+	files    map[string]*harness.Follower
+	messages map[string]float64 // what each message cost, by file and id
+	days     map[string]float64
+	usd      float64 // over its life
+	guessed  bool    // a model's price is not known
+	unread   int     // lines that cannot be read
+	warned   bool
+}
+
+// Spending is what is known of a session's costs, and what follows.
+type Spending struct {
+	USD     float64 // of the session
+	Total   float64 // of all sessions today
+	Guessed bool    // a model is not in the table of prices: its dearest is taken
+	Warn    string  // for people, once for each budget; empty: nothing
+	Stop    string  // why the next call is refused and the agent shall stop; empty: it may go on
+}
+
+// NewBudget makes a budget.
+func NewBudget(o BudgetOptions) *Budget {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Budget{o: o, sessions: map[string]*spending{}, counted: map[string]*spending{}}
+}
+
+// Check reads what is new in the transcript of a session and its subagents, and compares it with the budgets. An agent that keeps no
+// transcript spends nothing that could be seen. One whose transcript was there and is gone, or cannot be read, has no budget left: it
+// could spend anything.
+func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn()
+	s := b.sessions[session]
+	if s == nil {
+		s = &spending{files: map[string]*harness.Follower{}, messages: map[string]float64{}, days: map[string]float64{}}
+		b.sessions[session] = s
+	}
+	limits := b.o.Limits()
+	err := b.follow(s, transcript)
+	b.sum()
+	out := Spending{USD: s.usd, Total: b.total, Guessed: s.guessed}
+	if err != nil && (limits.Session > 0 || limits.Total > 0) {
+		out.Stop = fmt.Sprintf("The costs of this session are limited and cannot be followed any more: %v. Stop here and tell your person.", err)
+		return out
+	}
+	b.judge(s, limits, &out)
+	return out
+}
+
+// judge compares with the limits. The lock is held.
+func (b *Budget) judge(s *spending, l Limits, out *Spending) {
+	if l.Warn <= 0 || l.Warn > 1 {
+		l.Warn = DefaultWarn
+	}
+	guess := ""
+	if s.guessed {
+		guess = " (the price of a model is not known; the dearest is taken)"
+	}
+	switch {
+	case l.Session > 0 && s.usd >= l.Session:
+		out.Stop = fmt.Sprintf("The budget of this session is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", s.usd, l.Session, guess)
+	case l.Total > 0 && b.total >= l.Total:
+		out.Stop = fmt.Sprintf("The budget of today is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", b.total, l.Total, guess)
+	}
+	if l.Session > 0 && s.usd >= l.Warn*l.Session && !s.warned {
+		s.warned = true
+		out.Warn = fmt.Sprintf("This session has used $%.2f of its $%.2f%s.", s.usd, l.Session, guess)
+	}
+	if l.Total > 0 && b.total >= l.Warn*l.Total && b.warned != b.day {
+		b.warned = b.day
+		out.Warn = strings.TrimSpace(out.Warn + fmt.Sprintf(" All sessions have used $%.2f of today's $%.2f.", b.total, l.Total))
+	}
+}
+
+// Spent is what a session spent as of its last Check, and all sessions today, in USD.
+func (b *Budget) Spent(session string) (usd, total float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn()
+	b.sum()
+	if s := b.sessions[session]; s != nil {
+		usd = s.usd
+	}
+	return usd, b.total
+}
+
+// Forget drops what is kept of a session that is over. What it spent today stays in the sum of the day.
+func (b *Budget) Forget(session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn()
+	b.sum()
+	maps.DeleteFunc(b.counted, func(_ string, s *spending) bool { return s == b.sessions[session] })
+	delete(b.sessions, session)
+}
+
+// follow reads the files of a session.
+func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
+	if transcript == "" {
+		return nil
+	}
+	err := b.read(s, string(transcript))
+	dir := transcript.Children()
+	children, dirErr := os.ReadDir(dir)
+	if dirErr != nil && !errors.Is(dirErr, fs.ErrNotExist) {
+		err = errors.Join(err, dirErr)
+	}
+	names := map[string]bool{string(transcript): true}
+	for _, c := range children {
+		if strings.HasSuffix(c.Name(), ".jsonl") {
+			path := filepath.Join(dir, c.Name())
+			names[path] = true
+			err = errors.Join(err, b.read(s, path))
+		}
+	}
+	for path := range s.files {
+		if !names[path] && path != string(transcript) && filepath.Dir(path) == dir {
+			err = errors.Join(err, harness.ErrGone)
+		}
+	}
+	return err
+}
+
+// read takes in what is new in one file.
+func (b *Budget) read(s *spending, path string) error {
+	t := s.files[path]
+	if t == nil {
+		t = &harness.Follower{Path: path}
+		s.files[path] = t
+	}
+	return t.Read(func(line []byte) {
+		l, ok, err := harness.ParseUsage(line)
+		switch {
+		case err != nil:
+			if s.unread++; s.unread == 1 {
+				b.o.Logger.Warn("costs of an agent are not complete", "transcript", path, "error", err)
+			}
+		case ok:
+			b.count(s, path, l)
+		}
+	})
+}
+
+// count adds a message once. Its first lines may hold less than its last: what is more is added.
+func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
+	key := path + " " + l.Message
+	if l.Unique {
+		key = l.Message
+	}
+	before, had := s.messages[key]
+	if other := b.counted[key]; l.Unique && other != nil && other != s {
+		return // a session that was taken up again under another id holds a copy
+	}
+	usd, known := b.o.Price(l.Usage)
+	s.guessed = s.guessed || !known
+	if l.Unique {
+		b.counted[key] = s
+	}
+	if had && usd <= before {
+		return
+	}
+	s.messages[key] = usd
+	at := l.Time
+	if at.IsZero() || at.After(b.o.Now()) {
+		at = b.o.Now() // a time of tomorrow would not count today
+	}
+	s.usd += usd - before
+	s.days[at.In(b.o.Now().Location()).Format(time.DateOnly)] += usd - before
+}
+
+// turn takes up the day of now. The lock is held.
+func (b *Budget) turn() {
+	day := b.o.Now().Format(time.DateOnly)
+	if day == b.day {
+		return
+	}
+	b.day, b.floor, b.total = day, map[string]float64{}, 0
+	if b.o.Dir == "" {
+		return
+	}
+	data, err := os.ReadFile(b.file())
+	if err == nil {
+		err = json.Unmarshal(data, &b.floor)
+	}
+	for session, usd := range b.floor {
+		if !(usd >= 0) {
+			err = fmt.Errorf("session %q spent %v", session, usd)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.o.Logger.Warn("what agents spent today cannot be read; it is counted anew", "file", b.file(), "error", err)
+		b.floor = map[string]float64{}
+	}
+	if b.floor == nil {
+		b.floor = map[string]float64{}
+	}
+	for _, usd := range b.floor {
+		b.total += usd
+	}
+}
+
+// sum adds up the day and keeps it. A session never has less than it had: a transcript that became shorter takes nothing back.
+func (b *Budget) sum() {
+	changed := false
+	for id, s := range b.sessions {
+		if usd := s.days[b.day]; usd > b.floor[id] {
+			b.floor[id], changed = usd, true
+		}
+	}
+	if !changed {
+		return
+	}
+	b.total = 0
+	for _, usd := range b.floor {
+		b.total += usd
+	}
+	if b.o.Dir == "" {
+		return
+	}
+	data, err := json.Marshal(b.floor, json.Deterministic(true))
+	if err == nil {
+		err = os.MkdirAll(b.o.Dir, 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Note(b.file(), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		b.o.Logger.Warn("what agents spent today is not kept", "error", err)
+	}
+}
+
+func (b *Budget) file() string { return filepath.Join(b.o.Dir, "agents-"+b.day+".json") }

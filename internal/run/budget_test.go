@@ -1,0 +1,325 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"mycelium/internal/harness"
+)
+
+// cents prices every token of output at a cent, so that sums can be read; a model "?" is not known.
+func cents(u harness.Usage) (float64, bool) { return float64(u.Output) / 100, u.Model != "?" }
+
+// spent is a line of a transcript: a message of so many cents.
+func spent(id string, cents int, more ...string) string {
+	request, model, at := "", "claude-opus-4-8", "2026-11-22T10:00:00.000Z"
+	for _, m := range more {
+		switch k, v, _ := strings.Cut(m, "="); k {
+		case "request":
+			request = fmt.Sprintf(`"requestId":%q,`, v)
+		case "model":
+			model = v
+		case "at":
+			at = v
+		}
+	}
+	return fmt.Sprintf(`{"type":"assistant",%s"timestamp":%q,"message":{"id":%q,"model":%q,"usage":{"input_tokens":3,"output_tokens":%d}}}`, request, at, id, model, cents) + "\n"
+}
+
+// world is a folder with transcripts, a clock, and budgets over both.
+type budgetWorld struct {
+	t    *testing.T
+	dir  string
+	now  time.Time
+	lim  Limits
+	logs bytes.Buffer
+	*Budget
+}
+
+func newBudgetWorld(t *testing.T, l Limits) *budgetWorld {
+	w := &budgetWorld{t: t, dir: t.TempDir(), now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), lim: l}
+	w.restart()
+	return w
+}
+
+// restart is a new process over the same files.
+func (w *budgetWorld) restart() {
+	w.Budget = NewBudget(BudgetOptions{Limits: func() Limits { return w.lim }, Price: cents, Dir: filepath.Join(w.dir, "costs"),
+		Now: func() time.Time { return w.now }, Logger: slog.New(slog.NewTextHandler(&w.logs, nil))})
+}
+
+func (w *budgetWorld) path(name string) string { return filepath.Join(w.dir, name+".jsonl") }
+
+// add appends to a transcript.
+func (w *budgetWorld) add(name string, text ...string) {
+	w.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	f, err := os.OpenFile(w.path(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.WriteString(f, strings.Join(text, "")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// want checks a session and compares.
+func (w *budgetWorld) want(session string, usd, total float64, warn, stop string) {
+	w.t.Helper()
+	s := w.Check(session, harness.Transcript(w.path(session)))
+	if math.Abs(s.USD-usd) > 1e-9 || math.Abs(s.Total-total) > 1e-9 || (s.Warn != "") != (warn != "") || !strings.Contains(s.Warn, warn) ||
+		(s.Stop != "") != (stop != "") || !strings.Contains(s.Stop, stop) {
+		w.t.Errorf("%s: %+v, want $%v of $%v, warn %q, stop %q", session, s, usd, total, warn, stop)
+	}
+}
+
+func TestBudgetOfASession(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Session: 5})
+	w.want("a", 0, 0, "", "")                                                                                                             // no transcript yet
+	w.add("a", `{"type":"user","message":{"content":"a \"usage\" of words"}}`+"\n", spent("m1", 100), spent("m1", 100), spent("m1", 100)) // one message, three blocks
+	w.want("a", 1, 1, "", "")
+	half := spent("m2", 290)
+	w.add("a", half[:40])
+	w.want("a", 1, 1, "", "") // half a line
+	w.add("a", half[40:])
+	w.want("a", 3.9, 3.9, "", "")
+	w.add("a/subagents/agent-1", spent("m1", 20)) // of its own file: another message
+	w.want("a", 4.1, 4.1, "$4.10 of its $5.00", "")
+	w.want("a", 4.1, 4.1, "", "") // told once
+	w.add("a", spent("m3", 90))
+	w.want("a", 5, 5, "", "$5.00 of $5.00")
+	w.want("a", 5, 5, "", "Stop here")
+	w.want("b", 0, 5, "", "") // another session has its own
+	w.lim.Session = 0
+	w.want("a", 5, 5, "", "")
+	if usd, total := w.Spent("a"); usd != 5 || total != 5 {
+		t.Errorf("%v %v", usd, total)
+	}
+}
+
+func TestBudgetOfADayOutlivesTheProcess(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Total: 10, Warn: 0.5})
+	w.add("old", spent("m0", 700, "at=2026-11-21T10:00:00Z"))
+	w.want("old", 7, 0, "", "") // it spent that yesterday
+	w.add("a", spent("m1", 400))
+	w.add("b", spent("m1", 200))
+	w.want("a", 4, 4, "", "")
+	w.want("b", 2, 6, "All sessions have used $6.00 of today's $10.00", "")
+	w.Forget("a")
+	w.restart()
+	w.want("b", 2, 6, "All sessions", "") // of a, which is over, the sum is kept; people are told again
+	w.add("b", spent("m2", 400))
+	w.want("b", 6, 10, "", "$10.00 of $10.00")
+	w.want("c", 0, 10, "", "The budget of today is used up")
+	w.now = w.now.Add(12*time.Hour + time.Second)
+	w.want("b", 6, 0, "", "") // a new day
+	w.add("b", spent("m3", 100, "at=2026-11-23T00:00:01Z"), spent("m4", 100, "at=2027-01-01T00:00:00Z"), spent("m5", 100, "at=never"))
+	w.want("b", 9, 3, "", "") // times of tomorrow and of nothing count today
+	entries, err := os.ReadDir(filepath.Join(w.dir, "costs"))
+	if err != nil || len(entries) != 2 || entries[0].Name() != "agents-2026-11-22.json" {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+func TestSumsThatCannotBeReadAreCountedAnew(t *testing.T) {
+	for _, text := range []string{"{", "[]", `{"a":-5}`, `{"a":"x"}`, "null", ""} {
+		w := newBudgetWorld(t, Limits{Total: 10})
+		if err := os.MkdirAll(filepath.Join(w.dir, "costs"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(w.dir, "costs", "agents-2026-11-22.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.add("a", spent("m1", 100))
+		w.want("a", 1, 1, "", "")
+		if text != "null" && !strings.Contains(w.logs.String(), "counted anew") {
+			t.Errorf("%q is not spoken of", text)
+		}
+	}
+}
+
+// What an agent does to its transcript gives nothing back.
+func TestATranscriptThatIsTamperedWith(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Session: 5})
+	w.add("a", spent("m1", 300), spent("m2", 100))
+	w.want("a", 4, 4, "$4.00", "")
+	if err := os.WriteFile(w.path("a"), []byte(spent("m1", 300)), 0o644); err != nil { // cut short
+		t.Fatal(err)
+	}
+	w.want("a", 4, 4, "", "")
+	w.add("a", spent("m3", 200), spent("m3", -9999))
+	w.want("a", 6, 6, "", "used up")
+	w.lim.Session = 50
+	w.want("a", 6, 6, "", "")
+	if err := os.Remove(w.path("a")); err != nil {
+		t.Fatal(err)
+	}
+	w.want("a", 6, 6, "", "the transcript is gone")
+	w.lim = Limits{}
+	w.want("a", 6, 6, "", "") // without a budget nobody minds
+	w.lim = Limits{Total: 100}
+	w.add("d/subagents/agent-1", spent("m1", 100))
+	w.want("d", 1, 7, "", "")
+	if err := os.Remove(w.path("d/subagents/agent-1")); err != nil {
+		t.Fatal(err)
+	}
+	w.want("d", 1, 7, "", "gone")
+	if err := os.Mkdir(w.path("e"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.want("e", 0, 7, "", "no ordinary file")
+}
+
+// A session that was taken up again begins with a copy of what went before.
+func TestCopiesAreCountedOnce(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Total: 100})
+	w.add("a", spent("m1", 300, "request=r1"), spent("m1", 300, "request=r1"))
+	w.want("a", 3, 3, "", "")
+	w.add("b", spent("m1", 300, "request=r1"), spent("m2", 50, "request=r2"), spent("m2", 70, "request=r2"))
+	w.want("b", 0.7, 3.7, "", "") // the later line of m2 says more
+	w.Forget("b")
+	w.want("b", 0.7, 3.7, "", "") // taken up again under its own id
+}
+
+func TestAModelWithoutAPriceIsSaid(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Session: 1})
+	w.add("a", spent("m1", 100, "model=?"), spent("s", 0, "model=<synthetic>"))
+	s := w.Check("a", harness.Transcript(w.path("a")))
+	if !s.Guessed || !strings.Contains(s.Stop, "the price of a model is not known") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The transcript that Claude Code 2.1.197 wrote, with two subagents of which one is kept here.
+func TestARealTranscript(t *testing.T) {
+	b := NewBudget(BudgetOptions{Limits: func() Limits { return Limits{} }, Price: func(u harness.Usage) (float64, bool) {
+		if u.Model != "claude-opus-4-8" {
+			t.Errorf("model %q", u.Model)
+		}
+		return (float64(u.Input)*5 + float64(u.Output)*25 + float64(u.CacheRead)*0.5 + float64(u.CacheWrite)*6.25) / 1e6, true
+	}})
+	s := b.Check("s", harness.Transcript(filepath.Join("testdata", "transcript", "session.jsonl")))
+	if want := 2 * (0.014 + 0.000605 + 0.000055); math.Abs(s.USD-want) > 1e-12 || s.Stop != "" {
+		t.Errorf("%+v, want $%v", s, want)
+	}
+}
+
+// However a transcript is cut into writes and however often it is looked at, the sum is the same, and never falls.
+func TestReadingInPiecesChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		var text strings.Builder
+		want := map[int]int{}
+		for i := range rapid.IntRange(0, 12).Draw(t, "lines") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				text.WriteString(rapid.SampledFrom([]string{"\n", "{}\n", `{"usage":1}` + "\n", `"usage"` + "\n", strings.Repeat("x", 300_000) + "\n"}).Draw(t, "noise"))
+			default:
+				id, c := rapid.IntRange(0, 4).Draw(t, "id"), rapid.IntRange(0, 500).Draw(t, "cents")
+				text.WriteString(spent(fmt.Sprint("m", id), c))
+				want[id] = max(want[id], c)
+			}
+			_ = i
+		}
+		path := filepath.Join(dir, fmt.Sprint(n, ".jsonl"))
+		b := NewBudget(BudgetOptions{Limits: func() Limits { return Limits{} }, Price: cents})
+		before := 0.0
+		for left := text.String(); left != ""; {
+			k := rapid.IntRange(1, len(left)).Draw(t, "piece")
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(f, left[:k])
+			f.Close()
+			left = left[k:]
+			s := b.Check("s", harness.Transcript(path))
+			if s.USD < before {
+				t.Fatalf("it fell from %v to %v", before, s.USD)
+			}
+			before = s.USD
+		}
+		sum := 0
+		for _, c := range want {
+			sum += c
+		}
+		if math.Abs(before-float64(sum)/100) > 1e-9 {
+			t.Fatalf("%v, want %v", before, float64(sum)/100)
+		}
+	})
+}
+
+func FuzzUsage(f *testing.F) {
+	f.Add([]byte(spent("m1", 100, "request=r")))
+	f.Add([]byte(`{"type":"assistant","message":{"usage":{}}}`))
+	f.Add([]byte(`{"type":"assistant","message":{"id":"x","usage":{"output_tokens":-1,"speed":"fast"}}}`))
+	recorded, err := os.ReadFile(filepath.Join("testdata", "transcript", "session.jsonl"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range bytes.Lines(recorded) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		s, ok, err := harness.ParseUsage(line)
+		if ok && (err != nil || s.Message == "") || !ok && s != (harness.UsageLine{}) {
+			t.Fatalf("%+v %v %v", s, ok, err)
+		}
+		if u := s.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || u.CacheWriteHour < 0 || u.Searches < 0 {
+			t.Fatalf("%+v", u)
+		}
+	})
+}
+
+func TestDenialsInARow(t *testing.T) {
+	alert, end := 3, 5
+	d := &Denials{Limits: func() (int, int) { return alert, end }}
+	want := func(key string, allowed bool, row int, advice, halt bool, tell string) {
+		t.Helper()
+		s := d.Decided(key, allowed)
+		if s.Length != row || (s.Advice != "") != advice || (s.Halt != "") != halt || (s.Tell != "") != (tell != "") || !strings.Contains(s.Tell, tell) {
+			t.Errorf("%+v, want row %d, advice %v, halt %v, tell %q", s, row, advice, halt, tell)
+		}
+	}
+	want("a", false, 1, false, false, "")
+	want("a", false, 2, false, false, "")
+	want("b", false, 1, false, false, "") // another session
+	want("a", false, 3, true, false, "3 calls in a row were refused")
+	want("a", false, 4, true, false, "") // people are told once
+	want("a", true, 0, false, false, "")
+	for i := range 4 {
+		s := d.Decided("a", false)
+		if s.Length != i+1 || s.Halt != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	want("a", false, 5, true, true, "the session was ended")
+	want("a", false, 6, true, true, "")
+	d.Forget("a")
+	want("a", false, 1, false, false, "")
+	alert, end = 0, 0 // off
+	for range 20 {
+		want("a", false, d.rows["a"]+1, false, false, "")
+	}
+	alert, end = 0, 2
+	want("c", false, 1, false, false, "")
+	want("c", false, 2, false, true, "ended")
+	if s := (&Denials{}).Decided("x", false); s != (Row{}) {
+		t.Errorf("the zero value: %+v", s)
+	}
+}

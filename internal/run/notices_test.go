@@ -1,0 +1,44 @@
+package run
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+)
+
+// People are told when an agent's session begins and how it ends, with its last word, and when it waits at its own terminal (E22).
+func TestNoticesOfARun(t *testing.T) {
+	var people told
+	p := coder()
+	p.people.tell = people.tell
+	p.people.mode = func() approval.Mode { return approval.Local }
+	h := build(t, p)
+	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
+	h.send(harness.Event{Kind: harness.SessionStart, Reason: "compact"}) // the same run goes on
+	h.send(harness.Event{Kind: harness.Stop, Text: "All tests pass. " + strings.Repeat("長", 400)})
+	h.send(harness.Event{Kind: harness.SessionEnd, Reason: "exit"})
+	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
+	h.send(harness.Event{Kind: harness.Stop, Text: "The build failed and I am out of ideas.", Again: true})
+	h.send(harness.Event{Kind: harness.SessionEnd})
+	h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Edit", Input: jsontext.Value(`{"file_path":"x","old_string":"a","new_string":"b"}`), ToolUse: "1", Interactive: true})
+	if err := h.Abort(h.Sessions()[0].ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	h.send(harness.Event{Kind: harness.SessionEnd}) // it was told of
+	want := []approval.NoticeKind{approval.Started, approval.Completed, approval.Started, approval.Errored, approval.Waits, approval.Aborted}
+	if !slices.Equal(people.kinds(), want) {
+		t.Fatalf("told of %v", people.kinds())
+	}
+	done := people.notices[1]
+	if n := len([]rune(done.Text)); n != noticeWords || !strings.HasPrefix(done.Text, "All tests pass. 長") || done.Turns != 1 || done.Label == "" {
+		t.Errorf("completed: %d characters, %+v", n, done)
+	}
+	if waits := people.notices[4].Text; !strings.Contains(waits, "agent__Edit") {
+		t.Errorf("waits: %q", waits)
+	}
+}

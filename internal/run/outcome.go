@@ -1,0 +1,155 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/gate"
+	"mycelium/internal/harness"
+	"mycelium/internal/text"
+)
+
+// admitted is a call of an agent that runs.
+type admitted struct {
+	*gate.Admission
+	began time.Time
+}
+
+// admit remembers a call that runs until its outcome comes.
+func (r *run) admit(id string, a *gate.Admission, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old, repeated := r.calls[id]; repeated {
+		old.Release() // the agent asks again for the same call
+	} else if len(r.calls) >= maxCalls {
+		for id, old := range r.calls { // any: whose outcome is this late comes no more
+			old.Release()
+			delete(r.calls, id)
+			break
+		}
+	}
+	r.calls[id] = admitted{a, now}
+}
+
+// outcome is how a call ended, and where the reasoning for it is found.
+type outcome struct {
+	*gate.Admission
+	gate.Ending
+	transcript harness.Transcript
+	toolUse    string
+}
+
+// record writes how a call ended into the log, with the reasoning that its transcript has by now.
+func (o *outcome) record(ctx context.Context) {
+	if o.Thinking == nil {
+		o.Thinking = o.reasoning()
+	}
+	o.Ended(ctx, o.Ending)
+}
+
+func (o *outcome) reasoning() *audit.Thinking {
+	return thinkingOf(o.transcript.Reasoning(o.toolUse, false))
+}
+
+// thinkingOf is what an agent thought, as the log has it. It comes from a file of the agent's, so it is only claimed.
+func thinkingOf(t *harness.Thought) *audit.Thinking {
+	if t == nil {
+		return nil
+	}
+	out := &audit.Thinking{Type: t.Type, Thinking: t.Thinking, Summary: t.Summary, ModelID: t.Model, CapturedAt: t.Time, Claimed: true}
+	if t.CacheRead+t.CacheWrite > 0 {
+		out.Cache = &audit.CacheUse{ReadTokens: t.CacheRead, CreationTokens: t.CacheWrite}
+	}
+	return out
+}
+
+// afterTool records how a call ended that was admitted before it. An agent writes its transcript a little after the fact: where the
+// reasoning is not there yet, the record waits for the run's next event.
+func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
+	call, ok, announcedFor, repeated := r.ends(e.ToolUse)
+	if announcedFor != nil {
+		g.Gate.Forget(announcedFor, e.ToolUse)
+	}
+	o := outcome{Admission: call.Admission, Ending: endingOf(e), transcript: e.OwnTranscript(), toolUse: e.ToolUse}
+	if !ok {
+		if announcedFor == nil && !repeated && !e.Ours {
+			g.recordForeign(ctx, r, e, o)
+		}
+		return
+	}
+	if o.Took <= 0 {
+		o.Took = g.Now().Sub(call.began)
+	}
+	call.Release() // it is not at work any more
+	if o.transcript != "" && call.Thinking == nil {
+		if o.Thinking = o.reasoning(); o.Thinking == nil && r.recordLater(o) {
+			return
+		}
+	}
+	o.Ended(ctx, o.Ending)
+}
+
+// ends takes a call out that has ended. announcedFor is the session for which it was announced to the gate; repeated: its end was told
+// before.
+func (r *run) ends(toolUse string) (call admitted, ok bool, announcedFor *gate.Session, repeated bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	call, ok = r.calls[toolUse]
+	announcedFor = r.announced[toolUse]
+	delete(r.calls, toolUse)
+	delete(r.announced, toolUse)
+	repeated = slices.Contains(r.told, toolUse)
+	r.told = lastOf(append(r.told, toolUse), maxCalls)
+	return call, ok, announcedFor, repeated
+}
+
+// endingOf is how a call ended, as far as its event says.
+func endingOf(e harness.Event) gate.Ending {
+	end := gate.Ending{Took: time.Duration(e.DurationMs) * time.Millisecond}
+	if e.Failed {
+		end.Failed = "the tool reported an error"
+		var said string
+		if len(e.Response) > 0 && json.Unmarshal(e.Response, &said) == nil && said != "" {
+			end.Failed = text.TruncateRunes(said, maxName)
+		}
+	}
+	return end
+}
+
+// recordForeign records how a call ended that this process has not admitted: another process did, or the agent's own terminal asked
+// about it.
+func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome) {
+	o.Thinking = o.reasoning()
+	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: surface, Asked: e.Interactive, Ending: o.Ending}
+	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
+		g.Logger.Error("how a call ended is not in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
+	}
+}
+
+// recordLater keeps the end of a call until the run's next event. False: too many are kept.
+func (r *run) recordLater(o outcome) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.late) >= maxLate {
+		return false
+	}
+	r.late = append(r.late, o)
+	return true
+}
+
+// recordLate records the ends of calls that were kept for a run's next event.
+func (r *run) recordLate(ctx context.Context) {
+	r.mu.Lock()
+	late := r.late
+	r.late = nil
+	r.mu.Unlock()
+	for _, o := range late {
+		o.record(ctx)
+	}
+}
+
+func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

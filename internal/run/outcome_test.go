@@ -1,0 +1,96 @@
+package run
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/harness"
+)
+
+// TestOutcomeOfACallOfAnotherProcess: each hook is a process of its own where no daemon is, and a daemon may begin or die between a call
+// and its end. Its outcome is on record all the same, once, and never of a call that was denied or not decided.
+func TestOutcomeOfACallOfAnotherProcess(t *testing.T) {
+	p := coder()
+	p.opts.Alone = true
+	h := build(t, p)
+	next := func() { h.Registry = New(h.Options) } // another process, of which only the log knows what was before
+	after := func(id, tool string, interactive, failed bool) {
+		next()
+		h.send(harness.Event{Kind: harness.PostTool, Tool: tool, ToolUse: id, DurationMs: 1234, Interactive: interactive, Failed: failed, Response: []byte(`"went wrong"`)})
+	}
+	h.send(read("t1", "notes.md"))
+	after("t1", "agent__Read", false, false)
+	after("t1", "agent__Read", false, false) // told again
+	next()
+	h.send(read("t2", "notes.md"))
+	after("t2", "agent__Read", false, true)
+	h.send(bash("t3", "git push"))
+	after("t3", "agent__Bash", true, false) // it was denied
+	after("t4", "agent__Read", true, false) // nobody decided it
+	h.send(read("t5", "notes.md"))
+	after("t5", "agent__Bash", false, false) // another tool than was decided
+	e := bash("t6", "make")
+	e.Interactive = true
+	if a := h.send(e); a.Verdict != harness.Ask {
+		t.Fatalf("%+v", a)
+	}
+	after("t6", "agent__Bash", false, false) // nobody sits there: nobody can have said yes
+	after("t6", "agent__Bash", true, false)
+	next()
+	h.Event(t.Context(), nil, harness.Event{Agent: "claude", Session: "another", Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t5"})
+	next()
+	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t5", Ours: true}) // the gateway tells that itself
+	want := `local decision agent__Read allow by reads
+local outcome agent__Read ok
+local decision agent__Read allow by reads
+local outcome agent__Read error
+local decision agent__Bash deny by no-push
+local decision agent__Read allow by reads
+local decision agent__Bash ask
+local outcome agent__Bash ok`
+	if got := h.said(); got != want {
+		t.Errorf("the log says\n%s", got)
+	}
+	all := h.records()
+	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 7}} {
+		d, o := all[pair[0]], all[pair[1]]
+		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") || o.Role != "developer" || o.Server != "agent" || o.Surface != surface {
+			t.Errorf("%+v\nends as\n%+v", d, o)
+		}
+	}
+	if all[3].Error != "went wrong" {
+		t.Errorf("%+v", all[3])
+	}
+}
+
+// TestOneOutcome: entries in two files of an agent's configuration tell the same end at the same time, to one daemon or to none.
+func TestOneOutcome(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		p := coder()
+		p.opts.Alone = alone
+		h := build(t, p)
+		h.send(read("t1", "notes.md"))
+		var work sync.WaitGroup
+		for range 8 {
+			host := h.Registry
+			if alone {
+				host = New(h.Options)
+			}
+			work.Go(func() {
+				host.Event(t.Context(), nil, harness.Event{Agent: "claude", Session: "r1", Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t1", Dir: h.dir})
+			})
+		}
+		work.Wait()
+		outcomes := 0
+		for _, r := range h.records() {
+			if r.Kind == audit.Outcome {
+				outcomes++
+			}
+		}
+		if outcomes != 1 {
+			t.Errorf("alone %v: %d outcomes", alone, outcomes)
+		}
+	}
+}

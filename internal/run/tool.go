@@ -1,0 +1,193 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/gate"
+	"mycelium/internal/harness"
+	"mycelium/internal/policy"
+)
+
+// surface is what the log calls this way to the door.
+const surface = "hook"
+
+// Tools of agents whose dialog with a person is the tool itself: our allowing must not answer in the person's place.
+const (
+	questionTool = "agent__AskUserQuestion"
+	planTool     = "agent__ExitPlanMode"
+)
+
+// beforeTool answers an event that precedes a tool.
+func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harness.Answer {
+	if why := r.haltedBy(); why != "" {
+		e.Fault = "This session is over: " + why + ". Stop now."
+		g.decide(ctx, r, e, g.childOf(r, e)) // which refuses and records it
+		g.closeSession(r)
+		return harness.Answer{Verdict: harness.Deny, Reason: e.Fault, Halt: true}
+	}
+	call := callKey(e)
+	if e.Kind == harness.Permission && e.Fault == "" {
+		if v, ok := r.verdict(call); ok {
+			return g.permit(e, v)
+		}
+	}
+	c := g.childOf(r, e)
+	stop, message := g.checkBudget(r, e)
+	if stop != "" && e.Fault == "" {
+		e.Fault = stop // the gate refuses it with this reason, and records it
+	}
+	a, done := g.askElsewhere(ctx, r, e)
+	if !done {
+		a = g.countDenial(r, e, g.decide(ctx, r, e, c))
+	}
+	if a.Halt {
+		g.closeSession(r)
+	}
+	if message != "" && a.Message == "" {
+		a.Message = message
+	}
+	r.remember(call, a.Verdict)
+	return a
+}
+
+// callKey names a call where the agent gives no id: by who calls what with which arguments.
+func callKey(e harness.Event) string {
+	sum := sha256.New()
+	for _, part := range []string{e.AgentID, e.Tool, string(e.Input)} {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0})
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// permit answers a PermissionRequest for a call that was decided when it was about to run. What the policy asks about is the person's to
+// answer, in the agent's own dialog. What it allows is allowed where nobody sits there; else the agent's own rules have a reason to ask.
+func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
+	switch {
+	case v == harness.Deny:
+		return harness.Answer{Verdict: harness.Deny, Reason: "Denied by policy."}
+	case v == harness.Allow && (g.People.Mode() == approval.Remote || !e.Interactive):
+		return harness.Answer{Verdict: harness.Allow}
+	}
+	return harness.Answer{Verdict: harness.Pass}
+}
+
+// decide takes a call to the gate.
+func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *gate.Child) harness.Answer {
+	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
+	session := r.gateSession()
+	thinking := thinkingOf(e.OwnTranscript().Reasoning(e.ToolUse, true))
+	if e.Ours && e.Fault == "" {
+		return g.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
+	}
+	req := gate.Request{
+		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking, Invalid: e.Fault,
+		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
+	}
+	a, err := g.Gate.Admit(ctx, session, req)
+	if err != nil {
+		return g.refused(r, e, err)
+	}
+	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
+		r.admit(e.ToolUse, a, g.Now())
+	} else {
+		a.Release() // how it ends nobody will say: it stays unfinished in the log
+	}
+	if e.Tool == childTool && e.ToolUse != "" {
+		r.startsChild(e.ToolUse, g.startingBy(e, c))
+	}
+	if e.Tool == questionTool || e.Tool == planTool {
+		return harness.Answer{Verdict: harness.Pass}
+	}
+	return harness.Answer{Verdict: harness.Allow}
+}
+
+// announce allows a call of our own gateway, which decides about it when it comes: as the child that calls, and in one session with this
+// run (W4). What the session does not show does not exist.
+func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
+	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
+	switch {
+	case !g.Gate.Shows(s, x.Child, it):
+		return deny("Unknown tool: " + e.Tool)
+	case g.Alone && x.Child != nil:
+		return deny("A subagent's call of the gateway needs the daemon, which was not there; try again.")
+	case (e.Kind == harness.Permission || e.ToolUse == "") && x.Child != nil:
+		return deny("A subagent's call without an id cannot be told from its parent's, so it is denied.")
+	case e.Kind == harness.Permission || e.ToolUse == "" || g.Alone:
+		return harness.Answer{Verdict: harness.Allow}
+	}
+	x.Came = func(client *gate.Session) { g.share(r, client) }
+	if !g.Gate.Expect(s, e.ToolUse, x) {
+		return deny("Too many calls of this session are under way; try again when some of them have ended.")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.announced[e.ToolUse] = s
+	return harness.Answer{Verdict: harness.Allow}
+}
+
+// share makes a run without a token and the MCP client of the same agent one session: that of the client, which is told of changes. It
+// must be no wider than the run's own: the id of a call selects it, and authorizes nothing.
+func (g *Registry) share(r *run, client *gate.Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.own || r.session == client || g.runs[r.key] != r {
+		return
+	}
+	mine := r.session.Scope().Principal.Roles
+	p := client.Scope().Principal
+	for _, role := range append([]string{p.Role}, p.Roles...) {
+		if role != "" && !slices.Contains(mine, role) {
+			return
+		}
+	}
+	g.ended = append(g.ended, r.session)
+	r.session, r.own, r.briefing = client, false, ""
+}
+
+// refused puts a refusal into an answer.
+func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
+	var denied *gate.DeniedError
+	if !errors.As(err, &denied) {
+		return faulty(e, err)
+	}
+	d := denied.Decision
+	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
+		g.ring(r)
+		return harness.Answer{Verdict: harness.Ask, Reason: because(d)}
+	}
+	reason := because(d)
+	if d.Effect == policy.Ask && g.mayNotWait(e) {
+		reason += " (it asks, and nobody sits at this agent's terminal; approval.mode in mycelium.yaml says who else is asked)"
+	}
+	return harness.Answer{Verdict: harness.Deny, Reason: reason}
+}
+
+// because is why the policy decided so, for the agent and its person.
+func because(d policy.Decision) string {
+	reason := cmp.Or(d.Reason, "This call needs an approval")
+	if d.Rule != "" && d.Rule != "request" { // which is no rule that anybody wrote
+		reason += " (rule: " + d.Rule + ")"
+	}
+	return reason
+}
+
+// mayNotWait reports whether a question of the policy does not go to the queue.
+func (g *Registry) mayNotWait(e harness.Event) bool {
+	switch g.People.Mode() {
+	case approval.Local:
+		return true
+	case approval.Remote:
+		return false
+	default:
+		return e.Interactive && !g.People.Reachable()
+	}
+}
