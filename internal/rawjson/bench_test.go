@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// texts of two sizes: the params of a tool call, with a long argument before the member that is wanted last.
+// benchObject returns the params of a tool call: about size bytes of arguments, half of them one string, before the last member.
 func benchObject(size int) []byte {
 	return []byte(`{"name":"echo__echo","arguments":{"text":"` + strings.Repeat("0123456789abcde ", size/32) +
 		`","list":[` + strings.Repeat(`{"path":"src/a.go","line":7},`, size/64) + `null]},"_meta":{"progressToken":7,"a/b":{"c":"d"}}}`)
@@ -52,7 +52,7 @@ func BenchmarkMembers(b *testing.B) {
 	}
 }
 
-func BenchmarkSetSizes(b *testing.B) {
+func BenchmarkSet(b *testing.B) {
 	for _, size := range benchSizes {
 		object := benchObject(size)
 		for _, key := range []string{"name", "new"} {
@@ -109,6 +109,34 @@ func BenchmarkQuote(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				Quote(s)
+			}
+		})
+	}
+}
+
+func BenchmarkRepeatedName(b *testing.B) {
+	object := benchObject(1 << 10)
+	b.ReportAllocs()
+	for b.Loop() {
+		if RepeatedName(object, 500) != "" {
+			b.Fatal()
+		}
+	}
+}
+
+func BenchmarkRewrite(b *testing.B) {
+	object := benchObject(100 << 10)
+	for name, with := range map[string][]byte{"keep": nil, "replace": []byte(`"x"`)} {
+		b.Run(name, func(b *testing.B) {
+			v := Visitor[struct{}]{
+				Member: func(struct{}, []byte, byte) (s struct{}, whole bool) { return s, false },
+				String: func(struct{}, []byte) []byte { return with },
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := Rewrite(nil, object, struct{}{}, &v); !ok {
+					b.Fatal()
+				}
 			}
 		})
 	}

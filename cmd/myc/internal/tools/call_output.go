@@ -62,7 +62,7 @@ func resultText(result []byte) string {
 		return string(result)
 	}
 	if len(r.Content) == 1 && r.Content[0].Type == "text" {
-		if inner := []byte(r.Content[0].Text); jsontext.Value(inner).IsValid() && rawjson.Member(inner, "content") != nil {
+		if inner := []byte(r.Content[0].Text); rawjson.Valid(inner) && rawjson.Member(inner, "content") != nil {
 			if text := resultText(inner); text != string(inner) {
 				return text
 			}
