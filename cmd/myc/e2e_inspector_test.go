@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -28,7 +29,9 @@ func (p *project) inspector(args ...string) (stdout, stderr string, err error) {
 }
 
 // withHeader is an endpoint that adds a token to what it passes on: the inspector's command line of this version sends no headers of
-// ours.
+// ours. It reads a request whole before it passes it on. Otherwise http.Transport looks for the end of the body after it has sent the
+// body, the daemon may have answered by then, net/http closes the body of a request whose answer is being written, and the transport
+// takes that for a failed write and cuts the answer ("terminated" at the client).
 func (p *project) withHeader(endpoint, token string) string {
 	p.t.Helper()
 	to, err := url.Parse(endpoint)
@@ -39,6 +42,11 @@ func (p *project) withHeader(endpoint, token string) string {
 	front := httptest.NewServer(&httputil.ReverseProxy{Transport: own, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, to.Host, to.Host
 		r.Out.Header.Set("Authorization", "Bearer "+token)
+		body, err := io.ReadAll(r.In.Body)
+		if err != nil {
+			p.t.Errorf("read a request of the inspector: %v", err)
+		}
+		r.Out.Body = io.NopCloser(bytes.NewReader(body))
 	}})
 	p.t.Cleanup(func() { front.Close(); own.CloseIdleConnections() })
 	return front.URL + "/mcp"

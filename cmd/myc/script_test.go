@@ -20,18 +20,20 @@ import (
 	"mycelium/internal/node/api"
 )
 
-// TestMain lets the test binary play the command: `myc` in a script is this very program, with the race detector in it. Its run-time
-// sleeps a second before every exit, for reports that may still come; a tenth of that is enough for a command.
+// TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
 func TestMain(m *testing.M) {
-	if os.Getenv("GORACE") == "" {
-		_ = os.Setenv("GORACE", "atexit_sleep_ms=100") // for the processes that we start
-	}
 	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
 }
 
 // TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it
-// leaves running is ended by pid and is a failure.
+// leaves running is ended by pid and is a failure. The scripts run the program as users build it: with the race detector in it they
+// take ten times as long, so only `make soak` does that, by RACE_SCRIPTS=1. The e2e tests beside this one always run it with the
+// race detector.
 func TestScript(t *testing.T) {
+	path := ""
+	if os.Getenv("RACE_SCRIPTS") == "" {
+		path = filepath.Dir(builtProgram(t)) + string(filepath.ListSeparator)
+	}
 	data, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +53,7 @@ func TestScript(t *testing.T) {
 			for _, key := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", hook.TokenVar, "CLAUDECODE"} {
 				env.Setenv(key, "")
 			}
+			env.Setenv("PATH", path+env.Getenv("PATH"))
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)

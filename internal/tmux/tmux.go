@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,10 +51,13 @@ type Pane struct {
 	Dir     string // working directory of that
 	PID     int    // of what was started in it
 	Dead    bool   // it ended, and the pane shows what it left
-	Status  int    // of one that ended: its exit status
+	Status  int    // of one that ended: its exit code, 128 and the signal's number if one ended it, or Unknown
 	Marked  bool   // with our bell
 	Socket  string // of the server
 }
+
+// Unknown is the Status of a pane whose program runs, or whose end the server has not taken in.
+const Unknown = -1
 
 // Options of a window that we marked: what it was called, and whether tmux named it by itself.
 const (
@@ -63,10 +67,24 @@ const (
 )
 
 // Panes lists every pane of every session.
+//
+// tmux 3.3a misses the end of a child now and then: the pane is dead, its program stays a zombie, and the exit code is unknown until
+// another child of the server ends. Panes then lets the server run a child, so that it collects them all, and lists again.
 func (s Server) Panes(ctx context.Context) ([]Pane, error) {
+	panes, err := s.list(ctx)
+	if err != nil || !slices.ContainsFunc(panes, func(p Pane) bool { return p.Dead && p.Status == Unknown }) {
+		return panes, err
+	}
+	if _, err := s.run(ctx, "", "run-shell", "true"); err != nil {
+		return nil, fmt.Errorf("list panes: %w", err)
+	}
+	return s.list(ctx)
+}
+
+func (s Server) list(ctx context.Context) ([]Pane, error) {
 	sep := rand.Text() // names and folders may hold any character
 	fields := []string{"#{pane_id}", "#{session_name}", "#{window_id}", "#{?#{" + nameOption + "},#{" + nameOption + "},#{window_name}}",
-		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
+		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{?#{pane_dead_signal},128,#{pane_dead_status}}", "#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
 	out, err := s.run(ctx, "", "list-panes", "-a", "-F", sep+strings.Join(fields, sep)+sep)
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
@@ -75,9 +93,12 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	cells := strings.Split(out, sep)
 	for i := 1; i+len(fields) <= len(cells); i += len(fields) + 1 {
 		f := cells[i : i+len(fields)]
-		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Marked: f[9] == "1", Socket: f[10]}
+		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Status: Unknown, Marked: f[10] == "1", Socket: f[11]}
 		p.PID, _ = strconv.Atoi(f[6])
-		p.Status, _ = strconv.Atoi(f[8])
+		if status, err := strconv.Atoi(f[8]); err == nil {
+			signal, _ := strconv.Atoi(f[9])
+			p.Status = status + signal
+		}
 		all = append(all, p)
 	}
 	return all, nil

@@ -122,7 +122,7 @@ func TestType(t *testing.T) {
 	file(t, out, want+"with a return\nof old\n")
 }
 
-// TestDeadPane: keys for a pane whose program ended are no success.
+// TestDeadPane: the pane tells how its program ended, also where tmux has not noticed it, and typing into it fails.
 func TestDeadPane(t *testing.T) {
 	s, ctx := private(t), t.Context()
 	if _, err := s.Open(ctx, Window{Session: "t", Name: "keeps", Dir: t.TempDir(), Command: []string{"cat"}}); err != nil {
@@ -131,21 +131,29 @@ func TestDeadPane(t *testing.T) {
 	if _, err := s.run(ctx, "", "set-option", "-g", "remain-on-exit", "on"); err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Open(ctx, Window{Session: "t", Name: "ends", Dir: t.TempDir(), Command: []string{"sh", "-c", "exit 7"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		panes, err := s.Panes(ctx)
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("%+v, %v", panes, err)
+	for i, end := range []struct {
+		script string
+		status int
+	}{{"exit 7", 7}, {"kill -TERM $$", 128 + 15}, {"exit 0", 0}} {
+		p, err := s.Open(ctx, Window{Session: "t", Name: "ends", Dir: t.TempDir(), Command: []string{"sh", "-c", end.script}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if panes[1].Dead && panes[1].Status == 7 { // tmux notices the end of the output and of the process one after the other
-			break
+		for late := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			panes, err := s.Panes(ctx)
+			if err != nil || time.Now().After(late) {
+				t.Fatalf("%s: %+v, %v", end.script, panes, err)
+			}
+			if panes[i+1].Dead {
+				if panes[i+1].Status != end.status {
+					t.Errorf("%s: %+v", end.script, panes[i+1])
+				}
+				break
+			}
 		}
-	}
-	if err := s.Type(ctx, p.ID, "x"); !errors.Is(err, ErrNoPane) {
-		t.Errorf("%v", err)
+		if err := s.Type(ctx, p.ID, "x"); !errors.Is(err, ErrNoPane) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

@@ -300,12 +300,8 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var into doc
-			start := time.Now()
 			if probs := Decode("f", []byte(in), &into); len(probs) == 0 {
 				t.Error("no problem reported")
-			}
-			if took := time.Since(start); took > 20*time.Second { // far above what it takes; the bound is against hanging
-				t.Errorf("took %v", took)
 			}
 		})
 	}

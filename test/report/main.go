@@ -1,0 +1,215 @@
+// Command report runs `go test` and tells a person how it goes: a line for each package as it ends, every fifteen seconds what is
+// still running, the output of tests that fail, and at the end what was skipped and why. Its arguments are those of `go test`.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		fatal(err)
+	}
+	r := newReport(os.Stdout)
+	done := make(chan struct{})
+	go r.tick(done)
+	readErr := r.read(out)
+	close(done)
+	err = cmd.Wait()
+	r.end()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		os.Exit(exit.ExitCode())
+	case err != nil || readErr != nil:
+		fatal(errors.Join(err, readErr))
+	case r.failed > 0:
+		os.Exit(1)
+	}
+}
+
+func fatal(err error) {
+	fmt.Fprintln(os.Stderr, "report:", err)
+	os.Exit(1)
+}
+
+// event is one line of `go test -json` (`go doc test2json`), and of `go build -json` for what does not compile.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string
+	Test       string
+	Output     string
+	Elapsed    float64
+}
+
+type test struct{ pkg, name string }
+
+// report collects the events and prints.
+type report struct {
+	out io.Writer
+
+	mu                      sync.Mutex // guards what follows
+	running                 map[test]time.Time
+	output                  map[test]*strings.Builder
+	skips                   map[string]int // reason → tests
+	passed, failed, skipped int
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, running: map[test]time.Time{}, output: map[test]*strings.Builder{}, skips: map[string]int{}}
+}
+
+// read takes the events in until the stream ends. A line that is no event is printed as it is.
+func (r *report) read(in io.Reader) error {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			var e event
+			if json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
+				fmt.Fprint(r.out, line)
+			} else {
+				r.take(e)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) take(e event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := test{e.Package, e.Test}
+	switch e.Action {
+	case "run":
+		r.running[t] = time.Now()
+	case "output":
+		if r.output[t] == nil {
+			r.output[t] = &strings.Builder{}
+		}
+		r.output[t].WriteString(e.Output)
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			r.packageEnds(e)
+		} else {
+			r.testEnds(t, e.Action)
+		}
+		delete(r.running, t)
+		delete(r.output, t)
+	}
+}
+
+func (r *report) testEnds(t test, how string) {
+	switch how {
+	case "pass":
+		r.passed++
+	case "fail":
+		r.failed++
+		fmt.Fprintf(r.out, "--- FAIL: %s %s\n%s", t.pkg, t.name, r.said(t))
+	case "skip":
+		r.skipped++
+		r.skips[reason(r.said(t))]++
+	}
+}
+
+// packageEnds prints the line of a package. What it says outside of its tests matters where it fails: a panic, a time-out, a leak.
+func (r *report) packageEnds(e event) {
+	switch e.Action {
+	case "fail":
+		r.failed++
+		fmt.Fprintf(r.out, "%sFAIL %s %.1fs\n", r.said(test{e.Package, ""}), e.Package, e.Elapsed)
+		for t := range r.running {
+			if t.pkg == e.Package && t.name != "" {
+				fmt.Fprintf(r.out, "--- did not end: %s %s\n%s", t.pkg, t.name, r.said(t))
+				delete(r.running, t)
+			}
+		}
+	case "pass":
+		fmt.Fprintf(r.out, "ok   %s %.1fs\n", e.Package, e.Elapsed)
+	}
+}
+
+func (r *report) said(t test) string {
+	if b := r.output[t]; b != nil {
+		return b.String()
+	}
+	return ""
+}
+
+// reason is why a test was skipped: the text of its last log line.
+func reason(output string) string {
+	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(output), "\n")) {
+		if _, text, ok := strings.Cut(line, ".go:"); ok {
+			if _, text, ok = strings.Cut(text, ": "); ok {
+				return text
+			}
+		}
+	}
+	return "no reason given"
+}
+
+// tick prints what runs, every fifteen seconds.
+func (r *report) tick(done <-chan struct{}) {
+	t := time.NewTicker(15 * time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case now := <-t.C:
+			r.progress(now)
+		}
+	}
+}
+
+// progress prints how many tests have ended, and the three that have run longest.
+func (r *report) progress(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	longest := slices.SortedFunc(maps.Keys(r.running), func(a, b test) int { return r.running[a].Compare(r.running[b]) })
+	longest = slices.DeleteFunc(longest, func(t test) bool { return strings.Contains(t.name, "/") })
+	var names []string
+	for _, t := range longest[:min(3, len(longest))] {
+		names = append(names, fmt.Sprintf("%s %s (%.0fs)", t.pkg[strings.LastIndex(t.pkg, "/")+1:], t.name, now.Sub(r.running[t]).Seconds()))
+	}
+	fmt.Fprintf(r.out, "...  %d tests ended; running: %s\n", r.passed+r.failed+r.skipped, strings.Join(names, ", "))
+}
+
+// end prints what was skipped and why, in one line, and the sum.
+func (r *report) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(r.skips)) {
+		why = append(why, fmt.Sprintf("%d because %s", r.skips[reason], reason))
+	}
+	if len(why) == 0 {
+		why = []string{"nothing"}
+	}
+	fmt.Fprintf(r.out, "skipped: %s\n%d passed, %d failed, %d skipped\n", strings.Join(why, "; "), r.passed, r.failed, r.skipped)
+}
