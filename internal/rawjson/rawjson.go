@@ -68,7 +68,9 @@ func Unquote(token []byte) []byte {
 }
 
 // Quote returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func Quote(s string) []byte { return AppendQuote(nil, s) }
+func Quote(s string) []byte {
+	return AppendQuote(make([]byte, 0, len(s)+2+len(s)/8), s) // with room for some escapes
+}
 
 // AppendQuote appends s to b as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuote(b []byte, s string) []byte {

@@ -145,7 +145,7 @@ func (w *rewriter) skip() []byte {
 // replace writes with in place of what stands between from and the current offset.
 func (w *rewriter) replace(from int, with []byte) {
 	if w.out == nil {
-		w.out = make([]byte, 0, len(w.raw)+len(with)+len(w.raw)/8)
+		w.out = make([]byte, 0, len(w.raw)-(w.at-from)+len(with)+len(w.raw)/8)
 	}
 	w.out = append(append(w.out, w.raw[w.copied:from]...), with...)
 	w.copied = w.at
