@@ -36,11 +36,13 @@ func Text(raw []byte) (string, bool) {
 	return string(b), true
 }
 
+// Eight bytes are looked at as one number: each is 1 in every byte, high the high bit.
+const each, high = 0x0101010101010101, 0x8080808080808080
+
 // plain reports whether the bytes between two quotes stand for themselves: ASCII without escapes, quotes and control characters.
 func plain(b []byte) bool {
-	// Eight bytes at a time. Of a byte below 0x80, x-0x20 has its high bit set if x is a control character, and (x^c)-1 if x is c.
-	// A borrow from the byte before comes only from one that is such a byte itself.
-	const each, high = 0x0101010101010101, 0x8080808080808080
+	// For a byte x below 0x80, x-0x20 has its high bit set if x is a control character, and (x^c)-1 if x is c. Only such a byte
+	// borrows from the next one.
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		if (x|(x-each*' ')|((x^each*'"')-each)|((x^each*'\\')-each))&high != 0 {

@@ -1,6 +1,10 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // Scanner steps through the members of an object or the elements of an array, in order:
 //
@@ -108,17 +112,8 @@ func space(b []byte, i int) int {
 
 // stringEnd returns the offset after the string that begins at i; len(b) and false if it does not end.
 func stringEnd(b []byte, i int) (int, bool) {
-	j := i + 1
-	for near := min(j+16, len(b)); j < near; j++ { // most strings are short: for them this is faster than IndexByte
-		switch b[j] {
-		case '"':
-			return j + 1, true
-		case '\\':
-			j++
-		}
-	}
-	for ; j < len(b); j++ {
-		n := bytes.IndexByte(b[j:], '"')
+	for j := i + 1; j < len(b); j++ {
+		n := quoteIndex(b[j:])
 		if n < 0 {
 			break
 		}
@@ -133,6 +128,25 @@ func stringEnd(b []byte, i int) (int, bool) {
 		}
 	}
 	return len(b), false
+}
+
+// quoteIndex is bytes.IndexByte for a quote that is mostly near, as most strings are short.
+func quoteIndex(b []byte) int {
+	const near = 16
+	if len(b) < near {
+		return bytes.IndexByte(b, '"')
+	}
+	for n := 0; n < near; n += 8 {
+		x := binary.LittleEndian.Uint64(b[n:]) ^ each*'"'
+		if zero := (x - each) &^ x & high; zero != 0 { // the lowest bit is that of the first quote
+			return n + bits.TrailingZeros64(zero)/8
+		}
+	}
+	n := bytes.IndexByte(b[near:], '"')
+	if n < 0 {
+		return -1
+	}
+	return near + n
 }
 
 // valueEnd returns the offset after the value that begins at i: i if none does, len(b) if it does not end.
