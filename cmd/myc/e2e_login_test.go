@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mycelium/cmd/myc/internal/demo"
-	"mycelium/internal/backend/oauthtest"
+	"mycelium/internal/backend/oauth/oauthtest"
 	"mycelium/internal/node/failure"
 )
 

@@ -11,59 +11,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
-
-// person is a client that can be asked.
-type person struct {
-	caps   string
-	answer func(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error)
-
-	mu    sync.Mutex
-	heard []string
-}
-
-// everything is the capabilities of a client that has all.
-const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}`
-
-func (p *person) Capabilities() []byte { return []byte(p.caps) }
-
-func (p *person) Notify(method string, params []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.heard = append(p.heard, method+string(params))
-}
-
-func (p *person) notices() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.heard)
-}
-
-func (p *person) Ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error) {
-	return p.answer(ctx, method, params)
-}
-
-// answers are those of a person who knows everything.
-func answers(_ context.Context, method string, params []byte) (result, rpcErr []byte, err error) {
-	switch {
-	case method == methodRoots:
-		return []byte(`{"roots":[{"uri":"file:///home/x","name":"x"}]}`), nil, nil
-	case method == methodSample:
-		return []byte(`{"role":"assistant","model":"m","content":{"type":"text","text":"hello"}}`), nil, nil
-	case string(rawjson.Member(params, "mode")) == `"url"`:
-		return []byte(`{"action":"accept"}`), nil, nil
-	}
-	return []byte(`{"action":"accept","content":{"name":"Ann"}}`), nil, nil
-}
 
 func scopeOf(principal string) policy.Scope {
 	return policy.Scope{Principal: policy.Principal{ID: principal}}
 }
 
 // tool calls a tool for a principal.
-func tool(ctx context.Context, t testing.TB, p *Pool, principal, name string, peer Peer) string {
+func tool(ctx context.Context, t testing.TB, p *Pool, principal, name string, peer mcpclient.Peer) string {
 	t.Helper()
 	result, rpcErr, err := p.Do(ctx, scopeOf(principal), "s", "tools/call", []byte(`{"name":"`+name+`","arguments":{}}`), peer)
 	if err != nil || rpcErr != nil {
@@ -74,10 +33,10 @@ func tool(ctx context.Context, t testing.TB, p *Pool, principal, name string, pe
 
 // revisions are servers of the SDK, one for each revision of the protocol and each transport.
 func revisions(t *testing.T, each func(t *testing.T, version string, s Server)) {
-	for _, version := range append(slices.Clone(legacyVersions), modernVersion) {
+	for _, version := range append(slices.Clone(mcpclient.LegacyVersions), mcpclient.ModernVersion) {
 		t.Run(version+" stdio", func(t *testing.T) { each(t, version, play(t, "s", "play-sdk", version)) })
 		t.Run(version+" http", func(t *testing.T) {
-			h := sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{version}}, &mcp.StreamableHTTPOptions{Stateless: version == modernVersion})
+			h := sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{version}}, &mcp.StreamableHTTPOptions{Stateless: version == mcpclient.ModernVersion})
 			each(t, version, Server{Name: "s", URL: serveHTTP(t, h)})
 		})
 	}
@@ -96,16 +55,16 @@ func TestServersAskDuringACall(t *testing.T) {
 			want["elicit-url"] = `{"action":"accept"}`
 		}
 		for name, answer := range want {
-			peer := &person{caps: everything, answer: answers}
+			peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
 			result := tool(ctx, t, pool, "ann", name, peer)
-			if version == modernVersion {
+			if version == mcpclient.ModernVersion {
 				result = again(ctx, t, pool, name, result, peer)
 				answer = fmt.Sprintf(`{"answer":%s,"state":"the state"}`, answer)
 			}
 			if got := textOf(t, result); got != answer {
 				t.Errorf("%s: the server got %s", name, got)
 			}
-			if got := peer.notices(); name == "elicit-url" && version != modernVersion && !slices.Equal(got, []string{`notifications/elicitation/complete{"elicitationId":"e-1"}`}) {
+			if got := peer.Notices(); name == "elicit-url" && version != mcpclient.ModernVersion && !slices.Equal(got, []string{`notifications/elicitation/complete{"elicitationId":"e-1"}`}) {
 				t.Errorf("notices %q", got)
 			}
 		}
@@ -113,7 +72,7 @@ func TestServersAskDuringACall(t *testing.T) {
 }
 
 // again does what a client of the modern revision does: it answers what is asked and sends the call again.
-func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer Peer) string {
+func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer mcpclient.Peer) string {
 	t.Helper()
 	raw := []byte(result)
 	question := rawjson.Path(raw, "inputRequests", "q")
@@ -140,7 +99,7 @@ func TestServersAreToldWhatTheClientCannot(t *testing.T) {
 		`{"elicitation":null}`:       {"elicit": "elicitation/create"},
 	} {
 		for name, lacks := range want {
-			got := textOf(t, tool(ctx, t, p, "ann", name, &person{caps: caps, answer: answers}))
+			got := textOf(t, tool(ctx, t, p, "ann", name, &peertest.Person{Caps: caps, Answer: peertest.Answers}))
 			if lacks == "" && !strings.Contains(got, `"accept"`) || lacks != "" && !strings.Contains(got, "this client does not have the capability") || !strings.Contains(got, lacks) {
 				t.Errorf("%s with %s: %s", name, caps, got)
 			}
@@ -151,7 +110,7 @@ func TestServersAreToldWhatTheClientCannot(t *testing.T) {
 // A question goes to the one whose call it belongs to, however many call.
 func TestQuestionsOfManyCalls(t *testing.T) {
 	revisions(t, func(t *testing.T, version string, s Server) {
-		if version == modernVersion {
+		if version == mcpclient.ModernVersion {
 			return // its questions are in the results
 		}
 		stdio := s.Command != ""
@@ -166,7 +125,7 @@ func TestQuestionsOfManyCalls(t *testing.T) {
 					principal = "ann" // all are one person
 				}
 				for range 5 {
-					peer := &person{caps: everything, answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
+					peer := &peertest.Person{Caps: peertest.Everything, Answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
 						return []byte(`{"action":"accept","content":{"name":"` + name + `"}}`), nil, nil
 					}}
 					got := textOf(t, tool(ctx, t, p, principal, "elicit", peer))
@@ -191,11 +150,11 @@ func TestQuestionsPassByteForByte(t *testing.T) {
 	const answer = `{"action":"accept","content":{"n":12345678901234567890,"f":1.50e+01},"x-future":[ ]}`
 	var mu sync.Mutex
 	var asked []string
-	peer := &person{caps: everything, answer: func(_ context.Context, method string, params []byte) ([]byte, []byte, error) {
+	peer := &peertest.Person{Caps: peertest.Everything, Answer: func(_ context.Context, method string, params []byte) ([]byte, []byte, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, method+string(params))
-		if method == methodRoots {
+		if method == "roots/list" {
 			return nil, []byte(`{"code":-1,"message":"no","data":12345678901234567890}`), nil
 		}
 		return []byte(answer), nil, nil
@@ -214,11 +173,11 @@ func TestQuestionsPassByteForByte(t *testing.T) {
 
 func TestQuestionsOutsideOfACall(t *testing.T) {
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "asks-early"))
-	peer := &person{caps: everything, answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
+	peer := &peertest.Person{Caps: peertest.Everything, Answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
 		return nil, nil, errors.New("nobody may be asked")
 	}}
 	said := textOf(t, tool(testContext(t), t, p, "ann", "t", peer))
-	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + string(errNoCall.Raw()); said != want {
+	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"nobody can be asked: no call waits on this connection to which the request can only belong"}`; said != want {
 		t.Errorf("the server got %s", said)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rawjson"
 )
 
 func TestNamesOfACatalog(t *testing.T) {
@@ -39,18 +38,6 @@ func TestNamesOfACatalog(t *testing.T) {
 	}
 	if st.State != StateReady || st.Tools != 2 || !strings.HasPrefix(st.Error, "7 left out of its catalog") {
 		t.Errorf("%+v", st)
-	}
-}
-
-func TestResourceNames(t *testing.T) {
-	l := listing{}
-	l[resources] = [][]byte{
-		[]byte(`{"uri":"file:///A","name":"n"}`), []byte(`{"uri":"file:///a"}`), []byte(`{"uri":"x y"}`), []byte(`{"uri":""}`),
-		[]byte(`{"uri":"dup:1"}`), []byte(`{"uri":"dup:1","name":"other"}`), []byte(`{"uri":"a\u202eb"}`), []byte(`{"name":"no uri"}`),
-	}
-	defs, _, out := l.definitions("s", false)
-	if got := names(Catalog{Definitions: defs}); !slices.Equal(got, []string{"s__file:///A", "s__file:///a"}) || len(out) != 5 {
-		t.Errorf("%q, left out %q", got, out)
 	}
 }
 
@@ -205,7 +192,7 @@ func TestListChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name != "stdio" { // the stream of notices is opened beside the calls
-				waitFor(t, p.entry("s").conn.hears.Load)
+				<-p.entry("s").conn.Listening()
 			}
 			changed := p.Changed()
 			if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"grow","arguments":{}}`), nil); err != nil {
@@ -238,53 +225,7 @@ func TestServerThatNeverStopsTelling(t *testing.T) {
 			t.Fatal("nothing was learned")
 		}
 	}
-	if d := time.Since(begin); d < relearn {
+	if d := time.Since(begin); d < relearnMin {
 		t.Errorf("asked three times in %v", d)
 	}
-}
-
-func FuzzStoredCatalog(f *testing.F) {
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":[{"name":"a"}],"prompts":[],"resources":[],"resourceTemplates":[]}`))
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":[`))
-	f.Add([]byte(`{"version":2,"server":"s","config":"d","tools":7}`))
-	f.Add([]byte(``))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var l listing
-		_, known, err := l.parse(b, "s", "d")
-		if known && err != nil {
-			t.Error("known and broken")
-		}
-		defs, temps, _ := l.definitions("s", true)
-		for _, d := range append(defs, temps...) {
-			if !rawjson.Valid(d.Raw) || !bytes.Contains(b, d.Raw) {
-				t.Errorf("definition %q is not in the file", d.Raw)
-			}
-		}
-	})
-}
-
-func FuzzPage(f *testing.F) {
-	f.Add([]byte(`{"tools":[{"name":"a","annotations":{"readOnlyHint":true}},{"name":"A"},null,{"name":"b"}],"nextCursor":"x"}`))
-	f.Add([]byte(`{"tools":[{"name":"\u0061"},{"name":"a"}],"nextCursor":null}`))
-	f.Add([]byte(`{"tools":{}}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if !rawjson.Valid(b) {
-			return // a message is checked before its result is looked at
-		}
-		items, _, err := page(tools, b)
-		if err != nil {
-			return
-		}
-		var l listing
-		l[tools] = items
-		defs, _, _ := l.definitions("s", true)
-		seen := map[string]bool{}
-		for _, d := range defs {
-			fold := strings.ToLower(d.Item.Name)
-			if seen[fold] || !isToolName(d.Item.Name) {
-				t.Errorf("name %q", d.Item.Name)
-			}
-			seen[fold] = true
-		}
-	})
 }

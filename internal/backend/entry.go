@@ -8,6 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/backend/pin"
+	"mycelium/internal/backend/serverlog"
 	"mycelium/internal/policy"
 )
 
@@ -19,54 +24,54 @@ type entry struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	breaker *breaker
-	log     *serverLog // of its stderr
+	log     *serverlog.Log // of its stderr
 
-	mu      sync.Mutex
-	cfg     Server
-	digest  string
-	state   string
-	since   time.Time
-	fault   string   // why it failed, in words for people
-	conn    *conn    // nil: not connected
-	attempt *attempt // nil: none under way
-	queue   *queue
-	respite respite
-	ready   time.Time // when the connection stood
-	starts  int       // attempts so far
-	known   bool      // whether its catalog is
-	raw     listing
-	about   About
-	defs    []policy.Definition
-	temps   []policy.Definition
-	leftOut []string
-	pins    *pins
-	held    []Held
-	skills  []Served
-	muted   bool       // its instructions are in quarantine
-	judged  *conn      // whose definitions were last compared with the pins
-	tokens  *authority // gets tokens for it; nil: none was needed yet, or none can be
+	mu               sync.Mutex
+	cfg              Server
+	digest           string // of cfg, for the stored catalog
+	state            string
+	since            time.Time
+	fault            string      // why it failed, in words for people
+	conn             *connection // nil: not connected
+	attempt          *attempt    // nil: no start is under way
+	queue            *queue
+	backoff          backoff
+	ready            time.Time // when the connection was established
+	starts           int       // attempts so far
+	known            bool      // its catalog is known
+	listing          catalog.Listing
+	about            catalog.About
+	definitions      []policy.Definition
+	templates        []policy.Definition
+	leftOut          []string
+	pins             *pin.Pins
+	held             []pin.Held
+	skills           []pin.Served
+	instructionsHeld bool             // its instructions are in quarantine
+	checked          *connection      // whose definitions were last compared with the pins
+	authority        *oauth.Authority // gets tokens for it; nil: none was needed yet, or none can be got
 }
 
-// attempt is one try to start a server; all who need it wait for the same.
+// attempt is one try to start a server. All who need the server wait for the same attempt.
 type attempt struct {
 	done chan struct{}
-	conn *conn
+	conn *connection
 	err  error
 }
 
 var errRemoved = errors.New("it was taken out of the configuration, or the program ends")
 
-// need returns a connection, starting the server where there is none. fresh tells that the server was not connected before.
-func (e *entry) need(ctx context.Context) (c *conn, fresh bool, err error) {
+// connect returns a connection, and starts the server if there is none. fresh reports that the server was not connected before.
+func (e *entry) connect(ctx context.Context) (c *connection, fresh bool, err error) {
 	e.mu.Lock()
-	// The reason is there before the calls in flight fail with it, so that who calls again after a failure gets a new connection.
+	// The connection has its error before the calls in flight fail with it, so that a caller that tries again gets a new connection.
 	if c := e.conn; c != nil {
-		why := c.calls.reason()
-		if why == nil {
+		err := c.Err()
+		if err == nil {
 			e.mu.Unlock()
 			return c, false, nil
 		}
-		e.drop(c, why)
+		e.detach(c, err)
 	}
 	if e.cfg.Disabled {
 		e.mu.Unlock()
@@ -74,19 +79,19 @@ func (e *entry) need(ctx context.Context) (c *conn, fresh bool, err error) {
 	}
 	a := e.attempt
 	if a == nil {
-		wait, err := e.respite.rest(e.pool.now())
+		wait, err := e.backoff.delay(e.pool.now())
 		if err != nil {
 			e.mu.Unlock()
 			return nil, false, err
 		}
 		a = &attempt{done: make(chan struct{})}
-		if !e.pool.crew.launch(func() { e.start(a, wait) }) {
+		if !e.pool.tasks.start(func() { e.run(a, wait) }) {
 			e.mu.Unlock()
 			return nil, false, errRemoved
 		}
 		e.attempt = a
 		e.starts++
-		e.set(StateStarting, "")
+		e.setState(StateStarting, "")
 	}
 	e.mu.Unlock()
 	select {
@@ -97,19 +102,20 @@ func (e *entry) need(ctx context.Context) (c *conn, fresh bool, err error) {
 	}
 }
 
-// set records a state. The lock is held.
-func (e *entry) set(state, fault string) {
+// setState records a state. The lock is held.
+func (e *entry) setState(state, fault string) {
 	e.state, e.fault, e.since = state, fault, e.pool.now()
 }
 
-// start makes one attempt and, where it succeeds, keeps the connection until it is gone.
-func (e *entry) start(a *attempt, wait time.Duration) {
+// run makes one attempt and, if it succeeds, serves the connection until the connection ends.
+func (e *entry) run(a *attempt, wait time.Duration) {
 	if wait > 0 {
-		_ = pause(e.ctx, wait)
+		_ = sleep(e.ctx, wait)
 	}
-	c, err := &conn{}, e.ctx.Err()
+	var c *connection
+	err := e.ctx.Err()
 	if err == nil {
-		c, err = e.connect()
+		c, err = e.dial()
 	}
 	if e.ctx.Err() != nil && err != nil {
 		err = errRemoved
@@ -117,13 +123,13 @@ func (e *entry) start(a *attempt, wait time.Duration) {
 	e.mu.Lock()
 	e.attempt = nil
 	if err != nil {
-		e.respite.failed(e.pool.now(), err, false)
-		e.set(StateFailed, err.Error())
+		e.backoff.failed(e.pool.now(), err, false)
+		e.setState(StateFailed, err.Error())
 	} else {
 		e.conn, e.ready = c, e.pool.now()
-		e.set(StateReady, "")
+		e.setState(StateReady, "")
 	}
-	stop := e.cfg.Stop.or(DefaultStop)
+	grace := e.cfg.Stop.or(DefaultStop)
 	e.mu.Unlock()
 	a.err = err
 	if err == nil {
@@ -131,124 +137,65 @@ func (e *entry) start(a *attempt, wait time.Duration) {
 	}
 	close(a.done)
 	if err != nil {
-		level, login := slog.LevelWarn, (*AuthorizationError)(nil)
+		level, login := slog.LevelWarn, (*oauth.AuthorizationError)(nil)
 		if errors.As(err, &login) {
-			level = slog.LevelInfo // it works as it should: status, doctor and every call say what is missing
+			level = slog.LevelInfo // no fault of the server: status, doctor and every call say what is missing
 		}
 		e.pool.logger.Log(e.ctx, level, "server did not start", "server", e.name, "error", err)
 		e.pool.rebuild()
-		if c.link != nil {
-			e.close(c, stop)
+		if c != nil {
+			e.close(c, grace)
 		}
 		return
 	}
-	e.pool.logger.Info("server ready", "server", e.name, "protocol", c.version)
-	e.keep(c)
+	e.pool.logger.Info("server ready", "server", e.name, "protocol", c.Version())
+	e.serve(c)
 }
 
-// connect starts the server and does the handshake. The connection is returned with an error too: its link, if there is one, has to be closed.
-func (e *entry) connect() (*conn, error) {
+// dial starts the server and does the handshake. With an error it may return a connection that has to be closed.
+func (e *entry) dial() (*connection, error) {
 	e.mu.Lock()
 	cfg := e.cfg
 	e.mu.Unlock()
-	c := &conn{
-		calls: newCalls(e.pool.now), client: e.pool.client, dirty: make(chan struct{}, 1), log: e.log, pulse: newPulse(),
-		wishes: make(chan chan error), first: make(chan struct{}), heard: make(chan struct{}),
-		patience: e.patience, tuning: make(chan struct{}, 1),
-		updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, missed: func() { e.pool.subs.missed(e.name) },
-	}
 	l, err := cfg.resolve(e.pool.dir, e.pool.variables(), e.pool.secret)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	l.authority = e.authorityOf(l)
-	c.secrets = l.secrets
+	l.Authority = e.authorityFor(l)
 	limit := cfg.Start.or(DefaultStart)
 	ctx, cancel := context.WithTimeout(e.ctx, limit)
 	defer cancel()
-	if err := c.open(l, e.pool.spawner); err != nil {
-		return c, l.secrets.error(err)
+	c := newConnection()
+	c.secrets = l.Secrets
+	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
+		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
+		Changed: c.setChanged,
+		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
+	})
+	if err != nil {
+		return nil, redactError(l.Secrets, err)
 	}
-	err = c.handshake(ctx)
+	err = c.Handshake(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = c.explain(fmt.Sprintf("it was not ready within %v", limit))
+		err = c.Explain(fmt.Sprintf("it was not ready within %v", limit))
 	}
 	if err != nil {
-		return c, l.secrets.error(err)
+		return c, redactError(l.Secrets, err)
 	}
 	return c, nil
 }
 
-// keep learns what the server offers, again whenever it says that this changed, until the connection or the entry ends.
-func (e *entry) keep(c *conn) {
-	var due <-chan time.Time
-	last, often := e.pool.now(), relearn
+// askLimit is how long a client may take for the answer to a request of this server.
+func (e *entry) askLimit() time.Duration {
 	e.mu.Lock()
-	c.link.knows(e.raw[tools])
-	silence := e.cfg.Ping.or(DefaultPing)
-	e.mu.Unlock()
-	look := time.NewTicker(silence)
-	defer look.Stop()
-	e.pool.crew.launch(func() {
-		c.hear(e.ctx)
-		if !c.hears.Swap(true) {
-			close(c.heard)
-		}
-	})
-	c.firstErr = e.learn(c)
-	c.awaitHearing(e.ctx)
-	close(c.first)
-	for {
-		select {
-		case <-c.link.gone():
-			e.lost(c, c.calls.reason())
-			e.close(c, e.grace())
-			return
-		case <-e.ctx.Done():
-			e.lost(c, nil)
-			e.close(c, e.grace())
-			return
-		case w := <-c.wishes:
-			w <- e.learn(c)
-			last = e.pool.now()
-		case <-look.C:
-			if c.quiet() {
-				e.ping(c)
-			}
-		case <-c.pulse.late:
-			e.ping(c)
-		case err := <-c.pulse.verdict:
-			e.judge(c, err)
-		case <-c.dirty:
-			if due == nil {
-				since := e.pool.now().Sub(last)
-				if since > 2*often {
-					often = relearn
-				}
-				due = time.After(max(debounce, often-since))
-				often = min(2*often, relearnSeldom)
-			}
-		case <-due:
-			due, last = nil, e.pool.now()
-			if err := e.learn(c); err != nil {
-				e.pool.logger.Warn("catalog not learned", "server", e.name, "error", err)
-			}
-		}
-	}
+	defer e.mu.Unlock()
+	return e.cfg.Ask.or(mcpclient.DefaultAskLimit)
 }
 
-// A change of a list is waited out for debounce, because servers tell of each item. A server that never stops telling is asked
-// once in relearn, and less and less often down to once in relearnSeldom.
-const (
-	debounce      = 100 * time.Millisecond
-	relearn       = time.Second
-	relearnSeldom = 10 * time.Second
-)
-
 // close ends a connection and everything behind it.
-func (e *entry) close(c *conn, grace time.Duration) {
-	c.link.close(grace)
-	e.log.close()
+func (e *entry) close(c *connection, grace time.Duration) {
+	c.Close(grace)
+	e.log.Close()
 }
 
 func (e *entry) grace() time.Duration {
@@ -257,138 +204,60 @@ func (e *entry) grace() time.Duration {
 	return e.cfg.Stop.or(DefaultStop)
 }
 
-// drop forgets a connection that is gone, and counts its end against the server if that came by itself. The lock is held.
-func (e *entry) drop(c *conn, why error) {
+// detach forgets a connection that has ended, and counts its end as a failure of the server if the server is at fault. The lock is held.
+func (e *entry) detach(c *connection, err error) {
 	if e.conn != c {
-		return // it was dropped before
+		return // it was detached before
 	}
 	e.conn = nil
-	var blameless blamelessError
-	if why == nil || errors.Is(why, errClosed) || errors.As(why, &blameless) {
+	if err == nil || errors.Is(err, mcpclient.ErrClosed) || mcpclient.IsKeeperFailure(err) {
 		return
 	}
 	now := e.pool.now()
-	if now.Sub(e.ready) >= steady {
-		e.respite = respite{}
+	if now.Sub(e.ready) >= stableAfter {
+		e.backoff = backoff{}
 		return
 	}
-	e.respite.failed(now, errors.New(c.secrets.text(why.Error())), true)
+	e.backoff.failed(now, errors.New(c.secrets.Text(err.Error())), true)
 }
 
-// lost notes that a connection is gone. An end without a reason is our own wish, and a session that a server forgot is no fault.
-func (e *entry) lost(c *conn, why error) {
+// disconnected records that a connection has ended. Without an error we ended it ourselves. A server that forgot our session has not
+// failed.
+func (e *entry) disconnected(c *connection, err error) {
 	e.mu.Lock()
-	e.drop(c, why)
-	if e.conn == nil && e.attempt == nil { // else another attempt says how it is
-		if why == nil || errors.Is(why, errSessionGone) {
-			e.set(StateIdle, "")
+	e.detach(c, err)
+	if e.conn == nil && e.attempt == nil { // otherwise the next attempt sets the state
+		if err == nil || errors.Is(err, mcpclient.ErrSessionGone) {
+			e.setState(StateIdle, "")
 		} else {
-			e.set(StateFailed, c.secrets.text(why.Error()))
+			e.setState(StateFailed, c.secrets.Text(err.Error()))
 		}
 	}
 	e.mu.Unlock()
 	e.pool.rebuild()
-	if why != nil {
-		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.text(why.Error()))
+	if err != nil {
+		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.Text(err.Error()))
 	}
 }
 
-// forgive forgets what the respite and the breaker hold against a server: a person wants to try it now.
-func (e *entry) forgive() {
+// resetFailures resets the backoff and the breaker of a server: a person wants to try it now.
+func (e *entry) resetFailures() {
 	if e.builtin != nil {
 		return
 	}
 	e.breaker.reset()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.respite = respite{}
+	e.backoff = backoff{}
 }
 
-// learn lists what the server offers and publishes it.
-func (e *entry) learn(c *conn) error {
-	e.mu.Lock()
-	old, cfg, digest := e.raw, e.cfg, e.digest
-	e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(e.ctx, cfg.Start.or(DefaultStart))
-	defer cancel()
-	l, problems, err := c.learn(ctx, old)
-	if err != nil {
-		err = c.secrets.error(fmt.Errorf("learn its catalog: %w", err))
-		e.mu.Lock()
-		if e.conn == c {
-			e.fault = err.Error()
-		}
-		e.mu.Unlock()
-		e.pool.rebuild()
-		return err
-	}
-	for k := range l {
-		for i, raw := range l[k] {
-			l[k][i] = c.secrets.json(raw)
-		}
-	}
-	about := c.about()
-	c.link.knows(l[tools])
-	e.mu.Lock()
-	e.know(l, about, true)
-	e.judged = c
-	if e.conn == c {
-		e.fault = ""
-	}
-	for _, p := range problems {
-		e.leftOut = append(e.leftOut, c.secrets.text(p))
-	}
-	leftOut := e.leftOut
-	e.mu.Unlock()
-	for _, s := range leftOut {
-		e.pool.logger.Warn("part of a catalog is left out", "server", e.name, "reason", s)
-	}
-	pinErr := e.pins.save() // first: a stored catalog without pins is held to be forged
-	e.pool.rebuild()
-	if pinErr != nil {
-		return pinErr
-	}
-	return l.save(e.pool.catalogs, e.name, digest, about)
-}
-
-// know takes a listing over. The lock is held.
-//
-// live: the server itself said it just now.
-func (e *entry) know(l listing, about About, live bool) {
-	e.raw, e.about, e.known = l, about, true
-	e.defs, e.temps, e.leftOut = l.definitions(e.name, e.cfg.Trust)
-	e.sift(live)
-}
-
-// refresh starts the server if needed and learns its catalog.
-func (e *entry) refresh(ctx context.Context) error {
-	if e.builtin != nil {
-		e.pool.rebuild()
+// sleep waits, or ends with ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
 		return nil
-	}
-	c, fresh, err := e.need(ctx)
-	if err != nil {
-		return err
-	}
-	if fresh { // its first lesson is on the way
-		select {
-		case <-c.first:
-			return c.firstErr
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	w := make(chan error, 1)
-	select {
-	case c.wishes <- w:
-	case <-c.link.gone():
-		return c.calls.reason()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-w:
-		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}

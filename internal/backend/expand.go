@@ -42,7 +42,7 @@ type lookup func(source, name string) (string, error)
 type expander struct {
 	vars    variables
 	find    lookup            // nil: secrets are not asked for; what names one cannot be used then
-	blind   bool              // a secret was not asked for
+	unasked bool              // a secret was not asked for
 	faults  []error           // secrets that are not to be had
 	used    map[string]string // name → value that was put in
 	missing []string
@@ -107,7 +107,7 @@ func (x *expander) value(name string, hasFallback bool) (string, bool) {
 		return v, ok
 	}
 	if x.find == nil {
-		x.blind = true
+		x.unasked = true
 		return "", false
 	}
 	v, err := x.find(source, secretName)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -172,15 +173,15 @@ func (f *fake) call(m rpc.Message) {
 	case "malformed":
 		f.line(`{"jsonrpc":"2.0","id":%s,"result":{"a":1,"a":2}}`, m.ID)
 	case "huge":
-		f.line(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, m.ID, strings.Repeat("x", maxAnswer))
+		f.line(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, m.ID, strings.Repeat("x", mcpclient.MaxAnswer))
 	case "huge-among":
 		switch args := string(rawjson.Member(m.Params, "arguments")); args {
 		case `{"hold":1}`:
 			f.held = m.ID
 		case `{"huge":1}`:
-			f.line(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s","id":%s}}`, m.ID, strings.Repeat("x", maxAnswer), f.held)
+			f.line(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s","id":%s}}`, m.ID, strings.Repeat("x", mcpclient.MaxAnswer), f.held)
 		case `{"huge":2}`:
-			f.line(`{"jsonrpc":"2.0","result":{"x":"%s"},"id":%s}`, strings.Repeat("x", maxAnswer), m.ID)
+			f.line(`{"jsonrpc":"2.0","result":{"x":"%s"},"id":%s}`, strings.Repeat("x", mcpclient.MaxAnswer), m.ID)
 		default:
 			f.result(m.ID, "{}")
 			f.result(f.held, fakeResult)

@@ -30,7 +30,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := ask(hung, t, p, "s", nil); first <- err }()
-	waitFor(t, func() bool { return p.entry("s").conn.calls.busy() == 1 }) // it is on its way, before its end can be
+	waitFor(t, func() bool { return p.entry("s").conn.Busy() == 1 }) // it is on its way, before its end can be
 	at(t, p, 1, 0)
 	go func() { _, err := ask(ctx, t, p, "s", nil); second <- err }()
 	at(t, p, 1, 1)
@@ -149,7 +149,7 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done(&missedError{"it did not answer tools/call within 50ms"})
+		done(&noAnswerError{"it did not answer tools/call within 50ms"})
 	}
 	ctx := testContext(t)
 	_, err := ask(ctx, t, p, "s", nil)
@@ -184,23 +184,23 @@ func TestTimeoutsOpenTheBreaker(t *testing.T) {
 	}
 }
 
-func TestRespite(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	why := errors.New("no reason")
-	var r respite
-	if wait, err := r.rest(now); wait != 0 || err != nil {
+	var r backoff
+	if wait, err := r.delay(now); wait != 0 || err != nil {
 		t.Error(wait, err)
 	}
 	r.failed(now, why, true) // it had started: the moment is waited for
-	if wait, err := r.rest(now); err != nil || wait < firstRespite/2 || wait > firstRespite {
+	if wait, err := r.delay(now); err != nil || wait < backoffMin/2 || wait > backoffMin {
 		t.Error(wait, err)
 	}
-	most := firstRespite
+	most := backoffMin
 	for i := 2; i < 40; i++ {
 		r.failed(now, why, true)
-		most = min(2*most, mostRespite)
-		_, err := r.rest(now)
-		var rest *respiteError
+		most = min(2*most, backoffMax)
+		_, err := r.delay(now)
+		var rest *backoffError
 		if !errors.As(err, &rest) || rest.failures != i || rest.until.Before(now.Add(most/2)) || rest.until.After(now.Add(most)) {
 			t.Fatalf("after %d failures: %v", i, err)
 		}
@@ -208,12 +208,12 @@ func TestRespite(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if wait, err := r.rest(now.Add(mostRespite)); wait != 0 || err != nil {
+	if wait, err := r.delay(now.Add(backoffMax)); wait != 0 || err != nil {
 		t.Error(wait, err)
 	}
-	var once respite
+	var once backoff
 	once.failed(now, why, false) // it never started: who needs it is told at once
-	if _, err := once.rest(now); err == nil {
+	if _, err := once.delay(now); err == nil {
 		t.Error("who needs a server that did not start has to wait")
 	}
 }
@@ -237,7 +237,7 @@ func TestServerThatDiesIsLeftAlone(t *testing.T) {
 	waitFor(t, func() bool { s := p.Status()[0]; return s.State == StateFailed && !s.Retry.IsZero() && s.Restarts > 0 })
 	e := p.entry("s")
 	e.mu.Lock()
-	failures := e.respite.failures
+	failures := e.backoff.failures
 	e.mu.Unlock()
 	if failures < 2 {
 		t.Errorf("%d failures are counted", failures)
@@ -255,7 +255,7 @@ func TestServerThatWasFineForLong(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		e.mu.Lock()
-		e.ready = e.ready.Add(-steady)
+		e.ready = e.ready.Add(-stableAfter)
 		e.mu.Unlock()
 		if _, err := ask(ctx, t, p, "s", nil); err == nil || !strings.Contains(err.Error(), "exit status 7") {
 			t.Fatal(err)
@@ -272,12 +272,12 @@ func TestATurnAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 { // which of two things that happen at once is seen first is left to chance
 			q := newQueue(&Server{Concurrency: 1})
-			q.take()
+			q.tryAcquire()
 			go func() {
 				<-time.After(time.Second)
-				q.leave()
+				q.release()
 			}()
-			left, err := q.join(t.Context(), time.Second)
+			left, err := q.acquireWithin(t.Context(), time.Second)
 			if err == nil && left <= 0 {
 				t.Fatalf("a turn with %v left", left)
 			}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
 )
 
@@ -133,7 +133,7 @@ func TestStraysEndWithTheirServer(t *testing.T) {
 	if err := p.Start(ctx, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
-	keeper := keeperPID(os.Getpid())
+	keeperID := keeperPID(os.Getpid())
 	gone, stays := watchFamily(t, folders["a"]), watchFamily(t, folders["b"])
 	if err := p.Reconfigure(slices.DeleteFunc(servers, func(s Server) bool { return s.Name == "a" })); err != nil {
 		t.Fatal(err)
@@ -147,8 +147,8 @@ func TestStraysEndWithTheirServer(t *testing.T) {
 			t.Errorf("b's %s ended with a", name)
 		}
 	}
-	if now := keeperPID(os.Getpid()); now != keeper {
-		t.Errorf("the keeper was %d and is %d", keeper, now)
+	if now := keeperPID(os.Getpid()); now != keeperID {
+		t.Errorf("the keeper was %d and is %d", keeperID, now)
 	}
 	if got, err := ask(ctx, t, p, "b", nil); err != nil || got != fakeResult {
 		t.Error(got, err)
@@ -176,13 +176,6 @@ func TestStraysEndWithAServerThatDied(t *testing.T) {
 	}
 }
 
-// BenchmarkStrays is one look of the keeper over the processes of the machine.
-func BenchmarkStrays(b *testing.B) {
-	for b.Loop() {
-		strays()
-	}
-}
-
 // playOwner is a daemon: it starts a server through a keeper, says so, and waits for its own violent end.
 func playOwner(args []string) error {
 	self, pids := args[0], args[1]
@@ -200,13 +193,23 @@ func playOwner(args []string) error {
 
 // keeperPID finds the keeper among the children of a process.
 func keeperPID(owner int) int {
-	for _, pid := range descendants(owner) {
+	for _, pid := range keeper.Descendants(owner) {
 		cmd, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if parent, _ := parentOf(pid); parent == owner && strings.Contains(string(cmd), "play-keeper") {
+		if parentOf(pid) == owner && strings.Contains(string(cmd), "play-keeper") {
 			return pid
 		}
 	}
 	return 0
+}
+
+// parentOf is the parent of a process; 0: it is gone.
+func parentOf(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	var parent int
+	if _, after, ok := strings.Cut(string(b), "\nPPid:"); ok {
+		_, _ = fmt.Sscan(after, &parent)
+	}
+	return parent
 }
 
 // startOwner runs playOwner and returns it with its keeper.
@@ -252,14 +255,14 @@ func TestKilledKeeper(t *testing.T) {
 	if err := p.Learn(ctx, "s"); err != nil {
 		t.Fatal(err)
 	}
-	keeper := keeperPID(os.Getpid())
-	server := watchPID(t, descendants(keeper)[0])
+	keeperID := keeperPID(os.Getpid())
+	server := watchPID(t, keeper.Descendants(keeperID)[0])
 	failed := make(chan error, 1)
 	go func() {
 		_, err := ask(ctx, t, p, "s", nil)
 		failed <- err
 	}()
-	if err := unix.Kill(keeper, unix.SIGKILL); err != nil {
+	if err := unix.Kill(keeperID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-failed; err == nil {
@@ -277,9 +280,9 @@ func TestKeeperHoldsOutAgainstSignals(t *testing.T) {
 	if err := p.Start(ctx, []string{"s"}); err != nil {
 		t.Fatal(err)
 	}
-	keeper := keeperPID(os.Getpid())
+	keeperID := keeperPID(os.Getpid())
 	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} {
-		if err := unix.Kill(keeper, sig); err != nil {
+		if err := unix.Kill(keeperID, sig); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -331,32 +334,5 @@ func TestKeeperTellsWhatCannotStart(t *testing.T) {
 		if err == nil || err.Error() != `server "s": start process: no such file or directory` {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestKeeperAlone(t *testing.T) {
-	cmd := exec.Command(self(t), "play-keeper")
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "no socket") {
-		t.Errorf("%v: %s", err, out)
-	}
-	// A keeper whose owner speaks nonsense ends.
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
-	defer ours.Close()
-	cmd = exec.Command(self(t), "play-keeper")
-	cmd.Stdin = theirs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	theirs.Close()
-	if _, err := io.WriteString(ours, "{\"spawn\":[\"/bin/true\"]}\n"); err != nil { // without its descriptors
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
 	}
 }

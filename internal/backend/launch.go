@@ -9,20 +9,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/oauth"
 )
 
-// launch is a server's entry with everything expanded: what is needed to reach it.
+// launch is a server's entry with everything expanded.
 type launch struct {
-	argv      []string // absolute program first; nil for HTTP
-	env       []string
-	dir       string
-	url       *url.URL
-	old       bool // it is the transport of 2024
-	headers   map[string]string
-	oauth     *OAuth     // nil: the entry says nothing of it
-	authority *authority // gets tokens for it; nil: none are
-	realm     string     // who may use the tokens of this server: a project's folder; empty: every project of the user
-	secrets   redactor   // what must not be shown to anybody
+	mcpclient.Target
+	oauth *oauth.Config // nil: the entry says nothing about OAuth
+	realm string        // who may use the tokens of this server: a project's folder; empty: every project of the user
 }
 
 // inherited are the variables that a server gets from our environment. Nothing else passes: no key of a model, no token of ours,
@@ -37,37 +34,6 @@ func isInherited(name string) bool {
 		slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// typeSSE is the type of a server that speaks the HTTP transport of 2024.
-const typeSSE = "sse"
-
-// isHTTP tells the transport of an entry. The aliases are the spellings of other clients' configurations.
-func (s *Server) isHTTP() bool {
-	switch s.Type {
-	case "http", "streamable-http", "streamableHttp", "streamable_http", typeSSE:
-		return true
-	case "":
-		return s.Command == "" && s.URL != ""
-	}
-	return false
-}
-
-// check finds what is wrong in an entry without looking at the environment.
-func (s *Server) check() error {
-	switch {
-	case s.Builtin != "":
-		return fmt.Errorf("there is no built-in server %q", s.Builtin)
-	case s.isHTTP() && s.URL == "":
-		return fmt.Errorf("type %s needs a url", s.Type)
-	case s.isHTTP():
-		return nil
-	case s.Type != "" && s.Type != "stdio":
-		return fmt.Errorf("unknown type %q: write stdio, http or sse", s.Type)
-	case s.Command == "":
-		return errors.New("neither command nor url")
-	}
-	return nil
-}
-
 // resolve expands an entry. dir is the project folder. An entry whose variables have no value is an error that names all of them:
 // an empty string in the place of a token would turn a refusal into something else.
 //
@@ -77,31 +43,31 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	l := &launch{dir: dir, old: s.Type == typeSSE}
+	l := &launch{Target: mcpclient.Target{Dir: dir, SSE: s.Type == typeSSE}}
 	var address string
 	if s.isHTTP() {
 		address = x.expand(s.URL)
-		l.headers = make(map[string]string, len(s.Headers))
+		l.Headers = make(map[string]string, len(s.Headers))
 		for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
-			l.headers[k] = x.expand(s.Headers[k])
+			l.Headers[k] = x.expand(s.Headers[k])
 		}
 		if s.OAuth != nil {
-			l.oauth = s.OAuth.expand(x)
+			l.oauth = s.OAuth.Expand(x.expand)
 		}
 		if !s.Shared {
 			l.realm = dir
 		}
 	} else {
-		l.argv = []string{x.expand(s.Command)}
+		l.Argv = []string{x.expand(s.Command)}
 		for _, a := range s.Args {
-			l.argv = append(l.argv, x.expand(a))
+			l.Argv = append(l.Argv, x.expand(a))
 		}
 		if cwd := x.expand(s.Cwd); filepath.IsAbs(cwd) {
-			l.dir = cwd
+			l.Dir = cwd
 		} else {
-			l.dir = filepath.Join(dir, cwd)
+			l.Dir = filepath.Join(dir, cwd)
 		}
-		l.env = s.childEnv(x)
+		l.Env = s.childEnv(x)
 	}
 	if x.missing != nil {
 		return nil, &missingError{names: x.missing}
@@ -109,21 +75,21 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 	if x.faults != nil {
 		return nil, fmt.Errorf("%w (hint: docs/secrets.md says where secrets can be and how to put them there)", errors.Join(x.faults...))
 	}
-	if x.blind {
+	if x.unasked {
 		return l, nil
 	}
-	l.secrets = newRedactor(x.used, s, l)
+	l.Secrets = secretsOf(x.used, s, l)
 	if s.isHTTP() {
 		if err := l.parseURL(address); err != nil {
 			return nil, err
 		}
 		return l, l.checkOAuth()
 	}
-	program, err := lookPath(l.argv[0], environment(l.env)["PATH"], l.dir)
+	program, err := lookPath(l.Argv[0], environment(l.Env)["PATH"], l.Dir)
 	if err != nil {
-		return nil, errors.New(l.secrets.text(err.Error()))
+		return nil, errors.New(l.Secrets.Text(err.Error()))
 	}
-	l.argv[0] = program
+	l.Argv[0] = program
 	return l, nil
 }
 
@@ -132,7 +98,7 @@ func (l *launch) parseURL(address string) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("url is not an http or https address") // the address may carry a secret: it is not shown
 	}
-	l.url = u
+	l.URL = u
 	return nil
 }
 
@@ -145,19 +111,19 @@ func (l *launch) checkOAuth() error {
 		return errors.New(why)
 	}
 	if err := l.oauth.Check(); err != nil {
-		return errors.New(l.secrets.text(err.Error()))
+		return errors.New(l.Secrets.Text(err.Error()))
 	}
 	return nil
 }
 
 // noOAuth says why no token is got for a server; empty: one may be.
 func (l *launch) noOAuth() string {
-	for k := range l.headers {
+	for k := range l.Headers {
 		if strings.EqualFold(k, "Authorization") {
 			return "its entry has an Authorization header, so that no token is got for it (hint: keep headers or oauth)"
 		}
 	}
-	if l.url.Scheme == "http" && !isLoopback(l.url.Hostname()) {
+	if l.URL.Scheme == "http" && !httpclient.IsLoopback(l.URL.Hostname()) {
 		return "its url is not https, so that a token could be read on its way (hint: write https, or a server on this machine)"
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
 )
 
@@ -173,47 +174,15 @@ func TestChildEnvironment(t *testing.T) {
 	}
 }
 
-func TestTailHidesSecretsAtItsCut(t *testing.T) {
-	r := newRedactor(map[string]string{"K": "topsecretvalue"}, &Server{}, &launch{})
-	for shift := range 40 {
-		tl := &tail{secrets: r}
-		for range 3 {
-			_, _ = tl.Write([]byte(strings.Repeat("a", shift)))
-			for range 3 * tailSize / len("topsecretvalue") {
-				_, _ = tl.Write([]byte("topsecretvalue"))
-			}
-		}
-		got := tl.String()
-		if rest := strings.Trim(strings.ReplaceAll(got, "${K}", ""), "a"); rest != "" {
-			t.Fatalf("shift %d: %q is left", shift, rest)
-		}
-		if len(got) > tailSize {
-			t.Errorf("%d bytes", len(got))
-		}
-	}
-}
-
-func TestTailIsBoundedAndPrintable(t *testing.T) {
-	tl := &tail{}
-	for range 100 {
-		_, _ = tl.Write([]byte(strings.Repeat("x", 10_000)))
-	}
-	_, _ = tl.Write([]byte("\x1b[31mred\u202e\xff 日本\n"))
-	got := tl.String()
-	if len(got) > tailSize+10 || !strings.HasSuffix(got, "x[31mred\uFFFD 日本") {
-		t.Errorf("%d bytes, ends with %q", len(got), got[max(0, len(got)-40):])
-	}
-}
-
 func TestRedactor(t *testing.T) {
-	r := newRedactor(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
-		&launch{env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, headers: map[string]string{"Authorization": "Bearer tokentoken"}})
+	r := secretsOf(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
+		&launch{Target: mcpclient.Target{Env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, Headers: map[string]string{"Authorization": "Bearer tokentoken"}}})
 	in := `se cret/"x se+cret%2F%22x se%20cret%2F%22x se cret/\"x abc literal visible inherited Bearer tokentoken; tokentoken`
 	want := `${A} ${A} ${A} ${A} abc [MY_KEY] visible inherited [Authorization]; [Authorization]`
-	if got := r.text(in); got != want {
+	if got := r.Text(in); got != want {
 		t.Errorf("%s", got)
 	}
-	if got := string(r.json([]byte(in))); got != want {
+	if got := string(r.JSON([]byte(in))); got != want {
 		t.Errorf("%s", got)
 	}
 }

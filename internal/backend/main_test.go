@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/keeper"
+
 	"go.uber.org/goleak"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,7 +20,7 @@ import (
 
 // The test binary plays every program that the tests start: its first argument says which.
 var programs = map[string]func(args []string) error{
-	"play-keeper": func([]string) error { return RunKeeper() },
+	"play-keeper": func([]string) error { return keeper.Run() },
 	"play-sdk":    playSDK,
 	"play-owner":  playOwner,
 	"play-fake":   playFake,
@@ -166,7 +169,7 @@ func playSDK(args []string) error {
 	s := sdkServer(&mcp.ServerOptions{PageSize: 2, SupportedProtocolVersions: args})
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-			if method == "initialize" && slices.Equal(args, []string{modernVersion}) {
+			if method == "initialize" && slices.Equal(args, []string{mcpclient.ModernVersion}) {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
 			}
 			return next(ctx, method, r)

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/backend/oauthtest"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/backend/oauth/oauthtest"
 )
 
 // TestOAuthHostileProvider: every way in which the other side may lie to a login ends in an error that says so, and no code, secret or token of
@@ -21,7 +22,7 @@ func TestOAuthHostileProvider(t *testing.T) {
 	huge := strings.Repeat("x", 2<<20)
 	for name, c := range map[string]struct {
 		hostile func(g *guarded)
-		edit    func(o *OAuth)
+		edit    func(o *oauth.Config)
 		want    string
 		asked   int // requests of the token endpoint: a code was shown to it
 	}{
@@ -39,7 +40,7 @@ func TestOAuthHostileProvider(t *testing.T) {
 		"resource: a private authorization server": {func(g *guarded) { g.EditResource = set("authorization_servers", []string{"https://10.0.0.1"}) }, nil, "not an address of the public internet", 0},
 		"resource: another port of this machine":   {func(g *guarded) { g.EditResource = set("authorization_servers", []string{"http://127.0.0.1:1"}) }, nil, "is refused", 0},
 		"resource: a file":                         {func(g *guarded) { g.EditResource = set("authorization_servers", []string{"file:///etc/passwd"}) }, nil, "not an https address", 0},
-		"resource: not the issuer that the operator named": {func(*guarded) {}, func(o *OAuth) { o.Issuer = "https://login.example.com" },
+		"resource: not the issuer that the operator named": {func(*guarded) {}, func(o *oauth.Config) { o.Issuer = "https://login.example.com" },
 			"oauth.issuer is https://login.example.com", 0},
 		"issuer: it is called otherwise":  {func(g *guarded) { g.EditServer = set("issuer", "https://honest.example.com") }, nil, "it may be another", 0},
 		"issuer: it has no name":          {func(g *guarded) { g.EditServer = set("issuer", "") }, nil, "it may be another", 0},
@@ -183,7 +184,7 @@ func TestOAuthAnswersOnce(t *testing.T) {
 	crossed := two.Query()
 	crossed.Set("code", one.Query().Get("code")) // the code of one login in the answer to the other: PKCE refuses it
 	if err := p.EndLogin(ctx, "s", crossed.Encode()); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
-		t.Errorf("a crossed answer: %v", err)
+		t.Errorf("a crossed Answer: %v", err)
 	}
 	if err := p.EndLogin(ctx, "s", two.RawQuery); err == nil || !strings.Contains(err.Error(), "answers no login of ours") {
 		t.Errorf("an answer that was used: %v", err)
@@ -196,12 +197,12 @@ func TestOAuthAnswersOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, a, err := p.oauth("s")
+	_, a, err := p.authority("s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := a.now
-	a.now = func() time.Time { return now().Add(loginLife + time.Second) }
+	now := a.Now
+	a.Now = func() time.Time { return now().Add(10*time.Minute + time.Second) }
 	if err := p.EndLogin(ctx, "s", three.RawQuery); err == nil || !strings.Contains(err.Error(), "too late") {
 		t.Errorf("a late answer: %v", err)
 	}
@@ -212,7 +213,7 @@ func TestOAuthHostileServer(t *testing.T) {
 	t.Run("it moves to another authorization server", func(t *testing.T) {
 		g, evil := newGuarded(t), oauthtest.New()
 		defer evil.Close()
-		p := g.pool(t, func(o *OAuth) { o.Hosts = append(o.Hosts, strings.TrimPrefix(evil.URL, "http://")) })
+		p := g.pool(t, func(o *oauth.Config) { o.Hosts = append(o.Hosts, strings.TrimPrefix(evil.URL, "http://")) })
 		ctx := testContext(t)
 		if err := login(ctx, p); err != nil {
 			t.Fatal(err)
@@ -279,14 +280,14 @@ func TestOAuthHostileServer(t *testing.T) {
 		if err := login(testContext(t), p); err != nil {
 			t.Fatal(err)
 		}
-		_, a, err := p.oauth("s")
+		_, a, err := p.authority("s")
 		if err != nil {
 			t.Fatal(err)
 		}
 		sent := new(recorder)
 		for _, address := range []string{"http://127.0.0.1:1/mcp", strings.Replace(g.url, "http", "https", 1), strings.Replace(g.url, "127.0.0.1", "localhost", 1)} {
 			req := httptest.NewRequest(http.MethodPost, address, nil)
-			if res, err := (&bearer{authority: a, next: sent}).RoundTrip(req); err == nil {
+			if res, err := a.Transport(sent).RoundTrip(req); err == nil {
 				res.Body.Close()
 				t.Errorf("%s was sent the token", address)
 			}
@@ -299,8 +300,8 @@ func TestOAuthHostileServer(t *testing.T) {
 		g, evil := newGuarded(t), oauthtest.New()
 		defer evil.Close()
 		g.EditResource = set("authorization_servers", []string{evil.URL})
-		s := g.entry(func(o *OAuth) {
-			o.Grant, o.ClientID, o.ClientSecret, o.Issuer = GrantCredentials, "me", "very-secret", g.URL
+		s := g.entry(func(o *oauth.Config) {
+			o.Grant, o.ClientID, o.ClientSecret, o.Issuer = oauth.GrantCredentials, "me", "very-secret", g.URL
 			o.Hosts = append(o.Hosts, strings.TrimPrefix(evil.URL, "http://"))
 		})
 		p := newPool(t, Options{}, s)
@@ -361,82 +362,12 @@ func TestOAuthSlowProvider(t *testing.T) {
 	}
 	// A refresh token is good once. The one that was sent is not lost because nobody waits for it any more.
 	close(release)
-	_, a, err := p.oauth("s")
-	if err != nil {
-		t.Fatal(err)
+	waitFor(t, func() bool { return callT(ctx, p) == nil })
+	if n := g.Count("/token"); n != 2 { // for the code, and one renewal
+		t.Errorf("the token endpoint was asked %d times: the renewal ended with its callers", n)
 	}
-	a.mu.Lock()
-	r := a.renewing
-	a.mu.Unlock()
-	if r == nil {
-		t.Fatal("the renewal ended with its callers")
-	}
-	<-r.done
 	if err := callT(ctx, p); err != nil {
 		t.Error(err)
-	}
-}
-
-// FuzzChallenge: whatever a server writes into WWW-Authenticate, reading it ends, and what is read are scopes.
-func FuzzChallenge(f *testing.F) {
-	for _, s := range []string{
-		`Bearer`, `Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`, `Basic realm="a, Bearer x=y", Bearer scope=z`,
-		`Bearer realm="a\"b", scope="q"`, `Negotiate abc==, Bearer error=invalid_token`, `Bearer scope="unterminated`, `bearer SCOPE="upper"`, `, , Bearer a = "b"`, `Bearer a="b" c="d"`,
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		c, _ := challengeOf(&http.Response{StatusCode: http.StatusForbidden, Header: http.Header{"Www-Authenticate": {s}}})
-		for _, scope := range c.scopes {
-			if !isScope(scope) {
-				t.Errorf("%q gives the scope %q", s, scope)
-			}
-		}
-	})
-}
-
-// FuzzResource: a token is asked for this server or for a parent of it on the same origin, whatever its metadata say, wherever they lie.
-func FuzzResource(f *testing.F) {
-	const server = "https://mcp.example.com/team/mcp"
-	for _, s := range []string{server, server + "/", "https://mcp.example.com", "https://mcp.example.com/team", "https://MCP.example.com:443/team/mcp", "https://mcp.example.com/te", "https://mcp.example.com.evil.com/team/mcp", "//x", ""} {
-		for _, at := range []string{"", "/team", "/team/mcp", "/te"} {
-			f.Add(s, at)
-		}
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		f.Fatal(err)
-	}
-	a := newAuthority("s", &launch{url: u}, "", time.Now)
-	f.Fuzz(func(t *testing.T, resource, at string) {
-		if a.admits(&resourceMetadata{Resource: resource}, wellKnown(u, wellKnownResource, at)) != nil {
-			return
-		}
-		r, err := url.Parse(resource)
-		if err != nil || !strings.EqualFold(r.Hostname(), "mcp.example.com") || portOf(r) != "443" || !strings.EqualFold(r.Scheme, "https") || r.User != nil || r.Fragment != "" {
-			t.Fatalf("%q is taken for this server", resource)
-		}
-		if path := strings.TrimSuffix(r.EscapedPath(), "/"); path != "/team/mcp" && (path != at || path != "" && path != "/team") {
-			t.Fatalf("%q is taken for this server, with metadata for %q", resource, at)
-		}
-	})
-}
-
-func TestChallenge(t *testing.T) {
-	for s, want := range map[string]string{
-		`Bearer`: `[map[]]`,
-		`Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`: `[map[error:insufficient_scope resource_metadata:https://a/b scope:x y]]`,
-		`Basic realm="a, Bearer x=y", Bearer scope=z`:                                     `[map[scope:z]]`,
-		`Bearer realm="a\"b", scope="q"`:                                                  `[map[realm:a"b scope:q]]`,
-		`Negotiate abc==, Bearer error=invalid_token`:                                     `[]`,
-		`Bearer scope="unterminated`:                                                      `[map[]]`,
-		`bearer SCOPE="upper", scope="twice"`:                                             `[map[scope:upper]]`,
-		`Bearer a = "b" , c="d"`:                                                          `[map[a:b c:d]]`,
-		`Digest a=b`:                                                                      `[]`,
-	} {
-		if got := fmt.Sprint(bearerParams([]string{s})); got != want {
-			t.Errorf("%s: %s, not %s", s, got, want)
-		}
 	}
 }
 
@@ -455,8 +386,8 @@ func TestOAuthAssertion(t *testing.T) {
 				b, err := base64.RawURLEncoding.DecodeString(parts[1])
 				return err == nil && json.Unmarshal(b, &claims) == nil
 			}
-			p := g.pool(t, func(o *OAuth) {
-				o.Grant, o.ClientID, o.PrivateKey, o.Issuer = GrantCredentials, "me", key.pem, g.URL
+			p := g.pool(t, func(o *oauth.Config) {
+				o.Grant, o.ClientID, o.PrivateKey, o.Issuer = oauth.GrantCredentials, "me", key.pem, g.URL
 			})
 			if err := callT(testContext(t), p); err != nil {
 				t.Fatal(err)
@@ -466,10 +397,5 @@ func TestOAuthAssertion(t *testing.T) {
 				t.Errorf("claims %v", claims)
 			}
 		})
-	}
-	for _, bad := range []string{"", "no PEM", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"} {
-		if _, err := parseKey(bad); err == nil || !strings.Contains(err.Error(), "oauth.privateKey") {
-			t.Errorf("%q: %v", bad, err)
-		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/policy"
 )
 
@@ -110,7 +111,7 @@ func suiteServer(ctx context.Context, address string) (Server, error) {
 			return s, err
 		}
 	}
-	s.OAuth = &OAuth{
+	s.OAuth = &oauth.Config{
 		ClientID: c.ClientID, ClientSecret: c.Secret, PrivateKey: c.Key, Hosts: []string{"localhost"}, Redirect: "http://localhost:3000/callback",
 	}
 	if c.ClientID == "" {
@@ -119,24 +120,40 @@ func suiteServer(ctx context.Context, address string) (Server, error) {
 		return s, err
 	}
 	if strings.HasPrefix(scenario, "auth/client-credentials") {
-		s.OAuth.Grant = GrantCredentials
+		s.OAuth.Grant = oauth.GrantCredentials
 	}
 	return s, nil
 }
 
 // suiteIssuer looks up where the client is registered, which the operator of a real one knows.
-func suiteIssuer(ctx context.Context, address string, o *OAuth) error {
+func suiteIssuer(ctx context.Context, address string, o *oauth.Config) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err
 	}
-	a := newAuthority("s", &launch{url: u, oauth: &OAuth{Hosts: o.Hosts}}, "", time.Now)
-	c, _, err := a.probe(ctx)
+	res, err := http.Post(address, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
 		return err
 	}
-	m, err := a.resource(ctx, c)
-	if err != nil || m == nil || len(m.Servers) == 0 {
+	res.Body.Close()
+	places := []string{u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource" + u.Path, u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"}
+	if m := regexp.MustCompile(`resource_metadata="([^"]+)"`).FindStringSubmatch(res.Header.Get("WWW-Authenticate")); m != nil {
+		places = []string{m[1]}
+	}
+	var m struct {
+		Servers []string `json:"authorization_servers"`
+	}
+	for _, place := range places {
+		if res, err = http.Get(place); err != nil {
+			return err
+		}
+		err = json.NewDecoder(res.Body).Decode(&m)
+		res.Body.Close()
+		if len(m.Servers) > 0 {
+			break
+		}
+	}
+	if len(m.Servers) == 0 {
 		return fmt.Errorf("no metadata: %w", err)
 	}
 	o.Issuer = m.Servers[0]
@@ -154,7 +171,7 @@ func (suitePerson) Ask(_ context.Context, method string, params []byte) (result,
 			Properties map[string]struct{ Default json.RawMessage }
 		}
 	}
-	if err := json.Unmarshal(params, &form); err != nil || method != methodElicit {
+	if err := json.Unmarshal(params, &form); err != nil || method != "elicitation/create" {
 		return nil, nil, fmt.Errorf("%s: %w", method, err)
 	}
 	content := map[string]json.RawMessage{}
@@ -173,7 +190,7 @@ type suiteClient struct{ pool *Pool }
 func (c *suiteClient) authorized(ctx context.Context, do func() error) error {
 	err := do()
 	for range 3 {
-		var login *AuthorizationError
+		var login *oauth.AuthorizationError
 		if !errors.As(err, &login) || !strings.Contains(login.Hint, "myc mcp login") {
 			return err
 		}

@@ -13,6 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/pin"
+	"mycelium/internal/backend/serverlog"
+	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/secret"
@@ -31,12 +35,12 @@ type Pool struct {
 	builtins map[string]Builtin
 	logger   *slog.Logger
 	now      func() time.Time
-	spawner  spawner
+	spawner  keeper.Spawner
 	ctx      context.Context // ends with the pool
 	cancel   context.CancelFunc
-	crew     crew
+	tasks    taskGroup
 	subs     subscriptions
-	pins     *pinbook
+	pins     *pin.Book
 
 	mu      sync.Mutex
 	vars    variables
@@ -47,16 +51,16 @@ type Pool struct {
 	renewed chan struct{} // closed when the set of servers is another
 }
 
-// crew is the goroutines of a pool.
-type crew struct {
+// taskGroup is the goroutines of a pool.
+type taskGroup struct {
 	wg sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
 }
 
-// launch runs f in a goroutine that wait waits for; false if wait was called.
-func (c *crew) launch(f func()) bool {
+// start runs f in a goroutine that wait waits for; false if wait was called.
+func (c *taskGroup) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -66,7 +70,7 @@ func (c *crew) launch(f func()) bool {
 	return true
 }
 
-func (c *crew) wait() {
+func (c *taskGroup) wait() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
@@ -94,9 +98,9 @@ func New(servers []Server, o Options) (*Pool, error) {
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
 		client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
 		vars:   environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
-		changed: make(chan struct{}), renewed: make(chan struct{}), pins: newPinbook(o.Pins, time.Now),
+		changed: make(chan struct{}), renewed: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}
-	p.spawner = newSpawner(o.Keeper, p.vars, o.Logger)
+	p.spawner = keeper.New(o.Keeper, (&Server{}).childEnv(&expander{vars: p.vars}), o.Logger) // its environment is as bare as that of a server
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err := p.Reconfigure(servers); err != nil {
 		p.cancel()
@@ -116,7 +120,7 @@ func (p *Pool) Reconfigure(servers []Server) error {
 		if s.Builtin != "" && p.builtins[s.Name] != nil {
 			continue // the composition root has given it its arguments
 		}
-		if old := p.entries[s.Name]; old != nil && old.adopt(s) {
+		if old := p.entries[s.Name]; old != nil && old.reconfigure(s) {
 			entries[s.Name] = old
 			continue
 		}
@@ -164,19 +168,19 @@ func (p *Pool) checkNames(servers []Server) error {
 
 // newEntry makes an entry with what is known of its server.
 func (p *Pool) newEntry(s Server) *entry {
-	e := &entry{pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger), pins: p.pins.of(s.Name, seen(p.catalogs, s.Name))}
-	e.log = newServerLog(p.logs, s.Name, p.logger, p.now)
+	e := &entry{pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger), pins: p.pins.Of(s.Name, catalog.Stored(p.catalogs, s.Name))}
+	e.log = serverlog.New(p.logs, s.Name, p.logger, p.now)
 	e.ctx, e.stop = context.WithCancel(p.ctx)
 	e.since = p.now()
-	var l listing
-	about, known, err := l.load(p.catalogs, s.Name, e.digest)
+	var l catalog.Listing
+	about, known, err := l.Load(p.catalogs, s.Name, e.digest)
 	if err != nil {
 		p.logger.Warn("stored catalog not usable", "server", s.Name, "error", err)
 	}
 	if known {
-		e.know(l, about, false)
+		e.setListing(l, about, false)
 	}
-	e.settle(p.vars)
+	e.setInitialState(p.vars)
 	return e
 }
 
@@ -196,8 +200,8 @@ func (p *Pool) SetEnviron(environ []string) {
 		}
 		e.mu.Lock()
 		if e.conn == nil && e.attempt == nil {
-			e.respite = respite{}
-			e.settle(p.vars)
+			e.backoff = backoff{}
+			e.setInitialState(p.vars)
 		}
 		e.mu.Unlock()
 	}
@@ -229,29 +233,29 @@ func (p *Pool) variables() variables {
 	return p.vars
 }
 
-// learners is how many never-seen servers are started at once to learn their catalogs. One that takes longer than learnerTurn lets the next
-// one begin. One that fails is tried again after learnAgain, and twice as long each time, up to learnSeldom.
+// maxLearning is how many never-seen servers are started at once to learn their catalogs. One that takes longer than learnTurn lets the next
+// one begin. One that fails is tried again after learnRetryMin, and twice as long each time, up to learnRetryMax.
 const (
-	learners    = 4
-	learnerTurn = 3 * time.Second
-	learnAgain  = 5 * time.Second
-	learnSeldom = 10 * time.Minute
+	maxLearning   = 4
+	learnTurn     = 3 * time.Second
+	learnRetryMin = 5 * time.Second
+	learnRetryMax = 10 * time.Minute
 )
 
-// discover learns the catalog of a never-seen server.
-func (e *entry) discover(slots chan struct{}) {
-	for wait := learnAgain; ; wait = min(2*wait, learnSeldom) {
+// learnFirst learns the catalog of a never-seen server.
+func (e *entry) learnFirst(slots chan struct{}) {
+	for wait := learnRetryMin; ; wait = min(2*wait, learnRetryMax) {
 		select {
 		case slots <- struct{}{}:
 		case <-e.ctx.Done():
 			return
 		}
-		turn := time.AfterFunc(learnerTurn, func() { <-slots })
+		turn := time.AfterFunc(learnTurn, func() { <-slots })
 		err := e.refresh(e.ctx) // why it failed is in its status and in the log
 		if turn.Stop() {
 			<-slots
 		}
-		if err == nil || !e.unseen() || pause(e.ctx, wait) != nil {
+		if err == nil || !e.neverLearned() || sleep(e.ctx, wait) != nil {
 			return
 		}
 	}
@@ -261,14 +265,14 @@ func (e *entry) discover(slots chan struct{}) {
 // the keeper before it returns.
 func (p *Pool) Run(ctx context.Context) error {
 	var tried map[*entry]bool
-	slots := make(chan struct{}, learners)
+	slots := make(chan struct{}, maxLearning)
 	for ctx.Err() == nil {
 		p.mu.Lock()
 		renewed := p.renewed
 		var fresh []*entry
 		seen := make(map[*entry]bool, len(p.entries)) // those that were removed are forgotten
 		for _, e := range p.entries {
-			if seen[e] = tried[e]; !seen[e] && e.unseen() {
+			if seen[e] = tried[e]; !seen[e] && e.neverLearned() {
 				seen[e] = true
 				fresh = append(fresh, e)
 			}
@@ -276,7 +280,7 @@ func (p *Pool) Run(ctx context.Context) error {
 		p.mu.Unlock()
 		tried = seen
 		for _, e := range fresh {
-			p.crew.launch(func() { e.discover(slots) })
+			p.tasks.start(func() { e.learnFirst(slots) })
 		}
 		select {
 		case <-renewed:
@@ -284,25 +288,25 @@ func (p *Pool) Run(ctx context.Context) error {
 		}
 	}
 	p.cancel()
-	p.crew.wait()
-	p.spawner.close()
+	p.tasks.wait()
+	p.spawner.Close()
 	return nil
 }
 
-// unseen reports whether nothing is known of a server that could be started.
-func (e *entry) unseen() bool {
+// neverLearned reports whether nothing is known of a server that could be started.
+func (e *entry) neverLearned() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.builtin == nil && !e.known && e.state != StateDisabled
 }
 
-// Learn starts a server if needed and refreshes its catalog. Somebody who asks for that does not wait for a respite.
+// Learn starts a server if needed and refreshes its catalog. Somebody who asks for that does not wait for the backoff.
 func (p *Pool) Learn(ctx context.Context, server string) error {
 	e := p.entry(server)
 	if e == nil {
 		return fmt.Errorf("server %q: %w", server, ErrUnknownServer)
 	}
-	e.forgive()
+	e.resetFailures()
 	if err := e.refresh(ctx); err != nil {
 		return fmt.Errorf("server %q: %w", server, err)
 	}
@@ -326,7 +330,7 @@ func (p *Pool) Start(ctx context.Context, servers []string) error {
 			errs[i] = fmt.Errorf("server %q: %w", name, ErrUnknownServer)
 		case e.builtin == nil:
 			wg.Go(func() {
-				if _, _, err := e.need(ctx); err != nil {
+				if _, _, err := e.connect(ctx); err != nil {
 					errs[i] = fmt.Errorf("server %q: %w", name, err)
 				}
 			})

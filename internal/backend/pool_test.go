@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
 )
 
@@ -40,9 +41,9 @@ func TestSDKServerOverStdio(t *testing.T) {
 			}
 			want := version
 			if want == "" {
-				want = latestLegacy
+				want = mcpclient.LatestLegacy
 			}
-			if got := p.entry("s").conn.version; got != want {
+			if got := p.entry("s").conn.Version(); got != want {
 				t.Errorf("it speaks %s", got)
 			}
 			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`), nil)

@@ -2,21 +2,23 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
-// How many calls of one server run and wait, where the configuration says nothing. A server that is slow holds no more than these; one
-// more call is told so at once. They are far above what agents do, and a call that waits costs a few KiB.
+// How many calls of one server run and wait, where the configuration says nothing. A slow server holds no more than these; the next
+// call is refused at once. They are far above what agents do, and a waiting call costs a few KiB.
 const (
 	DefaultConcurrency = 128  // at work at once
 	DefaultQueue       = 1024 // waiting for one of those
 )
 
-// queue admits the calls of one server: so many are at work, so many wait for their turn in the order of their coming.
+// queue admits the calls of one server: some are at work, others wait in the order in which they came.
 type queue struct {
 	slots   chan struct{}
-	most    int64
+	most    int64 // waiting at once
 	waiting atomic.Int64
 	refused atomic.Int64
 }
@@ -32,8 +34,8 @@ func newQueue(s *Server) *queue {
 	return q
 }
 
-// take takes a turn where one is free; who has one calls leave.
-func (q *queue) take() bool {
+// tryAcquire takes a slot if one is free. The caller releases it.
+func (q *queue) tryAcquire() bool {
 	select {
 	case q.slots <- struct{}{}:
 		return true
@@ -42,12 +44,12 @@ func (q *queue) take() bool {
 	}
 }
 
-// wait waits for a turn. The error is immediate where the queue is full, and ctx's where ctx ended first.
-func (q *queue) wait(ctx context.Context) error {
+// acquire waits for a slot. The error is immediate if the queue is full; it is ctx's error if ctx ends first.
+func (q *queue) acquire(ctx context.Context) error {
 	if q.waiting.Add(1) > q.most {
 		q.waiting.Add(-1)
 		q.refused.Add(1)
-		return &fullError{at: cap(q.slots), waiting: int(q.most)}
+		return &fullError{active: cap(q.slots), waiting: int(q.most)}
 	}
 	defer q.waiting.Add(-1)
 	select {
@@ -58,11 +60,32 @@ func (q *queue) wait(ctx context.Context) error {
 	}
 }
 
-func (q *queue) leave() { <-q.slots }
+// acquireWithin waits for a slot, and returns what is left of the limit then. That is more than 0, because a limit of 0 would mean no
+// limit at all: a slot that comes at the last moment is released again.
+func (q *queue) acquireWithin(ctx context.Context, limit time.Duration) (time.Duration, error) {
+	queued, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	until, _ := queued.Deadline()
+	err := q.acquire(queued)
+	if err == nil {
+		left := time.Until(until)
+		if left > 0 {
+			return left, nil
+		}
+		q.release()
+		err = context.DeadlineExceeded
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("it is busy: the call waited %v for its turn (hint: concurrency of its entry sets how many run at once)", limit)
+	}
+	return 0, err
+}
 
-// fullError is a call that was not sent because too many wait already.
-type fullError struct{ at, waiting int }
+func (q *queue) release() { <-q.slots }
+
+// fullError is a call that was not sent because too many calls wait already.
+type fullError struct{ active, waiting int }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("it is busy: %d calls are at work and %d wait (hint: try again later; concurrency and queue of its entry set how many may)", e.at, e.waiting)
+	return fmt.Sprintf("it is busy: %d calls are at work and %d wait (hint: try again later; concurrency and queue of its entry set how many may)", e.active, e.waiting)
 }

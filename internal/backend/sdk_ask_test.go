@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"mycelium/internal/backend/mcpclient"
+
 	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -14,7 +16,7 @@ import (
 func addAskers(s *mcp.Server) {
 	add := func(name string, request mcp.InputRequest, ask func(context.Context, *mcp.ServerSession) (any, error)) {
 		s.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if p := r.Session.InitializeParams(); p != nil && p.ProtocolVersion < modernVersion {
+			if p := r.Session.InitializeParams(); p != nil && p.ProtocolVersion < mcpclient.ModernVersion {
 				answer, err := ask(ctx, r.Session)
 				return said(answer, err), nil
 			}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
@@ -27,7 +29,7 @@ func (p *Pool) Changed() <-chan struct{} {
 func (p *Pool) rebuild() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := Catalog{Pending: map[string]string{}, Servers: map[string]About{}}
+	next := Catalog{Pending: map[string]string{}, Servers: map[string]catalog.About{}}
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		p.entries[name].offer(&next)
 	}
@@ -51,9 +53,9 @@ func (e *entry) offer(c *Catalog) {
 	switch {
 	case e.state == StateDisabled:
 	case e.known:
-		c.Definitions, c.Templates = append(c.Definitions, e.defs...), append(c.Templates, e.temps...)
+		c.Definitions, c.Templates = append(c.Definitions, e.definitions...), append(c.Templates, e.templates...)
 		about := e.about
-		if e.muted {
+		if e.instructionsHeld {
 			about.Instructions = ""
 		}
 		c.Servers[e.name] = about
@@ -71,16 +73,16 @@ func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition
 	for _, d := range b.Definitions() {
 		d.Item.Server = name
 		if d.Annotations == nil && d.Item.Kind == policy.Tool {
-			d.Annotations = hints(d.Raw)
+			d.Annotations = catalog.Annotations(d.Raw)
 		}
-		if d.Item.Kind == policy.Resource && rawjson.Member(d.Raw, kindKeys[templates]) != nil {
+		if d.Item.Kind == policy.Resource && rawjson.Member(d.Raw, catalog.Templates.Key()) != nil {
 			temps = append(temps, d)
 		} else {
 			defs = append(defs, d)
 		}
 	}
-	slices.SortFunc(defs, byItem)
-	slices.SortFunc(temps, byItem)
+	slices.SortFunc(defs, catalog.ByItem)
+	slices.SortFunc(temps, catalog.ByItem)
 	return defs, temps
 }
 
@@ -88,13 +90,13 @@ func same(a, b Catalog) bool {
 	equal := func(x, y policy.Definition) bool {
 		return x.Item == y.Item && bytes.Equal(x.Raw, y.Raw) && maps.Equal(x.Annotations, y.Annotations)
 	}
-	about := func(x, y About) bool {
+	about := func(x, y catalog.About) bool {
 		return x.Version == y.Version && x.Instructions == y.Instructions && bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
 	}
-	held := func(x, y Held) bool {
+	held := func(x, y pin.Held) bool {
 		return x.Item == y.Item && x.Template == y.Template && x.Cause == y.Cause && x.Reason == y.Reason && x.Digest == y.Digest
 	}
-	served := func(x, y Served) bool {
+	served := func(x, y pin.Served) bool {
 		return x.Name == y.Name && x.URI == y.URI && x.Digest == y.Digest && x.State == y.State
 	}
 	return b.Pending != nil && slices.EqualFunc(a.Held, b.Held, held) && slices.EqualFunc(a.Skills, b.Skills, served) && maps.Equal(a.Pending, b.Pending) && maps.EqualFunc(a.Servers, b.Servers, about) &&

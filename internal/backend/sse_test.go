@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 )
@@ -31,7 +32,7 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	if d := cmp.Diff(sdkNames, names(p.Catalog())); d != "" {
 		t.Error(d)
 	}
-	peer := &person{caps: everything, answer: answers}
+	peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
 	if got := textOf(t, tool(ctx, t, p, "ann", "elicit", peer)); got != `{"action":"accept","content":{"name":"Ann"}}` {
 		t.Errorf("the server got %s", got)
 	}
@@ -44,7 +45,7 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	box.next(t)
 	stop()
 	result, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":"tok"}}`), peer)
-	if got := peer.notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
+	if got := peer.Notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
 		t.Errorf("%s, %v: %q", result, err, got)
 	}
 	if s := p.Status()[0]; s.State != StateReady {

@@ -17,7 +17,7 @@ type Status struct {
 	Held     int       `json:"held,omitzero"`   // items in quarantine
 	LeftOut  []string  `json:"-"`               // items of its catalog that were left out, each with the reason
 	Breaker  string    `json:"breaker"`         // closed, open, half-open
-	Retry    time.Time `json:"retry,omitzero"`  // no call is sent before it: the breaker is open, or a server that failed has its respite
+	Retry    time.Time `json:"retry,omitzero"`  // no call is sent before it: the breaker is open, or a server that failed has its backoff
 	Restarts int       `json:"restarts"`        // starts after the first one
 	Active   int       `json:"active"`          // calls at work, or starting
 	Waiting  int       `json:"waiting"`         // calls that wait for their turn
@@ -40,7 +40,7 @@ func (e *entry) status() Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := Status{Name: e.name, State: e.state, Since: e.since, Error: e.fault, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
-	for _, d := range e.defs {
+	for _, d := range e.definitions {
 		if d.Item.Kind == policy.Tool {
 			s.Tools++
 		}
@@ -58,11 +58,11 @@ func (e *entry) status() Status {
 	if s.Breaker != breakerClosed && e.fault == "" {
 		s.Error = e.breaker.lastFailure()
 	}
-	if now := e.pool.now(); e.conn == nil && e.respite.until.After(now) && e.respite.until.After(s.Retry) {
-		s.Retry = e.respite.until
+	if now := e.pool.now(); e.conn == nil && e.backoff.until.After(now) && e.backoff.until.After(s.Retry) {
+		s.Retry = e.backoff.until
 	}
 	s.Restarts = max(0, e.starts-1)
 	s.Active, s.Waiting, s.Refused = len(e.queue.slots), int(e.queue.waiting.Load()), int(e.queue.refused.Load())
-	s.Log = e.log.name()
+	s.Log = e.log.File()
 	return s
 }

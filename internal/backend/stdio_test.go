@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
 
 // told is a client that only listens; nil: nobody.
-func told(notify func(string, []byte)) Peer {
+func told(notify func(string, []byte)) mcpclient.Peer {
 	if notify == nil {
 		return nil
 	}
@@ -45,12 +46,11 @@ func ask(ctx context.Context, t testing.TB, p *Pool, server string, notify func(
 // textOf is the text of a result's first content.
 func textOf(t testing.TB, result string) string {
 	t.Helper()
-	list, err := elements(rawjson.Member([]byte(result), "content"))
-	if err != nil || len(list) == 0 {
-		t.Fatalf("result %s: %v", result, err)
+	list, _ := rawjson.List(rawjson.Member([]byte(result), "content"))
+	if len(list) == 0 {
+		t.Fatalf("result %s", result)
 	}
-	s := rawjson.TextAt(list[0], "text")
-	return s
+	return rawjson.TextAt(list[0], "text")
 }
 
 func TestResultsPassByteForByte(t *testing.T) {
@@ -123,7 +123,7 @@ func TestHugeAnswerEndsItsOwnCallOnly(t *testing.T) {
 			t.Error(got, err)
 		}
 	})
-	waitFor(t, func() bool { return p.entry("s").conn.calls.busy() == 1 })
+	waitFor(t, func() bool { return p.entry("s").conn.Busy() == 1 })
 	for _, args := range []string{`{"huge":1}`, `{"huge":2}`} {
 		if _, err := send(args); err == nil || !strings.Contains(err.Error(), "its answer is longer than 16 MiB") {
 			t.Errorf("%s: %v", args, err)
@@ -225,7 +225,7 @@ func TestStartTimeout(t *testing.T) {
 	if n := countLines(t, starts); n != 1 {
 		t.Errorf("%d starts", n)
 	}
-	clock = clock.Add(firstRespite)
+	clock = clock.Add(backoffMin)
 	if err := p.Start(ctx, []string{"s"}); err == nil || err.Error() != want {
 		t.Errorf("error %v", err)
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/backend/oauth"
 )
 
 // checkOAuth checks how the tokens of a server are got.
@@ -23,7 +24,7 @@ func (l *layer) checkOAuth(s *server, bad complain) {
 			bad("oauth", "has oauth and an Authorization header", "keep oauth where tokens are to be got, or headers where you have one")
 		}
 	}
-	if strings.HasPrefix(strings.ToLower(s.URL), "http://") && !backend.IsLoopback(s.URL) && !strings.Contains(s.URL, "${") {
+	if strings.HasPrefix(strings.ToLower(s.URL), "http://") && !httpclient.IsLoopbackURL(s.URL) && !strings.Contains(s.URL, "${") {
 		bad("oauth", "oauth needs https: a token could be read on its way", "write the https address of the server")
 	}
 	if err := s.OAuth.Check(); err != nil {
@@ -33,13 +34,13 @@ func (l *layer) checkOAuth(s *server, bad complain) {
 }
 
 // clientOAuth maps the oauth of a client's file: what means the same here is taken over, the rest is spoken of.
-func clientOAuth(v any, warn complain) *backend.OAuth {
+func clientOAuth(v any, warn complain) *oauth.Config {
 	keys, ok := v.(map[string]any)
 	if !ok {
 		warn("oauth", "oauth is not read: it is no list of keys", "write oauth: {clientId: …}, or remove it")
 		return nil
 	}
-	o := &backend.OAuth{}
+	o := &oauth.Config{}
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		text, isText := keys[k].(string)
 		switch {

@@ -24,7 +24,7 @@ import (
 // Peer is the client of one call: what a server says and asks while it is at work on that call goes there. The methods are
 // safe for concurrent use until the call has returned.
 //
-// It is an alias, so that it is one type with the backend.Peer of the same shape: the two rooms do not import each other.
+// It is an alias, so that it is one type with the mcpclient.Peer of the same shape: the two rooms do not import each other.
 type Peer = interface {
 	// Capabilities are those that the client declared, a raw JSON object; nil: none. What it did not declare it is not asked.
 	Capabilities() []byte

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
@@ -16,15 +16,15 @@ import (
 )
 
 // served reads a served skill from its server.
-func (n *Node) served(ctx context.Context, name string) (backend.Served, []byte, *rpc.Error) {
+func (n *Node) served(ctx context.Context, name string) (pin.Served, []byte, *rpc.Error) {
 	skills := n.pool.Catalog().Skills
-	i := slices.IndexFunc(skills, func(s backend.Served) bool { return s.Name == name })
+	i := slices.IndexFunc(skills, func(s pin.Served) bool { return s.Name == name })
 	if i < 0 {
-		return backend.Served{}, nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: fmt.Sprintf("skill %q: no server serves it; myc skill list shows those that are served", name)}
+		return pin.Served{}, nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: fmt.Sprintf("skill %q: no server serves it; myc skill list shows those that are served", name)}
 	}
 	text, err := n.pool.SkillText(ctx, skills[i])
 	if err != nil {
-		return backend.Served{}, nil, internalError(err)
+		return pin.Served{}, nil, internalError(err)
 	}
 	return skills[i], text, nil
 }

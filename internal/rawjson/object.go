@@ -54,6 +54,16 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
+// List returns the raw elements of an array, which are parts of the text; false if it is not an array.
+func List(array []byte) ([][]byte, bool) {
+	var list [][]byte
+	s := ScanArray(array)
+	for s.Next() {
+		list = append(list, s.Value())
+	}
+	return list, s.Complete()
+}
+
 // Set returns the object with the top-level member set to the raw value: replaced in place, or added at the end. A nil value
 // removes the member. A nil object counts as {}; anything else that is not an object is returned as it is.
 func Set(object []byte, name string, value []byte) []byte {

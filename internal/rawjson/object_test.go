@@ -172,6 +172,18 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestList(t *testing.T) {
+	list, ok := List([]byte(` [ 1, "a]" ,[2]] `))
+	if got := string(bytes.Join(list, []byte("|"))); !ok || got != `1|"a]"|[2]` {
+		t.Errorf("got %s, %v", got, ok)
+	}
+	for in, want := range map[string]bool{`[]`: true, `{}`: false, ``: false, `[1`: false, `[1] x`: false, `[1 2]`: false} {
+		if _, ok := List([]byte(in)); ok != want {
+			t.Errorf("%s counts as an array: %v", in, ok)
+		}
+	}
+}
+
 func TestLastMember(t *testing.T) {
 	for _, tt := range []struct{ in, rest, name, value string }{
 		{`..."},"id":7`, `..."}`, `"id"`, `7`},

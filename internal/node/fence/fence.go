@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mycelium/internal/backend"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/keeper"
 )
 
 // Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that carries one of
@@ -21,7 +21,7 @@ import (
 
 // Marks are environment variables that only an agent's children carry, or those of a server, which does what agents tell it: a tool
 // that runs commands is their second shell (W2).
-func Marks() []string { return append(harness.Marks(), hook.TokenVar, backend.MarkVar) }
+func Marks() []string { return append(harness.Marks(), hook.TokenVar, keeper.MarkVar) }
 
 // AgentBehind says which agent a process belongs to, or "" for a person. It looks at the process and at its ancestors.
 func AgentBehind(pid int) string {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
@@ -20,9 +20,9 @@ import (
 // tools of its own server only, whatever else it asks for.
 
 // servedSkills are the approved ones as skills, and what of them does not hold.
-func servedSkills(served []backend.Served) (out []skill.Skill, problems []policy.Problem) {
+func servedSkills(served []pin.Served) (out []skill.Skill, problems []policy.Problem) {
 	for _, s := range served {
-		if s.State != backend.SkillApproved {
+		if s.State != pin.SkillApproved {
 			continue
 		}
 		k, ps := ServedSkill(s, s.Text)
@@ -35,7 +35,7 @@ func servedSkills(served []backend.Served) (out []skill.Skill, problems []policy
 }
 
 // ServedSkill reads SKILL.md of a served skill and takes from it what such a skill may have.
-func ServedSkill(s backend.Served, text []byte) (*skill.Skill, []policy.Problem) {
+func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 	source := skill.Source("mcp:" + s.Server)
 	file := string(source) + " " + s.URI
 	name := strings.TrimPrefix(s.Name, s.Server+".")
@@ -108,12 +108,12 @@ func oneFile(name string, data []byte) (fs.FS, error) {
 }
 
 // ServedProblem says why a served skill takes no effect.
-func ServedProblem(s backend.Served) policy.Problem {
+func ServedProblem(s pin.Served) policy.Problem {
 	p := policy.Problem{File: "mcp:" + s.Server + " " + s.URI, Hint: "read and approve it: myc skill approve " + s.Name}
 	switch s.State {
-	case backend.SkillChanged:
+	case pin.SkillChanged:
 		p.Message = "its files changed since it was approved: the approval is void, and it grants nothing"
-	case backend.SkillUnbound:
+	case pin.SkillUnbound:
 		p.Message, p.Hint = "its entry has no digests, so that it cannot be approved", "its server would have to list its files"
 	default:
 		p.Message = "a server serves it, and nobody has approved it: it grants nothing"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
@@ -107,7 +108,7 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 }
 
 // heldRows are the tools in quarantine among all tools, for the operator.
-func heldRows(categories *config.Categories, held []backend.Held) []api.ToolRow {
+func heldRows(categories *config.Categories, held []pin.Held) []api.ToolRow {
 	var rows []api.ToolRow
 	hidden := false
 	for _, h := range held {
@@ -134,7 +135,7 @@ func noteFindings(rows []api.ToolRow, found []backend.Reviewed) {
 }
 
 // heldItems names what is in quarantine, for the validation of skills.
-func heldItems(held []backend.Held) []policy.Item {
+func heldItems(held []pin.Held) []policy.Item {
 	var out []policy.Item
 	for _, h := range held {
 		if !h.Template && h.Item.Name != "" {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
@@ -15,7 +16,7 @@ func doctorSchemas(v *project.View, add base.Report) {
 		if d.Item.Kind != policy.Tool {
 			continue
 		}
-		for _, why := range backend.SchemaProblems(d.Raw) {
+		for _, why := range catalog.SchemaProblems(d.Raw) {
 			add("warning", "tool "+d.Item.String(), project.Visible(why), "its server has to mend it; clients that check schemas may refuse the tool")
 		}
 	}
@@ -24,7 +25,7 @@ func doctorSchemas(v *project.View, add base.Report) {
 // doctorServed tells of served skills whose approval is void.
 func doctorServed(v *project.View, add base.Report) {
 	for _, s := range v.Pool.Catalog().Skills {
-		if s.State == backend.SkillChanged {
+		if s.State == pin.SkillChanged {
 			p := project.ServedProblem(s)
 			add("warning", "skill "+s.Name, p.Message, p.Hint)
 		}
@@ -35,7 +36,7 @@ func doctorServed(v *project.View, add base.Report) {
 func doctorHeld(v *project.View, add base.Report) {
 	for _, r := range v.Pool.Review() {
 		f := r.Findings[0]
-		name := (&backend.Held{Item: r.Item, Template: r.Template}).Name()
+		name := (&pin.Held{Item: r.Item, Template: r.Template}).Name()
 		if r.Accepted {
 			add("ok", "scan "+name, fmt.Sprintf("accepted by the operator: %s: %s", f.Family, f.Why), "")
 			continue
@@ -44,11 +45,11 @@ func doctorHeld(v *project.View, add base.Report) {
 	}
 	for _, h := range v.Pool.Catalog().Held {
 		level := "warning"
-		if h.Cause == backend.CauseUnproven {
+		if h.Cause == pin.CauseUnproven {
 			level = "problem"
 		}
 		why := h.Reason
-		if h.Cause != backend.CauseFound && h.Cause != backend.CauseAdded && len(h.Findings) > 0 {
+		if h.Cause != pin.CauseFound && h.Cause != pin.CauseAdded && len(h.Findings) > 0 {
 			f := h.Findings[0]
 			why += fmt.Sprintf("; the scan found %s in it: %s (%s)", f.Family, f.Why, f.Severity)
 		}

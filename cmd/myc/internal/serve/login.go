@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -77,7 +77,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 		return err
 	}
 	defer c.Done()
-	var ask backend.Login
+	var ask oauth.Login
 	if err := c.Ask(ctx, "login/begin", api.LoginParams{Server: server, Redirect: "http://" + l.Addr().String() + "/callback"}, &ask); err != nil {
 		return hintOf(err)
 	}
@@ -124,7 +124,7 @@ func hintOf(err error) error {
 }
 
 // showLogin says to a person what they are about to agree to.
-func (a *app) showLogin(server string, ask backend.Login) {
+func (a *app) showLogin(server string, ask oauth.Login) {
 	fmt.Fprintf(a.Err, "%s (%s) sends you to %s to authorize this user's Mycelium", project.Visible(server), project.Visible(ask.Server), project.Visible(ask.Issuer))
 	if len(ask.Scopes) > 0 {
 		fmt.Fprintf(a.Err, " for: %s", project.Visible(strings.Join(ask.Scopes, ", ")))

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/failure"
 )
 
@@ -43,7 +43,7 @@ func (a *app) openBrowser(ctx context.Context, address string) {
 }
 
 // comesBack waits for the query with which the browser returns.
-func (a *app) comesBack(ctx context.Context, l net.Listener, ask backend.Login, path string, paste bool) (string, error) {
+func (a *app) comesBack(ctx context.Context, l net.Listener, ask oauth.Login, path string, paste bool) (string, error) {
 	u, err := url.Parse(ask.URL)
 	if err != nil {
 		return "", fmt.Errorf("the address to open cannot be read: %w", err)

@@ -14,8 +14,8 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
+	"mycelium/internal/keeper"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 )
@@ -33,7 +33,7 @@ func (a *app) stopCmd() *cobra.Command {
 func (a *app) keeperCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper", Short: "Own the processes of backends (started by the daemon)", Hidden: true, Args: base.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return backend.RunKeeper() },
+		RunE: func(*cobra.Command, []string) error { return keeper.Run() },
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -16,10 +16,10 @@ import (
 )
 
 // servedRows are the served skills that take no effect.
-func servedRows(served []backend.Served) []skillRow {
+func servedRows(served []pin.Served) []skillRow {
 	rows := []skillRow{}
 	for _, s := range served {
-		if s.State != backend.SkillApproved {
+		if s.State != pin.SkillApproved {
 			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{}, Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -79,7 +79,7 @@ func (a *app) skillList() error {
 		text = append(text, []string{s.Name, string(s.State), string(s.Source), base.FirstLine(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), base.FirstLine(s.Description, 60)})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
-		if s.State != backend.SkillApproved {
+		if s.State != pin.SkillApproved {
 			text = append(text, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", base.FirstLine(s.Description, 60)})
 		}
 	}

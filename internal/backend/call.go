@@ -1,0 +1,110 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/policy"
+)
+
+// Do sends one request to a server, starting the server if needed, and returns the raw result or the raw JSON-RPC error object. peer
+// may be nil; it gets the progress and log notifications that belong to this call, in order, from the calling goroutine and before Do
+// returns. err is a failure of the transport, in words for people. When ctx is cancelled, the server is sent notifications/cancelled.
+//
+// A log line of a server names no call. It is passed on if it came on the call's own stream, or if the server can only be at work on
+// this call; otherwise it is dropped.
+func (p *Pool) Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer mcpclient.Peer) (result, rpcErr []byte, err error) {
+	e := p.entry(server)
+	if e == nil {
+		return nil, nil, fmt.Errorf("server %q: %w", server, ErrUnknownServer)
+	}
+	if e.builtin != nil {
+		result, rpcErr, err = e.inProcess(ctx, scope, method, params, peer)
+	} else if err = e.checkHeld(method, params); err == nil {
+		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID})
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("server %q: %w", server, err)
+	}
+	return result, rpcErr, nil
+}
+
+// call sends a request to a server outside of this process. A request that did not reach the server, because its connection had ended
+// unnoticed, is sent once more.
+func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []byte, err error) {
+	refreshed := false
+	for range 2 {
+		c, _, cerr := e.connect(ctx)
+		if cerr != nil {
+			return nil, nil, cerr
+		}
+		var absent *absentError
+		if err = e.admitInTime(ctx, c, r); errors.As(err, &absent) {
+			return nil, nil, absent
+		}
+		if err == nil {
+			c.RaiseLogLevel(ctx, r.Params)
+			result, rpcErr, err = c.Request(ctx, r)
+		}
+		switch {
+		case err == nil && c.MissesHeaders(r.Method, rpcErr) && !refreshed && e.refresh(ctx) == nil:
+			refreshed = true
+			continue // with the headers of the tool's new definition
+		case err == nil:
+			return result, rpcErr, nil
+		case errors.Is(err, mcpclient.ErrTimeout):
+			c.callTimedOut()
+			return nil, nil, &noAnswerError{fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))}
+		case ctx.Err() != nil:
+			return nil, nil, err
+		}
+		var login *oauth.AuthorizationError
+		if errors.As(err, &login) {
+			return nil, nil, fmt.Errorf("%s failed: %w", r.Method, login) // the server did answer: its health is not in question
+		}
+		if !mcpclient.IsNotSent(err) {
+			if c.Err() == nil {
+				err = &noAnswerError{err.Error()} // the connection stands: only this call was lost
+			}
+			break
+		}
+		err = redactError(c.secrets, err)
+	}
+	return nil, nil, fmt.Errorf("%s failed: %w", r.Method, err)
+}
+
+// admitInTime is admit within the time of a call.
+func (e *entry) admitInTime(ctx context.Context, c *connection, r mcpclient.Call) error {
+	select {
+	case <-c.learned: // nearly always
+		return e.admit(ctx, c, r.Method, r.Params)
+	default:
+	}
+	limited, cancel := context.WithTimeout(ctx, r.Limit)
+	defer cancel()
+	err := e.admit(limited, c, r.Method, r.Params)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return mcpclient.ErrTimeout
+	}
+	return err
+}
+
+// inProcess calls a built-in server. A panic in it is an error of this call.
+func (e *entry) inProcess(ctx context.Context, scope policy.Scope, method string, params []byte, peer mcpclient.Peer) (result, rpcErr []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.pool.logger.Error("built-in server panicked", "server", e.name, "method", method, "panic", r, "stack", string(debug.Stack()))
+			result, rpcErr, err = nil, nil, fmt.Errorf("%s failed: internal fault in the built-in server", method)
+		}
+	}()
+	notify := func(string, []byte) {}
+	if peer != nil {
+		notify = peer.Notify
+	}
+	return e.builtin.Do(ctx, scope, method, params, notify)
+}

@@ -1,0 +1,213 @@
+package httpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Addresses that somebody else named (metadata, authorization servers, keys, redirects) are reached through a reach: it opens no
+// connection to this machine, to the network that it stands in, or to an address that stands for another one, unless the
+// operator named the host. What is looked at is the address of the connection, after the name was resolved and immediately
+// before it is dialled, so that a name whose answer changes (DNS rebinding) gains nothing.
+
+// special4 are the IPv4 ranges that are not the public internet (IANA special-purpose registry, and multicast).
+var special4 = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+)
+
+// global6 is what of IPv6 is allocated as public; special6 what of that is not: protocol assignments with Teredo, documentation, 6to4.
+// Outside of global6 lie loopback, mapped and compatible IPv4, NAT64, discard, unique local, link-local, site-local and multicast.
+var (
+	global6  = netip.MustParsePrefix("2000::/3")
+	special6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+
+func prefixes(list ...string) []netip.Prefix {
+	p := make([]netip.Prefix, len(list))
+	for i, s := range list {
+		p[i] = netip.MustParsePrefix(s)
+	}
+	return p
+}
+
+// isPublic reports whether an address is one of the public internet, as it stands: a mapped IPv4 address is not.
+func isPublic(a netip.Addr) bool {
+	if !a.IsValid() || a.Zone() != "" {
+		return false
+	}
+	list := special4
+	if !a.Is4() {
+		if !global6.Contains(a) {
+			return false
+		}
+		list = special6
+	}
+	for _, p := range list {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// reach opens connections to hosts that were discovered.
+type Egress struct {
+	named    map[string]bool // "host" or "host:port", lower case, that the operator named
+	resolver *net.Resolver   // nil: the system's
+}
+
+// NewEgress makes one for which the operator named these hosts ("host", every port of it, or "host:port") and the hosts of these URLs.
+func NewEgress(hosts []string, urls ...*url.URL) *Egress {
+	r := &Egress{named: map[string]bool{}}
+	for _, h := range hosts {
+		r.named[PlainHost(h)] = true
+	}
+	for _, u := range urls {
+		if u != nil {
+			r.named[net.JoinHostPort(PlainHost(u.Hostname()), PortOf(u))] = true
+		}
+	}
+	return r
+}
+
+// PlainHost is a host, or host and port, in the one form in which they are compared.
+func PlainHost(s string) string {
+	s = strings.ToLower(s)
+	if host, port, err := net.SplitHostPort(s); err == nil {
+		return net.JoinHostPort(strings.TrimSuffix(host, "."), port)
+	}
+	return strings.TrimSuffix(strings.Trim(s, "[]"), ".")
+}
+
+// PortOf is the port of a URL, also where it does not say.
+func PortOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// isNamed reports whether the operator named the host.
+func (r *Egress) isNamed(host, port string) bool {
+	host = PlainHost(host)
+	return r.named[host] || r.named[net.JoinHostPort(host, port)]
+}
+
+// refusedError is a discovered address that is not reached.
+type refusedError struct{ host, why string }
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("%s is refused: %s (hint: if that host is right, name it in the entry's oauth: {hosts: [%s]})", e.host, e.why, e.host)
+}
+
+// check refuses what can be refused without resolving a name: other schemes, plain HTTP beyond this machine, credentials in the URL, and
+// addresses written as numbers.
+func (r *Egress) Check(u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || host == "" || u.Opaque != "":
+		return fmt.Errorf("%.80q is not an https address", u.Redacted())
+	case u.User != nil:
+		return errors.New("an address with a user name or password is refused")
+	}
+	named := r.isNamed(host, PortOf(u))
+	if u.Scheme == "http" && (!named || !IsLoopback(host)) {
+		return &refusedError{VisibleHost(u.Host), "plain http is for this machine only, where the configuration names it"}
+	}
+	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && !named && !isPublic(a) {
+		return &refusedError{VisibleHost(u.Host), "it is not an address of the public internet"}
+	}
+	return nil
+}
+
+// IsLoopback reports whether a host, by its name, is this machine.
+func IsLoopback(host string) bool {
+	host = PlainHost(host)
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && a.IsLoopback()
+}
+
+// IsLoopbackURL reports whether the host of a URL, by its name, is this machine.
+func IsLoopbackURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && IsLoopback(u.Hostname())
+}
+
+// VisibleHost is a host for people: what is none stays short and on one line.
+func VisibleHost(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f {
+			return '?'
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 100)]
+}
+
+// dial opens a connection to host:port.
+func (r *Egress) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: 10 * time.Second, Resolver: r.resolver}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if !r.isNamed(host, port) {
+		if a, err := netip.ParseAddr(host); err == nil && !isPublic(a) { // before the dialler takes a mapped address for the IPv4 one
+			return nil, &refusedError{VisibleHost(host), "it is not an address of the public internet"}
+		}
+		d.Control = onlyPublic(host)
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// onlyPublic refuses a connection whose address, as the system is about to connect to it, is not public.
+func onlyPublic(host string) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		if a, err := netip.ParseAddrPort(address); err != nil || !isPublic(a.Addr()) {
+			return &refusedError{VisibleHost(host), "it leads to an address that is not of the public internet"}
+		}
+		return nil
+	}
+}
+
+// maxRedirects bounds how far a discovered address may lead on.
+const maxRedirects = 3
+
+// client is an HTTP client for discovered addresses. It takes no proxy from the environment, because a proxy would resolve names itself;
+// it follows a few redirects of GET, each under the same rules and never from https to http, and none of POST, which carries credentials.
+func (r *Egress) Client() *http.Client {
+	return &http.Client{
+		Timeout: 15 * time.Second,
+		Transport: &http.Transport{
+			DialContext:            r.dial,
+			TLSHandshakeTimeout:    10 * time.Second,
+			DisableKeepAlives:      true, // a few requests in months: nothing is left open
+			MaxResponseHeaderBytes: 64 << 10,
+			ForceAttemptHTTP2:      true,
+		},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			last := via[len(via)-1]
+			switch {
+			case last.Method != http.MethodGet:
+				return errors.New("it redirects a request that carries credentials, which is refused")
+			case len(via) > maxRedirects:
+				return fmt.Errorf("more than %d redirects", maxRedirects)
+			case last.URL.Scheme == "https" && req.URL.Scheme != "https":
+				return errors.New("it redirects from https to http, which is refused")
+			}
+			return r.Check(req.URL)
+		},
+	}
+}

@@ -1,0 +1,126 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"time"
+
+	"mycelium/internal/rpc"
+)
+
+// stream takes an answer that comes as events. A stream that ends early may be taken up again where the server gave its events ids.
+func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pending) error {
+	last, retry := "", time.Second
+	for attempt := 0; ; attempt++ {
+		err := rpc.Events(ctx, res.Body, MaxAnswer, func(e rpc.Event) bool {
+			if e.ID != "" {
+				last, attempt = e.ID, 0
+			}
+			if e.Retry > 0 {
+				retry = min(e.Retry, 30*time.Second)
+			}
+			if len(e.Data) > 0 {
+				h.in.take(e.Data, p)
+			}
+			return !h.in.calls.isComplete(p)
+		})
+		_ = res.Body.Close()
+		if h.in.calls.isComplete(p) {
+			return nil
+		}
+		if last == "" || attempt >= maxResume || h.isModern() {
+			if err == nil {
+				err = errors.New("its event stream ended before the result")
+			}
+			return err
+		}
+		if err := sleep(ctx, retry); err != nil {
+			return err
+		}
+		if res, err = h.resume(ctx, last); err != nil {
+			return err
+		}
+	}
+}
+
+// maxResume bounds how often a stream is taken up again without an event in between.
+const maxResume = 3
+
+// sleep waits, or ends with ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// resume opens the stream of events: those that followed an event, or with an empty id what belongs to no request.
+func (h *httpTransport) resume(ctx context.Context, last string) (*http.Response, error) {
+	req, err := h.request(ctx, http.MethodGet, nil, "", "")
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	res, err := h.do(req)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if res.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		_ = res.Body.Close()
+		return nil, &statusError{res.StatusCode}
+	}
+	return res, nil
+}
+
+// statusError is an HTTP status that we cannot use.
+type statusError struct{ code int }
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("it answers HTTP %d %s", e.code, http.StatusText(e.code))
+}
+
+// listen keeps the stream of what belongs to no request open, until the link ends. Servers that have none say so once.
+func (h *httpTransport) listen() {
+	last, wait := "", time.Second
+	for {
+		res, err := h.resume(h.ctx, last)
+		var status *statusError
+		if errors.As(err, &status) {
+			if status.code == http.StatusNotFound && h.hasSession() {
+				h.fail(ErrSessionGone)
+			}
+			if status.code < 500 {
+				return
+			}
+		}
+		if err == nil {
+			h.in.notice(noticeAcknowledged, nil)
+			_ = rpc.Events(h.ctx, res.Body, MaxAnswer, func(e rpc.Event) bool {
+				if e.ID != "" {
+					last = e.ID
+				}
+				if len(e.Data) > 0 {
+					h.in.take(e.Data, nil)
+				}
+				wait = max(time.Second, min(e.Retry, 30*time.Second))
+				return true
+			})
+			_ = res.Body.Close()
+		}
+		if sleep(h.ctx, wait) != nil {
+			return
+		}
+		wait = min(2*wait, 30*time.Second)
+	}
+}

@@ -1,0 +1,125 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/backend/redact"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
+)
+
+// List lists everything that a server offers. A list of prompts or resources that fails keeps what was known of it (old) and is told in
+// problems; a list of tools that fails fails the whole, because tools are what the policy is compiled with.
+func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing, problems []string, err error) {
+	defer c.calls.learned.Store(true)
+	size := 0
+	for k := range catalog.Kinds {
+		if !c.offers(k) {
+			continue
+		}
+		items, err := c.listKind(ctx, k, &size)
+		if k == catalog.Tools {
+			items, problems = c.usable(items)
+		}
+		switch {
+		case err == nil:
+			l[k] = items
+		case k == catalog.Tools || ctx.Err() != nil || errors.Is(err, errTooMuch):
+			return catalog.Listing{}, nil, err
+		default:
+			l[k] = old[k]
+			problems = append(problems, err.Error())
+		}
+	}
+	return l, problems, nil
+}
+
+// usable leaves out what the modern revision forbids to use over HTTP: tools whose header annotations do not hold.
+func (c *Conn) usable(definitions [][]byte) (good [][]byte, problems []string) {
+	if _, http := c.transport.(*httpTransport); !http || !c.modern {
+		return definitions, nil
+	}
+	for _, raw := range definitions {
+		if fault := headerFault(raw); fault != "" {
+			name := rawjson.TextAt(raw, "name")
+			problems = append(problems, fmt.Sprintf("tools %.150q: %s", name, fault))
+			continue
+		}
+		good = append(good, raw)
+	}
+	return good, problems
+}
+
+// offers reports whether to ask for a list. A server that declares nothing at all is asked for its tools all the same.
+func (c *Conn) offers(k catalog.Kind) bool {
+	switch k {
+	case catalog.Tools:
+		return c.caps.Tools != nil || c.caps == capabilities{}
+	case catalog.Prompts:
+		return c.caps.Prompts != nil
+	case catalog.Skills:
+		return c.About().Declares("extensions", skillsExtension)
+	default:
+		return c.caps.Resources != nil
+	}
+}
+
+// skillsExtension is the extension by which servers serve skills.
+const skillsExtension = "io.modelcontextprotocol/skills"
+
+var errTooMuch = errors.New("it offers more than we hold")
+
+// listKind reads all pages of one list. size counts the bytes of all lists.
+func (c *Conn) listKind(ctx context.Context, k catalog.Kind, size *int) ([][]byte, error) {
+	var all [][]byte
+	cursor := ""
+	for range catalog.MaxPages {
+		var params []byte
+		if cursor != "" {
+			params = rawjson.Set(nil, "cursor", rawjson.Quote(cursor))
+		}
+		result, bad, err := c.Request(ctx, Call{Method: k.Method(), Params: params})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Method(), err)
+		}
+		if bad != nil {
+			if codeOf(bad) == rpc.CodeMethodNotFound {
+				return nil, nil // it does not have this list
+			}
+			return nil, fmt.Errorf("%s: error %s", k.Method(), redact.Excerpt(bad))
+		}
+		items, next, err := catalog.Page(k, result)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Method(), err)
+		}
+		for _, item := range items {
+			*size += len(item)
+		}
+		all = append(all, items...)
+		if len(all) > catalog.MaxItems || *size > catalog.MaxBytes {
+			return nil, fmt.Errorf("%s: %w: over %d items or %d MiB", k.Method(), errTooMuch, catalog.MaxItems, catalog.MaxBytes>>20)
+		}
+		if next == "" {
+			return all, nil
+		}
+		if next == cursor {
+			return nil, fmt.Errorf("%s: its pages never end: a cursor leads to itself", k.Method())
+		}
+		cursor = next
+	}
+	return nil, fmt.Errorf("%s: %w: over %d pages", k.Method(), errTooMuch, catalog.MaxPages)
+}
+
+// codeOf is the code of a raw JSON-RPC error.
+func codeOf(raw []byte) int {
+	var e struct {
+		Code int `json:"code"`
+	}
+	_ = json.Unmarshal(raw, &e) // a code that cannot be read is none that we know
+	return e.Code
+}

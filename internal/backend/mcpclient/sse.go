@@ -1,0 +1,160 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/backend/redact"
+	"mycelium/internal/rpc"
+)
+
+// sseTransport speaks the HTTP transport of 2024: one stream of events carries all that the server says, and its first event names the address to
+// which messages are posted. The stream is the session: when it ends, everything ends.
+type sseTransport struct {
+	*httpTransport
+	named chan struct{} // closed when the address is known
+}
+
+func newSSE(t *Target, c *Conn) *sseTransport {
+	s := &sseTransport{httpTransport: newHTTP(t, c), named: make(chan struct{})}
+	s.in.streams = false
+	s.wg.Go(s.read)
+	return s
+}
+
+// read takes the stream of events.
+func (s *sseTransport) read() {
+	res, err := s.resume(s.ctx, "")
+	if err != nil {
+		var status *statusError
+		if errors.As(err, &status) && (status.code == http.StatusUnauthorized || status.code == http.StatusForbidden) {
+			err = fmt.Errorf("%w (hint: check the entry's headers, for instance Authorization)", err)
+		} else if errors.As(err, &status) {
+			err = fmt.Errorf("%w and no stream of events (hint: most servers of today speak type: http)", err)
+		}
+		s.fail(err)
+		return
+	}
+	defer res.Body.Close()
+	throttle := newThrottle(res.Body, s.dead, unaskedRate, unaskedBurst)
+	body := struct {
+		io.Reader
+		io.Closer
+	}{throttle, res.Body}
+	err = rpc.Events(s.ctx, body, MaxAnswer, func(e rpc.Event) bool {
+		switch e.Event {
+		case "endpoint":
+			return s.name(string(e.Data)) == nil
+		case "", "message":
+			if len(e.Data) > 0 {
+				throttle.account(s.in.take(e.Data, nil), len(e.Data))
+			}
+		}
+		return true
+	})
+	if err == nil {
+		err = errors.New("its stream of events ended")
+	}
+	s.fail(err) // does nothing where a reason is known
+}
+
+// name takes the address that messages go to. It must be of the server itself: it gets the headers of the entry.
+func (s *sseTransport) name(reference string) error {
+	select {
+	case <-s.named:
+		return nil // it is said once
+	default:
+	}
+	u, err := s.target.URL.Parse(reference)
+	if err != nil || u.Scheme != s.target.URL.Scheme || u.Host != s.target.URL.Host || u.User != nil {
+		err = errors.New("it names an address of another host for messages, which is refused")
+		s.fail(err)
+		return err
+	}
+	s.mu.Lock()
+	s.posts = u
+	s.mu.Unlock()
+	close(s.named)
+	return nil
+}
+
+func (s *sseTransport) send(p *pending, method string, params []byte) error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	p.stop = cancel
+	m := rpc.Message{ID: strconv.AppendInt(nil, p.id, 10), Method: method, Params: params}
+	body := m.Append(nil)
+	s.wg.Go(func() {
+		defer cancel()
+		if err := s.put(ctx, body); err != nil {
+			s.in.calls.failOne(p, err)
+		}
+	})
+	return nil
+}
+
+// put posts one message. Its answer, if it has one, comes on the stream.
+func (s *sseTransport) put(ctx context.Context, body []byte) error {
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	req, err := s.request(ctx, http.MethodPost, body, "", "")
+	if err != nil {
+		return err
+	}
+	res, err := s.do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(res.Body, httpclient.MaxErrorBody))
+	switch {
+	case res.StatusCode < 300:
+		return nil
+	case res.StatusCode == http.StatusNotFound:
+		err := &notSentError{ErrSessionGone}
+		s.fail(ErrSessionGone)
+		return err
+	case len(said) == 0 || isHTML(res):
+		return &statusError{res.StatusCode}
+	}
+	return fmt.Errorf("%w: %s", &statusError{res.StatusCode}, redact.Excerpt([]byte(s.target.Secrets.Text(string(said)))))
+}
+
+func isHTML(res *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return kind == "text/html"
+}
+
+// await waits until the address is known.
+func (s *sseTransport) await(ctx context.Context) error {
+	select {
+	case <-s.named:
+		return nil
+	case <-s.dead:
+		return &notSentError{s.in.calls.closedBy()}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *sseTransport) notify(ctx context.Context, method string, params []byte) error {
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	return s.httpTransport.notify(ctx, method, params)
+}
+
+// close ends the stream, which ends the session at the server.
+func (s *sseTransport) close(time.Duration) {
+	s.fail(ErrClosed)
+	s.end()
+	s.wg.Wait()
+	s.client.CloseIdleConnections()
+}

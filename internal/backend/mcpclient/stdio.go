@@ -1,0 +1,255 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"mycelium/internal/backend/redact"
+	"mycelium/internal/keeper"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
+)
+
+// writeTimeout is how long a server may leave its standard input unread while a message is written. After it the stream is
+// broken in the middle of a message, so that the server has to be started anew.
+const writeTimeout = 10 * time.Second
+
+// maxOutbox bounds the answers and cancellations that wait to be written; more are dropped.
+const maxOutbox = 64
+
+// stdioTransport speaks lines with a process. It has its own reading loop instead of an rpc.Conn because the request's id is its
+// progress token here, an answer may name a call on an HTTP stream (one table for both transports), and because a server
+// that does not read must not hold a writer for ever.
+type stdioTransport struct {
+	proc   *keeper.Process
+	stderr *redact.Tail
+	in     *inbox
+	outbox chan []byte
+	said   chan struct{} // closed when stderr was read to its end
+	dead   chan struct{} // closed when the stream ended or broke
+	once   sync.Once
+	wg     sync.WaitGroup
+
+	lock chan struct{} // holds one token: who has it writes
+	out  []byte
+}
+
+// newStdio takes over a process and starts reading.
+func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
+	l := &stdioTransport{
+		proc: proc, stderr: redact.NewTail(c.secrets),
+		outbox: make(chan []byte, maxOutbox), said: make(chan struct{}), dead: make(chan struct{}), lock: make(chan struct{}, 1),
+	}
+	l.in = &inbox{calls: c.calls, received: &c.received, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
+	l.wg.Go(func() {
+		defer close(l.said)
+		to := io.Writer(l.stderr)
+		if o.Stderr != nil {
+			defer o.Stderr.Close()
+			to = io.MultiWriter(l.stderr, o.Stderr)
+		}
+		_, _ = io.Copy(to, newThrottle(proc.Stderr, l.dead, stderrRate, stderrBurst))
+	})
+	l.wg.Go(l.read)
+	l.wg.Go(l.drain)
+	l.wg.Go(l.watch)
+	return l
+}
+
+// exitReadTime is how long the output of a process that ended is still read, where something that it left behind holds it open.
+const exitReadTime = 300 * time.Millisecond
+
+// watch ends reading when the process is gone.
+func (l *stdioTransport) watch() {
+	select {
+	case <-l.proc.Exited:
+		until := time.Now().Add(exitReadTime)
+		_ = l.proc.Stdout.SetReadDeadline(until)
+		_ = l.proc.Stderr.SetReadDeadline(until)
+	case <-l.dead:
+	}
+}
+
+// read takes lines until the stream ends.
+func (l *stdioTransport) read() {
+	throttle := newThrottle(l.proc.Stdout, l.dead, unaskedRate, unaskedBurst)
+	lines := rpc.NewLines(throttle, MaxAnswer)
+	for {
+		line, err := lines.Next()
+		switch {
+		case errors.Is(err, rpc.ErrTooLong):
+			l.tooLong(rpc.PartialID(lines.TooLong()))
+		case err != nil:
+			l.fail(l.exitError())
+			return
+		default:
+			throttle.account(l.in.take(line, nil), len(line))
+		}
+	}
+}
+
+// tooLong ends the call whose answer was too long. If the answer does not say at its beginning or end which one that is, it is known only
+// where one call waits; else they run into their time-out.
+func (l *stdioTransport) tooLong(id []byte) {
+	err := fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
+	if id != nil {
+		l.in.calls.complete(id, answer{err: err})
+	} else if p := l.in.calls.onlyPending(); p != nil {
+		l.in.calls.failOne(p, err)
+	}
+}
+
+// exitError says how the process ended. Its exit and the last of its stderr are waited for, shortly: they come a moment after the
+// end of its standard output.
+func (l *stdioTransport) exitError() error {
+	how := "it closed its standard output"
+	wait := time.NewTimer(time.Second)
+	defer wait.Stop()
+	select {
+	case <-l.proc.Exited:
+		how = "it ended (" + l.proc.Status() + ")"
+		select { // the last of its stderr
+		case <-l.said:
+		case <-wait.C:
+		}
+	case <-wait.C:
+	}
+	err := l.explain(how)
+	if l.proc.KeeperDied() {
+		return &keeperError{err}
+	}
+	return err
+}
+
+// keeperError is the end of a server whose keeper died.
+type keeperError struct{ error }
+
+func (e *keeperError) Unwrap() error { return e.error }
+
+// IsKeeperFailure reports whether a connection ended because the keeper of its server died, which is not the server's fault.
+func IsKeeperFailure(err error) bool {
+	var e *keeperError
+	return errors.As(err, &e)
+}
+
+// explain adds the end of stderr to an error.
+func (l *stdioTransport) explain(how string) error {
+	if said := l.stderr.String(); said != "" {
+		return fmt.Errorf("%s; its stderr ends with: %s", how, said)
+	}
+	return errors.New(how)
+}
+
+// fail ends the link: every call fails with err.
+func (l *stdioTransport) fail(err error) {
+	l.once.Do(func() {
+		l.in.calls.failAll(err)
+		close(l.dead)
+	})
+}
+
+// drain writes what must not be waited for.
+func (l *stdioTransport) drain() {
+	for {
+		select {
+		case b := <-l.outbox:
+			_ = l.write(b)
+		case <-l.dead:
+			return
+		}
+	}
+}
+
+func (l *stdioTransport) post(m rpc.Message) {
+	select {
+	case l.outbox <- append(m.Append(nil), '\n'):
+	default:
+	}
+}
+
+// write writes one whole line. Who writes while another write is stuck waits as long as that one.
+func (l *stdioTransport) write(line []byte) error {
+	select {
+	case l.lock <- struct{}{}:
+	case <-l.dead:
+		return ErrClosed
+	}
+	defer func() { <-l.lock }()
+	return l.writeLocked(line)
+}
+
+func (l *stdioTransport) writeLocked(line []byte) error {
+	if err := l.proc.Stdin.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return ErrClosed
+	}
+	_, err := l.proc.Stdin.Write(line)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = l.explain(fmt.Sprintf("it did not read its standard input for %v", writeTimeout))
+		l.fail(err)
+		return err
+	}
+	// The process closed its input or is gone: its standard output ends now or soon, and that tells why.
+	select {
+	case <-l.dead:
+	case <-time.After(2 * time.Second):
+		l.fail(l.explain("it closed its standard input"))
+	}
+	return ErrClosed
+}
+
+func (l *stdioTransport) send(p *pending, method string, params []byte) error {
+	select {
+	case l.lock <- struct{}{}:
+	case <-l.dead:
+		return ErrClosed
+	}
+	defer func() { <-l.lock }()
+	m := rpc.Message{ID: strconv.AppendInt(nil, p.id, 10), Method: method, Params: params}
+	if cap(l.out) > 256<<10 { // one large request shall not keep its memory
+		l.out = nil
+	}
+	l.out = append(m.Append(l.out[:0]), '\n')
+	return l.writeLocked(l.out)
+}
+
+func (l *stdioTransport) cancel(p *pending, reason string) {
+	l.post(rpc.Message{Method: "notifications/cancelled", Params: cancelParams(p.id, reason)})
+}
+
+func cancelParams(id int64, reason string) []byte {
+	return []byte(`{"requestId":` + strconv.FormatInt(id, 10) + `,"reason":` + string(rawjson.Quote(reason)) + `}`)
+}
+
+func (l *stdioTransport) respond(m rpc.Message) { _ = l.write(append(m.Append(nil), '\n')) }
+
+func (l *stdioTransport) respondAsync(m rpc.Message) { l.post(m) }
+
+func (l *stdioTransport) notify(_ context.Context, method string, params []byte) error {
+	return l.write(append(rpc.Message{Method: method, Params: params}.Append(nil), '\n'))
+}
+
+func (l *stdioTransport) setVersion(string) {}
+
+func (l *stdioTransport) setTools([][]byte) {}
+
+func (l *stdioTransport) done() <-chan struct{} { return l.dead }
+
+// close ends the process as MCP asks for: its input is closed, then its group is told to end, then killed.
+func (l *stdioTransport) close(grace time.Duration) {
+	l.fail(ErrClosed)
+	_ = l.proc.Stdin.Close()
+	l.proc.Stop(grace)
+	// A grandchild that left the group may hold the pipes open: nobody reads them any more.
+	_ = l.proc.Stdout.Close()
+	_ = l.proc.Stderr.Close()
+	l.wg.Wait()
+}

@@ -1,0 +1,102 @@
+package oauth
+
+import (
+	"net/http"
+	"strings"
+)
+
+// challenge is what a server says about the authorization that it wants.
+type challenge struct {
+	metadata string   // the address of its metadata; empty: it does not say
+	scopes   []string // that it wants; nil: it does not say
+	bearer   bool     // it speaks of tokens at all
+	narrow   bool     // the token is good, and its scopes do not suffice
+}
+
+// challengeOf reads a refusal; false if the answer is none that a token would mend.
+func challengeOf(res *http.Response) (challenge, bool) {
+	if res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
+		return challenge{}, false
+	}
+	var c challenge
+	for _, p := range bearerParams(res.Header.Values("WWW-Authenticate")) {
+		if c.metadata == "" {
+			c.metadata = p["resource_metadata"]
+		}
+		if s := p["scope"]; s != "" && c.scopes == nil {
+			c.scopes = scopesOf(strings.Fields(s))
+		}
+		c.bearer = true
+		c.narrow = c.narrow || p["error"] == "insufficient_scope"
+	}
+	return c, res.StatusCode == http.StatusUnauthorized || c.narrow
+}
+
+// bearerParams are the parameters of each Bearer challenge in WWW-Authenticate headers (RFC 9110, 11.6.1): scheme, then key=value with
+// commas, a value being a token or a quoted string. What is not understood ends the header: a half-read challenge is none.
+func bearerParams(headers []string) []map[string]string {
+	var all []map[string]string
+	for _, h := range headers {
+		var in map[string]string // of the challenge that is being read; nil: it is another scheme's
+		for h = strings.TrimLeft(h, " \t,"); h != ""; h = strings.TrimLeft(h, " \t,") {
+			word := tokenPrefix(h)
+			if word == "" {
+				break
+			}
+			rest := strings.TrimLeft(h[len(word):], " \t")
+			if !strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, "==") { // a scheme
+				in = nil
+				if strings.EqualFold(word, "Bearer") {
+					in = map[string]string{}
+					all = append(all, in)
+				}
+				h = h[len(word):]
+				continue
+			}
+			value, after, ok := paramValue(strings.TrimLeft(rest[1:], " \t"))
+			if !ok {
+				break
+			}
+			if key := strings.ToLower(word); in != nil {
+				if _, twice := in[key]; !twice {
+					in[key] = value
+				}
+			}
+			h = after
+		}
+	}
+	return all
+}
+
+// tokenPrefix is the token at the start of s (RFC 9110), or what looks like the token68 of another scheme.
+func tokenPrefix(s string) string {
+	i := 0
+	for i < len(s) && (strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~/", s[i]) >= 0) {
+		i++
+	}
+	return s[:i]
+}
+
+// paramValue reads a token or a quoted string.
+func paramValue(s string) (value, rest string, ok bool) {
+	if !strings.HasPrefix(s, `"`) {
+		i := strings.IndexAny(s, ", \t")
+		if i < 0 {
+			i = len(s)
+		}
+		return s[:i], s[i:], true
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:], true
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,243 @@
+package pin
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/backend/catalog"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/scan"
+)
+
+// Book keeps the pins of all servers of a project, one sealed file for each, in a folder outside of the project: neither a clone nor
+// an agent that is bound to the project can bring, change or remove them.
+type Book struct {
+	dir string // empty: pins live as long as the process
+	now func() time.Time
+
+	rules func() *scan.Rules // compiled at the first need
+
+	making sync.Mutex // held while the key is made: two servers that are learned at once have the same
+
+	mu      sync.Mutex
+	servers map[string]*Pins
+}
+
+func NewBook(dir string, now func() time.Time) *Book {
+	return &Book{dir: dir, now: now, rules: sync.OnceValue(scan.New), servers: map[string]*Pins{}}
+}
+
+// Rules are the compiled rules of the scan.
+func (b *Book) Rules() *scan.Rules { return b.rules() }
+
+// Persistent reports whether pins outlive the process.
+func (b *Book) Persistent() bool { return b.dir != "" }
+
+// Of are the pins of a server, read at the first need. seen: a catalog that was stored together with pins exists.
+func (b *Book) Of(server string, seen bool) *Pins {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.servers[server]; p != nil {
+		return p
+	}
+	p := &Pins{book: b, server: server, items: map[pinKey]*pin{}}
+	b.servers[server] = p
+	if b.dir == "" {
+		p.fresh = true
+		return p
+	}
+	data, err := os.ReadFile(b.file(server))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !seen:
+		p.fresh = true
+	case errors.Is(err, fs.ErrNotExist):
+		p.doubt = "the file that says what was accepted of this server is missing"
+	case err != nil:
+		p.doubt = "what was accepted of this server cannot be read: " + plainError(err)
+	default:
+		if err := p.read(data); err != nil {
+			p.items = map[pinKey]*pin{}
+			p.doubt = "what was accepted of this server cannot be believed: " + err.Error()
+		}
+	}
+	return p
+}
+
+func plainError(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func (b *Book) file(server string) string { return filepath.Join(b.dir, server+".json") }
+
+// key is the key that seals the files; with create it is made where there is none.
+func (b *Book) key(create bool) ([]byte, error) {
+	b.making.Lock()
+	defer b.making.Unlock()
+	path := filepath.Join(b.dir, "key")
+	key, err := os.ReadFile(path)
+	switch {
+	case err == nil && len(key) == sha256.Size:
+		return key, nil
+	case err == nil:
+		return nil, fmt.Errorf("the key %s has %d bytes, not %d", path, len(key), sha256.Size)
+	case !errors.Is(err, fs.ErrNotExist) || !create:
+		return nil, fmt.Errorf("the key %s: %s", path, plainError(err))
+	}
+	key = make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails
+	return key, atomicfile.Write(path, key, 0o600)
+}
+
+// seal is the code of a file's text. The server's name is in it, so that one server's pins are not another's.
+func seal(key []byte, server string, text []byte) []byte {
+	m := hmac.New(sha256.New, key)
+	fmt.Fprintf(m, "mycelium pins 1\n%s\n", server)
+	m.Write(text)
+	return m.Sum(nil)
+}
+
+// pinRow is a pin in the file.
+type pinRow struct {
+	List       string         `json:"list"` // as in the stored catalog: tools, prompts, resourceTemplates
+	Since      time.Time      `json:"since"`
+	Accepted   bool           `json:"accepted,omitzero"`
+	Scanned    int            `json:"scanned,omitzero"`
+	Text       string         `json:"text,omitempty"`
+	Definition jsontext.Value `json:"definition"`
+}
+
+type pinText struct {
+	Version int      `json:"version"`
+	Server  string   `json:"server"`
+	Doubt   string   `json:"doubt,omitempty"`
+	Items   []pinRow `json:"items"`
+}
+
+// encode is the file: the text, and its code on the last line.
+func (p *Pins) encode(key []byte) ([]byte, error) {
+	t := pinText{Version: 1, Server: p.server, Doubt: p.doubt, Items: []pinRow{}}
+	for k, v := range p.items {
+		t.Items = append(t.Items, pinRow{listName(k.kind), v.since.UTC().Truncate(time.Second), v.accepted, v.scanned, v.text, v.raw})
+	}
+	sortRows(t.Items)
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	return append(append(text, hex.EncodeToString(seal(key, p.server, text))...), '\n'), nil
+}
+
+func sortRows(rows []pinRow) {
+	slices.SortFunc(rows, func(a, b pinRow) int { return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(rowName(a), rowName(b))) })
+}
+
+// read takes a file over; its error says why it cannot be believed.
+func (p *Pins) read(data []byte) error {
+	i := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n')
+	if i < 0 {
+		return errors.New("it has no seal")
+	}
+	text, code := data[:i+1], bytes.TrimSpace(data[i+1:])
+	key, err := p.book.key(false)
+	if err != nil {
+		return err
+	}
+	if want := hex.EncodeToString(seal(key, p.server, text)); !hmac.Equal([]byte(want), code) {
+		return errors.New("its seal is broken: the file was changed, or is another project's")
+	}
+	var t pinText
+	if err := json.Unmarshal(text, &t, json.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	if t.Version != 1 || t.Server != p.server {
+		return fmt.Errorf("it is of version %d for server %q", t.Version, t.Server)
+	}
+	p.doubt = t.Doubt
+	for _, row := range t.Items {
+		k := catalog.KindOf(row.List)
+		if row.List == instructionList {
+			p.items[pinKey{kind: instructions}] = &pin{raw: row.Definition, since: row.Since, accepted: row.Accepted, scanned: row.Scanned}
+			continue
+		}
+		if k == instructions {
+			return fmt.Errorf("it has a list %q", row.List)
+		}
+		name, err := catalog.ItemName(k, row.Definition)
+		if err != nil {
+			return fmt.Errorf("an item of %q: %w", row.List, err)
+		}
+		p.items[pinKey{k, name}] = &pin{raw: row.Definition, since: row.Since, accepted: row.Accepted, scanned: row.Scanned, text: row.Text}
+	}
+	return nil
+}
+
+// instructions stands for the instructions of a server, where a pin names a kind.
+const instructions = catalog.Kinds
+
+// instructionList is under which name the instructions of a server are pinned.
+const instructionList = "instructions"
+
+func listName(k catalog.Kind) string {
+	if k == instructions {
+		return instructionList
+	}
+	return k.String()
+}
+
+// Save writes what changed. A file that could not be believed is kept beside the new one.
+func (p *Pins) Save() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dirty || p.book.dir == "" {
+		p.dirty = false
+		return nil
+	}
+	fail := func(err error) error { return fmt.Errorf("keep the pins of %s: %w", p.server, err) }
+	if err := os.MkdirAll(p.book.dir, 0o700); err != nil {
+		return fail(err)
+	}
+	key, err := p.book.key(true)
+	if err != nil {
+		return fail(err)
+	}
+	b, err := p.encode(key)
+	if err != nil {
+		return fail(err)
+	}
+	if err := atomicfile.Write(p.book.file(p.server), b, 0o600); err != nil {
+		return fail(err)
+	}
+	p.dirty = false
+	return nil
+}
+
+// rowName is the name of a row, for the order.
+func rowName(r pinRow) string {
+	k := catalog.KindOf(r.List)
+	if k == instructions {
+		return ""
+	}
+	name := rawjson.TextAt(r.Definition, k.Key())
+	return name
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package backend
-
-import "os"
-
-func widen(*os.File) {}

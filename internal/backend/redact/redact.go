@@ -1,0 +1,147 @@
+// Package redact keeps configured secrets out of what people and agents read: it replaces each value by the name under which it was
+// configured.
+package redact
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"mycelium/internal/rawjson"
+)
+
+// minSecret is the length from which a value that was expanded is kept out of what people read. Shorter ones ("1", "en") are no
+// secrets, and replacing them would make every text unreadable.
+const minSecret = 4
+
+// Redactor replaces values by the names under which they were configured: "${TOKEN}".
+type Redactor struct {
+	pairs   []pair // longest value first
+	longest int
+	live    *Live // tokens that came later; nil: there can be none
+}
+
+// WithLive returns a redactor that also replaces the values of live.
+func (r Redactor) WithLive(live *Live) Redactor {
+	r.live = live
+	return r
+}
+
+type pair struct{ value, name string }
+
+// sort puts the longest value first, of which a shorter one may be a part.
+func (r *Redactor) Sort() {
+	slices.SortFunc(r.pairs, func(a, b pair) int {
+		if len(a.value) != len(b.value) {
+			return len(b.value) - len(a.value)
+		}
+		return strings.Compare(b.value+b.name, a.value+a.name)
+	})
+	for _, p := range r.pairs {
+		r.longest = max(r.longest, len(p.value))
+	}
+}
+
+// add takes a value in the forms in which it may come back: as it is, escaped for a URL, and inside a JSON string.
+func (r *Redactor) Add(value, name string) {
+	if len(value) < minSecret {
+		return
+	}
+	quoted := rawjson.Quote(value)
+	for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), string(quoted[1 : len(quoted)-1])} {
+		if !slices.ContainsFunc(r.pairs, func(p pair) bool { return p.value == form }) {
+			r.pairs = append(r.pairs, pair{form, name})
+		}
+	}
+}
+
+// text replaces every value in s.
+func (r Redactor) Text(s string) string {
+	for _, p := range r.pairs {
+		s = strings.ReplaceAll(s, p.value, p.name)
+	}
+	return r.live.Text(s)
+}
+
+// json replaces every value in a JSON text; b itself is returned if it has none.
+func (r Redactor) JSON(b []byte) []byte {
+	for _, p := range r.pairs {
+		if bytes.Contains(b, []byte(p.value)) {
+			b = bytes.ReplaceAll(b, []byte(p.value), []byte(p.name))
+		}
+	}
+	return r.live.replace(b)
+}
+
+// lines is a Redactor for text that comes line by line: values of several lines are hidden by their lines too.
+func (r Redactor) Lines() Redactor {
+	var more Redactor
+	for _, p := range r.pairs {
+		more.pairs = append(more.pairs, p)
+		if !strings.Contains(p.value, "\n") {
+			continue
+		}
+		for line := range strings.Lines(p.value) {
+			if line = strings.TrimSpace(line); len(line) >= minSecret {
+				more.pairs = append(more.pairs, pair{line, p.name})
+			}
+		}
+	}
+	more.Sort()
+	return more
+}
+
+// Live are values that came into being while the program runs, and that nobody may read either.
+type Live struct {
+	mu    sync.Mutex
+	pairs []pair
+}
+
+// maxLive bounds them: the oldest go first, and are no longer good.
+const maxLive = 64
+
+func (l *Live) Add(value, name string) {
+	if l == nil || len(value) < minSecret {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pairs {
+		if p.value == value {
+			return
+		}
+	}
+	l.pairs = append(l.pairs, pair{value, name})
+	if len(l.pairs) > maxLive {
+		l.pairs = l.pairs[1:]
+	}
+}
+
+// replace puts the names in the place of the values; b itself is returned if it has none.
+func (l *Live) replace(b []byte) []byte {
+	if l == nil {
+		return b
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pairs {
+		if bytes.Contains(b, []byte(p.value)) {
+			b = bytes.ReplaceAll(b, []byte(p.value), []byte(p.name))
+		}
+	}
+	return b
+}
+
+func (l *Live) Text(s string) string { return string(l.replace([]byte(s))) }
+
+// excerpt shortens what a server said for an error text.
+func Excerpt(b []byte) string {
+	const most = 300
+	s := Printable(string(b))
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,42 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"mycelium/internal/backend/redact"
+)
+
+// secretsOf collects what must not be shown: every value that a ${VAR} put in, and the values of headers and of variables whose
+// names say that they are secret, also where the entry has them literally.
+func secretsOf(used map[string]string, s *Server, l *launch) redact.Redactor {
+	var r redact.Redactor
+	for name, value := range used {
+		r.Add(value, "${"+name+"}")
+	}
+	for name, value := range l.Headers {
+		r.Add(value, "["+name+"]")
+		if _, token, ok := strings.Cut(value, " "); ok { // "Bearer …" shows up without its scheme too
+			r.Add(token, "["+name+"]")
+		}
+	}
+	if o := l.oauth; o != nil {
+		r.Add(o.ClientSecret, "[clientSecret]")
+		r.Add(o.PrivateKey, "[privateKey]")
+	}
+	for _, kv := range l.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if _, own := s.Env[name]; own && soundsSecret(name) {
+			r.Add(value, "["+name+"]")
+		}
+	}
+	r.Sort()
+	return r
+}
+
+func soundsSecret(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"}, func(w string) bool {
+		return strings.Contains(name, w)
+	})
+}

@@ -1,0 +1,95 @@
+package backend
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend/oauth"
+)
+
+// Server is one entry of mcpServers.
+type Server struct {
+	Name     string            `yaml:"-" json:"name,omitempty"`
+	Type     string            `yaml:"type" json:"type,omitempty"` // stdio (default with command), http (default with url), sse
+	Command  string            `yaml:"command" json:"command,omitempty"`
+	Args     []string          `yaml:"args" json:"args,omitempty"`
+	Env      map[string]string `yaml:"env" json:"env,omitempty"`
+	Cwd      string            `yaml:"cwd" json:"cwd,omitempty"`
+	URL      string            `yaml:"url" json:"url,omitempty"`
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`
+	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty"` // of a server with a URL; nil: where it wants tokens, a person gets them
+	Builtin  string            `yaml:"builtin" json:"builtin,omitempty"`
+	Timeout  Duration          `yaml:"timeout" json:"timeout,omitzero"`           // of a call; 0: 60 s
+	Start    Duration          `yaml:"startTimeout" json:"startTimeout,omitzero"` // 0: 30 s
+	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero"`   // 0: 5 s
+	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question of the server; 0: 10 min
+	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which it is asked whether it is there; 0: 60 s
+	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe its annotations
+	Category string            `yaml:"category" json:"category,omitempty"`
+	Disabled bool              `yaml:"disabled" json:"disabled,omitempty"`
+
+	Concurrency int `yaml:"concurrency" json:"concurrency,omitzero"` // calls at work at once; 0: 128
+	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait for their turn; 0: 1024
+	// Additions says what becomes of items that a server did not have at first use: "trust" (the default: as at first use) or "quarantine".
+	Additions string `yaml:"additions" json:"additions,omitempty"`
+	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are good in every project of theirs
+}
+
+// isServerName reports whether s matches [a-z0-9][a-z0-9-]*, in at most 64 bytes (it is a file name too).
+func isServerName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if plain := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; !plain && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return len(s) >= 1 && len(s) <= 64
+}
+
+// typeSSE is the type of a server that speaks the HTTP transport of 2024.
+const typeSSE = "sse"
+
+// isHTTP tells the transport of an entry. The aliases are the spellings of other clients' configurations.
+func (s *Server) isHTTP() bool {
+	switch s.Type {
+	case "http", "streamable-http", "streamableHttp", "streamable_http", typeSSE:
+		return true
+	case "":
+		return s.Command == "" && s.URL != ""
+	}
+	return false
+}
+
+// check finds what is wrong in an entry without looking at the environment.
+func (s *Server) check() error {
+	switch {
+	case s.Builtin != "":
+		return fmt.Errorf("there is no built-in server %q", s.Builtin)
+	case s.isHTTP() && s.URL == "":
+		return fmt.Errorf("type %s needs a url", s.Type)
+	case s.isHTTP():
+		return nil
+	case s.Type != "" && s.Type != "stdio":
+		return fmt.Errorf("unknown type %q: write stdio, http or sse", s.Type)
+	case s.Command == "":
+		return errors.New("neither command nor url")
+	}
+	return nil
+}
+
+// digest identifies what a server is: what is started or called, unexpanded, so that no secret of the environment is in it. A catalog is
+// good for the digest that it was learned with.
+func (s *Server) digest() string {
+	b, err := json.Marshal(Server{
+		Name: s.Name, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers, OAuth: s.OAuth,
+	}, json.Deterministic(true))
+	if err != nil { // not UTF-8: such an entry has no stored catalog
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
