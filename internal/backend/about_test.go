@@ -9,6 +9,7 @@ import (
 )
 
 func TestServersSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	for version, s := range map[string]Server{
 		"2025-11-25": play(t, "s", "play-sdk"),
 		"2024-11-05": play(t, "s", "play-sdk", "2024-11-05"),

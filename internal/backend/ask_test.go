@@ -34,8 +34,12 @@ func tool(ctx context.Context, t testing.TB, p *Pool, principal, name string, pe
 // revisions are servers of the SDK, one for each revision of the protocol and each transport.
 func revisions(t *testing.T, each func(t *testing.T, version string, s Server)) {
 	for _, version := range append(slices.Clone(mcpclient.LegacyVersions), mcpclient.ModernVersion) {
-		t.Run(version+" stdio", func(t *testing.T) { each(t, version, play(t, "s", "play-sdk", version)) })
+		t.Run(version+" stdio", func(t *testing.T) {
+			t.Parallel()
+			each(t, version, play(t, "s", "play-sdk", version))
+		})
 		t.Run(version+" http", func(t *testing.T) {
+			t.Parallel()
 			h := sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{version}}, &mcp.StreamableHTTPOptions{Stateless: version == mcpclient.ModernVersion})
 			each(t, version, Server{Name: "s", URL: serveHTTP(t, h)})
 		})
@@ -43,6 +47,7 @@ func revisions(t *testing.T, each func(t *testing.T, version string, s Server)) 
 }
 
 func TestServersAskDuringACall(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, version string, s Server) {
 		pool := newPool(t, Options{}, s)
 		ctx := testContext(t)
@@ -90,6 +95,7 @@ func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer
 }
 
 func TestServersAreToldWhatTheClientCannot(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-sdk", "2025-11-25"))
 	ctx := testContext(t)
 	for caps, want := range map[string]map[string]string{
@@ -109,6 +115,7 @@ func TestServersAreToldWhatTheClientCannot(t *testing.T) {
 
 // A question goes to the one whose call it belongs to, however many call.
 func TestQuestionsOfManyCalls(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, version string, s Server) {
 		if version == mcpclient.ModernVersion {
 			return // its questions are in the results
@@ -134,7 +141,7 @@ func TestQuestionsOfManyCalls(t *testing.T) {
 						if !strings.Contains(got, `"accept"`) {
 							t.Errorf("%s was asked nothing: %s", name, got)
 						}
-					case stdio && strings.Contains(got, "no call waits"): // others were waiting too
+					case stdio && strings.Contains(got, "cannot be attributed"): // others were waiting too
 					case !strings.Contains(got, `{"name":"`+name+`"}`):
 						t.Errorf("%s: the server got %s", name, got)
 					}
@@ -146,6 +153,7 @@ func TestQuestionsOfManyCalls(t *testing.T) {
 }
 
 func TestQuestionsPassByteForByte(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "asks"))
 	const answer = `{"action":"accept","content":{"n":12345678901234567890,"f":1.50e+01},"x-future":[ ]}`
 	var mu sync.Mutex
@@ -172,12 +180,13 @@ func TestQuestionsPassByteForByte(t *testing.T) {
 }
 
 func TestQuestionsOutsideOfACall(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "asks-early"))
 	peer := &peertest.Person{Caps: peertest.Everything, Answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
 		return nil, nil, errors.New("nobody may be asked")
 	}}
 	said := textOf(t, tool(testContext(t), t, p, "ann", "t", peer))
-	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"nobody can be asked: no call waits on this connection to which the request can only belong"}`; said != want {
+	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"no client can be asked: the request cannot be attributed to one call on this connection"}`; said != want {
 		t.Errorf("the server got %s", said)
 	}
 }

@@ -27,6 +27,7 @@ func (b *builtin) Do(_ context.Context, scope policy.Scope, method string, param
 }
 
 func TestBuiltin(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{Builtins: map[string]Builtin{"files": &builtin{}, "mycelium-x": &builtin{panics: true}}})
 	ctx := testContext(t)
 	scope := policy.Scope{Principal: policy.Principal{Role: "guest"}}

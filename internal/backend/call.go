@@ -18,7 +18,9 @@ import (
 //
 // A log line of a server names no call. It is passed on if it came on the call's own stream, or if the server can only be at work on
 // this call; otherwise it is dropped.
-func (p *Pool) Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer mcpclient.Peer) (result, rpcErr []byte, err error) {
+func (p *Pool) Do(
+	ctx context.Context, scope policy.Scope, server, method string, params []byte, peer mcpclient.Peer,
+) (result, rpcErr []byte, err error) {
 	e := p.entry(server)
 	if e == nil {
 		return nil, nil, fmt.Errorf("server %q: %w", server, ErrUnknownServer)
@@ -95,7 +97,9 @@ func (e *entry) admitInTime(ctx context.Context, c *connection, r mcpclient.Call
 }
 
 // inProcess calls a built-in server. A panic in it is an error of this call.
-func (e *entry) inProcess(ctx context.Context, scope policy.Scope, method string, params []byte, peer mcpclient.Peer) (result, rpcErr []byte, err error) {
+func (e *entry) inProcess(
+	ctx context.Context, scope policy.Scope, method string, params []byte, peer mcpclient.Peer,
+) (result, rpcErr []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e.pool.logger.Error("built-in server panicked", "server", e.name, "method", method, "panic", r, "stack", string(debug.Stack()))

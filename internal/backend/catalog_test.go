@@ -16,6 +16,7 @@ import (
 )
 
 func TestNamesOfACatalog(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "names"))
 	if err := p.Learn(testContext(t), "s"); err != nil {
 		t.Fatal(err)
@@ -42,6 +43,7 @@ func TestNamesOfACatalog(t *testing.T) {
 }
 
 func TestCatalogIsKept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := play(t, "s", "play-sdk")
 	first := newPool(t, Options{Catalogs: dir}, s)
@@ -77,6 +79,7 @@ func TestCatalogIsKept(t *testing.T) {
 }
 
 func TestSecretsDoNotReachTheCatalog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := play(t, "s", "play-fake", "leaks")
 	s.Env = map[string]string{"TOKEN": "${T}"}
@@ -94,6 +97,7 @@ func TestSecretsDoNotReachTheCatalog(t *testing.T) {
 }
 
 func TestCatalogsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{
 		"endless": "over 200 pages", "circle": "a cursor leads to itself",
 	} {
@@ -109,6 +113,7 @@ func TestCatalogsWithoutEnd(t *testing.T) {
 }
 
 func TestHintsOfTrustedServersOnly(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "good")
 	p := newPool(t, Options{}, s)
 	if err := p.Learn(testContext(t), "s"); err != nil {
@@ -136,6 +141,7 @@ func TestHintsOfTrustedServersOnly(t *testing.T) {
 }
 
 func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	starts := filepath.Join(t.TempDir(), "starts")
 	bad := play(t, "bad", "play-fake", "not-a-server")
@@ -177,6 +183,7 @@ func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]func(t *testing.T) Server{
 		"stdio":        func(t *testing.T) Server { return play(t, "s", "play-sdk") },
 		"stdio modern": func(t *testing.T) Server { return play(t, "s", "play-sdk", "2026-07-28") },
@@ -211,6 +218,7 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestServerThatNeverStopsTelling(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "nags"))
 	ctx := testContext(t)
 	begin := time.Now()

@@ -10,10 +10,10 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Duration is a time.Duration that YAML writes as "30s" (a bare number is milliseconds, as in .mcp.json).
+// Duration is a time.Duration that is written as "30s". A bare number is milliseconds, as in .mcp.json.
 type Duration time.Duration
 
-// maxDuration is a day: nobody waits longer for one answer, and a slip of the unit is found.
+// maxDuration is a day. Nobody waits longer for an answer, and a wrong unit is found.
 const maxDuration = 24 * time.Hour
 
 // UnmarshalYAML reads "30s" or a bare number of milliseconds.
@@ -66,7 +66,7 @@ func (d Duration) MarshalYAML() ([]byte, error) { return []byte(d.String()), nil
 // MarshalJSON writes the text form as a JSON string.
 func (d Duration) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(d.String())), nil }
 
-// or returns the duration, or what holds where none is configured.
+// or returns the duration, or the fallback if none is configured.
 func (d Duration) or(fallback time.Duration) time.Duration {
 	if d <= 0 {
 		return fallback

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/secret"
 )
 
-// variables is an environment as a map, the last value of a name winning as it does for a process.
+// variables is an environment as a map. The last value of a name wins, as it does for a process.
 type variables map[string]string
 
 func environment(list []string) variables {
@@ -22,7 +22,7 @@ func environment(list []string) variables {
 	return m
 }
 
-// missingError names the variables that a server's entry needs and that have no value.
+// missingError names the variables of a server's entry that have no value.
 type missingError struct{ names []string }
 
 func (e *missingError) Error() string {
@@ -37,20 +37,20 @@ func (e *missingError) Error() string {
 // lookup finds a secret that an entry names.
 type lookup func(source, name string) (string, error)
 
-// expander replaces ${VAR}, ${VAR:-default}, ${secret:NAME} and the like, remembers what it put in (so that it can be kept out of everything that people
-// or agents read), and which variables had no value.
+// expander replaces ${VAR}, ${VAR:-default}, ${secret:NAME} and the like. It remembers the values, so that they can be kept out of
+// everything that people or agents read, and the variables that had no value.
 type expander struct {
 	vars    variables
-	find    lookup            // nil: secrets are not asked for; what names one cannot be used then
-	unasked bool              // a secret was not asked for
-	faults  []error           // secrets that are not to be had
-	used    map[string]string // name → value that was put in
+	find    lookup            // nil: secrets are not looked up
+	unasked bool              // a secret was not looked up
+	faults  []error           // secrets that could not be found
+	used    map[string]string // name → value
 	missing []string
 }
 
-// expand replaces the references in s. A reference is "${", a name ([A-Za-z_][A-Za-z0-9_]*, or a secret's with its source before it), and "}" or ":-", a default without
-// "}", and "}". Anything else stays as it is, "$VAR" without braces too. With ":-" an empty value counts as missing, as in a
-// shell; values are not expanded again.
+// expand replaces the references in s. A reference is "${NAME}" or "${NAME:-DEFAULT}", where NAME is [A-Za-z_][A-Za-z0-9_]* or the name
+// of a secret with its source before it, and DEFAULT has no "}". Other text stays as it is, "$VAR" without braces too. With ":-" an empty
+// value counts as missing, as in a shell. Values are not expanded again.
 func (x *expander) expand(s string) string {
 	if !strings.Contains(s, "${") {
 		return s
@@ -80,7 +80,7 @@ func (x *expander) expand(s string) string {
 			x.used[name] = value
 		case hasFallback:
 			b.WriteString(fallback)
-		case isSecret(name): // its fault is known
+		case isSecret(name): // value has recorded why it is missing
 		default:
 			if !slices.Contains(x.missing, name) {
 				x.missing = append(x.missing, name)
@@ -89,7 +89,7 @@ func (x *expander) expand(s string) string {
 	}
 }
 
-// Expand puts variables and secrets into a text of the configuration that is not a server's.
+// Expand expands variables and secrets in a text of the configuration that does not belong to a server.
 func (p *Pool) Expand(s string) (string, error) {
 	x := &expander{vars: p.variables(), find: p.secret}
 	out := x.expand(s)
@@ -99,7 +99,7 @@ func (p *Pool) Expand(s string) (string, error) {
 	return out, errors.Join(x.faults...)
 }
 
-// value is what a name stands for.
+// value is the value of a name.
 func (x *expander) value(name string, hasFallback bool) (string, bool) {
 	source, secretName, ok := strings.Cut(name, ":")
 	if !ok {
@@ -118,13 +118,13 @@ func (x *expander) value(name string, hasFallback bool) (string, bool) {
 	return v, err == nil
 }
 
-// isSecret reports whether a name is that of a secret: its source, ":", and what it is called there.
+// isSecret reports whether a name is that of a secret: SOURCE:NAME.
 func isSecret(name string) bool {
 	source, rest, ok := strings.Cut(name, ":")
 	return ok && secret.IsSource(source) && secret.IsName(rest)
 }
 
-// reference reads one reference at the start of s; size 0 if there is none.
+// reference reads the reference at the start of s. size is 0 if there is none.
 func reference(s string) (name, fallback string, hasFallback bool, size int) {
 	end := strings.IndexByte(s, '}')
 	if end < 0 {

@@ -19,6 +19,7 @@ func at(t testing.TB, p *Pool, active, waiting int) {
 }
 
 func TestQueueIsBounded(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late") // the first call is not answered
 	s.Concurrency, s.Queue = 1, 1
 	p := newPool(t, Options{}, s)
@@ -57,6 +58,7 @@ func TestQueueIsBounded(t *testing.T) {
 }
 
 func TestACallWaitsForItsTurnNoLongerThanItsTimeout(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late")
 	s.Concurrency = 1
 	p := newPool(t, Options{}, s)
@@ -139,6 +141,7 @@ func TestBreaker(t *testing.T) {
 
 // A server that hangs is called until its breaker opens, and then nobody waits for it.
 func TestCallsOfAServerThatHangs(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late")
 	s.Timeout = Duration(50 * time.Millisecond)
 	s.Concurrency = 1
@@ -153,7 +156,7 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 	}
 	ctx := testContext(t)
 	_, err := ask(ctx, t, p, "s", nil)
-	var open *openError
+	var open *breakerOpenError
 	if !errors.As(err, &open) || open.until.IsZero() {
 		t.Fatalf("error %v", err)
 	}
@@ -170,6 +173,7 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 }
 
 func TestTimeoutsOpenTheBreaker(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "never")
 	s.Timeout = Duration(30 * time.Millisecond)
 	p := newPool(t, Options{}, s)
@@ -185,6 +189,7 @@ func TestTimeoutsOpenTheBreaker(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	why := errors.New("no reason")
 	var r backoff
@@ -220,6 +225,7 @@ func TestBackoff(t *testing.T) {
 
 // A server that ends with each call is not started in a tight loop, and who needs it meanwhile is told when it will be.
 func TestServerThatDiesIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "dies", starts))
 	ctx := testContext(t)
@@ -246,6 +252,7 @@ func TestServerThatDiesIsLeftAlone(t *testing.T) {
 
 // One that was up for long is started at once.
 func TestServerThatWasFineForLong(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "dies", starts))
 	ctx := testContext(t)

@@ -12,6 +12,7 @@ import (
 
 // An idle server that does not answer any more is found without a call, on the connection that stands, and ended.
 func TestIdleServerThatStopped(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := play(t, "s", "play-fake", "good", starts)
 	s.Ping, s.Timeout, s.Stop = Duration(50*time.Millisecond), Duration(3*time.Second), Duration(200*time.Millisecond)
@@ -42,6 +43,7 @@ func TestIdleServerThatStopped(t *testing.T) {
 
 // A server that stops in the middle of a call: the call has its time-out, then the server is ended, and the next call has a new one.
 func TestServerThatStopsInACall(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := play(t, "s", "play-fake", "good", starts)
 	s.Timeout, s.Stop = Duration(2*time.Second), Duration(200*time.Millisecond)
@@ -67,6 +69,7 @@ func TestServerThatStopsInACall(t *testing.T) {
 
 // A server that works at something for longer than it may is not ended while another call is within its time.
 func TestPingEndsNobodysCall(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "never")
 	p := newPool(t, Options{}, s)
 	ctx := testContext(t)
@@ -97,6 +100,7 @@ func TestPingEndsNobodysCall(t *testing.T) {
 }
 
 func TestStderrIsKept(t *testing.T) {
+	t.Parallel()
 	logs := t.TempDir()
 	s := play(t, "s", "play-fake", "dies")
 	s.Env = map[string]string{"TOKEN": "${SECRET_TOKEN}"}
@@ -124,6 +128,7 @@ func TestStderrIsKept(t *testing.T) {
 
 // A folder that cannot be written to costs the log, and nothing else.
 func TestLogThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -119,6 +119,7 @@ func newWeb(f *web) *web {
 }
 
 func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f), Headers: map[string]string{"Authorization": "Bearer ${T}"}})
 	ctx := testContext(t)
@@ -146,6 +147,7 @@ func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
 }
 
 func TestHTTPModernHeaders(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{modern: true, list: `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{` +
 		`"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"object","properties":{"i":{"type":"integer","x-mcp-header":"I"},"b":{"type":"boolean","x-mcp-header":"B"}}},` +
 		`"gone":{"type":"string","x-mcp-header":"Gone"},"big":{"type":"integer","x-mcp-header":"Big"}}}},` +
@@ -189,6 +191,7 @@ func TestHTTPModernHeaders(t *testing.T) {
 }
 
 func TestHTTPHeadersOfANewDefinition(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{modern: true})
 	f.call = func(w http.ResponseWriter, r *http.Request, id []byte, _ int) {
 		if r.Header.Get("Mcp-Param-A") != "x" {
@@ -225,6 +228,7 @@ func TestHTTPHeadersOfANewDefinition(t *testing.T) {
 }
 
 func TestHTTPSessionThatIsGone(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{call: func(w http.ResponseWriter, r *http.Request, id []byte, _ int) {
 		if r.Header.Get("Mcp-Session-Id") == "session-1" {
 			http.Error(w, "session not found", http.StatusNotFound)
@@ -245,6 +249,7 @@ func TestHTTPSessionThatIsGone(t *testing.T) {
 }
 
 func TestHTTPServerThatForgetsEverySession(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, _ []byte, _ int) { w.WriteHeader(http.StatusNotFound) }})
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
 	_, err := ask(testContext(t), t, p, "s", nil)
@@ -257,6 +262,7 @@ func TestHTTPServerThatForgetsEverySession(t *testing.T) {
 }
 
 func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("credentials went to another host: %v", r.Header)
 	}))
@@ -308,6 +314,7 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 }
 
 func TestHTTPErrorsOfTheProtocol(t *testing.T) {
+	t.Parallel()
 	const want = `{"code":-32602,"message":"bad","data":{"n":12345678901234567890}}`
 	f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) {
 		w.Header().Set("Content-Type", "application/json")
@@ -322,6 +329,7 @@ func TestHTTPErrorsOfTheProtocol(t *testing.T) {
 }
 
 func TestHTTPStreamWithNotices(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	f.call = func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -342,6 +350,7 @@ func TestHTTPStreamWithNotices(t *testing.T) {
 }
 
 func TestHTTPStreamIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	var id []byte
 	f.call = func(w http.ResponseWriter, _ *http.Request, callID []byte, _ int) {
@@ -365,6 +374,7 @@ func TestHTTPStreamIsTakenUpAgain(t *testing.T) {
 }
 
 func TestHTTPCancel(t *testing.T) {
+	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		closed := make(chan struct{})
 		f := newWeb(&web{modern: modern, call: func(_ http.ResponseWriter, r *http.Request, _ []byte, _ int) {
@@ -400,6 +410,7 @@ func TestHTTPCancel(t *testing.T) {
 }
 
 func TestHTTPUnreachable(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	url := srv.URL
 	srv.Close()
@@ -411,6 +422,7 @@ func TestHTTPUnreachable(t *testing.T) {
 }
 
 func TestHeaderValue(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"plain": "plain", "a b": "a b", " a": "=?base64?IGE=?=", "ü": "=?base64?w7w=?=", "a\nb": "=?base64?YQpi?=", "": "",
 		"=?base64?eA==?=": "=?base64?PT9iYXNlNjQ/ZUE9PT89?=",

@@ -29,6 +29,7 @@ func sdkHandler(o *mcp.ServerOptions, h *mcp.StreamableHTTPOptions) http.Handler
 }
 
 func TestSDKServerOverHTTP(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		server *mcp.ServerOptions
 		http   *mcp.StreamableHTTPOptions

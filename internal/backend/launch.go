@@ -22,11 +22,11 @@ type launch struct {
 	realm string        // who may use the tokens of this server: a project's folder; empty: every project of the user
 }
 
-// inherited are the variables that a server gets from our environment. Nothing else passes: no key of a model, no token of ours,
-// no credential of the shell that started us (T13).
+// inherited are the variables that a server inherits from our environment. It inherits no other: no key of a model, no token of ours, no
+// credential of the shell that started us (T13).
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ"}
 
-// inheritedPrefixes are their families.
+// inheritedPrefixes are the prefixes of further inherited variables.
 var inheritedPrefixes = []string{"LC_", "XDG_"}
 
 func isInherited(name string) bool {
@@ -34,10 +34,10 @@ func isInherited(name string) bool {
 		slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// resolve expands an entry. dir is the project folder. An entry whose variables have no value is an error that names all of them:
-// an empty string in the place of a token would turn a refusal into something else.
+// resolve expands an entry. dir is the project folder. A variable without a value is an error, which names all such variables: an empty
+// string in the place of a token would cause a misleading refusal.
 //
-// Without find no secret is asked for: an entry that names one then only has what can be known without it, and cannot be launched.
+// Without find no secret is looked up. An entry that names a secret is then expanded as far as possible, and cannot be launched.
 func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, error) {
 	x := &expander{vars: vars, find: find}
 	if err := s.check(); err != nil {
@@ -96,13 +96,13 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 func (l *launch) parseURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("url is not an http or https address") // the address may carry a secret: it is not shown
+		return errors.New("url is not an http or https address") // the address may carry a secret, so the error does not show it
 	}
 	l.URL = u
 	return nil
 }
 
-// checkOAuth refuses an oauth that, with its variables put in, cannot hold.
+// checkOAuth checks the OAuth configuration after its variables were expanded.
 func (l *launch) checkOAuth() error {
 	if l.oauth == nil {
 		return nil
@@ -116,7 +116,7 @@ func (l *launch) checkOAuth() error {
 	return nil
 }
 
-// noOAuth says why no token is got for a server; empty: one may be.
+// noOAuth says why we get no token for a server; empty: we may.
 func (l *launch) noOAuth() string {
 	for k := range l.Headers {
 		if strings.EqualFold(k, "Authorization") {
@@ -129,7 +129,7 @@ func (l *launch) noOAuth() string {
 	return ""
 }
 
-// childEnv is the environment of a server: what may be inherited, and what its entry says, which wins.
+// childEnv is the environment of a server: the inherited variables, and those of its entry, which win.
 func (s *Server) childEnv(x *expander) []string {
 	env := map[string]string{}
 	for k, v := range x.vars {
@@ -147,7 +147,7 @@ func (s *Server) childEnv(x *expander) []string {
 	return list
 }
 
-// lookPath finds a program as the server's own environment would, from its own folder.
+// lookPath finds a program by the server's own PATH, from the server's own folder.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -159,7 +159,7 @@ func lookPath(name, path, dir string) (string, error) {
 		return name, nil
 	}
 	for _, d := range filepath.SplitList(path) {
-		// An entry that is not absolute would make the meaning depend on the folder, as in os/exec.
+		// Relative folders are ignored, as in os/exec: their meaning depends on the working directory.
 		if file := filepath.Join(d, name); filepath.IsAbs(d) && isProgram(file) == nil {
 			return file, nil
 		}

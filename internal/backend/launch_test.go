@@ -15,6 +15,7 @@ import (
 )
 
 func TestExpand(t *testing.T) {
+	t.Parallel()
 	vars := variables{"A": "x", "EMPTY": "", "NEST": "${A}"}
 	for in, want := range map[string]string{
 		"":                    "",
@@ -71,6 +72,7 @@ func FuzzExpand(f *testing.F) {
 }
 
 func TestMissingVariableLeavesTheServerDown(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]Server{
 		"command": {Command: "${NO_SUCH}"},
 		"args":    {Command: "sh", Args: []string{"${NO_SUCH}"}},
@@ -93,6 +95,7 @@ func TestMissingVariableLeavesTheServerDown(t *testing.T) {
 }
 
 func TestSetEnvironMendsAServer(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "${MODE}")
 	p := newPool(t, Options{Environ: []string{}}, s)
 	if err := p.Start(testContext(t), []string{"s"}); err == nil {
@@ -108,6 +111,7 @@ func TestSetEnvironMendsAServer(t *testing.T) {
 }
 
 func TestEntriesThatCannotWork(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
@@ -175,6 +179,7 @@ func TestChildEnvironment(t *testing.T) {
 }
 
 func TestRedactor(t *testing.T) {
+	t.Parallel()
 	r := secretsOf(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
 		&launch{Target: mcpclient.Target{Env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, Headers: map[string]string{"Authorization": "Bearer tokentoken"}}})
 	in := `se cret/"x se+cret%2F%22x se%20cret%2F%22x se cret/\"x abc literal visible inherited Bearer tokentoken; tokentoken`
@@ -188,6 +193,7 @@ func TestRedactor(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
+	t.Parallel()
 	type both struct {
 		D Duration `json:"d" yaml:"d"`
 	}
@@ -218,6 +224,7 @@ func TestDuration(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	builtins := map[string]Builtin{"files": &builtin{}, "mycelium-router": &builtin{}}
 	for _, name := range []string{"", "-a", "A", "a_b", "a__b", "a.b", "日本", strings.Repeat("a", 65), "agent", "mycelium-x", "files", "mycelium-router"} {
 		_, err := New([]Server{{Name: name, Command: "sh"}}, Options{Dir: "/", Builtins: builtins})

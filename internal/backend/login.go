@@ -8,8 +8,8 @@ import (
 	"mycelium/internal/backend/oauth"
 )
 
-// authorityFor is what gets tokens for a server with this entry; nil: no token may be got. It outlives connections. The secrets of the
-// launch include its tokens from now on.
+// authorityFor is what gets tokens for a server with this entry; nil: no token may be got. It outlives connections. It adds
+// its tokens to the secrets of the launch.
 func (e *entry) authorityFor(l *launch) *oauth.Authority {
 	if l.URL == nil || l.noOAuth() != "" {
 		return nil
@@ -32,7 +32,7 @@ func (e *entry) authorityFor(l *launch) *oauth.Authority {
 	return e.authority
 }
 
-// retry lets the next need try at once: what the last attempt lacked is there.
+// retry lets the next call start the server at once: what the last attempt lacked is there.
 func (e *entry) retry() {
 	e.resetFailures()
 	e.mu.Lock()
@@ -42,7 +42,7 @@ func (e *entry) retry() {
 	}
 }
 
-// authority finds the authority of a server that can have one.
+// authority returns the authority of a server, if the server can have one.
 func (p *Pool) authority(server string) (*entry, *oauth.Authority, error) {
 	e := p.entry(server)
 	if e == nil {

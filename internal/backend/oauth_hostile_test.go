@@ -19,6 +19,7 @@ import (
 // TestOAuthHostileProvider: every way in which the other side may lie to a login ends in an error that says so, and no code, secret or token of
 // ours goes anywhere because of it.
 func TestOAuthHostileProvider(t *testing.T) {
+	t.Parallel()
 	huge := strings.Repeat("x", 2<<20)
 	for name, c := range map[string]struct {
 		hostile func(g *guarded)
@@ -73,10 +74,10 @@ func TestOAuthHostileProvider(t *testing.T) {
 			g.EditServer = set("authorization_response_iss_parameter_supported", false)
 			g.EditReturn = func(q url.Values) { q.Set("iss", "https://honest.example.com") }
 		}, nil, "a mix-up", 0},
-		"return: another state": {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("state", "guess") } }, nil, "answers no login of ours", 0},
-		"return: no state":      {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("state") } }, nil, "answers no login of ours", 0},
-		"return: two codes":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Add("code", "another") } }, nil, "says something twice", 0},
-		"return: no code":       {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("code") } }, nil, "without a code", 0},
+		"return: another state": {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("state", "guess") } }, nil, "belongs to no pending login", 0},
+		"return: no state":      {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("state") } }, nil, "belongs to no pending login", 0},
+		"return: two codes":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Add("code", "another") } }, nil, "has a parameter twice", 0},
+		"return: no code":       {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Del("code") } }, nil, "has no code", 0},
 		"return: a refusal":     {func(g *guarded) { g.EditReturn = func(q url.Values) { q.Set("error", "access_denied") } }, nil, "says access_denied", 0},
 		"return: a refusal that speaks to the model": {func(g *guarded) {
 			g.EditReturn = func(q url.Values) {
@@ -162,6 +163,7 @@ func leads(path, to string) func(http.ResponseWriter, *http.Request) bool {
 
 // TestOAuthAnswersOnce: the answer of a browser is good once, for the login that it belongs to, and for ten minutes.
 func TestOAuthAnswersOnce(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	p := g.pool(t, nil)
 	ctx := testContext(t)
@@ -186,7 +188,7 @@ func TestOAuthAnswersOnce(t *testing.T) {
 	if err := p.EndLogin(ctx, "s", crossed.Encode()); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("a crossed Answer: %v", err)
 	}
-	if err := p.EndLogin(ctx, "s", two.RawQuery); err == nil || !strings.Contains(err.Error(), "answers no login of ours") {
+	if err := p.EndLogin(ctx, "s", two.RawQuery); err == nil || !strings.Contains(err.Error(), "belongs to no pending login") {
 		t.Errorf("an answer that was used: %v", err)
 	}
 	third, err := p.BeginLogin(ctx, "s", testRedirect)
@@ -210,6 +212,7 @@ func TestOAuthAnswersOnce(t *testing.T) {
 
 // TestOAuthHostileServer: what a server may say while we have a token.
 func TestOAuthHostileServer(t *testing.T) {
+	t.Parallel()
 	t.Run("it moves to another authorization server", func(t *testing.T) {
 		g, evil := newGuarded(t), oauthtest.New()
 		defer evil.Close()
@@ -328,6 +331,7 @@ func (r *recorder) RoundTrip(*http.Request) (*http.Response, error) {
 
 // A provider that hangs costs the caller its own time-out and nobody else anything.
 func TestOAuthSlowProvider(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	release := make(chan struct{})
 	g.Handle = func(_ http.ResponseWriter, r *http.Request) bool {
@@ -373,6 +377,7 @@ func TestOAuthSlowProvider(t *testing.T) {
 
 // TestOAuthAssertion: what a client proves itself with is signed for one authorization server, and is short-lived.
 func TestOAuthAssertion(t *testing.T) {
+	t.Parallel()
 	for name, key := range testKeys(t) {
 		t.Run(name, func(t *testing.T) {
 			g := newGuarded(t)

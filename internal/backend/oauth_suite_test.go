@@ -313,6 +313,7 @@ func runSuite(t *testing.T, program string, env ...string) (passed, failed map[s
 // TestConformanceOfTheClient runs the official suite's client scenarios against our client side and against the SDK's own client: what
 // that passes ours passes too.
 func TestConformanceOfTheClient(t *testing.T) {
+	t.Parallel()
 	sdk := filepath.Join(t.TempDir(), "sdk-client")
 	build := exec.CommandContext(testContext(t), "go", "build", "-o", sdk, "github.com/modelcontextprotocol/go-sdk/conformance/everything-client")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -83,6 +83,7 @@ func needsLogin(t *testing.T, err error) {
 }
 
 func TestOAuthLogin(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.Need = []string{"read"}
 	p := g.pool(t, nil)
@@ -139,6 +140,7 @@ func TestOAuthLogin(t *testing.T) {
 
 // A server that the user's own files name has one token for every project.
 func TestOAuthSharedToken(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	s := g.entry(nil)
 	s.Shared = true
@@ -153,6 +155,7 @@ func TestOAuthSharedToken(t *testing.T) {
 }
 
 func TestOAuthRefresh(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	p := g.pool(t, nil)
 	ctx := testContext(t)
@@ -175,9 +178,9 @@ func TestOAuthRefresh(t *testing.T) {
 		}
 	}
 	if n := g.Count("/token") - before; n != 1 {
-		t.Errorf("renewed %d times", n)
+		t.Errorf("reconfigured %d times", n)
 	}
-	// Two processes share the token: what one renewed the other reads.
+	// Two processes share the token: what one reconfigured the other reads.
 	other := newPool(t, Options{Dir: p.dir, Tokens: g.tokens}, g.entry(nil))
 	if err := callT(ctx, other); err != nil {
 		t.Fatal(err)
@@ -190,7 +193,7 @@ func TestOAuthRefresh(t *testing.T) {
 		t.Error(err)
 	}
 	if n := g.Count("/token") - before; n != 2 {
-		t.Errorf("renewed %d times", n)
+		t.Errorf("reconfigured %d times", n)
 	}
 	g.Revoke()
 	err := callT(ctx, p)
@@ -203,8 +206,9 @@ func TestOAuthRefresh(t *testing.T) {
 	}
 }
 
-// A token whose end is known is renewed before it is sent.
+// A token whose end is known is reconfigured before it is sent.
 func TestOAuthRenewsBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.Life = 10 * time.Second // over at once, as far as we are concerned
 	p := g.pool(t, nil)
@@ -221,11 +225,12 @@ func TestOAuthRenewsBeforeTheEnd(t *testing.T) {
 		}
 	}
 	if g.Count("/token") < 2 {
-		t.Error("nothing was renewed")
+		t.Error("nothing was reconfigured")
 	}
 }
 
 func TestOAuthStepUp(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.Need, g.NeedFor = []string{"read"}, map[string][]string{"tools/call": {"write"}}
 	p := g.pool(t, nil)
@@ -263,6 +268,7 @@ func TestOAuthStepUp(t *testing.T) {
 }
 
 func TestOAuthClientCredentials(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.Secret = map[string]string{"me": "s3cret:&%"}
 	g.Need, g.NeedFor = []string{"read"}, map[string][]string{"tools/call": {"write"}}
@@ -292,6 +298,7 @@ func TestOAuthClientCredentials(t *testing.T) {
 
 // TestOAuthSecretsStayInside: neither an echo of the server, nor an error, nor the catalog shows a token (T13).
 func TestOAuthSecretsStayInside(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.web.call = func(w http.ResponseWriter, r *http.Request, _ []byte, _ int) {
 		http.Error(w, "you sent "+r.Header.Get("Authorization"), http.StatusTeapot)
@@ -321,6 +328,7 @@ func TestOAuthSecretsStayInside(t *testing.T) {
 
 // A key in a header is the operator's word: no token is got in its place.
 func TestOAuthLeavesHeadersAlone(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	p := newPool(t, Options{Tokens: g.tokens}, Server{Name: "s", URL: g.url, Headers: map[string]string{"authorization": "Bearer mine"}})
 	ctx := testContext(t)
@@ -339,6 +347,7 @@ func TestOAuthLeavesHeadersAlone(t *testing.T) {
 
 // A server whose tokens this user's projects share is usable everywhere as soon as somebody logged in anywhere.
 func TestOAuthLoginElsewhere(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	s := g.entry(nil)
 	s.Shared = true
@@ -356,6 +365,7 @@ func TestOAuthLoginElsewhere(t *testing.T) {
 
 // A server that asks for nothing is not sent through a login.
 func TestOAuthNothingAskedFor(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{})
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -370,6 +380,7 @@ func TestOAuthNothingAskedFor(t *testing.T) {
 }
 
 func TestOAuthCannotLogInToEverything(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, Server{Name: "c", Command: "true"}, Server{Name: "d", URL: "https://example.com", Disabled: true},
 		Server{Name: "plain", URL: "http://example.com/mcp"}, Server{Name: "v", URL: "${NOWHERE}"})
 	for name, want := range map[string]string{"x": "no such server", "c": "it is started here", "d": "disabled", "plain": "not https", "v": "NOWHERE is not set"} {

@@ -17,6 +17,7 @@ import (
 )
 
 func TestCancelReachesTheServer(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, version string, s Server) {
 		if version == mcpclient.ModernVersion && s.URL != "" {
 			return // the SDK's server goes on when its stream is closed; TestHTTPCancel sees the end of the stream
@@ -49,6 +50,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 }
 
 func TestProgressHasTheCallersToken(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, _ string, s Server) {
 		p := newPool(t, Options{}, s)
 		ctx := testContext(t)
@@ -66,6 +68,7 @@ func TestProgressHasTheCallersToken(t *testing.T) {
 }
 
 func TestLogLevels(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, version string, s Server) {
 		p := newPool(t, Options{}, s)
 		ctx := testContext(t)
@@ -94,6 +97,7 @@ func TestLogLevels(t *testing.T) {
 
 // What a server of the modern revision and its client say to one another passes as it is, but for what the protocol makes ours.
 func TestModernPassesByteForByte(t *testing.T) {
+	t.Parallel()
 	const asked = `{"resultType":"input_required","inputRequests":{"q":{"method":"x/unknown","params":{"n":12345678901234567890}}} ,"requestState":"\u0061\/=","x":[1.0]}`
 	const retry = `{"name":"t","arguments":{"n":12345678901234567890},"inputResponses":{"q":{"f":1.50e+01}},"requestState":"\u0061\/=","_meta":{` +
 		`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"k=v","io.modelcontextprotocol/logLevel":"debug"}}`
@@ -120,6 +124,7 @@ func TestModernPassesByteForByte(t *testing.T) {
 }
 
 func TestMethodsOfExtensions(t *testing.T) {
+	t.Parallel()
 	f := newWeb(&web{modern: true})
 	f.other = func(w http.ResponseWriter, m rpc.Message) { answerJSON(w, m.ID, `{"echo":`+string(m.Params)+`}`) }
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})

@@ -42,13 +42,13 @@ type Pool struct {
 	subs     subscriptions
 	pins     *pin.Book
 
-	mu      sync.Mutex
-	vars    variables
-	secrets *secret.Store // nil: the environment only
-	entries map[string]*entry
-	catalog Catalog
-	changed chan struct{}
-	renewed chan struct{} // closed when the set of servers is another
+	mu           sync.Mutex
+	vars         variables
+	secrets      *secret.Store // nil: the environment only
+	entries      map[string]*entry
+	catalog      Catalog
+	changed      chan struct{}
+	reconfigured chan struct{} // closed when the set of servers changes
 }
 
 // taskGroup is the goroutines of a pool.
@@ -59,7 +59,7 @@ type taskGroup struct {
 	closed bool
 }
 
-// start runs f in a goroutine that wait waits for; false if wait was called.
+// start runs f in a goroutine that wait waits for. It returns false if wait was called before.
 func (c *taskGroup) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,10 +77,10 @@ func (c *taskGroup) wait() {
 	c.wg.Wait()
 }
 
-// New makes a pool; nothing is started. What was learned earlier is read from Options.Catalogs. An entry that cannot work (a variable is
-// missing, a command does not exist) is in the pool and failed; an error here means that names are not usable: config checks them first.
+// New makes a pool and starts no server. It reads the catalogs that were learned earlier. An entry that cannot work, because a variable is
+// missing or a command does not exist, is in the pool with the state failed. An error means that a name is not usable.
 //
-// Who makes a pool calls Run, which ends everything that the pool starts, also what was started before Run.
+// The caller has to call Run, which ends everything that the pool starts, even before Run.
 func New(servers []Server, o Options) (*Pool, error) {
 	if !filepath.IsAbs(o.Dir) {
 		return nil, fmt.Errorf("backend: the project folder %q is not an absolute path", o.Dir)
@@ -98,7 +98,7 @@ func New(servers []Server, o Options) (*Pool, error) {
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
 		client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
 		vars:   environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
-		changed: make(chan struct{}), renewed: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
+		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}
 	p.spawner = keeper.New(o.Keeper, (&Server{}).childEnv(&expander{vars: p.vars}), o.Logger) // its environment is as bare as that of a server
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -109,7 +109,7 @@ func New(servers []Server, o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Reconfigure replaces the set of servers; those that did not change keep running. With an error nothing has changed.
+// Reconfigure replaces the set of servers. Servers that did not change keep running. After an error the set is unchanged.
 func (p *Pool) Reconfigure(servers []Server) error {
 	if err := p.checkNames(servers); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (p *Pool) Reconfigure(servers []Server) error {
 	entries := make(map[string]*entry, len(servers)+len(p.builtins))
 	for _, s := range servers {
 		if s.Builtin != "" && p.builtins[s.Name] != nil {
-			continue // the composition root has given it its arguments
+			continue // its arguments were given to it when it was made
 		}
 		if old := p.entries[s.Name]; old != nil && old.reconfigure(s) {
 			entries[s.Name] = old
@@ -139,8 +139,8 @@ func (p *Pool) Reconfigure(servers []Server) error {
 		}
 	}
 	p.entries = entries
-	close(p.renewed)
-	p.renewed = make(chan struct{})
+	close(p.reconfigured)
+	p.reconfigured = make(chan struct{})
 	p.mu.Unlock()
 	p.rebuild()
 	return nil
@@ -153,7 +153,8 @@ func (p *Pool) checkNames(servers []Server) error {
 		builtin := p.builtins[s.Name] != nil
 		switch {
 		case !isServerName(s.Name):
-			return fmt.Errorf("server %q: a name has lower-case letters, digits and '-', does not begin with '-', and is at most 64 bytes long", s.Name)
+			return fmt.Errorf("server %q: a name has lower-case letters, digits and '-', does not begin with '-', and is at most 64 bytes long",
+				s.Name)
 		case seen[s.Name]:
 			return fmt.Errorf("server %q: defined twice", s.Name)
 		case builtin && s.Builtin == "":
@@ -166,9 +167,12 @@ func (p *Pool) checkNames(servers []Server) error {
 	return nil
 }
 
-// newEntry makes an entry with what is known of its server.
+// newEntry makes an entry, with the stored catalog of its server.
 func (p *Pool) newEntry(s Server) *entry {
-	e := &entry{pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger), pins: p.pins.Of(s.Name, catalog.Stored(p.catalogs, s.Name))}
+	e := &entry{
+		pool: p, name: s.Name, cfg: s, digest: s.digest(), queue: newQueue(&s), breaker: newBreaker(s.Name, p.logger),
+		pins: p.pins.Of(s.Name, catalog.Stored(p.catalogs, s.Name)),
+	}
 	e.log = serverlog.New(p.logs, s.Name, p.logger, p.now)
 	e.ctx, e.stop = context.WithCancel(p.ctx)
 	e.since = p.now()
@@ -184,8 +188,8 @@ func (p *Pool) newEntry(s Server) *entry {
 	return e
 }
 
-// SetEnviron replaces what ${VAR} expands from. Servers that run keep what they were started with; those that failed for want of
-// a variable may be tried again.
+// SetEnviron replaces the source of ${VAR}. Running servers keep their environment. Servers that failed because a variable was missing
+// may be tried again.
 func (p *Pool) SetEnviron(environ []string) {
 	p.mu.Lock()
 	vars := environment(environ)
@@ -209,14 +213,14 @@ func (p *Pool) SetEnviron(environ []string) {
 	p.rebuild()
 }
 
-// SetSecrets replaces where ${secret:NAME} is looked for.
+// SetSecrets replaces the source of ${secret:NAME}.
 func (p *Pool) SetSecrets(s *secret.Store) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.secrets = s
 }
 
-// secret finds one that an entry names.
+// secret finds a secret that an entry names.
 func (p *Pool) secret(source, name string) (string, error) {
 	p.mu.Lock()
 	s, vars := p.secrets, p.vars
@@ -233,8 +237,9 @@ func (p *Pool) variables() variables {
 	return p.vars
 }
 
-// maxLearning is how many never-seen servers are started at once to learn their catalogs. One that takes longer than learnTurn lets the next
-// one begin. One that fails is tried again after learnRetryMin, and twice as long each time, up to learnRetryMax.
+// maxLearning is how many servers are started at once to learn their catalogs for the first time. After learnTurn the next server is
+// started although the one before it has not finished. A server that fails is tried again after learnRetryMin, and then after twice the
+// time, up to learnRetryMax.
 const (
 	maxLearning   = 4
 	learnTurn     = 3 * time.Second
@@ -242,7 +247,7 @@ const (
 	learnRetryMax = 10 * time.Minute
 )
 
-// learnFirst learns the catalog of a never-seen server.
+// learnFirst learns the catalog of a server for the first time.
 func (e *entry) learnFirst(slots chan struct{}) {
 	for wait := learnRetryMin; ; wait = min(2*wait, learnRetryMax) {
 		select {
@@ -251,7 +256,7 @@ func (e *entry) learnFirst(slots chan struct{}) {
 			return
 		}
 		turn := time.AfterFunc(learnTurn, func() { <-slots })
-		err := e.refresh(e.ctx) // why it failed is in its status and in the log
+		err := e.refresh(e.ctx) // the status and the log say why it failed
 		if turn.Stop() {
 			<-slots
 		}
@@ -261,16 +266,16 @@ func (e *entry) learnFirst(slots chan struct{}) {
 	}
 }
 
-// Run keeps the pool until ctx is done: it starts never-seen servers once to learn their catalogs, and ends every server and
-// the keeper before it returns.
+// Run runs the pool until ctx is done. It starts servers whose catalog is not known, to learn it, and ends every server and the keeper
+// before it returns.
 func (p *Pool) Run(ctx context.Context) error {
 	var tried map[*entry]bool
 	slots := make(chan struct{}, maxLearning)
 	for ctx.Err() == nil {
 		p.mu.Lock()
-		renewed := p.renewed
+		reconfigured := p.reconfigured
 		var fresh []*entry
-		seen := make(map[*entry]bool, len(p.entries)) // those that were removed are forgotten
+		seen := make(map[*entry]bool, len(p.entries)) // without the removed ones
 		for _, e := range p.entries {
 			if seen[e] = tried[e]; !seen[e] && e.neverLearned() {
 				seen[e] = true
@@ -283,7 +288,7 @@ func (p *Pool) Run(ctx context.Context) error {
 			p.tasks.start(func() { e.learnFirst(slots) })
 		}
 		select {
-		case <-renewed:
+		case <-reconfigured:
 		case <-ctx.Done():
 		}
 	}
@@ -293,14 +298,14 @@ func (p *Pool) Run(ctx context.Context) error {
 	return nil
 }
 
-// neverLearned reports whether nothing is known of a server that could be started.
+// neverLearned reports whether the catalog of a server is not known, and the server could be started.
 func (e *entry) neverLearned() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.builtin == nil && !e.known && e.state != StateDisabled
 }
 
-// Learn starts a server if needed and refreshes its catalog. Somebody who asks for that does not wait for the backoff.
+// Learn starts a server if needed and refreshes its catalog. It resets the backoff and the breaker: a person asks for it.
 func (p *Pool) Learn(ctx context.Context, server string) error {
 	e := p.entry(server)
 	if e == nil {
@@ -319,7 +324,7 @@ func (p *Pool) entry(name string) *entry {
 	return p.entries[name]
 }
 
-// Start makes sure that the servers run. All are started at once; the error joins those of each.
+// Start makes sure that the servers run. It starts all at once, and joins their errors.
 func (p *Pool) Start(ctx context.Context, servers []string) error {
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -340,7 +345,7 @@ func (p *Pool) Start(ctx context.Context, servers []string) error {
 	return errors.Join(errs...)
 }
 
-// Status lists the servers by name.
+// Status lists the servers, sorted by name.
 func (p *Pool) Status() []Status {
 	p.mu.Lock()
 	entries := maps.Clone(p.entries)

@@ -25,6 +25,7 @@ func names(c Catalog) (list []string) {
 var sdkNames = []string{"s__echo", "s__elicit", "s__elicit-url", "s__grow", "s__hang", "s__hung", "s__log", "s__progress", "s__roots", "s__sample", "s__subscribed", "s__touch", "s__file:///r", "s__greet", "template s__file:///{x}"}
 
 func TestSDKServerOverStdio(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		t.Run("revision "+version, func(t *testing.T) {
 			s := play(t, "s", "play-sdk")
@@ -59,6 +60,7 @@ func TestSDKServerOverStdio(t *testing.T) {
 
 // Servers that are learned at once accept what they offer under one key.
 func TestServersLearnedAtOnceShareTheirKey(t *testing.T) {
+	t.Parallel()
 	o := Options{Dir: t.TempDir(), Catalogs: t.TempDir(), Pins: t.TempDir()}
 	var servers []Server
 	var list []string

@@ -32,12 +32,12 @@ func (e *entry) applyPins(live bool) {
 	}
 }
 
-// absentError tells that the caller is to be answered as if what it asked for did not exist.
+// absentError means that the caller gets the answer for an item that does not exist.
 type absentError struct{ name string }
 
 func (e *absentError) Error() string { return e.name + " is in quarantine" }
 
-// Absent reports that the refusal must not differ from that of an item which does not exist.
+// Absent reports that the refusal must not differ from the refusal of an item that does not exist.
 func (e *absentError) Absent() bool { return true }
 
 // heldError refuses a request for an item in quarantine. A caller may still know its name. The lock is held.
@@ -78,7 +78,7 @@ func (e *entry) admit(ctx context.Context, c *connection, method string, params 
 	select {
 	case <-c.learned:
 	case <-c.Done():
-		return nil // the request will say why
+		return nil // the request fails with the reason
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -90,14 +90,14 @@ func (e *entry) admit(ctx context.Context, c *connection, method string, params 
 	return e.heldError(method, params)
 }
 
-// Acceptance names an item in quarantine, and what the operator saw of it.
+// Acceptance names an item in quarantine, and the definition that the operator saw.
 type Acceptance struct {
 	Name   string // as of [pin.Held.Name]
 	Digest string // of the definition that is accepted
 }
 
-// Accept takes items out of quarantine: their present definitions are pinned. All or none: an item that is not in quarantine, or whose
-// definition is another than the one that was seen, is an error, and nothing is changed.
+// Accept takes items out of quarantine and pins their present definitions. If one item is not in quarantine, or its definition differs from
+// the one that the operator saw, Accept returns an error and changes nothing.
 func (p *Pool) Accept(list []Acceptance) error {
 	byServer := map[*entry][]pin.Held{}
 	for _, a := range list {
@@ -116,7 +116,7 @@ func (p *Pool) Accept(list []Acceptance) error {
 	return nil
 }
 
-// find looks an item in quarantine up.
+// find finds an item in quarantine.
 func (p *Pool) find(a Acceptance) (*entry, pin.Held, error) {
 	p.mu.Lock()
 	held := p.catalog.Held
@@ -135,7 +135,7 @@ func (p *Pool) find(a Acceptance) (*entry, pin.Held, error) {
 	return e, held[i], nil
 }
 
-// accept pins items of this server and judges its listing anew.
+// accept pins items of this server and judges its listing again.
 func (e *entry) accept(list []pin.Held) error {
 	e.mu.Lock()
 	e.pins.Accept(list)
@@ -145,7 +145,7 @@ func (e *entry) accept(list []pin.Held) error {
 	return e.pins.Save()
 }
 
-// HeldBy finds what a name means: an item in quarantine, or all those of a server.
+// HeldBy returns the items in quarantine that a name means: one item, or all items of a server.
 func (c Catalog) HeldBy(name string) []pin.Held {
 	var out []pin.Held
 	for _, h := range c.Held {

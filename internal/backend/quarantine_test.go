@@ -12,6 +12,7 @@ import (
 
 // TestRugPull: a server that changes a definition while it runs. The call in between is refused too, whoever still knows the name.
 func TestRugPull(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "rug"))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {

@@ -5,7 +5,7 @@ import (
 	"mycelium/internal/scan"
 )
 
-// Reviewed is an item that may be used and in which the scan found something.
+// Reviewed is an item that may be used although the scan has findings in it.
 type Reviewed struct {
 	Item     policy.Item
 	Template bool
@@ -13,7 +13,7 @@ type Reviewed struct {
 	Accepted bool // the operator accepted it, hard findings included
 }
 
-// Review scans everything that may be used, knowing the names of all servers. It is for people: it takes a while.
+// Review scans all items that may be used, with the names of the items of all servers. It takes a while.
 func (p *Pool) Review() []Reviewed {
 	cat := p.Catalog()
 	byServer := map[string][]string{}

@@ -7,8 +7,8 @@ import (
 	"mycelium/internal/backend/redact"
 )
 
-// secretsOf collects what must not be shown: every value that a ${VAR} put in, and the values of headers and of variables whose
-// names say that they are secret, also where the entry has them literally.
+// secretsOf collects what must not be shown: every value of a ${VAR}, and the values of headers and of variables with the name of a secret,
+// even if the entry has them literally.
 func secretsOf(used map[string]string, s *Server, l *launch) redact.Redactor {
 	var r redact.Redactor
 	for name, value := range used {

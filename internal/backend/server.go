@@ -21,25 +21,25 @@ type Server struct {
 	Cwd      string            `yaml:"cwd" json:"cwd,omitempty"`
 	URL      string            `yaml:"url" json:"url,omitempty"`
 	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`
-	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty"` // of a server with a URL; nil: where it wants tokens, a person gets them
+	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty"` // of a server with a URL; nil: a person logs in if needed
 	Builtin  string            `yaml:"builtin" json:"builtin,omitempty"`
 	Timeout  Duration          `yaml:"timeout" json:"timeout,omitzero"`           // of a call; 0: 60 s
 	Start    Duration          `yaml:"startTimeout" json:"startTimeout,omitzero"` // 0: 30 s
 	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero"`   // 0: 5 s
-	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question of the server; 0: 10 min
-	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which it is asked whether it is there; 0: 60 s
-	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe its annotations
+	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question; 0: 10 min
+	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which the server is pinged; 0: 60 s
+	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe the server's annotations
 	Category string            `yaml:"category" json:"category,omitempty"`
 	Disabled bool              `yaml:"disabled" json:"disabled,omitempty"`
 
 	Concurrency int `yaml:"concurrency" json:"concurrency,omitzero"` // calls at work at once; 0: 128
-	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait for their turn; 0: 1024
-	// Additions says what becomes of items that a server did not have at first use: "trust" (the default: as at first use) or "quarantine".
+	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
+	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
 	Additions string `yaml:"additions" json:"additions,omitempty"`
-	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are good in every project of theirs
+	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user
 }
 
-// isServerName reports whether s matches [a-z0-9][a-z0-9-]*, in at most 64 bytes (it is a file name too).
+// isServerName reports whether s matches [a-z0-9][a-z0-9-]* and has at most 64 bytes: it is also a file name.
 func isServerName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -53,7 +53,7 @@ func isServerName(s string) bool {
 // typeSSE is the type of a server that speaks the HTTP transport of 2024.
 const typeSSE = "sse"
 
-// isHTTP tells the transport of an entry. The aliases are the spellings of other clients' configurations.
+// isHTTP reports whether the server is reached over HTTP. The aliases are the spellings of other clients' configurations.
 func (s *Server) isHTTP() bool {
 	switch s.Type {
 	case "http", "streamable-http", "streamableHttp", "streamable_http", typeSSE:
@@ -64,7 +64,7 @@ func (s *Server) isHTTP() bool {
 	return false
 }
 
-// check finds what is wrong in an entry without looking at the environment.
+// check checks an entry without the environment.
 func (s *Server) check() error {
 	switch {
 	case s.Builtin != "":
@@ -81,13 +81,13 @@ func (s *Server) check() error {
 	return nil
 }
 
-// digest identifies what a server is: what is started or called, unexpanded, so that no secret of the environment is in it. A catalog is
-// good for the digest that it was learned with.
+// digest identifies a server by what is started or called. The texts are not expanded, so that the digest depends on no secret of the
+// environment. A stored catalog is valid for the digest that it was learned with.
 func (s *Server) digest() string {
 	b, err := json.Marshal(Server{
 		Name: s.Name, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers, OAuth: s.OAuth,
 	}, json.Deterministic(true))
-	if err != nil { // not UTF-8: such an entry has no stored catalog
+	if err != nil { // not UTF-8: the entry has no stored catalog
 		return ""
 	}
 	sum := sha256.Sum256(b)

@@ -17,7 +17,7 @@ import (
 // maxSkill bounds SKILL.md, in bytes.
 const maxSkill = 1 << 20
 
-// SkillText reads SKILL.md of a served skill from its server, and checks it against the digest and the size of the entry.
+// SkillText reads the SKILL.md of a served skill from its server, and checks it against the digest and the size in its entry.
 func (p *Pool) SkillText(ctx context.Context, s pin.Served) ([]byte, error) {
 	digest, size, err := pin.SkillFile(s.Raw, s.URI)
 	if err != nil {
@@ -44,13 +44,14 @@ func (p *Pool) SkillText(ctx context.Context, s pin.Served) ([]byte, error) {
 	}
 	sum := sha256.Sum256(data)
 	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest || len(data) != size || len(data) > maxSkill {
-		return nil, fmt.Errorf("skill %s: %s has %d bytes with the digest %s, and its entry says %d with %s", s.Name, s.URI, len(data), got, size, digest)
+		return nil, fmt.Errorf("skill %s: %s has %d bytes with the digest %s, and its entry says %d with %s",
+			s.Name, s.URI, len(data), got, size, digest)
 	}
 	return data, nil
 }
 
-// ApproveSkill approves a served skill: its entry, which has the digests of its files, and the text of SKILL.md. An entry that is
-// another than the one with this digest is an error.
+// ApproveSkill approves a served skill: its entry, which has the digests of its files, and the text of SKILL.md. It returns an error if the
+// entry has another digest by now.
 func (p *Pool) ApproveSkill(name, digest string, text []byte) error {
 	p.mu.Lock()
 	skills := p.catalog.Skills

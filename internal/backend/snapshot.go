@@ -11,29 +11,29 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Catalog is an immutable snapshot of what is known, from memory: it never waits for a server.
+// Catalog returns an immutable snapshot of what is known. It never waits for a server.
 func (p *Pool) Catalog() Catalog {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.catalog
 }
 
-// Changed returns a channel that is closed when the catalog is another than at the time of the call.
+// Changed returns a channel that is closed when the catalog changes.
 func (p *Pool) Changed() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.changed
 }
 
-// rebuild makes the snapshot anew and tells, if it is another.
+// rebuild makes a new snapshot, and closes the channel of Changed if it differs from the last one.
 func (p *Pool) rebuild() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := Catalog{Pending: map[string]string{}, Servers: map[string]catalog.About{}}
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
-		p.entries[name].offer(&next)
+		p.entries[name].addTo(&next)
 	}
-	if same(next, p.catalog) {
+	if equal(next, p.catalog) {
 		return
 	}
 	p.catalog = next
@@ -41,8 +41,8 @@ func (p *Pool) rebuild() {
 	p.changed = make(chan struct{})
 }
 
-// offer adds what an entry has to a catalog.
-func (e *entry) offer(c *Catalog) {
+// addTo adds the items of an entry to a catalog.
+func (e *entry) addTo(c *Catalog) {
 	if e.builtin != nil {
 		defs, temps := builtinDefinitions(e.name, e.builtin)
 		c.Definitions, c.Templates = append(c.Definitions, defs...), append(c.Templates, temps...)
@@ -68,7 +68,7 @@ func (e *entry) offer(c *Catalog) {
 	}
 }
 
-// builtinDefinitions asks a server in this process. Its hints are believed.
+// builtinDefinitions are the definitions of a server in this process. Its annotations are trusted.
 func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition) {
 	for _, d := range b.Definitions() {
 		d.Item.Server = name
@@ -81,17 +81,18 @@ func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition
 			defs = append(defs, d)
 		}
 	}
-	slices.SortFunc(defs, catalog.ByItem)
-	slices.SortFunc(temps, catalog.ByItem)
+	slices.SortFunc(defs, catalog.CompareDefinitions)
+	slices.SortFunc(temps, catalog.CompareDefinitions)
 	return defs, temps
 }
 
-func same(a, b Catalog) bool {
-	equal := func(x, y policy.Definition) bool {
+func equal(a, b Catalog) bool {
+	definition := func(x, y policy.Definition) bool {
 		return x.Item == y.Item && bytes.Equal(x.Raw, y.Raw) && maps.Equal(x.Annotations, y.Annotations)
 	}
 	about := func(x, y catalog.About) bool {
-		return x.Version == y.Version && x.Instructions == y.Instructions && bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
+		return x.Version == y.Version && x.Instructions == y.Instructions &&
+			bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
 	}
 	held := func(x, y pin.Held) bool {
 		return x.Item == y.Item && x.Template == y.Template && x.Cause == y.Cause && x.Reason == y.Reason && x.Digest == y.Digest
@@ -99,6 +100,7 @@ func same(a, b Catalog) bool {
 	served := func(x, y pin.Served) bool {
 		return x.Name == y.Name && x.URI == y.URI && x.Digest == y.Digest && x.State == y.State
 	}
-	return b.Pending != nil && slices.EqualFunc(a.Held, b.Held, held) && slices.EqualFunc(a.Skills, b.Skills, served) && maps.Equal(a.Pending, b.Pending) && maps.EqualFunc(a.Servers, b.Servers, about) &&
-		slices.EqualFunc(a.Definitions, b.Definitions, equal) && slices.EqualFunc(a.Templates, b.Templates, equal)
+	return b.Pending != nil && slices.EqualFunc(a.Held, b.Held, held) && slices.EqualFunc(a.Skills, b.Skills, served) &&
+		maps.Equal(a.Pending, b.Pending) && maps.EqualFunc(a.Servers, b.Servers, about) &&
+		slices.EqualFunc(a.Definitions, b.Definitions, definition) && slices.EqualFunc(a.Templates, b.Templates, definition)
 }

@@ -24,6 +24,7 @@ func oldSDK(t *testing.T) Server {
 }
 
 func TestSDKServerOverTheTransportOf2024(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, oldSDK(t))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
@@ -59,6 +60,7 @@ func oldWeb(t *testing.T, stream func(w http.ResponseWriter, r *http.Request)) S
 }
 
 func TestTransportOf2024ThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("credentials went to another host: %v", r.Header)
 	}))
@@ -108,6 +110,7 @@ func readMessage(r *http.Request) rpc.Message {
 }
 
 func TestTransportOf2024PassesByteForByte(t *testing.T) {
+	t.Parallel()
 	lines := make(chan string, 9)
 	posted := make(chan string, 99)
 	p := newPool(t, Options{Environ: []string{"T=top-secret"}}, oldWeb(t, func(w http.ResponseWriter, r *http.Request) {

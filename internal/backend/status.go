@@ -13,25 +13,25 @@ type Status struct {
 	State    string    `json:"state"` // builtin, idle, starting, ready, failed, disabled
 	Tools    int       `json:"tools"`
 	Since    time.Time `json:"since,omitzero"`
-	Error    string    `json:"error,omitempty"` // why it failed, or what of its catalog was left out
+	Error    string    `json:"error,omitempty"` // why it failed, or what was left out of its catalog
 	Held     int       `json:"held,omitzero"`   // items in quarantine
-	LeftOut  []string  `json:"-"`               // items of its catalog that were left out, each with the reason
+	LeftOut  []string  `json:"-"`               // items that were left out of its catalog, each with the reason
 	Breaker  string    `json:"breaker"`         // closed, open, half-open
-	Retry    time.Time `json:"retry,omitzero"`  // no call is sent before it: the breaker is open, or a server that failed has its backoff
+	Retry    time.Time `json:"retry,omitzero"`  // no call is sent before it: the breaker is open, or the backoff lasts
 	Restarts int       `json:"restarts"`        // starts after the first one
 	Active   int       `json:"active"`          // calls at work, or starting
-	Waiting  int       `json:"waiting"`         // calls that wait for their turn
+	Waiting  int       `json:"waiting"`         // calls in the queue
 	Refused  int       `json:"refused"`         // calls that found the queue full
-	Log      string    `json:"log,omitempty"`   // the file that has its stderr
+	Log      string    `json:"log,omitempty"`   // file with its stderr
 }
 
 // The states of a server.
 const (
 	StateBuiltin  = "builtin"  // in this process, always there
-	StateIdle     = "idle"     // not started: nobody needed it yet
+	StateIdle     = "idle"     // not started, because it was not needed yet
 	StateStarting = "starting" // an attempt is under way
 	StateReady    = "ready"    // connected
-	StateFailed   = "failed"   // the last attempt failed, or it ended by itself; the next need tries again
+	StateFailed   = "failed"   // the last start failed, or it ended by itself; the next call tries again
 	StateDisabled = "disabled" // the operator switched it off
 )
 
@@ -56,7 +56,7 @@ func (e *entry) status() Status {
 	}
 	s.Breaker, s.Retry = e.breaker.state()
 	if s.Breaker != breakerClosed && e.fault == "" {
-		s.Error = e.breaker.lastFailure()
+		s.Error = e.breaker.failure()
 	}
 	if now := e.pool.now(); e.conn == nil && e.backoff.until.After(now) && e.backoff.until.After(s.Retry) {
 		s.Retry = e.backoff.until

@@ -54,6 +54,7 @@ func textOf(t testing.TB, result string) string {
 }
 
 func TestResultsPassByteForByte(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "good"))
 	ctx := testContext(t)
 	got, err := ask(ctx, t, p, "s", nil)
@@ -73,6 +74,7 @@ func TestResultsPassByteForByte(t *testing.T) {
 }
 
 func TestServersThatMisbehaveStillAnswer(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"garbage", "wrong-ids", "twice", "floods-stderr"} {
 		t.Run(mode, func(t *testing.T) {
 			p := newPool(t, Options{}, play(t, "s", "play-fake", mode))
@@ -86,6 +88,7 @@ func TestServersThatMisbehaveStillAnswer(t *testing.T) {
 }
 
 func TestAnswersThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{
 		"malformed": "its answer is not valid: invalid request: a member name stands twice in one object",
 		"huge":      "its answer is longer than 16 MiB",
@@ -108,6 +111,7 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 }
 
 func TestHugeAnswerEndsItsOwnCallOnly(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "huge-among"))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
@@ -136,6 +140,7 @@ func TestHugeAnswerEndsItsOwnCallOnly(t *testing.T) {
 }
 
 func TestServerThatDies(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := play(t, "s", "play-fake", "dies", starts)
 	s.Env = map[string]string{"TOKEN": "${SECRET_TOKEN}"}
@@ -182,6 +187,7 @@ func waitFor(t testing.TB, ok func() bool) {
 }
 
 func TestServerThatClosesItsOutput(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "mute"))
 	_, err := ask(testContext(t), t, p, "s", nil)
 	if err == nil || !strings.Contains(err.Error(), "it closed its standard output") {
@@ -190,6 +196,7 @@ func TestServerThatClosesItsOutput(t *testing.T) {
 }
 
 func TestServerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "deaf")
 	s.Timeout = Duration(300 * time.Millisecond)
 	p := newPool(t, Options{}, s)
@@ -200,6 +207,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 }
 
 func TestStartTimeout(t *testing.T) {
+	t.Parallel()
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := play(t, "s", "play-fake", "silent", starts)
 	s.Start = Duration(2 * time.Second) // enough for the program to speak, also under the race detector
@@ -238,6 +246,7 @@ func TestStartTimeout(t *testing.T) {
 }
 
 func TestProgramThatIsNoServer(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "not-a-server")
 	s.Env = map[string]string{"TOKEN": "literal-secret"}
 	p := newPool(t, Options{}, s)
@@ -248,6 +257,7 @@ func TestProgramThatIsNoServer(t *testing.T) {
 }
 
 func TestCancelIsToldAndTheLateAnswerIgnored(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "late"))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
@@ -268,6 +278,7 @@ func TestCancelIsToldAndTheLateAnswerIgnored(t *testing.T) {
 }
 
 func TestCallTimeout(t *testing.T) {
+	t.Parallel()
 	s := play(t, "s", "play-fake", "late")
 	s.Timeout = Duration(100 * time.Millisecond)
 	p := newPool(t, Options{}, s)
@@ -278,6 +289,7 @@ func TestCallTimeout(t *testing.T) {
 }
 
 func TestNotificationsOfACall(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "logs"))
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
@@ -301,6 +313,7 @@ func TestNotificationsOfACall(t *testing.T) {
 }
 
 func TestParamsTowardsOldServers(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "params"))
 	for in, want := range map[string]string{
 		`{"name":"t", "arguments":{"x":1.0}}`: `{"name":"t", "arguments":{"x":1.0}}`,
@@ -318,6 +331,7 @@ func TestParamsTowardsOldServers(t *testing.T) {
 }
 
 func TestManyCallsAtOnce(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-sdk"))
 	ctx := testContext(t)
 	var wg sync.WaitGroup

@@ -86,6 +86,7 @@ func touch(ctx context.Context, t testing.TB, p *Pool, uri string) {
 }
 
 func TestSubscribe(t *testing.T) {
+	t.Parallel()
 	revisions(t, func(t *testing.T, _ string, s Server) {
 		p := newPool(t, Options{}, s)
 		ctx := testContext(t)
@@ -157,6 +158,7 @@ func TestSubscribe(t *testing.T) {
 }
 
 func TestSubscriptionsSurviveTheirServer(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"2025-11-25", mcpclient.ModernVersion} {
 		t.Run(version, func(t *testing.T) {
 			p := newPool(t, Options{}, play(t, "s", "play-sdk", version))
@@ -178,6 +180,7 @@ func TestSubscriptionsSurviveTheirServer(t *testing.T) {
 }
 
 func TestSubscribeToWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{Builtins: map[string]Builtin{"files": &builtin{}}}, play(t, "s", "play-fake", "good"), play(t, "gone", "play-fake", "not-a-server"))
 	for server, want := range map[string]string{
 		"s": mcpclient.ErrNoSubscriptions.Error(), "files": mcpclient.ErrNoSubscriptions.Error(), "x": "no such server", "gone": "it ended (exit status 2)",
@@ -193,6 +196,7 @@ func TestSubscribeToWhatCannotBe(t *testing.T) {
 }
 
 func TestResourcesBelow(t *testing.T) {
+	t.Parallel()
 	for pair, want := range map[string]bool{
 		"file:///a file:///a": true, "file:///a file:///a/b": true, "file:///a/ file:///a/b": true, "file:///a file:///a?x": true, "file:///a file:///ab": false, "file:///a/b file:///a": false,
 	} {

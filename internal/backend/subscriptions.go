@@ -12,17 +12,16 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// maxSubscriptions bounds the resources of one server that are subscribed to at once. Each holds a goroutine, and a stream towards a
-// server of the modern revision.
+// maxSubscriptions bounds the subscriptions to resources of one server. Each holds a goroutine, and a stream to a server of the modern
+// revision.
 const maxSubscriptions = 1000
 
-// Subscribe asks a server to tell of every change of one resource: tell gets the raw params of notifications/resources/updated, must
-// neither wait nor call stop, and is not called after stop has returned. Several subscribers of one resource share one subscription at
-// the server. ctx is that of the attempt only; the subscription lasts until stop.
+// Subscribe subscribes to one resource of a server. tell gets the raw params of each notifications/resources/updated; it must neither wait
+// nor call stop, and is not called after stop has returned. Subscribers of the same resource share one subscription at the server. ctx
+// limits the attempt only; the subscription lasts until stop is called.
 //
-// When the connection to the server ends, the server is started again and the subscription made anew, and every subscriber is told that
-// the resource was updated, because it may have been meanwhile. A server may tell of a resource below the one that was subscribed to: the
-// uri in the params is then another.
+// When the connection to the server ends, the server is started again and the subscription is renewed. Every subscriber then gets an
+// update, because one may have been missed. A server may report a resource below the subscribed one; the params then have its uri.
 func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(params []byte)) (stop func(), err error) {
 	e := p.entry(server)
 	switch {
@@ -31,7 +30,7 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(para
 	case e.builtin != nil:
 		return nil, fmt.Errorf("server %q: %w", server, mcpclient.ErrNoSubscriptions)
 	}
-	if err := e.checkHeld("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil { // what cannot be read is not listened to either
+	if err := e.checkHeld("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil { // no subscription to what cannot be read
 		return nil, fmt.Errorf("server %q: %w", server, err)
 	}
 	s, err := p.subs.join(p, subject{server, uri}, &tell)
@@ -51,37 +50,37 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(para
 	return func() { p.subs.leave(s, &tell) }, nil
 }
 
-// subject is what is subscribed to.
+// subject identifies a subscription.
 type subject struct{ server, uri string }
 
-// subscriptions are those of a pool.
+// subscriptions are the subscriptions of a pool.
 type subscriptions struct {
 	mu     sync.Mutex
 	all    map[subject]*subscription // the latest of each subject, until it has ended
-	linger time.Duration             // how long one stays when nobody listens any more; 0: lingerTime
+	linger time.Duration             // how long a subscription outlives its last listener; 0: lingerTime
 }
 
-// lingerTime is how long a subscription outlives its last listener. A client that comes back at once finds it standing; and a server that
-// knows its subscribers by their connection, as that of the SDK does, would take the end of the old one for that of the new one.
+// lingerTime is how long a subscription outlives its last listener. A client that comes back at once finds it. Besides, a server that
+// identifies subscribers by their connection, like that of the SDK, would confuse the end of the old one with the new one.
 const lingerTime = time.Second
 
-// subscription is one at a server, for all who share it.
+// subscription is a subscription at a server, for all listeners that share it.
 type subscription struct {
 	subject
 	pool  *Pool
-	ctx   context.Context // ends when nobody listens any more, or with the pool
+	ctx   context.Context // ends with the last listener, or with the pool
 	end   context.CancelFunc
-	after <-chan struct{} // closed when the one before it has ended; nil: there was none
+	after <-chan struct{} // closed when the subscription before it has ended; nil: there was none
 	ready chan struct{}   // closed when the first attempt is over
-	err   error           // of it; good after ready
+	err   error           // of that attempt; valid when ready is closed
 	done  chan struct{}   // closed when it has ended
 
 	mu             sync.Mutex
-	wasEstablished bool // whether it was made once
+	wasEstablished bool // it was established once
 	listeners      map[*func([]byte)]struct{}
 }
 
-// join adds a listener to a subscription, beginning it where there is none.
+// join adds a listener to a subscription, and starts the subscription if there is none.
 func (all *subscriptions) join(p *Pool, at subject, tell *func([]byte)) (*subscription, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -101,7 +100,9 @@ func (all *subscriptions) join(p *Pool, at subject, tell *func([]byte)) (*subscr
 	if n >= maxSubscriptions {
 		return nil, fmt.Errorf("%d of its resources are subscribed to, and no more can be", n)
 	}
-	next := &subscription{subject: at, pool: p, ready: make(chan struct{}), done: make(chan struct{}), listeners: map[*func([]byte)]struct{}{tell: {}}}
+	next := &subscription{
+		subject: at, pool: p, ready: make(chan struct{}), done: make(chan struct{}), listeners: map[*func([]byte)]struct{}{tell: {}},
+	}
 	if s != nil {
 		next.after = s.done
 	}
@@ -117,7 +118,7 @@ func (all *subscriptions) join(p *Pool, at subject, tell *func([]byte)) (*subscr
 	return next, nil
 }
 
-// leave takes a listener out. Some time after the last one the subscription ends; that is not waited for.
+// leave removes a listener. The subscription ends some time after its last listener; leave does not wait for that.
 func (all *subscriptions) leave(s *subscription, tell *func([]byte)) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -129,7 +130,7 @@ func (all *subscriptions) leave(s *subscription, tell *func([]byte)) {
 	}
 }
 
-// expire ends a subscription that nobody listens to.
+// expire ends a subscription that has no listeners.
 func (all *subscriptions) expire(s *subscription) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -140,7 +141,7 @@ func (all *subscriptions) expire(s *subscription) {
 	}
 }
 
-// updated passes on what a server of the old revisions tells, where the subscription is known by the uri only.
+// updated passes on an update of a server of the legacy revisions, whose notifications name only the uri.
 func (all *subscriptions) updated(server string, params []byte) {
 	uri, ok := rawjson.Text(rawjson.Member(params, "uri"))
 	if !ok {
@@ -159,7 +160,8 @@ func (all *subscriptions) updated(server string, params []byte) {
 	}
 }
 
-// missed tells all who listen to a server of the old revisions that something may have been missed: its stream of notices was not open.
+// missed notifies the listeners of a server of the legacy revisions after its stream of notices was closed for a while: updates may have
+// been missed.
 func (all *subscriptions) missed(server string) {
 	var concerned []*subscription
 	all.mu.Lock()
@@ -173,12 +175,12 @@ func (all *subscriptions) missed(server string) {
 		select {
 		case <-s.ready:
 			s.notify(s.params())
-		default: // it is being made
+		default: // it is not established yet
 		}
 	}
 }
 
-// covers reports whether uri is the resource that was subscribed to, or one below it.
+// covers reports whether uri is the subscribed resource, or a resource below it.
 func covers(subscribed, uri string) bool {
 	rest, ok := strings.CutPrefix(uri, subscribed)
 	return ok && (rest == "" || strings.HasSuffix(subscribed, "/") || strings.ContainsAny(rest[:1], "/?#"))
@@ -196,7 +198,7 @@ func (s *subscription) notify(params []byte) {
 	}
 }
 
-// run makes a subscription, and makes it anew whenever it is lost, until nobody listens.
+// run makes a subscription, and makes it again whenever it is lost, until it has no listeners.
 func (all *subscriptions) run(s *subscription) {
 	defer func() {
 		all.mu.Lock()
@@ -207,7 +209,7 @@ func (all *subscriptions) run(s *subscription) {
 		close(s.done)
 	}()
 	if s.after != nil {
-		<-s.after // its last word to the server must not come after our first
+		<-s.after // its last request must not reach the server after our first one
 	}
 	for wait := time.Second; s.ctx.Err() == nil; wait = min(2*wait, 30*time.Second) {
 		begin := time.Now()
@@ -226,16 +228,16 @@ func (all *subscriptions) run(s *subscription) {
 	}
 }
 
-// waitRetry waits before the next attempt; another configuration ends the wait.
+// waitRetry waits before the next attempt. A change of the configuration ends the wait.
 func (s *subscription) waitRetry(wait time.Duration) {
 	s.pool.mu.Lock()
-	renewed := s.pool.renewed
+	reconfigured := s.pool.reconfigured
 	s.pool.mu.Unlock()
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-renewed:
+	case <-reconfigured:
 	case <-s.ctx.Done():
 	}
 }

@@ -18,36 +18,36 @@ import (
 
 // The keeper's socket carries JSON lines. A spawn request brings the child's three streams as descriptors.
 
-// request is what the pool asks of the keeper.
+// request is a request of the owner to the keeper.
 type request struct {
 	ID    int64    `json:"id,omitzero"`
 	Spawn []string `json:"spawn,omitzero"` // argument vector, an absolute program first
 	Env   []string `json:"env,omitzero"`
 	Dir   string   `json:"dir,omitzero"`
-	Stop  int      `json:"stop,omitzero"`  // the group of this process is to end
+	Stop  int      `json:"stop,omitzero"`  // end the group of this process
 	Grace int64    `json:"grace,omitzero"` // milliseconds from SIGTERM to SIGKILL
 }
 
-// reply is what the keeper tells: the answer to a spawn (ID set), the exit of a process, or that its whole group is gone.
+// reply is a message of the keeper: the answer to a spawn request (ID is set), the exit of a process, or the end of its whole group.
 type reply struct {
 	ID    int64  `json:"id,omitzero"`
 	PID   int    `json:"pid,omitzero"`
 	Error string `json:"error,omitzero"`
 	Exit  string `json:"exit,omitzero"` // how the process ended
-	Gone  bool   `json:"gone,omitzero"` // nobody of its group is left
+	Gone  bool   `json:"gone,omitzero"` // no process of its group is left
 }
 
-// graceOfOrphans is how long servers have to end after SIGTERM when their owner is gone. Nobody waits for their answers any more.
-const graceOfOrphans = time.Second
+// orphanGrace is how long servers have to end after SIGTERM when the owner is gone. Nobody waits for their answers then.
+const orphanGrace = time.Second
 
-// sweepEvery is how often the keeper looks for processes to end while it ends some; every end of a process makes it look besides.
+// sweepEvery is how often the keeper checks the groups that are to end. It also checks them whenever a process exits.
 const sweepEvery = 20 * time.Millisecond
 
-// socketFD is where the keeper finds its socket; its standard input is the alternative.
+// socketFD is the descriptor of the keeper's socket. Standard input is the alternative.
 const socketFD = 3
 
-// Run is the body of the keeper process: it spawns servers on request of the daemon, owns their process groups, and ends
-// all of them, grandchildren too, when the daemon's end of its socket closes. It never returns before they are gone.
+// Run is the body of the keeper process. It starts servers at the request of its owner, and ends all of them, grandchildren too, when
+// the owner's end of the socket closes. It returns when they are gone.
 func Run() error {
 	conn, err := openSocket()
 	if err != nil {
@@ -57,14 +57,14 @@ func Run() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("keeper: become a sub-reaper: %w", err)
 	}
-	// The owner decides when we end. The signals are caught, not ignored: what is ignored stays ignored in the children.
+	// The owner decides when the keeper ends. The signals are caught and not ignored, because children inherit ignored signals.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	defer signal.Stop(caught)
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
 	defer signal.Stop(children)
-	// A child's parent-death signal follows the thread that made it: this one lives as long as the keeper.
+	// A child gets its parent-death signal when the thread that started it ends. This thread lives as long as the keeper.
 	runtime.LockOSThread()
 	k := &keeper{conn: conn, groups: map[int]*group{}}
 	requests := make(chan spawnRequest)
@@ -78,7 +78,7 @@ func Run() error {
 	return nil
 }
 
-// openSocket opens the socket that the keeper was given, and keeps it from its children.
+// openSocket opens the socket that the keeper was started with. Children do not inherit it.
 func openSocket() (*net.UnixConn, error) {
 	for _, fd := range []int{socketFD, 0} {
 		var st unix.Stat_t
@@ -101,21 +101,21 @@ func openSocket() (*net.UnixConn, error) {
 
 // keeper is the state of the keeper process. One goroutine owns it.
 type keeper struct {
-	conn   *net.UnixConn
-	groups map[int]*group   // by the id of the first process
-	found  map[string][]int // processes by the mark of their server, at the last look
-	looked time.Time
+	conn    *net.UnixConn
+	groups  map[int]*group   // by the id of the first process
+	strays  map[string][]int // processes that may have left their group, by mark, at the last scan
+	scanned time.Time
 }
 
-// group is a server and what it started, as long as somebody of it is left.
+// group is a server and the processes that it started, as long as one of them is left.
 type group struct {
-	mark     string    // what its processes have in their environment
-	led      bool      // its first process still runs, or is not reaped yet
-	stopping bool      // it is to end
-	told     bool      // … and was told so
-	warned   []int     // who left it and was told so
-	empty    time.Time // when nobody was left in it; zero: somebody is
-	kill     time.Time // when SIGKILL is due; good while stopping
+	mark         string    // in the environment of its processes
+	leaderAlive  bool      // its first process runs, or is not reaped yet
+	stopping     bool      // the owner asked for its end
+	termSent     bool      // SIGTERM was sent
+	straysTermed []int     // processes outside of the group that got SIGTERM
+	empty        time.Time // when the last process of the group ended; zero: one is left
+	kill         time.Time // when SIGKILL is due; good while stopping
 }
 
 // spawnRequest is a request with the descriptors that came with it.
@@ -136,7 +136,7 @@ func (k *keeper) receive(out chan<- spawnRequest) {
 		}
 		var r spawnRequest
 		if json.Unmarshal(line, &r.request) != nil {
-			break // not our owner
+			break // this is not our owner
 		}
 		if r.Spawn != nil {
 			if r.fds = in.take(3); r.fds == nil {
@@ -148,7 +148,7 @@ func (k *keeper) receive(out chan<- spawnRequest) {
 	in.close()
 }
 
-// serve does what is asked until the owner is gone, and then ends everything.
+// serve handles requests until the owner is gone, and then ends everything.
 func (k *keeper) serve(requests <-chan spawnRequest, children <-chan os.Signal) {
 	tick := time.NewTicker(sweepEvery)
 	tick.Stop()
@@ -180,36 +180,37 @@ func (k *keeper) serve(requests <-chan spawnRequest, children <-chan os.Signal) 
 func (k *keeper) spawn(r spawnRequest) {
 	mark := newMark()
 	pid, err := syscall.ForkExec(r.Spawn[0], r.Spawn, &syscall.ProcAttr{
-		Dir: r.Dir, Env: append([]string{MarkVar + "=" + mark}, r.Env...), Files: []uintptr{uintptr(r.fds[0]), uintptr(r.fds[1]), uintptr(r.fds[2])},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // should somebody kill the keeper
+		Dir: r.Dir, Env: append([]string{MarkVar + "=" + mark}, r.Env...),
+		Files: []uintptr{uintptr(r.fds[0]), uintptr(r.fds[1]), uintptr(r.fds[2])},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // in case somebody kills the keeper
 	})
 	for _, fd := range r.fds {
-		_ = unix.Close(fd) // it was only passed on
+		_ = unix.Close(fd) // the child has its own copy
 	}
 	if err != nil {
-		k.tell(reply{ID: r.ID, Error: err.Error()})
+		k.send(reply{ID: r.ID, Error: err.Error()})
 		return
 	}
-	k.groups[pid] = &group{led: true, mark: mark}
-	k.tell(reply{ID: r.ID, PID: pid})
+	k.groups[pid] = &group{leaderAlive: true, mark: mark}
+	k.send(reply{ID: r.ID, PID: pid})
 }
 
-// tell sends a reply. An owner that is gone is found by the reader.
-func (k *keeper) tell(r reply) {
+// send sends a reply. The reader notices when the owner is gone.
+func (k *keeper) send(r reply) {
 	b, err := json.Marshal(r)
 	if err == nil {
 		_, _ = k.conn.Write(append(b, '\n'))
 	}
 }
 
-// stop has a group ended: the next sweep tells it.
+// stop marks a group for its end. The next sweep sends the signal.
 func (k *keeper) stop(pid int, grace time.Duration) {
 	if g := k.groups[pid]; g != nil {
 		g.stopping, g.kill = true, time.Now().Add(grace)
 	}
 }
 
-// reap takes every child that has ended, also those that were adopted; true if no child is left.
+// reap waits for every child that has exited, adopted children too. It reports whether no child is left.
 func (k *keeper) reap() bool {
 	for {
 		var status unix.WaitStatus
@@ -221,8 +222,8 @@ func (k *keeper) reap() bool {
 			return errors.Is(err, unix.ECHILD)
 		}
 		if g := k.groups[pid]; g != nil {
-			g.led = false
-			k.tell(reply{PID: pid, Exit: exitText(status)})
+			g.leaderAlive = false
+			k.send(reply{PID: pid, Exit: exitText(status)})
 		}
 	}
 }
@@ -234,36 +235,37 @@ func exitText(s unix.WaitStatus) string {
 	return fmt.Sprintf("exit status %d", s.ExitStatus())
 }
 
-// sweep tells the groups that are to end, kills those whose grace is over, and forgets those of which nobody is left; true while some wait for
-// their end. A group whose server ended by itself waits for the order to end: somebody of it may have left it.
+// sweep sends SIGTERM to the groups that are to end, kills those whose grace is over, and removes those that are gone. It reports
+// whether some have still to end. A group whose server ended by itself stays until the owner asks for its end, because processes may
+// have left the group.
 func (k *keeper) sweep() bool {
-	k.look()
+	k.scan()
 	waiting := false
 	for pid, g := range k.groups {
 		switch {
 		case !g.stopping:
 			continue
-		case !g.empty.IsZero() && !k.looked.Before(g.empty) && len(k.found[g.mark]) == 0:
+		case !g.empty.IsZero() && !k.scanned.Before(g.empty) && len(k.strays[g.mark]) == 0:
 			delete(k.groups, pid)
-			k.tell(reply{PID: pid, Gone: true})
+			k.send(reply{PID: pid, Gone: true})
 			continue
 		case time.Now().After(g.kill):
 			_ = unix.Kill(-pid, unix.SIGKILL)
-			g.signal(pid, k.found[g.mark], unix.SIGKILL)
+			g.signal(pid, k.strays[g.mark], unix.SIGKILL)
 		}
 		waiting = true
 	}
 	return waiting
 }
 
-// endAll ends every descendant, also one that left its group: whose parents die becomes our child, so that nobody is left when we have
-// no children.
+// endAll ends every descendant, also those that left their group. A process whose parent dies becomes our child, so that no process
+// is left when we have no children.
 func (k *keeper) endAll(children <-chan os.Signal) {
 	for pid := range k.groups {
 		_ = unix.Kill(-pid, unix.SIGTERM)
 	}
 	signalAll(unix.SIGTERM)
-	kill := time.Now().Add(graceOfOrphans)
+	kill := time.Now().Add(orphanGrace)
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for !k.reap() {
@@ -287,7 +289,7 @@ func signalAll(sig unix.Signal) {
 	}
 }
 
-// fdReader reads a socket and keeps the descriptors that come with its bytes.
+// fdReader reads a socket and keeps the descriptors that come with the bytes.
 type fdReader struct {
 	conn *net.UnixConn
 	oob  []byte

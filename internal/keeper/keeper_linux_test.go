@@ -40,6 +40,6 @@ func TestKeeperAlone(t *testing.T) {
 // BenchmarkStrays is one look of the keeper over the processes of the machine.
 func BenchmarkStrays(b *testing.B) {
 	for b.Loop() {
-		strays()
+		findStrays()
 	}
 }

@@ -12,14 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scanEvery is how often the keeper looks for such processes while it ends a server. A look reads two small files for each process.
+// scanEvery is how often the keeper scans for processes that left their group, while it ends a server. A scan reads two small files
+// for each process.
 const scanEvery = 100 * time.Millisecond
 
-// newMark is one that no other server has.
+// newMark returns a mark that no other server has.
 func newMark() string { return rand.Text() }
 
-// strays are the descendants of this process that have a mark, by the mark.
-func strays() map[string][]int {
+// findStrays returns the descendants of this process that have a mark, by mark.
+func findStrays() map[string][]int {
 	found := map[string][]int{}
 	for _, pid := range Descendants(os.Getpid()) {
 		if mark := markOf(pid); mark != "" {
@@ -43,43 +44,44 @@ func markOf(pid int) string {
 	return ""
 }
 
-// look tells the groups that are to end, and finds those who left them: when a group is new among them, when one has become empty, and every
-// scanEvery. It is one look for all.
-func (k *keeper) look() {
+// scan sends SIGTERM to the groups that are to end, and to the processes that left them. It scans the processes of the machine once for
+// all groups: when a group is new among those that are to end, when one has become empty, and every scanEvery.
+func (k *keeper) scan() {
 	due, wanted := false, false
 	for pid, g := range k.groups {
 		if !g.stopping {
 			continue
 		}
-		if g.empty.IsZero() && !g.led && errors.Is(unix.Kill(-pid, 0), unix.ESRCH) {
+		if g.empty.IsZero() && !g.leaderAlive && errors.Is(unix.Kill(-pid, 0), unix.ESRCH) {
 			g.empty = time.Now()
 		}
 		wanted = true
-		due = due || !g.told || g.empty.After(k.looked)
+		due = due || !g.termSent || g.empty.After(k.scanned)
 	}
-	if !wanted || !due && time.Since(k.looked) < scanEvery {
+	if !wanted || !due && time.Since(k.scanned) < scanEvery {
 		return
 	}
-	k.looked = time.Now() // before: who comes while it is looked is found by the next one
-	k.found = strays()
+	k.scanned = time.Now() // before the scan: the next one finds what starts meanwhile
+	k.strays = findStrays()
 	for pid, g := range k.groups {
 		if !g.stopping {
 			continue
 		}
-		if !g.told {
-			g.told = true
+		if !g.termSent {
+			g.termSent = true
 			_ = unix.Kill(-pid, unix.SIGTERM)
 		}
-		fresh := slices.DeleteFunc(slices.Clone(k.found[g.mark]), func(stray int) bool { return slices.Contains(g.warned, stray) })
+		fresh := slices.DeleteFunc(slices.Clone(k.strays[g.mark]), func(stray int) bool { return slices.Contains(g.straysTermed, stray) })
 		g.signal(pid, fresh, unix.SIGTERM)
-		g.warned = append(g.warned, fresh...)
+		g.straysTermed = append(g.straysTermed, fresh...)
 	}
 }
 
-// signal sends a signal to those who left a group.
+// signal sends a signal to the processes that left a group.
 func (g *group) signal(pid int, found []int, sig unix.Signal) {
 	for _, stray := range found {
-		if group, err := unix.Getpgid(stray); err == nil && group != pid && markOf(stray) == g.mark { // it may be another process by now
+		// The pid may belong to another process by now: its mark is read again.
+		if group, err := unix.Getpgid(stray); err == nil && group != pid && markOf(stray) == g.mark {
 			_ = unix.Kill(stray, sig)
 		}
 	}

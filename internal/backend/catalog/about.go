@@ -6,13 +6,13 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// About is what a server said of itself when it was last asked. It is kept with the learned catalog, so that it is known before
-// the server runs. Nothing in it is checked but that it is JSON.
+// About is what a server said of itself when it was last asked. It is stored with the catalog, so that it is known before the server runs.
+// Only its JSON syntax is checked.
 type About struct {
-	Version      string // the protocol revision that was agreed on
-	Capabilities []byte // raw JSON object, byte for byte; nil: it declared none
+	Version      string // protocol revision that was agreed on
+	Capabilities []byte // raw JSON object, byte for byte; nil: none
 	Instructions string
-	Info         []byte // its name and version (serverInfo), raw JSON object; nil: it said nothing
+	Info         []byte // name and version (serverInfo), a raw JSON object; nil: none
 }
 
 // Declares reports whether the server declared a capability: Declares("resources", "subscribe"), Declares("extensions",
@@ -22,7 +22,7 @@ func (s About) Declares(path ...string) bool {
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
-// Object is raw, copied, if it is a JSON object; else nil.
+// Object is a copy of raw if raw is a JSON object; otherwise nil.
 func Object(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// canonical is the form of a definition over which its digest is made: the whole object, the members of every object sorted, no
-// white space, strings with the least escapes. Nothing is left out, also not _meta, icons and members that nobody knows: all of it
-// reaches clients. Numbers stay as they are written, because no float holds them all.
+// canonical is the form of a definition from which its digest is made: the whole object, with the members of every object sorted, no
+// white space, and strings with as few escapes as possible. It includes _meta, icons and unknown members, because all of them reach
+// clients. Numbers stay as they are written, because floats cannot represent all of them.
 func canonical(raw []byte) []byte {
 	b, err := jsontext.AppendFormat(nil, raw, jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false),
 		jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 	if err != nil {
-		return raw // no JSON: only the same bytes are the same definition
+		return raw // not JSON: only the same bytes are the same definition
 	}
 	return b
 }
@@ -28,7 +28,7 @@ func Digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SameDefinition reports whether two definitions have one canonical form.
+// SameDefinition reports whether two definitions have the same canonical form.
 func SameDefinition(a, b []byte) bool {
 	return bytes.Equal(a, b) || bytes.Equal(canonical(a), canonical(b))
 }

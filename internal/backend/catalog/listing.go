@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// Bounds of what one server may offer: ten times the largest catalogs known, and far from what would fill memory.
+// Bounds of what one server may offer: ten times the largest known catalogs, and far below what would fill the memory.
 const (
 	MaxPages = 200
 	MaxItems = 10_000   // of one kind
@@ -34,7 +34,7 @@ const (
 	Kinds // how many there are
 )
 
-// kindNames are the members of a list's result that hold the items, and of the stored catalog.
+// kindNames are the members that have the items, in the result of a list and in a stored catalog.
 var kindNames = [Kinds]string{"tools", "prompts", "resources", "resourceTemplates", "skills"}
 
 // kindMethods are the methods that list them.
@@ -97,11 +97,11 @@ func Page(k Kind, result []byte) (items [][]byte, next string, err error) {
 	return items, next, nil
 }
 
-// Definitions checks a listing and makes definitions of it. What is left out is told with its reason. Hints of tools are taken only from
-// a server that the operator trusts.
+// Definitions makes definitions of the items that can be used, and lists what is left out with the reason. Annotations of tools are taken
+// only from a server that the operator trusts.
 func (l *Listing) Definitions(server string, trust bool) (defs, temps []policy.Definition, leftOut []string) {
 	for k := range Skills {
-		list, out := Check(server, k, l[k])
+		list, out := Define(server, k, l[k])
 		leftOut = append(leftOut, out...)
 		for i := range list {
 			if trust && k == Tools {
@@ -114,12 +114,12 @@ func (l *Listing) Definitions(server string, trust bool) (defs, temps []policy.D
 			defs = append(defs, list...)
 		}
 	}
-	slices.SortFunc(defs, ByItem)
-	slices.SortFunc(temps, ByItem)
+	slices.SortFunc(defs, CompareDefinitions)
+	slices.SortFunc(temps, CompareDefinitions)
 	return defs, temps, leftOut
 }
 
-func ByItem(a, b policy.Definition) int {
+func CompareDefinitions(a, b policy.Definition) int {
 	if c := strings.Compare(a.Item.Server, b.Item.Server); c != 0 {
 		return c
 	}
@@ -129,9 +129,9 @@ func ByItem(a, b policy.Definition) int {
 	return strings.Compare(a.Item.Name, b.Item.Name)
 }
 
-// Check names the items of one kind. Names that could be taken for one another drop every claimant (T8): a rule for one would
-// otherwise decide about another.
-func Check(server string, k Kind, raw [][]byte) (defs []policy.Definition, leftOut []string) {
+// Define makes definitions of the items of one kind. Items whose names could be mistaken for one another are all left out (T8), because a
+// rule for one of them would otherwise decide about another.
+func Define(server string, k Kind, raw [][]byte) (defs []policy.Definition, leftOut []string) {
 	claims := map[string][]string{}
 	for _, r := range raw {
 		name, err := ItemName(k, r)
@@ -156,14 +156,15 @@ func Check(server string, k Kind, raw [][]byte) (defs []policy.Definition, leftO
 	for _, names := range claims {
 		if len(names) > 1 {
 			slices.Sort(names)
-			leftOut = append(leftOut, fmt.Sprintf("%s %s: %d definitions have one name (or differ only in case); none is used", k.String(), strings.Join(slices.Compact(names), ", "), len(names)))
+			leftOut = append(leftOut, fmt.Sprintf("%s %s: %d definitions have one name (or differ only in case); none is used",
+				k.String(), strings.Join(slices.Compact(names), ", "), len(names)))
 		}
 	}
 	slices.Sort(leftOut)
 	return defs, leftOut
 }
 
-// ItemName is the name or URI of an item, if it is one that we can serve.
+// ItemName is the name or URI of an item. The error says why the item cannot be used.
 func ItemName(k Kind, raw []byte) (string, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return "", fmt.Errorf("%s: an item is not an object", k.String())

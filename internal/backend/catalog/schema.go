@@ -12,17 +12,17 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// maxSchema bounds the schemas that are compiled, in bytes: a larger one costs more than what it tells.
+// maxSchema bounds the schemas that are compiled, in bytes. Compiling a larger one costs more than it is worth.
 const maxSchema = 256 << 10
 
-// The dialects that are understood, as $schema names them. Without $schema a schema is of 2020-12 (MCP 2025-11-25 and later).
+// dialects are the supported dialects, as $schema names them. A schema without $schema is of 2020-12 (MCP 2025-11-25 and later).
 var dialects = [...]string{
 	"https://json-schema.org/draft/2020-12/schema",
 	"http://json-schema.org/draft-07/schema",
 }
 
-// SchemaProblems says what is wrong with the schemas of a tool's definition; nothing when they compile. The tool works all the same: its
-// server judges the arguments. No reference to the network is followed.
+// SchemaProblems says why the schemas of a tool's definition do not compile. The tool can still be used: its server checks the arguments.
+// References to the network are not followed.
 func SchemaProblems(definition []byte) []string {
 	var found []string
 	for _, key := range [...]string{"inputSchema", "outputSchema"} {
@@ -37,7 +37,7 @@ func SchemaProblems(definition []byte) []string {
 	return found
 }
 
-// compileSchema reports why a schema does not compile. The library is given what strangers wrote: a panic of it is an error here.
+// compileSchema says why a schema does not compile. Schemas come from strangers, so a panic of the library is an error.
 func compileSchema(raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -46,7 +46,7 @@ func compileSchema(raw []byte) (err error) {
 	}()
 	switch {
 	case len(raw) == 0 || raw[0] != '{':
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	case len(raw) > maxSchema:
 		return fmt.Errorf("it is longer than %d KiB and was not checked", maxSchema>>10)
 	}
@@ -55,10 +55,10 @@ func compileSchema(raw []byte) (err error) {
 	}
 	var s jsonschema.Schema
 	if err := stdjson.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("it is no JSON Schema: %.200s", err)
+		return fmt.Errorf("it is not a JSON Schema: %.200s", err)
 	}
 	_, err = s.Resolve(&jsonschema.ResolveOptions{Loader: func(*url.URL) (*jsonschema.Schema, error) {
-		return nil, errors.New("nothing is fetched from elsewhere")
+		return nil, errors.New("references to other documents are not followed")
 	}})
 	if err != nil {
 		return fmt.Errorf("it does not compile: %.300s", err)

@@ -11,14 +11,14 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// storedVersion is the form of a stored catalog. A file of another form counts as unknown.
-// From 3 on the items of a stored catalog have pins.
+// storedVersion is the format of a stored catalog. A file of another format is ignored. Since format 3 the items of a stored catalog
+// have pins.
 const storedVersion = "3"
 
-// catalogFile is where a server's catalog is kept.
+// catalogFile is the file of a server's catalog.
 func catalogFile(dir, server string) string { return filepath.Join(dir, server+".json") }
 
-// Save keeps a listing. The definitions are written as they are, byte for byte.
+// Save stores a listing for a server with this configuration digest. The definitions are written byte for byte.
 func (l *Listing) Save(dir, server, digest string, info About) error {
 	if dir == "" || digest == "" {
 		return nil
@@ -46,7 +46,7 @@ func (l *Listing) Save(dir, server, digest string, info About) error {
 	return nil
 }
 
-// Load reads a kept listing; false if there is none for this configuration.
+// Load reads a stored listing. known is false if there is none for this configuration.
 func (l *Listing) Load(dir, server, digest string) (info About, known bool, err error) {
 	if dir == "" || digest == "" {
 		return About{}, false, nil
@@ -61,7 +61,7 @@ func (l *Listing) Load(dir, server, digest string) (info About, known bool, err 
 	return l.parse(b, server, digest)
 }
 
-// Stored reports whether a catalog of a server was stored together with pins, for whatever configuration.
+// Stored reports whether a catalog of a server was stored together with pins, for any configuration.
 func Stored(dir, server string) bool {
 	if dir == "" {
 		return false
@@ -100,7 +100,7 @@ func (l *Listing) parse(b []byte, server, digest string) (info About, known bool
 	return info, true, nil
 }
 
-// append writes what a server said of itself as a member of a stored catalog.
+// append appends what a server said of itself, as a member of a stored catalog.
 func (s About) append(b []byte) []byte {
 	b = append(append(b, ",\n\"about\":{\"version\":"...), rawjson.Quote(s.Version)...)
 	b = append(append(b, `,"instructions":`...), rawjson.Quote(s.Instructions)...)

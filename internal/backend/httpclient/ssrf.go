@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Addresses that somebody else named (metadata, authorization servers, keys, redirects) are reached through a reach: it opens no
-// connection to this machine, to the network that it stands in, or to an address that stands for another one, unless the
-// operator named the host. What is looked at is the address of the connection, after the name was resolved and immediately
-// before it is dialled, so that a name whose answer changes (DNS rebinding) gains nothing.
+// Server-side request forgery (SSRF): addresses that somebody else named (metadata, authorization servers, keys, redirects) are reached
+// through an [Egress]. It opens no connection to this machine, to its network, or to an address that maps to another address, unless the
+// operator named the host. It checks the address of each connection after the name was resolved and immediately before the dial, so that
+// a name whose answers change (DNS rebinding) does not get past the check.
 
 // special4 are the IPv4 ranges that are not the public internet (IANA special-purpose registry, and multicast).
 var special4 = prefixes(
@@ -24,8 +24,9 @@ var special4 = prefixes(
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
 )
 
-// global6 is what of IPv6 is allocated as public; special6 what of that is not: protocol assignments with Teredo, documentation, 6to4.
-// Outside of global6 lie loopback, mapped and compatible IPv4, NAT64, discard, unique local, link-local, site-local and multicast.
+// global6 is the IPv6 range of global unicast addresses; special6 are its parts that are not public: protocol assignments with Teredo,
+// documentation, 6to4. Outside of global6 are loopback, mapped and compatible IPv4, NAT64, discard, unique local, link-local, site-local
+// and multicast.
 var (
 	global6  = netip.MustParsePrefix("2000::/3")
 	special6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
@@ -39,7 +40,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return p
 }
 
-// isPublic reports whether an address is one of the public internet, as it stands: a mapped IPv4 address is not.
+// isPublic reports whether an address belongs to the public internet. A mapped IPv4 address does not.
 func isPublic(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
@@ -59,13 +60,14 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// reach opens connections to hosts that were discovered.
+// Egress opens connections to hosts that were discovered.
 type Egress struct {
 	named    map[string]bool // "host" or "host:port", lower case, that the operator named
 	resolver *net.Resolver   // nil: the system's
 }
 
-// NewEgress makes one for which the operator named these hosts ("host", every port of it, or "host:port") and the hosts of these URLs.
+// NewEgress returns an Egress for which the operator named these hosts ("host" for all its ports, or "host:port") and the hosts of these
+// URLs.
 func NewEgress(hosts []string, urls ...*url.URL) *Egress {
 	r := &Egress{named: map[string]bool{}}
 	for _, h := range hosts {
@@ -79,7 +81,7 @@ func NewEgress(hosts []string, urls ...*url.URL) *Egress {
 	return r
 }
 
-// PlainHost is a host, or host and port, in the one form in which they are compared.
+// PlainHost is a host, or host and port, in the form in which hosts are compared.
 func PlainHost(s string) string {
 	s = strings.ToLower(s)
 	if host, port, err := net.SplitHostPort(s); err == nil {
@@ -88,7 +90,7 @@ func PlainHost(s string) string {
 	return strings.TrimSuffix(strings.Trim(s, "[]"), ".")
 }
 
-// PortOf is the port of a URL, also where it does not say.
+// PortOf is the port of a URL, or the default port of its scheme.
 func PortOf(u *url.URL) string {
 	switch {
 	case u.Port() != "":
@@ -105,15 +107,15 @@ func (r *Egress) isNamed(host, port string) bool {
 	return r.named[host] || r.named[net.JoinHostPort(host, port)]
 }
 
-// refusedError is a discovered address that is not reached.
+// refusedError is a discovered address to which no connection is made.
 type refusedError struct{ host, why string }
 
 func (e *refusedError) Error() string {
 	return fmt.Sprintf("%s is refused: %s (hint: if that host is right, name it in the entry's oauth: {hosts: [%s]})", e.host, e.why, e.host)
 }
 
-// check refuses what can be refused without resolving a name: other schemes, plain HTTP beyond this machine, credentials in the URL, and
-// addresses written as numbers.
+// Check refuses what can be refused without resolving a name: other schemes, plain HTTP to other machines, credentials in the URL, and
+// numeric addresses that are not public.
 func (r *Egress) Check(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -145,7 +147,7 @@ func IsLoopbackURL(address string) bool {
 	return err == nil && IsLoopback(u.Hostname())
 }
 
-// VisibleHost is a host for people: what is none stays short and on one line.
+// VisibleHost is a host for messages: short, and on one line.
 func VisibleHost(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r <= ' ' || r >= 0x7f {
@@ -164,7 +166,7 @@ func (r *Egress) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	if !r.isNamed(host, port) {
-		if a, err := netip.ParseAddr(host); err == nil && !isPublic(a) { // before the dialler takes a mapped address for the IPv4 one
+		if a, err := netip.ParseAddr(host); err == nil && !isPublic(a) { // the dialler would connect to the IPv4 address of a mapped one
 			return nil, &refusedError{VisibleHost(host), "it is not an address of the public internet"}
 		}
 		d.Control = onlyPublic(host)
@@ -172,7 +174,7 @@ func (r *Egress) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.DialContext(ctx, network, address)
 }
 
-// onlyPublic refuses a connection whose address, as the system is about to connect to it, is not public.
+// onlyPublic refuses a connection if the address that the system is about to connect to is not public.
 func onlyPublic(host string) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		if a, err := netip.ParseAddrPort(address); err != nil || !isPublic(a.Addr()) {
@@ -182,18 +184,19 @@ func onlyPublic(host string) func(network, address string, _ syscall.RawConn) er
 	}
 }
 
-// maxRedirects bounds how far a discovered address may lead on.
+// maxRedirects bounds the redirects of a discovered address.
 const maxRedirects = 3
 
-// client is an HTTP client for discovered addresses. It takes no proxy from the environment, because a proxy would resolve names itself;
-// it follows a few redirects of GET, each under the same rules and never from https to http, and none of POST, which carries credentials.
+// Client returns an HTTP client for discovered addresses. It takes no proxy from the environment, because a proxy would resolve names
+// itself. It follows a few redirects of GET, each under the same rules and never from https to http, and no redirects of POST, which
+// carries credentials.
 func (r *Egress) Client() *http.Client {
 	return &http.Client{
 		Timeout: 15 * time.Second,
 		Transport: &http.Transport{
 			DialContext:            r.dial,
 			TLSHandshakeTimeout:    10 * time.Second,
-			DisableKeepAlives:      true, // a few requests in months: nothing is left open
+			DisableKeepAlives:      true, // there are a few requests in months
 			MaxResponseHeaderBytes: 64 << 10,
 			ForceAttemptHTTP2:      true,
 		},

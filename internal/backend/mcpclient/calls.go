@@ -12,12 +12,12 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// maxNotes bounds the notifications that wait for one call's caller. What comes beyond it is dropped: a caller that reads
-// slowly must not hold up the server's other answers.
-const maxNotes = 64
+// maxPendingNotices bounds the notifications that wait for the caller of one call. More are dropped: a caller that reads slowly must not
+// delay the server's other answers.
+const maxPendingNotices = 64
 
-// abandonedFor is how long log lines and questions of a server are passed to nobody else after a call was given up: the server may still be
-// at work on it, and they would reach somebody else's call.
+// abandonedFor is how long log lines and questions of a server are passed to no other caller after a call was abandoned. The server may
+// still be at work on that call, and they would reach a call that they do not belong to.
 const abandonedFor = time.Minute
 
 var ErrClosed = errors.New("the connection is closed")
@@ -31,22 +31,22 @@ type Call struct {
 	Limit     time.Duration // for the answer, without the time that the client takes for questions; 0: only the context limits it
 }
 
-// pending is one request that waits for its answer. Its id is also its progress token.
+// pending is a request that waits for its answer. Its id is also its progress token.
 type pending struct {
 	Call
 	id       int64
-	declared []byte        // the capabilities of the client behind it, raw
+	declared []byte        // capabilities of the client behind it, raw
 	token    []byte        // the caller's own progress token, raw; nil: none
 	level    int           // the least severe log line that its caller wants
-	answer   chan answer   // one
-	wake     chan struct{} // holds one when there is news; nil: nobody listens
-	stop     func()        // ends what the transport does for it; may be nil
+	answer   chan answer   // holds one
+	wake     chan struct{} // holds one when there are events; nil: nobody listens
+	stop     func()        // stops what the transport does for it; may be nil
 
-	events []event // guarded by the table's lock
-	notes  int     // of them notifications
+	events  []event // guarded by the table's lock
+	notices int     // the notifications among events
 }
 
-// event is what a server says about a call: a notification, or a question.
+// event is a message of the server about a call: a notification or a question.
 type event struct {
 	method   string
 	params   []byte
@@ -58,19 +58,19 @@ type answer struct {
 	err error
 }
 
-// listens reports whether a request only listens: the server is not at work on it.
+// listens reports whether the request only opens a stream: the server is not at work on it.
 func (p *pending) listens() bool { return IsListen(p.Method) }
 
 // IsListen reports whether a method opens a stream: its answer comes when the stream ends.
 func IsListen(method string) bool { return method == methodListen }
 
-// calls is the table of the pending requests of one connection, in both directions.
+// calls is the table of the open requests of one connection, in both directions.
 type calls struct {
 	now      func() time.Time
-	modern   atomic.Bool // a server of the modern revision: it asks nothing
-	batches  atomic.Bool // its revision knows batches
-	extended atomic.Bool // it declared extensions, whose notifications are passed on
-	learned  atomic.Bool // what it says at its start was said: its catalog was learned once, or could not be
+	modern   atomic.Bool // the server is of the modern revision: it sends no requests
+	batches  atomic.Bool // the revision has batches
+	extended atomic.Bool // the server declared extensions, whose notifications are passed on
+	learned  atomic.Bool // the catalog was listed once, or could not be: what the server asks at its start is over
 
 	mu          sync.Mutex
 	last        int64
@@ -78,15 +78,15 @@ type calls struct {
 	asked       map[string]*question // by the server's raw id
 	recipients  recipients
 	abandoned   abandonment
-	serverLevel int   // the level that was set at the server
-	err         error // why the connection is gone; nil: it stands
+	serverLevel int   // log level that was set at the server
+	err         error // why the connection ended; nil: it stands
 }
 
-// abandonment remembers the last calls that were given up: those of one principal, and the last of anybody.
+// abandonment records the last call that was abandoned.
 type abandonment struct {
 	who  string
 	when time.Time // zero: none
-	many bool      // of more than one principal, or of one that is not known
+	many bool      // calls of several principals, or of an unknown one, were abandoned
 }
 
 func newCalls(now func() time.Time) *calls {
@@ -110,7 +110,7 @@ func (c *calls) add(r Call, token []byte, level int) (*pending, error) {
 	return p, nil
 }
 
-// complete hands an answer to the request of that id; false if none waits.
+// complete passes an answer to the request with that id. It reports whether such a request waits.
 func (c *calls) complete(id []byte, a answer) bool {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *calls) complete(id []byte, a answer) bool {
 	return ok
 }
 
-// failOne completes one request from our side, if it still waits.
+// failOne ends one request with err, if the request still waits.
 func (c *calls) failOne(p *pending, err error) {
 	c.mu.Lock()
 	_, ok := c.open[p.id]
@@ -140,7 +140,7 @@ func (c *calls) failOne(p *pending, err error) {
 	}
 }
 
-// abandon takes a request out because its caller went; false if the answer is already there.
+// abandon removes a request because its caller is gone. It returns false if the answer is already there.
 func (c *calls) abandon(p *pending) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +168,7 @@ func (c *calls) failAll(err error) {
 	}
 }
 
-// isComplete reports whether a request has its answer, or nobody waits for it.
+// isComplete reports whether a request has its answer, or was abandoned.
 func (c *calls) isComplete(p *pending) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,14 +176,14 @@ func (c *calls) isComplete(p *pending) bool {
 	return !ok
 }
 
-// closedBy is why the connection is gone; nil while it stands.
+// closedBy is why the connection ended; nil while it stands.
 func (c *calls) closedBy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// onlyPending is the one request that waits, if there is exactly one and no other may still be at work.
+// onlyPending is the one request that waits, if there is exactly one and the server cannot be at work on another.
 func (c *calls) onlyPending() *pending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,13 +202,15 @@ func (c *calls) onlyPending() *pending {
 	return one
 }
 
-// attributable reports whether no call of another principal was given up a short while ago. The lock is held.
+// attributable reports whether a message that names no call can be attributed to a call of the principal: no call of another principal
+// was abandoned a short time ago. The lock is held.
 func (c *calls) attributable(principal string) bool {
-	return c.abandoned.when.IsZero() || c.now().Sub(c.abandoned.when) >= abandonedFor || !c.abandoned.many && principal != "" && c.abandoned.who == principal
+	last := c.abandoned
+	return last.when.IsZero() || c.now().Sub(last.when) >= abandonedFor || !last.many && principal != "" && last.who == principal
 }
 
-// soleCall is the call that something can only belong to which names none: the only one of a client, or the latest of several that are all
-// of one principal. Nil: there is none, or there is a doubt. The lock is held.
+// soleCall is the call to which a message belongs that names no call: the only call of a client, or the latest of several calls of one
+// principal. Nil: there is no call, or it is not clear which. The lock is held.
 func (c *calls) soleCall() *pending {
 	var one *pending
 	for _, p := range c.open {
@@ -228,16 +230,16 @@ func (c *calls) soleCall() *pending {
 	return one
 }
 
-// post queues news for a call, if it still waits and somebody listens. The lock is held.
+// post queues an event for a call, if the call still waits and somebody listens. The lock is held.
 func (c *calls) post(p *pending, e event) bool {
 	if p == nil || p.wake == nil || c.open[p.id] != p {
 		return false
 	}
 	if e.question == nil {
-		if p.notes >= maxNotes {
+		if p.notices >= maxPendingNotices {
 			return false
 		}
-		p.notes++
+		p.notices++
 	}
 	p.events = append(p.events, e)
 	select {
@@ -247,19 +249,20 @@ func (c *calls) post(p *pending, e event) bool {
 	return true
 }
 
-// read takes the news of a call.
-func (c *calls) read(p *pending) []event {
+// takeEvents takes the events of a call.
+func (c *calls) takeEvents(p *pending) []event {
 	if p.wake == nil {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := p.events
-	p.events, p.notes = nil, 0
+	p.events, p.notices = nil, 0
 	return list
 }
 
-// progress passes a progress notification to the call whose token it carries, with the caller's own token; false if nobody asked for it.
+// progress passes a progress notification to the call whose token it carries, with the caller's own token. It reports whether somebody
+// asked for it.
 func (c *calls) progress(params []byte) bool {
 	n, err := strconv.ParseInt(string(rawjson.Member(params, "progressToken")), 10, 64)
 	if err != nil {
@@ -283,7 +286,7 @@ func (c *calls) progress(params []byte) bool {
 	return o.peer != nil
 }
 
-// log passes a log line on: on a stream it belongs to the stream's call, elsewhere to the one that it can only belong to.
+// log passes a log line on: a line on a stream belongs to the stream's call, any other line to soleCall.
 func (c *calls) log(params []byte, of *pending) {
 	level := levelOf(rawjson.Member(params, "level"))
 	c.mu.Lock()
@@ -296,14 +299,14 @@ func (c *calls) log(params []byte, of *pending) {
 	}
 	least := of.level
 	if least == unsetLevel && c.serverLevel != unsetLevel {
-		least = defaultLevel // the server was made to say more for the sake of another call
+		least = defaultLevel // another call made the server log more
 	}
 	if level == unsetLevel || least == unsetLevel || level >= least {
 		c.post(of, event{method: "notifications/message", params: bytes.Clone(params)})
 	}
 }
 
-// subscriber is the request to which a notification says that it belongs, on a stream or by its id.
+// subscriber is the request that a notification belongs to, by its stream or by the id that it names.
 func (c *calls) subscriber(params []byte, of *pending) *pending {
 	if of != nil {
 		return of
@@ -317,8 +320,8 @@ func (c *calls) subscriber(params []byte, of *pending) *pending {
 	return c.open[n]
 }
 
-// tell queues a notification for one call.
-func (c *calls) tell(p *pending, method string, params []byte) {
+// notify queues a notification for one call.
+func (c *calls) notify(p *pending, method string, params []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.post(p, event{method: method, params: bytes.Clone(params)})

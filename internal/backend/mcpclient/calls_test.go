@@ -149,7 +149,7 @@ func (m *table) ask(t *rapid.T) {
 		m.c.calls.mu.Unlock()
 	}
 	method := rapid.SampledFrom([]string{methodElicit, methodRoots, methodSample, "ping", "x"}).Draw(t, "method")
-	m.w.in.take(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{}}`, 1000+m.asked, method), of)
+	m.w.in.handle(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{}}`, 1000+m.asked, method), of)
 }
 
 func (m *table) reply(t *rapid.T) {

@@ -20,17 +20,17 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// The protocol revisions. The first four begin with initialize; the modern one has no handshake and says everything in each
-// request.
+// The protocol revisions. Legacy revisions begin with initialize. The modern one has no handshake: each request says everything.
 const (
 	ModernVersion = "2026-07-28"
 	LatestLegacy  = "2025-11-25"
 )
 
+// LegacyVersions are the revisions with a handshake, the newest first.
 var LegacyVersions = []string{LatestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// MaxAnswer bounds one message of a server, in bytes. It is four times what a client may send us, because results carry
-// files and pictures in base64 while requests name them; more than that at once would be held in memory twice per call.
+// MaxAnswer bounds one message of a server, in bytes. It is four times what a client may send us, because results carry files and
+// pictures in base64 while requests only name them. A larger message would be held in memory twice per call.
 const MaxAnswer = 4 * rpc.MaxMessage
 
 // The names of the modern revision under _meta.
@@ -43,31 +43,31 @@ const (
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// transport carries requests whose answers go to the table of calls.
+// transport carries requests. Their answers go to the table of calls.
 type transport interface {
-	// send sends a request. Its answer, or the failure to get one, goes to p.
+	// send sends a request. Its answer, or the failure to get it, goes to p.
 	send(p *pending, method string, params []byte) error
 	// cancel tells the server that nobody waits for p any more. It does not wait.
 	cancel(p *pending, reason string)
 	// respond sends an answer to a request of the server. It may wait, for a bounded time.
 	respond(m rpc.Message)
-	// respondAsync is respond without waiting; the answer is dropped where too many wait already.
+	// respondAsync is respond without waiting. The answer is dropped if too many wait already.
 	respondAsync(m rpc.Message)
 	// notify sends a notification.
 	notify(ctx context.Context, method string, params []byte) error
 	// setVersion sets the revision that was agreed on.
 	setVersion(version string)
-	// setTools tells the definitions of the server's tools, which the modern revision needs for its headers.
+	// setTools sets the definitions of the server's tools, which the modern revision needs for its headers.
 	setTools(tools [][]byte)
 	// fail ends the connection: every call fails with err.
 	fail(err error)
 	// done is closed when the connection cannot be used any more.
 	done() <-chan struct{}
-	// close ends it and returns when everything that it started is gone: politely, and after grace by force.
+	// close ends the connection and returns when everything that it started is gone: politely, and by force after grace.
 	close(grace time.Duration)
 }
 
-// capabilities are those of a server's that we act upon.
+// capabilities are the capabilities of a server that we act upon.
 type capabilities struct {
 	Tools     *listCapability `json:"tools"`
 	Prompts   *listCapability `json:"prompts"`
@@ -177,7 +177,7 @@ func (c *Conn) Explain(text string) error {
 }
 
 // Request sends one request and waits for its answer: the raw result or the raw error object, byte for byte. When ctx or the call's limit
-// ends first (ErrTimeout), the server is told. The clock of the limit stands while the client is asked something.
+// ends first (ErrTimeout), the server is told. The limit does not run while the client is asked a question.
 func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -188,7 +188,7 @@ func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err 
 	if err != nil {
 		return nil, nil, &notSentError{err}
 	}
-	if err := c.transport.send(p, r.Method, c.address(p, meta)); err != nil {
+	if err := c.transport.send(p, r.Method, c.rewriteMeta(p, meta)); err != nil {
 		c.calls.failOne(p, err)
 	}
 	var a questions
@@ -196,16 +196,17 @@ func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err 
 	return c.await(ctx, p, &a)
 }
 
+// ErrTimeout means that the limit of a call is over.
 var ErrTimeout = errors.New("no answer in time")
 
-// await serves a request until it has its answer.
+// await handles the events of a request until the answer comes.
 func (c *Conn) await(ctx context.Context, p *pending, a *questions) (result, rpcErr []byte, err error) {
-	late := startWatch(p.Limit)
+	late := startStopwatch(p.Limit)
 	defer late.stop()
 	for {
 		select {
 		case <-p.wake:
-			for _, n := range c.calls.read(p) {
+			for _, n := range c.calls.takeEvents(p) {
 				if n.question == nil {
 					p.Peer.Notify(n.method, n.params)
 					continue
@@ -227,7 +228,7 @@ func (c *Conn) await(ctx context.Context, p *pending, a *questions) (result, rpc
 	}
 }
 
-// giveUp ends a request that nobody waits for any more.
+// giveUp abandons a request whose caller does not wait any more.
 func (c *Conn) giveUp(p *pending, why error) (result, rpcErr []byte, err error) {
 	if !c.calls.abandon(p) {
 		return c.finish(p, <-p.answer)
@@ -235,33 +236,33 @@ func (c *Conn) giveUp(p *pending, why error) (result, rpcErr []byte, err error) 
 	if p.stop != nil {
 		defer p.stop()
 	}
-	if p.Method != "initialize" { // which must not be cancelled
+	if p.Method != "initialize" { // the protocol forbids to cancel it
 		c.transport.cancel(p, "the caller went away")
 	}
 	_, _, _ = c.finish(p, answer{})
 	return nil, nil, why
 }
 
-// finish passes on what was said before the answer. Nothing is added any more.
+// finish passes on the events that came before the answer. No more are added.
 func (c *Conn) finish(p *pending, a answer) (result, rpcErr []byte, err error) {
-	for _, n := range c.calls.read(p) {
+	for _, n := range c.calls.takeEvents(p) {
 		if n.question == nil {
 			p.Peer.Notify(n.method, n.params)
 			continue
 		}
 		c.calls.removeQuestion(n.question)
-		c.transport.respondAsync(rpc.Message{ID: n.question.id, Error: unasked(errEnded)})
+		c.transport.respondAsync(rpc.Message{ID: n.question.id, Error: noAnswer(errCallEnded)})
 	}
 	return a.msg.Result, a.msg.Error, a.err
 }
 
-// address makes a caller's params ours: our progress token, and the modern revision's fields set or removed. What a client
-// says of itself never reaches a server, but for what it can be asked.
-func (c *Conn) address(p *pending, meta []byte) []byte {
+// rewriteMeta puts our progress token into a caller's params, and sets or removes the fields of the modern revision. What a client says
+// of itself never reaches a server, except its capabilities.
+func (c *Conn) rewriteMeta(p *pending, meta []byte) []byte {
 	if meta == nil && !c.modern {
 		return p.Params
 	}
-	if meta != nil && meta[0] != '{' { // not an object: the server shall judge it
+	if meta != nil && meta[0] != '{' { // not an object: the server decides what that means
 		return p.Params
 	}
 	if p.token != nil {
@@ -284,7 +285,7 @@ func (c *Conn) address(p *pending, meta []byte) []byte {
 	return rawjson.Set(p.Params, "_meta", meta)
 }
 
-// notice takes what a server tells that concerns no call.
+// notice handles a notification that concerns no call.
 func (c *Conn) notice(method string, params []byte) {
 	switch method {
 	case noticeUpdated:
@@ -297,9 +298,9 @@ func (c *Conn) notice(method string, params []byte) {
 			c.Missed()
 		}
 		if c.setListening() {
-			return // the first lesson is under way or done
+			return // the first list is under way or done
 		}
-		// The stream was lost for a while: what changed then was not heard.
+		// The stream was closed for a while, and changes were missed.
 	}
 	c.Changed()
 }
@@ -313,12 +314,13 @@ func (c *Conn) setListening() bool {
 	return true
 }
 
-// notSentError is a request that never reached the server, so that it may be sent again elsewhere.
+// notSentError is a request that never reached the server. It may be sent again on another connection.
 type notSentError struct{ err error }
 
 func (e *notSentError) Error() string { return e.err.Error() }
 func (e *notSentError) Unwrap() error { return e.err }
 
+// IsNotSent reports whether a request never reached the server.
 func IsNotSent(err error) bool {
 	var e *notSentError
 	return errors.As(err, &e)

@@ -63,7 +63,7 @@ func newWireless() (*Conn, *wireless) {
 	return c, w
 }
 
-func (w *wireless) says(format string, a ...any) { w.in.take(fmt.Appendf(nil, format, a...), nil) }
+func (w *wireless) says(format string, a ...any) { w.in.handle(fmt.Appendf(nil, format, a...), nil) }
 
 const elicitLine = `{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{}}`
 

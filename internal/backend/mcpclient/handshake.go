@@ -16,17 +16,17 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// noticeAcknowledged is the first message on a stream of notices, and stands for the opening of the old revisions' one.
+// noticeAcknowledged is the first message on a stream of notices. We also use it when a stream of the legacy revisions opens.
 const noticeAcknowledged = "notifications/subscriptions/acknowledged"
 
-// noticeUpdated tells that a resource is another.
+// noticeUpdated reports that a resource has changed.
 const noticeUpdated = "notifications/resources/updated"
 
 // methodListen is the request whose answer comes when its stream ends.
 const methodListen = "subscriptions/listen"
 
-// Handshake finds the revision that a server speaks. initialize goes first, because nearly every server in the field knows it and many
-// stay silent at a method that they do not know; whatever error a server has for it is a reason to try the modern discovery.
+// Handshake finds the revision that a server speaks. It tries initialize first, because nearly every server knows it, and many do not
+// answer a method that they do not know. After any error answer to initialize it tries the discovery of the modern revision.
 func (c *Conn) Handshake(ctx context.Context) error {
 	version := LatestLegacy
 	bad, err := c.initialize(ctx, version)
@@ -50,7 +50,7 @@ func (c *Conn) Handshake(ctx context.Context) error {
 	return nil
 }
 
-// refusedError is a handshake of the old revisions that led nowhere, so that the server may be one of the modern revision.
+// refusedError is a failed handshake of the legacy revisions. The server may be of the modern revision.
 type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return e.text }
@@ -68,9 +68,10 @@ func supported(raw []byte) []string {
 	return e.Data.Supported
 }
 
-// initialize does the handshake of the old revisions. An error answer of the server is returned as it is.
+// initialize does the handshake of the legacy revisions. bad is an error answer of the server, raw.
 func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err error) {
-	params := []byte(`{"protocolVersion":"` + version + `","capabilities":` + declared + `,"clientInfo":` + string(c.ClientInfo) + `}`)
+	params := []byte(`{"protocolVersion":"` + version + `","capabilities":` + clientCapabilities +
+		`,"clientInfo":` + string(c.ClientInfo) + `}`)
 	result, bad, err := c.Request(ctx, Call{Method: "initialize", Params: params})
 	if err != nil || bad != nil {
 		return bad, err
@@ -86,24 +87,24 @@ func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q (hint: we speak %s and %v)", r.Version, ModernVersion, LegacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
-	c.introduced(result, rawjson.Member(result, "serverInfo"))
+	c.setAbout(result, rawjson.Member(result, "serverInfo"))
 	c.transport.setVersion(c.version)
 	err = c.transport.notify(ctx, "notifications/initialized", nil)
 	var status *statusError
 	if errors.As(err, &status) && status.code == http.StatusBadRequest {
-		// A server of the modern revision only answers initialize with a version that it then refuses.
+		// A server that knows only the modern revision answers initialize with a version that it then refuses.
 		return nil, &refusedError{"it refuses the protocol revision " + r.Version + " that it answered initialize with"}
 	}
 	return nil, err
 }
 
-// declared is what we say that a client of the old revisions can do. One connection serves many clients, which can do different things, so
-// that everything is declared that we can pass on; a question that its client cannot answer gets the error of a client without the
-// capability. The extension is that of MCP Apps, whose servers ask the handshake whether to offer any.
-const declared = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{},` +
+// clientCapabilities are the capabilities that we declare in the legacy revisions. One connection serves clients with different
+// capabilities, so we declare all that we can pass on. A question that its client cannot answer gets the error of a client without the
+// capability. The extension is MCP Apps: its servers decide in the handshake whether to offer apps.
+const clientCapabilities = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{},` +
 	`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
-// discover does what the modern revision has instead of a handshake.
+// discover asks a server of the modern revision what it is.
 func (c *Conn) discover(ctx context.Context) error {
 	c.version, c.modern = ModernVersion, true
 	c.calls.modern.Store(true)
@@ -126,19 +127,19 @@ func (c *Conn) discover(ctx context.Context) error {
 		return fmt.Errorf("it speaks %.200q only", r.Versions)
 	}
 	c.caps = r.Capabilities
-	c.introduced(result, rawjson.Path(result, "_meta", metaServer))
+	c.setAbout(result, rawjson.Path(result, "_meta", metaServer))
 	return nil
 }
 
-// introduced keeps what a server said of itself.
-func (c *Conn) introduced(result, info []byte) {
+// setAbout keeps what a server said of itself.
+func (c *Conn) setAbout(result, info []byte) {
 	c.about = catalog.About{Version: c.version, Capabilities: catalog.Object(rawjson.Member(result, "capabilities")), Info: catalog.Object(info)}
 	c.about.Instructions = rawjson.TextAt(result, "instructions")
 	c.calls.batches.Store(c.version == "2025-03-26")
 	c.calls.extended.Store(c.about.Declares("extensions") || c.about.Declares("experimental") || c.about.Declares("tasks"))
 }
 
-// About is what the server said of itself, for others to see.
+// About is what the server said of itself, without secrets.
 func (c *Conn) About() catalog.About {
 	a := c.about
 	a.Instructions = c.secrets.Text(a.Instructions)
@@ -156,8 +157,8 @@ func (c *Conn) AsksOnNotices() bool {
 	return ok && !c.modern
 }
 
-// Listen opens the stream on which a server tells of changed lists, where that is not the connection itself. It returns when the
-// connection or ctx ends, or the server has no such stream.
+// Listen opens the stream of notices, on which a server reports changed lists, if that is not the connection itself. It returns when the
+// connection or ctx ends, or when the server has no such stream.
 func (c *Conn) Listen(ctx context.Context) {
 	defer c.setListening()
 	if h, ok := c.transport.(*httpTransport); ok && !c.modern {

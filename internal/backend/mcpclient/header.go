@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// nameOf is what the modern revision's Mcp-Name header says: the name or uri of the item that a request is about.
+// nameOf is the value of the modern revision's Mcp-Name header: the name or the URI of the item that a request is about.
 func nameOf(method string, params []byte) string {
 	key := ""
 	switch method {
@@ -28,7 +28,7 @@ func nameOf(method string, params []byte) string {
 	return name
 }
 
-// paramHeadersOf finds the arguments that tools want repeated in headers, by tool.
+// paramHeadersOf finds the arguments that have to be repeated in headers, by tool.
 func paramHeadersOf(definitions [][]byte) map[string][]rpc.ParamHeader {
 	m := map[string][]rpc.ParamHeader{}
 	for _, raw := range definitions {
@@ -40,8 +40,8 @@ func paramHeadersOf(definitions [][]byte) map[string][]rpc.ParamHeader {
 	return m
 }
 
-// headerFault says why the x-mcp-header annotations of a tool's input schema do not hold, as the modern revision asks over HTTP; empty:
-// they do, or there are none. A tool whose annotations do not hold must not be used.
+// headerFault says why the x-mcp-header annotations of a tool's input schema are not valid, by the rules of the modern revision over
+// HTTP; empty: they are valid, or there are none. A tool with invalid annotations must not be used.
 func headerFault(definition []byte) string {
 	if !bytes.Contains(definition, []byte(headerKey)) {
 		return ""
@@ -53,16 +53,16 @@ func headerFault(definition []byte) string {
 
 const headerKey = rpc.ParamHeaderKey
 
-// maxSchemaDepth bounds how deep a schema is looked at.
+// maxSchemaDepth bounds how deep a schema is searched.
 const maxSchemaDepth = 64
 
-// headerFaults looks through a schema.
+// headerFaults searches a schema for annotations that are not valid.
 type headerFaults struct {
 	seen  map[string]bool // header names, in lower case
-	fault string          // the first that was found
+	fault string          // the first one
 }
 
-// schema looks at one schema. argument tells that it is that of an argument: only properties lead to it.
+// schema searches one schema. argument reports that it is the schema of an argument: the path to it has only properties.
 func (f *headerFaults) schema(raw []byte, argument bool, depth int) {
 	if f.fault != "" || len(raw) == 0 || depth > maxSchemaDepth {
 		return
@@ -88,16 +88,16 @@ func (f *headerFaults) schema(raw []byte, argument bool, depth int) {
 	}
 }
 
-// plainKeywords hold values, not schemas: a member of that name in them is no annotation.
+// plainKeywords have values, not schemas: an x-mcp-header member inside of them is data.
 var plainKeywords = []string{"const", "enum", "default", "examples"}
 
-// annotation checks one.
+// annotation checks one annotation.
 func (f *headerFaults) annotation(name, kind []byte, argument bool) {
 	text, ok := rawjson.Text(name)
 	simple, _ := rawjson.Text(kind)
 	switch {
 	case !argument:
-		f.fault = "x-mcp-header stands where not only properties lead"
+		f.fault = "x-mcp-header is allowed only below properties"
 	case !ok || !rpc.IsToken(text):
 		f.fault = fmt.Sprintf("x-mcp-header %.60s is not a header name", name)
 	case f.seen[strings.ToLower(text)]:
@@ -117,7 +117,7 @@ func setParams(h http.Header, wanted []rpc.ParamHeader, params []byte) {
 	}
 }
 
-// MissesHeaders reports whether a server misses headers that it wants with a tool's call: its definition may be another than the one that we know.
+// MissesHeaders reports whether a server refused a tool call for want of headers. The tool's definition may have changed.
 func (c *Conn) MissesHeaders(method string, rpcErr []byte) bool {
 	return rpcErr != nil && c.modern && method == "tools/call" && codeOf(rpcErr) == rpc.CodeHeaderMismatch
 }

@@ -15,10 +15,10 @@ func TestHeaderAnnotationsThatDoNotHold(t *testing.T) {
 		`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`:                                            "not a header name",
 		`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`:                                          "not a string",
 		`{"properties":{"a":{"type":"object","x-mcp-header":"A"}}}`:                                          "not a string",
-		`{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}`:                 "not only properties",
-		`{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                              "not only properties",
-		`{"$defs":{"d":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}}`:                          "not only properties",
-		`{"x-mcp-header":"A","type":"string"}`:                                                               "not only properties",
+		`{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}`:                 "only below properties",
+		`{"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                              "only below properties",
+		`{"$defs":{"d":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}}`:                          "only below properties",
+		`{"x-mcp-header":"A","type":"string"}`:                                                               "only below properties",
 	} {
 		got := headerFault([]byte(`{"name":"t","inputSchema":` + schema + `}`))
 		if (want == "") != (got == "") || !strings.Contains(got, want) {

@@ -20,7 +20,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// ErrSessionGone tells that a server forgot our session, so that the request did not run there.
+// ErrSessionGone means that a server does not know our session any more. The request did not run there.
 var ErrSessionGone = errors.New("the server ended the session")
 
 // httpTransport speaks Streamable HTTP: every message is a POST, its answer a JSON body or an event stream.
@@ -29,22 +29,24 @@ type httpTransport struct {
 	client *http.Client
 	in     *inbox
 	outbox chan rpc.Message
-	ctx    context.Context // ends with the link
+	ctx    context.Context // ends with the transport
 	end    context.CancelFunc
 	dead   chan struct{}
 	once   sync.Once
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	posts   *url.URL                     // where messages go, if not to the url; never shown to anybody
-	session string                       // Mcp-Session-Id; never shown to anybody
-	version string                       // what was agreed on; empty: nothing yet
-	wanted  map[string][]rpc.ParamHeader // by tool
+	mu       sync.Mutex
+	endpoint *url.URL                     // where messages go; nil: to the URL; never shown to anybody
+	session  string                       // Mcp-Session-Id; never shown to anybody
+	version  string                       // that was agreed on; empty: none yet
+	wanted   map[string][]rpc.ParamHeader // by tool
 }
 
 func newHTTP(t *Target, c *Conn) *httpTransport {
 	ctx, end := context.WithCancel(context.Background())
-	h := &httpTransport{target: t, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{})}
+	h := &httpTransport{
+		target: t, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
+	}
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)
 	}
@@ -58,12 +60,12 @@ func newHTTP(t *Target, c *Conn) *httpTransport {
 	return h
 }
 
-// request makes a request with all headers that the protocol and the configuration ask for.
+// request makes a request with the headers of the protocol and of the configuration.
 func (h *httpTransport) request(ctx context.Context, method string, body []byte, rpcMethod, name string) (*http.Request, error) {
 	h.mu.Lock()
 	session, version, address := h.session, h.version, h.target.URL
-	if h.posts != nil && method == http.MethodPost {
-		address = h.posts
+	if h.endpoint != nil && method == http.MethodPost {
+		address = h.endpoint
 	}
 	h.mu.Unlock()
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
@@ -92,7 +94,7 @@ func (h *httpTransport) request(ctx context.Context, method string, body []byte,
 	return req, nil
 }
 
-// do sends a request and names a failure without the address, which may carry secrets.
+// do sends a request. Its errors do not show the address, which may carry secrets.
 func (h *httpTransport) do(req *http.Request) (*http.Response, error) {
 	res, err := h.client.Do(req) //nolint:gosec // the address is the entry's own, or one on the same host
 	var urlErr *url.Error
@@ -131,12 +133,12 @@ func (h *httpTransport) send(p *pending, method string, params []byte) error {
 		if err == nil {
 			err = errors.New("its answer ended before the result")
 		}
-		h.in.calls.failOne(p, err) // does nothing where the answer is there
+		h.in.calls.failOne(p, err) // does nothing if the answer is there
 	})
 	return nil
 }
 
-// exchange posts one request and takes its answer.
+// exchange posts one request and handles its answer.
 func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	res, err := h.do(req)
 	if err != nil {
@@ -160,7 +162,7 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	case kind != "application/json":
 		return fmt.Errorf("its answer is of type %.60q, not JSON (hint: is the url that of an MCP server?)", kind)
 	}
-	h.in.take(body, p)
+	h.in.handle(body, p)
 	return nil
 }
 
@@ -175,7 +177,7 @@ func (h *httpTransport) remember(res *http.Response) {
 	}
 }
 
-// refusal makes an error of an answer that is not 200. One that carries a JSON-RPC error for this request is the answer.
+// refusal makes an error of an HTTP status other than 200. A JSON-RPC error in it, for this request, is the answer.
 func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, rpc.MaxMessage))
 	if m, bad := rpc.Parse(body); kind == "application/json" && bad == nil && m.Error != nil {
@@ -188,7 +190,7 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 	switch res.StatusCode {
 	case http.StatusNotFound:
 		if h.hasSession() {
-			// This request did not run, and may be sent again in a new session. Of the others nobody knows.
+			// This request did not run, and may be sent again in a new session. Other open requests may have run.
 			h.in.calls.failOne(p, &notSentError{ErrSessionGone})
 			h.fail(ErrSessionGone)
 			return nil
@@ -216,14 +218,14 @@ func (h *httpTransport) isModern() bool {
 	return h.version == ModernVersion
 }
 
-// cancel ends the POST. In the old revisions that says nothing to the server, so that it is told besides.
+// cancel tells a server of the legacy revisions that nobody waits. For the modern revision the end of the POST says so.
 func (h *httpTransport) cancel(p *pending, reason string) {
 	if !h.isModern() {
 		h.in.reply(rpc.Message{Method: "notifications/cancelled", Params: cancelParams(p.id, reason)})
 	}
 }
 
-// drain posts what nobody waits for.
+// drain posts the messages that nobody waits for.
 func (h *httpTransport) drain() {
 	for {
 		select {
@@ -255,7 +257,7 @@ func (h *httpTransport) post(ctx context.Context, m rpc.Message) error {
 	return nil
 }
 
-// respond posts an answer to a request of the server. One that does not arrive leaves the server waiting, as a lost answer does.
+// respond posts an answer to a request of the server. If the answer does not arrive, the server waits in vain.
 func (h *httpTransport) respond(m rpc.Message) {
 	ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
 	defer cancel()
@@ -268,7 +270,7 @@ func (h *httpTransport) notify(ctx context.Context, method string, params []byte
 	return h.post(ctx, rpc.Message{Method: method, Params: params})
 }
 
-// setTools takes over the definitions of the server's tools.
+// setTools takes the definitions of the server's tools.
 func (h *httpTransport) setTools(definitions [][]byte) {
 	wanted := paramHeadersOf(definitions)
 	h.mu.Lock()
@@ -285,7 +287,7 @@ func (h *httpTransport) setVersion(version string) {
 	}
 }
 
-// fail ends the link: every call fails with err.
+// fail ends the transport: every call fails with err.
 func (h *httpTransport) fail(err error) {
 	h.once.Do(func() {
 		h.in.calls.failAll(err)
@@ -295,7 +297,7 @@ func (h *httpTransport) fail(err error) {
 
 func (h *httpTransport) done() <-chan struct{} { return h.dead }
 
-// close ends the session at the server, as far as it answers within the grace, and everything here.
+// close ends everything here, and the session at the server if the server answers within the grace.
 func (h *httpTransport) close(grace time.Duration) {
 	h.fail(ErrClosed)
 	h.end()

@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// stream takes an answer that comes as events. A stream that ends early may be taken up again where the server gave its events ids.
+// stream handles an answer that comes as events. A stream that ends early is resumed if the server gave its events ids.
 func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pending) error {
 	last, retry := "", time.Second
 	for attempt := 0; ; attempt++ {
@@ -23,7 +23,7 @@ func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pendi
 				retry = min(e.Retry, 30*time.Second)
 			}
 			if len(e.Data) > 0 {
-				h.in.take(e.Data, p)
+				h.in.handle(e.Data, p)
 			}
 			return !h.in.calls.isComplete(p)
 		})
@@ -46,7 +46,7 @@ func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pendi
 	}
 }
 
-// maxResume bounds how often a stream is taken up again without an event in between.
+// maxResume bounds how often a stream is resumed without an event in between.
 const maxResume = 3
 
 // sleep waits, or ends with ctx.
@@ -61,7 +61,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// resume opens the stream of events: those that followed an event, or with an empty id what belongs to no request.
+// resume opens a stream of the events that followed an event. Without an event id it opens the stream of notices.
 func (h *httpTransport) resume(ctx context.Context, last string) (*http.Response, error) {
 	req, err := h.request(ctx, http.MethodGet, nil, "", "")
 	if err != nil {
@@ -83,14 +83,14 @@ func (h *httpTransport) resume(ctx context.Context, last string) (*http.Response
 	return res, nil
 }
 
-// statusError is an HTTP status that we cannot use.
+// statusError is an unexpected HTTP status.
 type statusError struct{ code int }
 
 func (e *statusError) Error() string {
 	return fmt.Sprintf("it answers HTTP %d %s", e.code, http.StatusText(e.code))
 }
 
-// listen keeps the stream of what belongs to no request open, until the link ends. Servers that have none say so once.
+// listen keeps the stream of notices open until the transport ends. It returns if the server has no such stream.
 func (h *httpTransport) listen() {
 	last, wait := "", time.Second
 	for {
@@ -111,7 +111,7 @@ func (h *httpTransport) listen() {
 					last = e.ID
 				}
 				if len(e.Data) > 0 {
-					h.in.take(e.Data, nil)
+					h.in.handle(e.Data, nil)
 				}
 				wait = max(time.Second, min(e.Retry, 30*time.Second))
 				return true

@@ -11,19 +11,20 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// inbox sorts what a server sends.
+// inbox dispatches the messages of a server.
 type inbox struct {
 	calls    *calls
-	received *atomic.Int64                      // counts what comes
-	reply    func(rpc.Message)                  // sends an answer to the server; never waits, and may drop it
-	notice   func(method string, params []byte) // what concerns no call: list_changed, resources/updated, noticeAcknowledged; never waits
-	streams  bool                               // what names no call does not come on a call's stream: the transport has such streams
+	received *atomic.Int64                      // counts the messages
+	reply    func(rpc.Message)                  // sends an answer to the server; never waits, and may drop the answer
+	notice   func(method string, params []byte) // gets what concerns no call: list_changed, resources/updated, noticeAcknowledged; never waits
+	streams  bool                               // each call has a stream of its own
 }
 
-// take handles one message. of is the call to whose stream it belongs, where the transport has such streams. The line may be used
-// again afterwards. A message that is no JSON-RPC is passed over, unless it names a call that waits.
-// The answer is whether somebody waited for it: an answer, the progress of a call, or a question that goes to its client.
-func (in *inbox) take(line []byte, of *pending) bool {
+// handle handles one message. of is the call on whose stream the message came; nil: the transport has no such streams. The line may be
+// overwritten afterwards. A message that is not JSON-RPC is ignored, unless it names a call that waits.
+//
+// handle reports whether somebody waited for the message: an answer, the progress of a call, or a question for a client.
+func (in *inbox) handle(line []byte, of *pending) bool {
 	if len(line) > 0 && line[0] == '[' && in.calls.batches.Load() && rawjson.Valid(line) {
 		return in.batch(line, of)
 	}
@@ -41,20 +42,20 @@ func (in *inbox) take(line []byte, of *pending) bool {
 	}
 }
 
-// batch takes several messages at once, which the revision 2025-03-26 has.
+// batch handles several messages in one, as the revision 2025-03-26 has them.
 func (in *inbox) batch(line []byte, of *pending) (asked bool) {
 	for one := range rawjson.Elements(line) {
 		if one[0] == '{' {
-			asked = in.take(one, of) || asked
+			asked = in.handle(one, of) || asked
 		}
 	}
 	return asked
 }
 
-// request takes what a server asks of us.
+// request handles a request of the server.
 func (in *inbox) request(m rpc.Message, of *pending) bool {
 	if in.calls.modern.Load() {
-		return false // the modern revision has no requests of servers, and forbids to answer them
+		return false // the modern revision has no requests of servers, and forbids us to answer them
 	}
 	switch m.Method {
 	case "ping":
@@ -73,7 +74,7 @@ func (in *inbox) request(m rpc.Message, of *pending) bool {
 	return false
 }
 
-// refuse answers a question that no client is asked. Outside of a call there are no roots, which is no fault.
+// refuse answers a question that no client is asked. Outside of a call the list of roots is empty.
 func (in *inbox) refuse(q *question, e *rpc.Error) {
 	q.cancel()
 	if q.method == methodRoots && e == errNoCall {
@@ -97,7 +98,7 @@ func (in *inbox) notification(m rpc.Message, of *pending) bool {
 		in.notice(m.Method, m.Params)
 	case noticeAcknowledged, noticeUpdated:
 		if p := in.calls.subscriber(m.Params, of); p != nil && p.Peer != nil {
-			in.calls.tell(p, m.Method, m.Params)
+			in.calls.notify(p, m.Method, m.Params)
 			break
 		}
 		in.notice(m.Method, m.Params)
@@ -107,8 +108,7 @@ func (in *inbox) notification(m rpc.Message, of *pending) bool {
 	return false
 }
 
-// cancelled takes a server's word that it wants no answer any more to a question of its, or, in the modern revision, that it ends a
-// stream of notices.
+// cancelled handles a cancellation by the server: of one of its questions or, in the modern revision, of a stream that we opened.
 func (in *inbox) cancelled(params []byte) {
 	id := rawjson.Member(params, "requestId")
 	if !in.calls.modern.Load() {
@@ -127,14 +127,14 @@ func (in *inbox) cancelled(params []byte) {
 	}
 }
 
-// extension passes on a notification that only an extension can know, if the server declared one: to the client of the task that it
-// names, of the stream that it came on, or of the call that it can only belong to.
+// extension passes on a notification that is not of the core protocol, if the server declared an extension. It goes to the client of
+// the task that it names, of the stream that it came on, or of soleCall.
 func (in *inbox) extension(m rpc.Message, of *pending) {
 	if !in.calls.extended.Load() || !strings.HasPrefix(m.Method, "notifications/") || isClients(m.Method) {
 		return
 	}
 	if p := in.calls.subscriber(m.Params, of); p != nil {
-		in.calls.tell(p, m.Method, m.Params)
+		in.calls.notify(p, m.Method, m.Params)
 		return
 	}
 	in.calls.extension(m.Method, m.Params)

@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// List lists everything that a server offers. A list of prompts or resources that fails keeps what was known of it (old) and is told in
-// problems; a list of tools that fails fails the whole, because tools are what the policy is compiled with.
+// List lists everything that a server offers. If a list of prompts or resources fails, the result has the items of old, and problems says
+// so. If the list of tools fails, List fails, because the policy is compiled with the tools.
 func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing, problems []string, err error) {
 	defer c.calls.learned.Store(true)
 	size := 0
@@ -39,7 +39,7 @@ func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing
 	return l, problems, nil
 }
 
-// usable leaves out what the modern revision forbids to use over HTTP: tools whose header annotations do not hold.
+// usable leaves out the tools that the modern revision forbids to use over HTTP: those with header annotations that are not valid.
 func (c *Conn) usable(definitions [][]byte) (good [][]byte, problems []string) {
 	if _, http := c.transport.(*httpTransport); !http || !c.modern {
 		return definitions, nil
@@ -55,7 +55,7 @@ func (c *Conn) usable(definitions [][]byte) (good [][]byte, problems []string) {
 	return good, problems
 }
 
-// offers reports whether to ask for a list. A server that declares nothing at all is asked for its tools all the same.
+// offers reports whether to ask for a list. A server that declares no capability at all is still asked for its tools.
 func (c *Conn) offers(k catalog.Kind) bool {
 	switch k {
 	case catalog.Tools:
@@ -89,7 +89,7 @@ func (c *Conn) listKind(ctx context.Context, k catalog.Kind, size *int) ([][]byt
 		}
 		if bad != nil {
 			if codeOf(bad) == rpc.CodeMethodNotFound {
-				return nil, nil // it does not have this list
+				return nil, nil // the server does not have this list
 			}
 			return nil, fmt.Errorf("%s: error %s", k.Method(), redact.Excerpt(bad))
 		}
@@ -120,6 +120,6 @@ func codeOf(raw []byte) int {
 	var e struct {
 		Code int `json:"code"`
 	}
-	_ = json.Unmarshal(raw, &e) // a code that cannot be read is none that we know
+	_ = json.Unmarshal(raw, &e) // an unreadable code is 0
 	return e.Code
 }

@@ -7,29 +7,29 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// levels are those of log lines, from the least severe one on (RFC 5424).
+// levels are the levels of log lines, the least severe first (RFC 5424).
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 const (
-	unsetLevel   = -1 // none, or none that we know
-	defaultLevel = 1  // info: what a client sees that asked for nothing, once the server was made to say more
+	unsetLevel   = -1 // no level, or an unknown one
+	defaultLevel = 1  // info: for a client that asked for no level, once another client made the server log more
 )
 
-// levelOf reads a raw JSON string.
+// levelOf is the level that a raw JSON string names.
 func levelOf(raw []byte) int {
 	text, _ := rawjson.Text(raw)
 	return slices.Index(levels, text)
 }
 
-// RaiseLogLevel makes a server of the old revisions log as much as a call wants. One connection serves many clients, so that the level only ever
-// falls, and each call's lines are sorted out by its own.
+// RaiseLogLevel makes a server of the legacy revisions log as much as the params of a call want. One connection serves many clients, so
+// the level is never made stricter; the lines of each call are filtered by the call's own level.
 func (c *Conn) RaiseLogLevel(ctx context.Context, params []byte) {
 	want := levelOf(rawjson.Path(params, "_meta", metaLevel))
 	if want == unsetLevel || c.modern || c.caps.Logging == nil {
 		return
 	}
 	select {
-	case c.levelLock <- struct{}{}: // one at a time, so that the level that stands is the last that was set
+	case c.levelLock <- struct{}{}: // one at a time, so that serverLevel is the level that was set last
 		defer func() { <-c.levelLock }()
 	case <-ctx.Done():
 		return

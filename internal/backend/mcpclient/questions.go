@@ -20,15 +20,16 @@ const (
 	methodRoots  = "roots/list"
 )
 
-// DefaultAskLimit is how long a client may take for a question of a server, where the configuration says nothing: a person answers.
+// DefaultAskLimit is how long a client may take for the answer to a question of a server, if the configuration sets no other time. A
+// person answers.
 const DefaultAskLimit = 10 * time.Minute
 
-// maxAsks bounds the questions that are open for one connection. More are refused: each holds a goroutine, and a person's attention.
+// maxAsks bounds the open questions of one connection. More are refused: each holds a goroutine and the attention of a person.
 const maxAsks = 64
 
 // question is a request of a server during a call.
 type question struct {
-	id     []byte // the server's, raw
+	id     []byte // of the server, raw
 	method string
 	params []byte
 	ctx    context.Context // ends when the server withdraws it
@@ -41,12 +42,14 @@ func newQuestion(m rpc.Message) *question {
 	return q
 }
 
-// errNoCall answers a question that belongs to no call, or to one of several.
-var errNoCall = &rpc.Error{Code: rpc.CodeInvalidRequest, Message: "nobody can be asked: no call waits on this connection to which the request can only belong"}
+// errNoCall answers a question that cannot be attributed to one call.
+var errNoCall = &rpc.Error{
+	Code: rpc.CodeInvalidRequest, Message: "no client can be asked: the request cannot be attributed to one call on this connection",
+}
 
-// ask enters a question at the call that it belongs to; an error says why not. Many servers ask for roots at their start, and keep what
-// they got for everybody: until the catalog is learned, and where each call has its stream (streams) and this is not on one, roots are
-// nobody's, whoever may be calling at that moment.
+// ask queues a question for the call that it belongs to. The error says why that is not possible. Many servers ask for roots at their
+// start, and use the answer for every client. So a question for roots belongs to no call until the catalog is learned; nor does it
+// where each call has a stream of its own (streams) and the question did not come on one.
 func (c *calls) ask(q *question, of *pending, streams bool) *rpc.Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +81,7 @@ func (c *calls) ask(q *question, of *pending, streams bool) *rpc.Error {
 	return nil
 }
 
-// cancelQuestion ends a question because the server does not want its answer any more.
+// cancelQuestion ends a question that the server has cancelled.
 func (c *calls) cancelQuestion(id []byte) {
 	c.mu.Lock()
 	q := c.asked[string(id)]
@@ -88,7 +91,7 @@ func (c *calls) cancelQuestion(id []byte) {
 	}
 }
 
-// removeQuestion takes a question out.
+// removeQuestion removes a question from the table.
 func (c *calls) removeQuestion(q *question) {
 	c.mu.Lock()
 	delete(c.asked, string(q.id))
@@ -96,7 +99,7 @@ func (c *calls) removeQuestion(q *question) {
 	q.cancel()
 }
 
-// missingCapability is the error of a client that did not declare what a question needs; nil: it did.
+// missingCapability is the error of a client that did not declare the capability for a question; nil: it did.
 func missingCapability(capabilities []byte, method string, params []byte) *rpc.Error {
 	has := func(path ...string) bool { return catalog.Object(rawjson.Path(capabilities, path...)) != nil }
 	switch method {
@@ -116,7 +119,7 @@ func missingCapability(capabilities []byte, method string, params []byte) *rpc.E
 		if !given {
 			mode = "form"
 		}
-		// An empty capability is that of the form, as it was before there were others.
+		// An empty capability means forms: older revisions have no other mode.
 		if has("elicitation", mode) || mode == "form" && has("elicitation") && !has("elicitation", "url") {
 			return nil
 		}
@@ -127,16 +130,16 @@ func missingCapability(capabilities []byte, method string, params []byte) *rpc.E
 	return &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "Method not found: this client does not have the capability for " + method}
 }
 
-// questions is the questions of one call that are open.
+// questions are the open questions of one call.
 type questions struct {
-	ctx    context.Context // ends with the call; nil: nothing was asked yet
+	ctx    context.Context // ends with the call; nil: no question was asked yet
 	cancel context.CancelFunc
 	open   int
-	ended  chan struct{} // one for each that ended
+	ended  chan struct{} // gets one for each question that ended
 	wg     sync.WaitGroup
 }
 
-// begin asks the client of p. It does not wait.
+// begin asks the client of p a question. It does not wait for the answer.
 func (a *questions) begin(ctx context.Context, c *Conn, p *pending, q *question) {
 	if a.ctx == nil {
 		a.ctx, a.cancel = context.WithCancel(ctx)
@@ -149,7 +152,7 @@ func (a *questions) begin(ctx context.Context, c *Conn, p *pending, q *question)
 	})
 }
 
-// end withdraws what is open and waits until the client knows.
+// end cancels the open questions and waits until the client knows.
 func (a *questions) end() {
 	if a.ctx != nil {
 		a.cancel()
@@ -157,7 +160,7 @@ func (a *questions) end() {
 	}
 }
 
-// askPeer asks the client one question and sends its answer to the server. A question that the server withdrew is not answered.
+// askPeer asks the client one question and sends its answer to the server. A question that the server cancelled is not answered.
 func (c *Conn) askPeer(ctx context.Context, peer Peer, q *question) {
 	defer c.calls.removeQuestion(q)
 	askLimit := c.AskLimit()
@@ -172,18 +175,18 @@ func (c *Conn) askPeer(ctx context.Context, peer Peer, q *question) {
 		c.transport.respond(rpc.Message{ID: q.id, Result: result, Error: rpcErr})
 		return
 	case ctx.Err() != nil:
-		err = errEnded
+		err = errCallEnded
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("it did not answer within %v", askLimit)
 	case err == nil:
 		err = errors.New("it gave no answer")
 	}
-	c.transport.respond(rpc.Message{ID: q.id, Error: unasked(err)})
+	c.transport.respond(rpc.Message{ID: q.id, Error: noAnswer(err)})
 }
 
-var errEnded = errors.New("its call has ended")
+var errCallEnded = errors.New("its call has ended")
 
-// unasked is the error for a question that no client answered.
-func unasked(err error) []byte {
+// noAnswer is the raw error for a question that no client answered.
+func noAnswer(err error) []byte {
 	return (&rpc.Error{Code: rpc.CodeInternal, Message: "the client cannot be asked: " + err.Error()}).Raw()
 }

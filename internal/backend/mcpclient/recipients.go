@@ -9,30 +9,30 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// metaTask names, in the revision 2025-11-25, the task that a message belongs to.
+// metaTask names the task that a message belongs to, in the revision 2025-11-25.
 const metaTask = "io.modelcontextprotocol/related-task"
 
-// What is remembered beyond the end of a call: as long as a person takes to come back from a web page, and not more than a busy server has
-// open at once.
+// Bounds of what is remembered after the end of a call: as long as a person takes to come back from a web page, and as much as a busy
+// server has open at once.
 const (
 	recipientLife  = time.Hour
 	maxRecipients  = 1024
 	maxRecipientID = 256 // bytes of an id
 )
 
-// recipients are the clients that something concerns which outlives its call: by the id of an elicitation by URL, of a task, and of a task's
-// progress. Their notifications come after the call's answer.
+// recipients are the clients of what outlives its call: of elicitations by URL, of tasks, and of the progress of tasks, by their ids.
+// Their notifications come after the answer of the call.
 type recipients map[string]recipient
 
 type recipient struct {
 	peer  Peer
-	token []byte // progress: the client's own
+	token []byte // the client's own progress token
 	since time.Time
 }
 
 func taskProgress(id int64) string { return "progress " + strconv.FormatInt(id, 10) }
 
-// The kinds of keys.
+// Prefixes of the keys.
 const (
 	elicitationKey = "elicitation "
 	taskKey        = "task "
@@ -63,10 +63,10 @@ func (c *calls) addRecipient(key string, o recipient) {
 	c.recipients[key] = o
 }
 
-// codeURLElicitation is the error of the revision 2025-11-25 that names web pages which the user has to visit first.
+// codeURLElicitation is the error code of the revision 2025-11-25 for a call before which the user has to visit web pages.
 const codeURLElicitation = -32042
 
-// rememberOutcome looks in the answer of a client's call for what outlives it. The lock is held.
+// rememberOutcome remembers the client of a call if its answer names something that outlives the call. The lock is held.
 func (c *calls) rememberOutcome(p *pending, m rpc.Message) {
 	switch {
 	case m.Error != nil:
@@ -91,7 +91,7 @@ func (c *calls) rememberOutcome(p *pending, m rpc.Message) {
 	}
 }
 
-// elicitationComplete tells of the end of an elicitation by URL to the client that was asked.
+// elicitationComplete passes the end of an elicitation by URL to the client that was asked.
 func (c *calls) elicitationComplete(params []byte) {
 	id, ok := rawjson.Text(rawjson.Member(params, "elicitationId"))
 	if !ok {
@@ -106,7 +106,7 @@ func (c *calls) elicitationComplete(params []byte) {
 	}
 }
 
-// callOfTask is the call that waits for the task which a message names. The lock is held.
+// callOfTask is the call that waits for the task that a message names. The lock is held.
 func (c *calls) callOfTask(params []byte) *pending {
 	id := taskOf(params)
 	if id == "" {
@@ -123,7 +123,7 @@ func (c *calls) callOfTask(params []byte) *pending {
 	return nil
 }
 
-// taskOf is the task that a message names, where it names one.
+// taskOf is the id of the task that a message names; empty: it names none.
 func taskOf(params []byte) string {
 	id, ok := rawjson.Text(rawjson.Path(params, "_meta", metaTask, "taskId"))
 	if !ok {
@@ -132,11 +132,11 @@ func taskOf(params []byte) string {
 	return id
 }
 
-// extension passes on a notification that came on no stream.
+// extension passes on a notification of an extension that came on no stream.
 func (c *calls) extension(method string, params []byte) {
 	c.mu.Lock()
 	if id := taskOf(params); id != "" {
-		// It may also be told to the call that waits for the task, but not to both.
+		// It goes to the client of the task or to the call that waits for the task, but not to both.
 		if o := c.recipients[taskKey+id]; o.peer != nil {
 			c.mu.Unlock()
 			o.peer.Notify(method, bytes.Clone(params))
@@ -144,7 +144,7 @@ func (c *calls) extension(method string, params []byte) {
 		}
 		c.post(c.callOfTask(params), event{method: method, params: bytes.Clone(params)})
 		c.mu.Unlock()
-		return // a task that we know nothing of is somebody else's
+		return // an unknown task belongs to somebody else
 	}
 	c.post(c.soleCall(), event{method: method, params: bytes.Clone(params)})
 	c.mu.Unlock()

@@ -15,21 +15,21 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// sseTransport speaks the HTTP transport of 2024: one stream of events carries all that the server says, and its first event names the address to
-// which messages are posted. The stream is the session: when it ends, everything ends.
+// sseTransport speaks the HTTP transport of 2024. One stream of events carries all messages of the server, and its first event names the
+// address to which our messages are posted. The stream is the session: when it ends, the session ends.
 type sseTransport struct {
 	*httpTransport
-	named chan struct{} // closed when the address is known
+	endpointKnown chan struct{} // closed when the address for messages is known
 }
 
 func newSSE(t *Target, c *Conn) *sseTransport {
-	s := &sseTransport{httpTransport: newHTTP(t, c), named: make(chan struct{})}
+	s := &sseTransport{httpTransport: newHTTP(t, c), endpointKnown: make(chan struct{})}
 	s.in.streams = false
 	s.wg.Go(s.read)
 	return s
 }
 
-// read takes the stream of events.
+// read handles the stream of events.
 func (s *sseTransport) read() {
 	res, err := s.resume(s.ctx, "")
 	if err != nil {
@@ -51,10 +51,10 @@ func (s *sseTransport) read() {
 	err = rpc.Events(s.ctx, body, MaxAnswer, func(e rpc.Event) bool {
 		switch e.Event {
 		case "endpoint":
-			return s.name(string(e.Data)) == nil
+			return s.setEndpoint(string(e.Data)) == nil
 		case "", "message":
 			if len(e.Data) > 0 {
-				throttle.account(s.in.take(e.Data, nil), len(e.Data))
+				throttle.account(s.in.handle(e.Data, nil), len(e.Data))
 			}
 		}
 		return true
@@ -62,14 +62,14 @@ func (s *sseTransport) read() {
 	if err == nil {
 		err = errors.New("its stream of events ended")
 	}
-	s.fail(err) // does nothing where a reason is known
+	s.fail(err) // does nothing if it failed before
 }
 
-// name takes the address that messages go to. It must be of the server itself: it gets the headers of the entry.
-func (s *sseTransport) name(reference string) error {
+// setEndpoint sets the address for messages. It must be on the server's own host, because the headers of the entry are sent there.
+func (s *sseTransport) setEndpoint(reference string) error {
 	select {
-	case <-s.named:
-		return nil // it is said once
+	case <-s.endpointKnown:
+		return nil // only the first one counts
 	default:
 	}
 	u, err := s.target.URL.Parse(reference)
@@ -79,9 +79,9 @@ func (s *sseTransport) name(reference string) error {
 		return err
 	}
 	s.mu.Lock()
-	s.posts = u
+	s.endpoint = u
 	s.mu.Unlock()
-	close(s.named)
+	close(s.endpointKnown)
 	return nil
 }
 
@@ -92,16 +92,16 @@ func (s *sseTransport) send(p *pending, method string, params []byte) error {
 	body := m.Append(nil)
 	s.wg.Go(func() {
 		defer cancel()
-		if err := s.put(ctx, body); err != nil {
+		if err := s.postMessage(ctx, body); err != nil {
 			s.in.calls.failOne(p, err)
 		}
 	})
 	return nil
 }
 
-// put posts one message. Its answer, if it has one, comes on the stream.
-func (s *sseTransport) put(ctx context.Context, body []byte) error {
-	if err := s.await(ctx); err != nil {
+// postMessage posts one message. Its answer, if it has one, comes on the stream.
+func (s *sseTransport) postMessage(ctx context.Context, body []byte) error {
+	if err := s.awaitEndpoint(ctx); err != nil {
 		return err
 	}
 	req, err := s.request(ctx, http.MethodPost, body, "", "")
@@ -132,10 +132,10 @@ func isHTML(res *http.Response) bool {
 	return kind == "text/html"
 }
 
-// await waits until the address is known.
-func (s *sseTransport) await(ctx context.Context) error {
+// awaitEndpoint waits until the address for messages is known.
+func (s *sseTransport) awaitEndpoint(ctx context.Context) error {
 	select {
-	case <-s.named:
+	case <-s.endpointKnown:
 		return nil
 	case <-s.dead:
 		return &notSentError{s.in.calls.closedBy()}
@@ -145,7 +145,7 @@ func (s *sseTransport) await(ctx context.Context) error {
 }
 
 func (s *sseTransport) notify(ctx context.Context, method string, params []byte) error {
-	if err := s.await(ctx); err != nil {
+	if err := s.awaitEndpoint(ctx); err != nil {
 		return err
 	}
 	return s.httpTransport.notify(ctx, method, params)

@@ -16,39 +16,37 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// writeTimeout is how long a server may leave its standard input unread while a message is written. After it the stream is
-// broken in the middle of a message, so that the server has to be started anew.
+// writeTimeout is how long a server may leave its standard input unread while a message is written. After that the stream is broken in
+// the middle of a message, and the server has to be started again.
 const writeTimeout = 10 * time.Second
 
-// maxOutbox bounds the answers and cancellations that wait to be written; more are dropped.
+// maxOutbox bounds the answers and cancellations that wait to be written. More are dropped.
 const maxOutbox = 64
 
-// stdioTransport speaks lines with a process. It has its own reading loop instead of an rpc.Conn because the request's id is its
-// progress token here, an answer may name a call on an HTTP stream (one table for both transports), and because a server
-// that does not read must not hold a writer for ever.
+// stdioTransport speaks JSON lines with a process.
 type stdioTransport struct {
-	proc   *keeper.Process
-	stderr *redact.Tail
-	in     *inbox
-	outbox chan []byte
-	said   chan struct{} // closed when stderr was read to its end
-	dead   chan struct{} // closed when the stream ended or broke
-	once   sync.Once
-	wg     sync.WaitGroup
+	proc       *keeper.Process
+	stderr     *redact.Tail
+	in         *inbox
+	outbox     chan []byte
+	stderrRead chan struct{} // closed when stderr was read to its end
+	dead       chan struct{} // closed when the stream ended or broke
+	once       sync.Once
+	wg         sync.WaitGroup
 
-	lock chan struct{} // holds one token: who has it writes
+	lock chan struct{} // holds one while somebody writes
 	out  []byte
 }
 
-// newStdio takes over a process and starts reading.
+// newStdio takes a process over and starts to read.
 func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 	l := &stdioTransport{
 		proc: proc, stderr: redact.NewTail(c.secrets),
-		outbox: make(chan []byte, maxOutbox), said: make(chan struct{}), dead: make(chan struct{}), lock: make(chan struct{}, 1),
+		outbox: make(chan []byte, maxOutbox), stderrRead: make(chan struct{}), dead: make(chan struct{}), lock: make(chan struct{}, 1),
 	}
 	l.in = &inbox{calls: c.calls, received: &c.received, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
 	l.wg.Go(func() {
-		defer close(l.said)
+		defer close(l.stderrRead)
 		to := io.Writer(l.stderr)
 		if o.Stderr != nil {
 			defer o.Stderr.Close()
@@ -62,10 +60,10 @@ func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 	return l
 }
 
-// exitReadTime is how long the output of a process that ended is still read, where something that it left behind holds it open.
+// exitReadTime is how long the output of a process is still read after its exit, if another process holds the pipe open.
 const exitReadTime = 300 * time.Millisecond
 
-// watch ends reading when the process is gone.
+// watch ends the reading when the process has exited.
 func (l *stdioTransport) watch() {
 	select {
 	case <-l.proc.Exited:
@@ -76,7 +74,7 @@ func (l *stdioTransport) watch() {
 	}
 }
 
-// read takes lines until the stream ends.
+// read handles lines until the stream ends.
 func (l *stdioTransport) read() {
 	throttle := newThrottle(l.proc.Stdout, l.dead, unaskedRate, unaskedBurst)
 	lines := rpc.NewLines(throttle, MaxAnswer)
@@ -89,13 +87,13 @@ func (l *stdioTransport) read() {
 			l.fail(l.exitError())
 			return
 		default:
-			throttle.account(l.in.take(line, nil), len(line))
+			throttle.account(l.in.handle(line, nil), len(line))
 		}
 	}
 }
 
-// tooLong ends the call whose answer was too long. If the answer does not say at its beginning or end which one that is, it is known only
-// where one call waits; else they run into their time-out.
+// tooLong ends the call whose answer was too long. If neither the beginning nor the end of the answer names the call, it is known only if
+// exactly one call waits; otherwise the call runs into its time-out.
 func (l *stdioTransport) tooLong(id []byte) {
 	err := fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
 	if id != nil {
@@ -105,8 +103,8 @@ func (l *stdioTransport) tooLong(id []byte) {
 	}
 }
 
-// exitError says how the process ended. Its exit and the last of its stderr are waited for, shortly: they come a moment after the
-// end of its standard output.
+// exitError says how the process ended. It waits a short time for the exit and for the end of stderr, which come a moment after the end
+// of standard output.
 func (l *stdioTransport) exitError() error {
 	how := "it closed its standard output"
 	wait := time.NewTimer(time.Second)
@@ -114,8 +112,8 @@ func (l *stdioTransport) exitError() error {
 	select {
 	case <-l.proc.Exited:
 		how = "it ended (" + l.proc.Status() + ")"
-		select { // the last of its stderr
-		case <-l.said:
+		select { // the end of its stderr
+		case <-l.stderrRead:
 		case <-wait.C:
 		}
 	case <-wait.C:
@@ -138,7 +136,7 @@ func IsKeeperFailure(err error) bool {
 	return errors.As(err, &e)
 }
 
-// explain adds the end of stderr to an error.
+// explain adds the end of stderr to the text of an error.
 func (l *stdioTransport) explain(how string) error {
 	if said := l.stderr.String(); said != "" {
 		return fmt.Errorf("%s; its stderr ends with: %s", how, said)
@@ -146,7 +144,7 @@ func (l *stdioTransport) explain(how string) error {
 	return errors.New(how)
 }
 
-// fail ends the link: every call fails with err.
+// fail ends the transport: every call fails with err.
 func (l *stdioTransport) fail(err error) {
 	l.once.Do(func() {
 		l.in.calls.failAll(err)
@@ -154,7 +152,7 @@ func (l *stdioTransport) fail(err error) {
 	})
 }
 
-// drain writes what must not be waited for.
+// drain writes the messages that nobody waits for.
 func (l *stdioTransport) drain() {
 	for {
 		select {
@@ -173,7 +171,7 @@ func (l *stdioTransport) post(m rpc.Message) {
 	}
 }
 
-// write writes one whole line. Who writes while another write is stuck waits as long as that one.
+// write writes one line. It waits while another write is under way.
 func (l *stdioTransport) write(line []byte) error {
 	select {
 	case l.lock <- struct{}{}:
@@ -197,7 +195,7 @@ func (l *stdioTransport) writeLocked(line []byte) error {
 		l.fail(err)
 		return err
 	}
-	// The process closed its input or is gone: its standard output ends now or soon, and that tells why.
+	// The process closed its input or has exited. Its standard output ends now or soon, and read then gives the reason.
 	select {
 	case <-l.dead:
 	case <-time.After(2 * time.Second):
@@ -214,7 +212,7 @@ func (l *stdioTransport) send(p *pending, method string, params []byte) error {
 	}
 	defer func() { <-l.lock }()
 	m := rpc.Message{ID: strconv.AppendInt(nil, p.id, 10), Method: method, Params: params}
-	if cap(l.out) > 256<<10 { // one large request shall not keep its memory
+	if cap(l.out) > 256<<10 { // do not keep the memory of one large request
 		l.out = nil
 	}
 	l.out = append(m.Append(l.out[:0]), '\n')
@@ -243,12 +241,12 @@ func (l *stdioTransport) setTools([][]byte) {}
 
 func (l *stdioTransport) done() <-chan struct{} { return l.dead }
 
-// close ends the process as MCP asks for: its input is closed, then its group is told to end, then killed.
+// close ends the process as MCP asks: it closes the input, then the group gets SIGTERM, then SIGKILL.
 func (l *stdioTransport) close(grace time.Duration) {
 	l.fail(ErrClosed)
 	_ = l.proc.Stdin.Close()
 	l.proc.Stop(grace)
-	// A grandchild that left the group may hold the pipes open: nobody reads them any more.
+	// A grandchild that left the group may hold the pipes open.
 	_ = l.proc.Stdout.Close()
 	_ = l.proc.Stderr.Close()
 	l.wg.Wait()

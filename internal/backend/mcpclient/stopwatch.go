@@ -2,16 +2,16 @@ package mcpclient
 
 import "time"
 
-// stopwatch tells when a time is used up. It can be stopped and started again; stopped time does not count.
+// stopwatch is a timer that can be paused. Paused time does not count.
 type stopwatch struct {
-	c     <-chan time.Time // nil: never
+	c     <-chan time.Time // nil: it never fires
 	timer *time.Timer
-	rest  time.Duration // at the last start
-	since time.Time     // of the last start; zero: it is stopped
+	rest  time.Duration // left at the last start
+	since time.Time     // the last start; zero: it is paused
 }
 
-// startWatch starts a stopwatch; 0: it never tells.
-func startWatch(limit time.Duration) stopwatch {
+// startStopwatch starts a stopwatch. With the limit 0 it never fires.
+func startStopwatch(limit time.Duration) stopwatch {
 	k := stopwatch{rest: limit}
 	if limit > 0 {
 		k.timer, k.since = time.NewTimer(limit), time.Now()

@@ -24,7 +24,7 @@ type Subscription struct {
 	URI         string
 	Owner       context.Context     // while it lasts, the server is told when the subscription is not wanted any more
 	Established func()              // is called when the subscription stands
-	Updated     func(params []byte) // gets the updates from a server of the modern revision; those of older servers come through Options.Updated
+	Updated     func(params []byte) // gets updates of the modern revision; those of legacy ones go to Options.Updated
 }
 
 // Subscribe subscribes to one resource, and returns when the subscription has ended: because ctx ended (nil), or because the server
@@ -101,10 +101,10 @@ type streamPeer struct {
 	acknowledged func(ok bool)
 }
 
-// Capabilities are none.
+// Capabilities returns nil: a subscription cannot be asked.
 func (*streamPeer) Capabilities() []byte { return nil }
 
-// Ask has nobody to ask.
+// Ask fails.
 func (*streamPeer) Ask(context.Context, string, []byte) (result, rpcErr []byte, err error) {
 	return nil, nil, errors.New("this is a subscription")
 }

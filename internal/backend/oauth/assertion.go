@@ -17,10 +17,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// assertionLife is how long a proof of who we are is good: long enough for clocks that differ.
+// assertionLife is how long an assertion is valid: long enough for clocks that differ.
 const assertionLife = 2 * time.Minute
 
-// assertion is the signed proof of who we are (RFC 7523), made for one request to one authorization server.
+// assertion is the signed proof of our identity (RFC 7523) for one request to one authorization server.
 func (a *Authority) assertion(g *grant) (string, error) {
 	key, err := parseKey(a.conf.PrivateKey)
 	if err != nil {

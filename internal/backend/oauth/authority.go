@@ -18,7 +18,7 @@ import (
 	"mycelium/internal/backend/redact"
 )
 
-// AuthorizationError means that a server wants an authorization that we do not have and cannot get by ourselves.
+// AuthorizationError means that a server wants an authorization that we do not have and cannot get without a person.
 type AuthorizationError struct {
 	Server string
 	Why    string
@@ -46,7 +46,7 @@ type Options struct {
 // never come here: what a client presents to us ends at our door.
 type Authority struct {
 	Options
-	conf   Config // empty where the entry says nothing
+	conf   Config // empty if the entry has none
 	egress *httpclient.Egress
 	client *http.Client // for every address that was discovered
 	store  tokenStore
@@ -54,7 +54,7 @@ type Authority struct {
 
 	mu        sync.Mutex
 	read      bool      // whether the store was read
-	held      *grant    // what we have; nil: nothing
+	grant     *grant    // the current one; nil: none
 	renewal   *renewal  // under way; nil: none
 	challenge challenge // the last one
 	missing   []string  // scopes that the server asked for in addition
@@ -73,7 +73,7 @@ func New(o Options) *Authority {
 	}
 	a.egress = httpclient.NewEgress(a.conf.Hosts, o.URL, issuer)
 	a.client = a.egress.Client()
-	if o.Dir != "" && !a.own() {
+	if o.Dir != "" && !a.unattended() {
 		a.store = tokenStore{dir: o.Dir, key: tokenKey(o.Realm, o.URL.String(), &a.conf)}
 	}
 	return a
@@ -87,50 +87,50 @@ func (a *Authority) Matches(address *url.URL, c *Config) bool {
 // Secrets are the tokens that the authority has got. They change while it works.
 func (a *Authority) Secrets() *redact.Live { return a.live }
 
-// own reports whether the client authorizes itself, without a person.
-func (a *Authority) own() bool { return a.conf.Grant == GrantCredentials }
+// unattended reports whether the client authorizes itself, without a person.
+func (a *Authority) unattended() bool { return a.conf.Grant == GrantCredentials }
 
-// needLogin is the error that sends a person to the command.
+// needLogin is the error that asks a person to log in.
 func (a *Authority) needLogin(why string) error {
 	return &AuthorizationError{Server: a.Server, Why: why, Hint: "a person runs `myc mcp login " + a.Server + "` in a terminal of their own"}
 }
 
-// early is how long before its end a token is renewed: it has to arrive while it is good.
-const early = 10 * time.Second
+// renewBefore is how long before its end a token is renewed, so that it is still valid when it arrives.
+const renewBefore = 10 * time.Second
 
-// token is the access token to send, renewed where its time is over; empty: there is none.
+// token is the access token to send; empty: there is none. A token that has expired is renewed first.
 func (a *Authority) token(ctx context.Context) (string, error) {
 	g, err := a.current()
 	if err != nil || g == nil {
 		return "", err
 	}
-	if g.Expires.IsZero() || a.Now().Add(early).Before(g.Expires) {
+	if g.Expires.IsZero() || a.Now().Add(renewBefore).Before(g.Expires) {
 		return g.Access, nil
 	}
-	if g.Refresh == "" && !a.own() {
-		return g.Access, nil // the server says what it thinks of it
+	if g.Refresh == "" && !a.unattended() {
+		return g.Access, nil // the server decides whether it is still valid
 	}
 	return a.renew(ctx, g.Access, nil)
 }
 
-// current is what we hold; the store is read once, and again by renew.
+// current is the grant that we have. The store is read once, and again by a renewal.
 func (a *Authority) current() (*grant, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.read {
-		return a.held, nil
+		return a.grant, nil
 	}
 	g, err := a.store.load()
 	if err != nil {
 		return nil, err
 	}
-	a.hold(g)
+	a.setGrant(g)
 	return g, nil
 }
 
-// hold takes a grant over. The lock is held.
-func (a *Authority) hold(g *grant) {
-	a.read, a.held = true, g
+// setGrant sets the grant that we have. The lock is held.
+func (a *Authority) setGrant(g *grant) {
+	a.read, a.grant = true, g
 	if g != nil {
 		a.live.Add(g.Access, "[access token]")
 		a.live.Add(g.Refresh, "[refresh token]")
@@ -138,22 +138,21 @@ func (a *Authority) hold(g *grant) {
 	}
 }
 
-// renewal is one that is under way.
+// renewal is a renewal that is under way.
 type renewal struct {
 	done  chan struct{}
-	token string // good after done
+	token string // valid when done is closed
 	err   error
 }
 
 // renewLimit bounds a renewal: discovery and one exchange, each with the client's own time-out.
 const renewLimit = time.Minute
 
-// renew gets another token in the place of one that is over or was refused (old); of several callers one does it, and the others get what it
-// got. It does not end with the caller that began it: a refresh token is good once, and one whose answer nobody read would be lost. more are
-// scopes that the token shall have besides.
+// renew replaces a token that has expired or was refused (old). Several callers share one renewal. The renewal does not end with the
+// caller that began it: a refresh token is valid once, and would be lost if nobody read the answer. more are additional scopes.
 func (a *Authority) renew(ctx context.Context, old string, more []string) (string, error) {
 	a.mu.Lock()
-	if g := a.held; g != nil && g.Access != old {
+	if g := a.grant; g != nil && g.Access != old {
 		a.mu.Unlock()
 		return g.Access, nil
 	}
@@ -179,8 +178,8 @@ func (a *Authority) renew(ctx context.Context, old string, more []string) (strin
 func (a *Authority) renewOnce(r *renewal, old string, more []string) {
 	ctx, cancel := context.WithTimeout(a.Context, renewLimit)
 	defer cancel()
-	if a.own() {
-		r.token, r.err = a.credentials(ctx, more)
+	if a.unattended() {
+		r.token, r.err = a.clientCredentials(ctx, more)
 	} else {
 		r.token, r.err = a.refresh(ctx, old)
 	}
@@ -190,8 +189,8 @@ func (a *Authority) renewOnce(r *renewal, old string, more []string) {
 	close(r.done)
 }
 
-// refresh uses the refresh token. The store's lock is held meanwhile, because such a token is good for one use and other processes of this
-// user may share it.
+// refresh uses the refresh token. It holds the lock of the store, because a refresh token is valid once and other processes of this user
+// may share it.
 func (a *Authority) refresh(ctx context.Context, old string) (string, error) {
 	unlock, err := a.store.lock(ctx)
 	if err != nil {
@@ -211,19 +210,19 @@ func (a *Authority) refresh(ctx context.Context, old string) (string, error) {
 	}
 	next, err := a.exchange(ctx, g, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	var refused *tokenError
-	if errors.As(err, &refused) && refused.final() {
+	if errors.As(err, &refused) && refused.permanent() {
 		return "", a.needLogin("its authorization was not renewed: " + refused.Error())
 	}
 	if err != nil {
 		return "", fmt.Errorf("renew its token: %w", err)
 	}
-	if err := a.keep(next); err != nil {
+	if err := a.storeGrant(next); err != nil {
 		a.Logger.Warn("a token that was renewed is not kept: after a restart somebody has to log in again", "server", a.Server, "error", err)
 	}
 	return next.Access, nil
 }
 
-// reread takes over what another process may have stored.
+// reread reads the store again: another process may have stored a grant.
 func (a *Authority) reread() (*grant, error) {
 	if a.store.dir == "" {
 		return a.current()
@@ -234,50 +233,54 @@ func (a *Authority) reread() (*grant, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.hold(g)
+	a.setGrant(g)
 	return g, nil
 }
 
-// keep uses a grant from now on, and stores it. One that cannot be stored is used all the same: the one before is over.
-func (a *Authority) keep(g *grant) error {
+// storeGrant uses a grant from now on, and stores it. It is used even if it cannot be stored, because the grant before it is not valid
+// any more.
+func (a *Authority) storeGrant(g *grant) error {
 	a.mu.Lock()
-	a.hold(g)
+	a.setGrant(g)
 	a.missing = nil
 	a.mu.Unlock()
 	return a.store.save(g)
 }
 
-// answer reacts to a server that refused a request: the token to send it again with, or why there is none. sent is the token that the request had.
-func (a *Authority) answer(ctx context.Context, c challenge, sent string) (string, error) {
+// onRefusal reacts to a server that refused a request. It returns the token with which to send the request again. sent is the token that
+// the request had.
+func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (string, error) {
 	a.mu.Lock()
 	a.challenge = c
 	var missing []string
-	if c.narrow {
+	if c.insufficient {
 		a.missing = scopesOf(slices.Concat(a.missing, c.scopes))
 		missing = a.missing
 	}
-	held := a.held
+	held := a.grant
 	a.mu.Unlock()
 	switch {
-	case c.narrow && held != nil && held.Access == sent && len(a.beyond(held, missing)) == 0:
-		return "", &AuthorizationError{Server: a.Server, Why: "it refuses this for want of a scope that our token has already, or that oauth.scopes leaves out",
-			Hint: "the operator widens oauth.scopes, or the rights of the account there"}
-	case c.narrow && !a.own():
+	case c.insufficient && held != nil && held.Access == sent && len(a.addable(held, missing)) == 0:
+		return "", &AuthorizationError{
+			Server: a.Server, Why: "it asks for a scope that our token already has, or that oauth.scopes leaves out",
+			Hint: "the operator widens oauth.scopes, or the rights of the account there",
+		}
+	case c.insufficient && !a.unattended():
 		if held != nil && held.Access != sent {
 			return held.Access, nil
 		}
 		return "", a.needLogin("it wants more rights than it was authorized for")
-	case !a.own() && held == nil:
+	case !a.unattended() && held == nil:
 		if g, err := a.reread(); err != nil || g != nil && g.Access != sent {
-			return g.access(), err // somebody logged in elsewhere meanwhile
+			return g.access(), err // a person has logged in through another process
 		}
 		return "", a.needLogin("it wants an authorization")
 	}
 	return a.renew(ctx, sent, missing)
 }
 
-// beyond are the scopes that could be asked for in addition to what a grant was asked with.
-func (a *Authority) beyond(g *grant, more []string) []string {
+// addable are the scopes that we could ask for in addition to those of a grant.
+func (a *Authority) addable(g *grant, more []string) []string {
 	var out []string
 	for _, s := range more {
 		if !slices.Contains(g.Scopes, s) && (a.conf.Scopes == nil || slices.Contains(a.conf.Scopes, s)) {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// challenge is what a server says about the authorization that it wants.
+// challenge says which authorization a server wants.
 type challenge struct {
-	metadata string   // the address of its metadata; empty: it does not say
-	scopes   []string // that it wants; nil: it does not say
-	bearer   bool     // it speaks of tokens at all
-	narrow   bool     // the token is good, and its scopes do not suffice
+	metadata     string   // address of the server's metadata; empty: not given
+	scopes       []string // that the server wants; nil: not given
+	bearer       bool     // the server asks for a bearer token
+	insufficient bool     // the token is valid, but lacks scopes
 }
 
-// challengeOf reads a refusal; false if the answer is none that a token would mend.
+// challengeOf reads a refusal. It returns false if another token would not help.
 func challengeOf(res *http.Response) (challenge, bool) {
 	if res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
 		return challenge{}, false
@@ -27,17 +27,17 @@ func challengeOf(res *http.Response) (challenge, bool) {
 			c.scopes = scopesOf(strings.Fields(s))
 		}
 		c.bearer = true
-		c.narrow = c.narrow || p["error"] == "insufficient_scope"
+		c.insufficient = c.insufficient || p["error"] == "insufficient_scope"
 	}
-	return c, res.StatusCode == http.StatusUnauthorized || c.narrow
+	return c, res.StatusCode == http.StatusUnauthorized || c.insufficient
 }
 
-// bearerParams are the parameters of each Bearer challenge in WWW-Authenticate headers (RFC 9110, 11.6.1): scheme, then key=value with
-// commas, a value being a token or a quoted string. What is not understood ends the header: a half-read challenge is none.
+// bearerParams are the parameters of each Bearer challenge in WWW-Authenticate headers (RFC 9110, 11.6.1): a scheme, then key=value pairs
+// with commas. A value is a token or a quoted string. The rest of a header that cannot be parsed is ignored.
 func bearerParams(headers []string) []map[string]string {
 	var all []map[string]string
 	for _, h := range headers {
-		var in map[string]string // of the challenge that is being read; nil: it is another scheme's
+		var in map[string]string // of the current challenge; nil: it has another scheme
 		for h = strings.TrimLeft(h, " \t,"); h != ""; h = strings.TrimLeft(h, " \t,") {
 			word := tokenPrefix(h)
 			if word == "" {
@@ -68,7 +68,7 @@ func bearerParams(headers []string) []map[string]string {
 	return all
 }
 
-// tokenPrefix is the token at the start of s (RFC 9110), or what looks like the token68 of another scheme.
+// tokenPrefix is the token at the start of s (RFC 9110), or the token68 of another scheme.
 func tokenPrefix(s string) string {
 	i := 0
 	for i < len(s) && (strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~/", s[i]) >= 0) {

@@ -13,24 +13,24 @@ import (
 // The grants by which we get a token for a server.
 const (
 	GrantCode        = "authorization_code" // a person agrees in a browser; the default
-	GrantCredentials = "client_credentials" // the client itself is who is authorized
+	GrantCredentials = "client_credentials" // the client itself is authorized
 )
 
-// Config says how we get tokens for a server (`oauth:` in its entry). All of it is optional: without an entry we register ourselves, and
-// a person authorizes us with `myc mcp login`.
+// Config says how we get tokens for a server (`oauth:` in its entry). Every field is optional. Without a Config we register ourselves,
+// and a person authorizes us with `myc mcp login`.
 type Config struct {
 	Grant        string   `yaml:"grant" json:"grant,omitempty"`
-	ClientID     string   `yaml:"clientId" json:"clientId,omitempty"`         // registered beforehand, or the https URL of a client metadata document
+	ClientID     string   `yaml:"clientId" json:"clientId,omitempty"`         // of a registered client, or the https URL of its metadata
 	ClientSecret string   `yaml:"clientSecret" json:"clientSecret,omitempty"` // needs Issuer
 	PrivateKey   string   `yaml:"privateKey" json:"privateKey,omitempty"`     // PEM; instead of a secret (private_key_jwt); needs Issuer
 	KeyID        string   `yaml:"keyId" json:"keyId,omitempty"`               // of PrivateKey at the authorization server
-	Scopes       []string `yaml:"scopes" json:"scopes,omitempty"`             // asked for instead of those that the server names, and never more
+	Scopes       []string `yaml:"scopes" json:"scopes,omitempty"`             // asked for instead of the server's, and no others
 	Issuer       string   `yaml:"issuer" json:"issuer,omitempty"`             // the only authorization server that is used
-	Hosts        []string `yaml:"hosts" json:"hosts,omitempty"`               // "host" or "host:port" that discovered addresses may lead to though they are not public
-	Redirect     string   `yaml:"redirect" json:"redirect,omitempty"`         // http://127.0.0.1:PORT/PATH as it is registered; empty: any free port
+	Hosts        []string `yaml:"hosts" json:"hosts,omitempty"`               // "host" or "host:port" that need not be public
+	Redirect     string   `yaml:"redirect" json:"redirect,omitempty"`         // http://127.0.0.1:PORT/PATH as registered; empty: any port
 }
 
-// Check finds what is wrong in the words of an entry; ${VAR} may stand anywhere but in grant.
+// Check checks the texts of a configuration. ${VAR} may stand anywhere but in grant.
 func (o *Config) Check() error {
 	variable := func(s string) bool { return strings.Contains(s, "${") }
 	switch {
@@ -71,10 +71,11 @@ func (o *Config) Check() error {
 	return nil
 }
 
-// checkRedirect refuses a redirect address that is not on this machine: nobody else listens for us there.
+// checkRedirect refuses a redirect address that is not on this machine, because we could not listen there.
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname()) || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname()) || u.Port() == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("oauth.redirect is %.80q (hint: write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine)", s)
 	}
 	return nil
@@ -90,10 +91,10 @@ func isScope(s string) bool {
 	return s != "" && len(s) <= 200
 }
 
-// maxScopes bounds what a server may make us ask for.
+// maxScopes bounds the scopes that a server can make us ask for.
 const maxScopes = 64
 
-// scopesOf reads a list of scopes; what is none is left out.
+// scopesOf returns the valid scopes of a list, each once.
 func scopesOf(list []string) []string {
 	var out []string
 	for _, s := range list {

@@ -37,20 +37,20 @@ type serverMetadata struct {
 	Documents    bool     `json:"client_id_metadata_document_supported"`
 	IssParameter bool     `json:"authorization_response_iss_parameter_supported"`
 
-	guessed bool // there was no metadata: the endpoints of the revision 2025-03-26
+	assumed bool // there was no metadata; these are the default endpoints of the revision 2025-03-26
 }
 
-// found is the end of discovery: what a token shall be for, and who issues it.
-type found struct {
+// discovery is the result of discovering: what a token is for, and who issues it.
+type discovery struct {
 	resource string
 	scopes   []string // of the resource's metadata
 	issuer   serverMetadata
 }
 
-// statusFault is an HTTP status where a document was expected.
-type statusFault struct{ code int }
+// statusError is an HTTP status where a document was expected.
+type statusError struct{ code int }
 
-func (e *statusFault) Error() string { return fmt.Sprintf("HTTP %d", e.code) }
+func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d", e.code) }
 
 // document gets a JSON document from a discovered address.
 func (a *Authority) document(ctx context.Context, address string, into any) error {
@@ -69,17 +69,17 @@ func (a *Authority) document(ctx context.Context, address string, into any) erro
 	req.Header.Set("MCP-Protocol-Version", a.Protocol)
 	res, err := a.client.Do(req)
 	if err != nil {
-		return plain(err)
+		return withoutURL(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return &statusFault{res.StatusCode}
+		return &statusError{res.StatusCode}
 	}
 	return readJSON(res.Body, maxMetadata, into)
 }
 
-// plain is a client's error without the address, which may carry what nobody should read.
-func plain(err error) error {
+// withoutURL is an error of an HTTP client without the address, which may carry secrets.
+func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err
@@ -91,7 +91,7 @@ func readJSON(r io.Reader, limit int64, into any) error {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the answer: %w", plain(err))
+		return fmt.Errorf("read the answer: %w", withoutURL(err))
 	case int64(len(b)) > limit:
 		return fmt.Errorf("the answer is longer than %d KiB", limit>>10)
 	}
@@ -101,8 +101,8 @@ func readJSON(r io.Reader, limit int64, into any) error {
 	return nil
 }
 
-// discover finds out for what resource and from whom to get a token.
-func (a *Authority) discover(ctx context.Context, c challenge) (*found, error) {
+// discover finds out for which resource and from which server to get a token.
+func (a *Authority) discover(ctx context.Context, c challenge) (*discovery, error) {
 	m, err := a.resource(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("its metadata: %w", err)
@@ -116,7 +116,7 @@ func (a *Authority) discover(ctx context.Context, c challenge) (*found, error) {
 		if err != nil {
 			return nil, fmt.Errorf("authorization server %s: %w", httpclient.VisibleHost(origin), err)
 		}
-		return &found{resource: a.URL.String(), issuer: *s}, nil
+		return &discovery{resource: a.URL.String(), issuer: *s}, nil
 	}
 	issuer, err := a.choose(m.Servers)
 	if err != nil {
@@ -126,10 +126,10 @@ func (a *Authority) discover(ctx context.Context, c challenge) (*found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("authorization server %s: %w", httpclient.VisibleHost(issuer), err)
 	}
-	return &found{resource: m.Resource, scopes: scopesOf(m.Scopes), issuer: *s}, nil
+	return &discovery{resource: m.Resource, scopes: scopesOf(m.Scopes), issuer: *s}, nil
 }
 
-// choose picks the authorization server: the one that the operator named, or the first.
+// choose picks the authorization server: the one that the operator named, or the first one.
 func (a *Authority) choose(servers []string) (string, error) {
 	switch {
 	case len(servers) == 0:
@@ -143,15 +143,15 @@ func (a *Authority) choose(servers []string) (string, error) {
 		httpclient.VisibleHost(servers[0]), httpclient.VisibleHost(a.conf.Issuer))
 }
 
-// wellKnown is a well-known address (RFC 8615): the name is put between the host and the path.
+// wellKnown is a well-known address (RFC 8615): the name stands between the host and the path.
 func wellKnown(u *url.URL, name, path string) string {
 	return u.Scheme + "://" + u.Host + "/.well-known/" + name + path
 }
 
 const wellKnownResource = "oauth-protected-resource"
 
-// resource finds the metadata of the server itself: where its refusal said, else at the well-known address of its path, else of
-// its host. Nil: it has none.
+// resource gets the metadata of the server itself: from the address in its refusal, or else from the well-known address of its path, or
+// of its host. Nil: the server has none.
 func (a *Authority) resource(ctx context.Context, c challenge) (*resourceMetadata, error) {
 	path := strings.TrimSuffix(a.URL.EscapedPath(), "/")
 	root := wellKnown(a.URL, wellKnownResource, "")
@@ -160,42 +160,45 @@ func (a *Authority) resource(ctx context.Context, c challenge) (*resourceMetadat
 		list = []string{wellKnown(a.URL, wellKnownResource, path), root}
 	}
 	if c.metadata != "" {
-		list = []string{c.metadata} // it has said where: a failure there is a failure
+		list = []string{c.metadata} // the server named it: there is no second choice
 	}
 	for _, address := range list {
 		var m resourceMetadata
 		err := a.document(ctx, address, &m)
-		var status *statusFault
+		var status *statusError
 		if c.metadata == "" && errors.As(err, &status) && status.code >= 400 && status.code < 500 {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &m, a.admits(&m, address)
+		return &m, a.checkResource(&m, address)
 	}
 	return nil, nil //nolint:nilnil // there is none, which is not an error
 }
 
-// admits checks for what a token is asked. A server that could name another resource would be sent tokens for that one. It may name its own
-// URL, or the resource to which the address of the metadata belongs (RFC 9728, 3.3) where that is a parent of it.
-func (a *Authority) admits(m *resourceMetadata, address string) error {
+// checkResource checks the resource that a token will be for. A server that could name another resource would be sent tokens for that
+// one. It may name its own URL, or a parent of it, if the metadata comes from the address that belongs to that parent (RFC 9728, 3.3).
+func (a *Authority) checkResource(m *resourceMetadata, address string) error {
 	r, err := url.Parse(m.Resource)
 	if err != nil || r.Fragment != "" || r.User != nil {
 		return errors.New("the resource that it names is not an address")
 	}
-	same := strings.EqualFold(r.Scheme, a.URL.Scheme) && httpclient.PlainHost(r.Hostname()) == httpclient.PlainHost(a.URL.Hostname()) && httpclient.PortOf(r) == httpclient.PortOf(a.URL)
+	same := strings.EqualFold(r.Scheme, a.URL.Scheme) && httpclient.PlainHost(r.Hostname()) == httpclient.PlainHost(a.URL.Hostname()) &&
+		httpclient.PortOf(r) == httpclient.PortOf(a.URL)
 	rp, up := strings.TrimSuffix(r.EscapedPath(), "/"), strings.TrimSuffix(a.URL.EscapedPath(), "/")
 	own := same && rp == up && r.RawQuery == a.URL.RawQuery
 	parent := same && r.RawQuery == "" && strings.HasPrefix(up+"/", rp+"/") && address == wellKnown(a.URL, wellKnownResource, rp)
 	if !own && !parent {
-		return fmt.Errorf("it is for the resource %s, which is not this server: a token for it would be another's", httpclient.VisibleHost(m.Resource))
+		return fmt.Errorf("it is for the resource %s, which is not this server: a token for it would be another's",
+			httpclient.VisibleHost(m.Resource))
 	}
 	return nil
 }
 
-// issuer gets the metadata of an authorization server, which must name itself as it was named to us (else a mix-up could send a code or a
-// secret of one to another). old allows what the revision 2025-03-26 had: an issuer below the same origin, and no metadata at all.
+// issuer gets the metadata of an authorization server. The server must call itself by the name that we have of it: otherwise a mix-up
+// could send a code or a secret of one server to another. old allows what the revision 2025-03-26 had: an issuer below the same origin,
+// and no metadata at all.
 func (a *Authority) issuer(ctx context.Context, issuer string, old bool) (*serverMetadata, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -212,24 +215,26 @@ func (a *Authority) issuer(ctx context.Context, issuer string, old bool) (*serve
 	for _, address := range list {
 		m := &serverMetadata{}
 		err := a.document(ctx, address, m)
-		var status *statusFault
+		var status *statusError
 		if errors.As(err, &status) && status.code >= 400 && status.code < 500 {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("its metadata: %w", err)
 		}
-		return m, a.accepts(m, issuer, old)
+		return m, a.checkServer(m, issuer, old)
 	}
 	if !old {
 		return nil, errors.New("it has no metadata")
 	}
 	base := u.Scheme + "://" + u.Host
-	return &serverMetadata{Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", guessed: true}, nil
+	return &serverMetadata{
+		Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", assumed: true,
+	}, nil
 }
 
-// accepts checks an authorization server's metadata.
-func (a *Authority) accepts(m *serverMetadata, issuer string, old bool) error {
+// checkServer checks an authorization server's metadata.
+func (a *Authority) checkServer(m *serverMetadata, issuer string, old bool) error {
 	below := func() bool {
 		u, err := url.Parse(m.Issuer)
 		return err == nil && u.Scheme+"://"+u.Host == issuer
@@ -255,20 +260,20 @@ func (a *Authority) accepts(m *serverMetadata, issuer string, old bool) error {
 	return nil
 }
 
-// proves refuses an authorization server at which a stolen code could be used (PKCE, S256).
-func (m *serverMetadata) proves() error {
+// checkPKCE refuses an authorization server without PKCE (S256), where a stolen code could be used.
+func (m *serverMetadata) checkPKCE() error {
 	switch {
 	case m.Authorize == "":
 		return errors.New("its metadata names no authorization endpoint")
-	case !m.guessed && !slices.Contains(m.Challenges, "S256"):
+	case !m.assumed && !slices.Contains(m.Challenges, "S256"):
 		return errors.New("it does not support PKCE with S256 (code_challenge_methods_supported), without which a stolen code could be used")
 	}
 	return nil
 }
 
-// wants are the scopes to ask for: those of the operator, else those that the server named when it refused, else those of its
-// metadata; and what it missed since, and what was granted before, so that a step up takes nothing away.
-func (a *Authority) wants(f *found, c challenge, before, more []string) []string {
+// scopesToRequest are the scopes to ask for: those of the operator; otherwise those that the server named in its refusal, or those of its
+// metadata, together with the scopes that it asked for since (more) and those that were granted before, so that no scope is lost.
+func (a *Authority) scopesToRequest(f *discovery, c challenge, before, more []string) []string {
 	if a.conf.Scopes != nil {
 		return scopesOf(a.conf.Scopes)
 	}

@@ -19,7 +19,7 @@ import (
 	"mycelium/internal/backend/httpclient"
 )
 
-// Login is an authorization that a person is asked for.
+// Login is a request to a person to authorize us.
 type Login struct {
 	URL      string   `json:"url"`      // to open in a browser
 	Redirect string   `json:"redirect"` // where the browser comes back, on this machine
@@ -28,17 +28,17 @@ type Login struct {
 	Server   string   `json:"server"` // the URL that the tokens are for
 }
 
-// pendingLogin is one whose browser has not come back. What proves that an answer belongs to it never leaves this process.
+// pendingLogin is a login whose browser has not come back. The values that prove that an answer belongs to it never leave this process.
 type pendingLogin struct {
 	state    string
 	verifier string
 	grant    grant
-	iss      bool // the authorization server says that it names itself in its answer
+	iss      bool // the authorization server promises to name itself in its answer
 	until    time.Time
 }
 
 const (
-	loginLife = 10 * time.Minute // from the question to the browser's return
+	loginLife = 10 * time.Minute // from Begin to the browser's return
 	maxLogins = 8                // of one server
 )
 
@@ -50,21 +50,21 @@ func (a *Authority) Forget(ctx context.Context) (bool, error) {
 	}
 	defer unlock()
 	g, err := a.store.load()
-	had := g != nil || err != nil // what is damaged is removed too
+	had := g != nil || err != nil // a damaged file is removed too
 	if err := a.store.save(nil); err != nil {
 		return false, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	had = had || a.held != nil
-	a.hold(nil)
+	had = had || a.grant != nil
+	a.setGrant(nil)
 	return had, nil
 }
 
 // Begin prepares an authorization by a person: it finds the authorization server, registers us there if that is needed, and returns
 // the address to open. redirect is where the caller listens; the redirect of the configuration, if there is one, is used instead.
 func (a *Authority) Begin(ctx context.Context, redirect string) (Login, error) {
-	if a.own() {
+	if a.unattended() {
 		return Login{}, fmt.Errorf("oauth.grant is %s, which needs no person", GrantCredentials)
 	}
 	if a.conf.Redirect != "" {
@@ -99,10 +99,10 @@ func (a *Authority) begin(ctx context.Context, redirect string) (Login, error) {
 	if err != nil {
 		return Login{}, err
 	}
-	if f.issuer.guessed && !wanted {
+	if f.issuer.assumed && !wanted {
 		return Login{}, errors.New("it asks for no authorization, and names no authorization server")
 	}
-	if err := f.issuer.proves(); err != nil {
+	if err := f.issuer.checkPKCE(); err != nil {
 		return Login{}, fmt.Errorf("authorization server %s: %w", httpclient.VisibleHost(f.issuer.Issuer), err)
 	}
 	next := grant{Server: a.URL.String(), Resource: f.resource, Issuer: f.issuer.Issuer, Endpoint: f.issuer.Token, Redirect: redirect}
@@ -111,14 +111,16 @@ func (a *Authority) begin(ctx context.Context, redirect string) (Login, error) {
 		before = g.Scopes
 		next.ClientID, next.ClientSecret, next.Method = g.ClientID, g.ClientSecret, g.Method
 	}
-	next.Scopes = a.wants(f, c, before, more)
+	next.Scopes = a.scopesToRequest(f, c, before, more)
 	if a.conf.Scopes == nil && slices.Contains(f.issuer.Scopes, "offline_access") {
 		next.Scopes = scopesOf(append(next.Scopes, "offline_access"))
 	}
 	if err := a.register(ctx, f, g, &next); err != nil {
 		return Login{}, err
 	}
-	pl := &pendingLogin{state: rand.Text(), verifier: rand.Text() + rand.Text(), grant: next, iss: f.issuer.IssParameter, until: a.Now().Add(loginLife)}
+	pl := &pendingLogin{
+		state: rand.Text(), verifier: rand.Text() + rand.Text(), grant: next, iss: f.issuer.IssParameter, until: a.Now().Add(loginLife),
+	}
 	address, err := pl.address(f.issuer.Authorize)
 	if err != nil {
 		return Login{}, err
@@ -130,7 +132,7 @@ func (a *Authority) begin(ctx context.Context, redirect string) (Login, error) {
 	return Login{URL: address, Redirect: redirect, Issuer: next.Issuer, Scopes: next.Scopes, Server: next.Server}, nil
 }
 
-// address is where a person agrees.
+// address is the page where a person agrees.
 func (pl *pendingLogin) address(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -139,7 +141,8 @@ func (pl *pendingLogin) address(endpoint string) (string, error) {
 	sum := sha256.Sum256([]byte(pl.verifier))
 	q := u.Query()
 	for k, v := range map[string]string{
-		"response_type": "code", "client_id": pl.grant.ClientID, "redirect_uri": pl.grant.Redirect, "state": pl.state, "resource": pl.grant.Resource,
+		"response_type": "code", "client_id": pl.grant.ClientID, "redirect_uri": pl.grant.Redirect,
+		"state": pl.state, "resource": pl.grant.Resource,
 		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
 	} {
 		q.Set(k, v)
@@ -154,10 +157,11 @@ func (pl *pendingLogin) address(endpoint string) (string, error) {
 	return u.String(), nil
 }
 
-// probe asks the server, without a token, what it wants: its refusal says more than the well-known addresses. wanted is false where it
-// refuses nothing.
+// probe sends a request without a token, because a refusal says more than the well-known addresses. wanted is false if the server refuses
+// nothing.
 func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err error) {
-	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + a.Protocol + `","capabilities":{},"clientInfo":{"name":"mycelium","version":"0"}}}`)
+	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + a.Protocol +
+		`","capabilities":{},"clientInfo":{"name":"mycelium","version":"0"}}}`)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL.String(), bytes.NewReader(body))
 	if err != nil {
 		return challenge{}, false, errors.New("its url is not an address")
@@ -168,7 +172,7 @@ func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err er
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return challenge{}, false, fmt.Errorf("reach %s: %w", httpclient.VisibleHost(a.URL.Host), plain(err))
+		return challenge{}, false, fmt.Errorf("reach %s: %w", httpclient.VisibleHost(a.URL.Host), withoutURL(err))
 	}
 	defer httpclient.Drain(res)
 	c, wanted = challengeOf(res)
@@ -183,27 +187,28 @@ func (a *Authority) End(ctx context.Context, query string) error {
 	return nil
 }
 
-// end takes the browser's return. Nothing of it is believed, shown or acted upon before it is certain that it answers a question of ours
-// and comes from whom we asked (RFC 9207).
+// end handles the browser's return. It does not use or show any part of it before it is certain that it answers a request of ours and
+// comes from the server that we asked (RFC 9207).
 func (a *Authority) end(ctx context.Context, query string) error {
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("what the browser came back with cannot be read")
+		return errors.New("the browser's answer cannot be read")
 	}
-	pl := a.take(q.Get("state"))
+	pl := a.takeLogin(q.Get("state"))
 	switch {
 	case pl == nil:
-		return errors.New("what the browser came back with answers no login of ours: it is too late, was used already, or comes from somebody else (hint: log in again)")
+		return errors.New("the browser's answer belongs to no pending login: it is too late, was used already, or comes from somebody else (hint: log in again)")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
-		return errors.New("what the browser came back with says something twice")
+		return errors.New("the browser's answer has a parameter twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:
 		return fmt.Errorf("the answer does not come from %s, which was asked: it is refused (a mix-up)", httpclient.VisibleHost(pl.grant.Issuer))
 	case pl.iss && !q.Has("iss"):
-		return fmt.Errorf("the answer does not say that it comes from %s, though that server always does: it is refused", httpclient.VisibleHost(pl.grant.Issuer))
+		return fmt.Errorf("the answer does not say that it comes from %s, though that server always does: it is refused",
+			httpclient.VisibleHost(pl.grant.Issuer))
 	case q.Has("error"):
 		return &tokenError{code: errorCode(q.Get("error"))}
 	case q.Get("code") == "":
-		return errors.New("the browser came back without a code")
+		return errors.New("the browser's answer has no code")
 	}
 	form := url.Values{"grant_type": {GrantCode}, "code": {q.Get("code")}, "redirect_uri": {pl.grant.Redirect}, "code_verifier": {pl.verifier}}
 	next, err := a.exchange(ctx, &pl.grant, form)
@@ -219,11 +224,11 @@ func (a *Authority) end(ctx context.Context, query string) error {
 		return err
 	}
 	defer unlock()
-	return a.keep(next)
+	return a.storeGrant(next)
 }
 
-// take finds and removes the pending login of a state: each is good once.
-func (a *Authority) take(state string) *pendingLogin {
+// takeLogin finds and removes the pending login of a state. Each is valid once.
+func (a *Authority) takeLogin(state string) *pendingLogin {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, pl := range a.logins {

@@ -43,7 +43,7 @@ func FuzzResource(f *testing.F) {
 	}
 	a := New(Options{Server: "s", URL: u, Now: time.Now})
 	f.Fuzz(func(t *testing.T, resource, at string) {
-		if a.admits(&resourceMetadata{Resource: resource}, wellKnown(u, wellKnownResource, at)) != nil {
+		if a.checkResource(&resourceMetadata{Resource: resource}, wellKnown(u, wellKnownResource, at)) != nil {
 			return
 		}
 		r, err := url.Parse(resource)

@@ -14,9 +14,9 @@ import (
 	"mycelium/internal/backend/httpclient"
 )
 
-// register fills in who we are at the authorization server: the client of the entry, the address of its metadata document, the
-// registration of last time, or a new one.
-func (a *Authority) register(ctx context.Context, f *found, last, next *grant) error {
+// register sets our client at the authorization server: the client of the configuration, the address of its metadata document, the
+// registration of last time, or a new registration.
+func (a *Authority) register(ctx context.Context, f *discovery, last, next *grant) error {
 	id := a.conf.ClientID
 	document := strings.HasPrefix(id, "https://")
 	switch {
@@ -35,12 +35,12 @@ func (a *Authority) register(ctx context.Context, f *found, last, next *grant) e
 		}
 		return nil
 	case last != nil && next.ClientID != "" && next.ClientID != id && last.Redirect == next.Redirect && last.ClientSecret == "":
-		return nil // a registration belongs to its issuer and its redirect; one with a secret ends some day
+		return nil // a registration belongs to its issuer and its redirect; one with a secret may expire
 	case f.issuer.Register == "":
 		return fmt.Errorf("authorization server %s registers no clients by itself (hint: register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered)",
 			httpclient.VisibleHost(f.issuer.Issuer))
 	}
-	return a.registerNow(ctx, f, next)
+	return a.registerClient(ctx, f, next)
 }
 
 // registration is what an authorization server answers (RFC 7591).
@@ -51,14 +51,15 @@ type registration struct {
 	Error        string `json:"error"`
 }
 
-// registerNow registers us as a native client that keeps no secret, or one with a secret where the server wants that.
-func (a *Authority) registerNow(ctx context.Context, f *found, next *grant) error {
+// registerClient registers us as a native client without a secret, or with one if the server wants that.
+func (a *Authority) registerClient(ctx context.Context, f *discovery, next *grant) error {
 	way := methodNone
 	if m := f.issuer.Methods; len(m) > 0 && !slices.Contains(m, methodNone) {
 		way = secretMethod(m)
 	}
 	meta := map[string]any{
-		"client_name": "Mycelium", "redirect_uris": []string{next.Redirect}, "grant_types": []string{GrantCode, "refresh_token"}, "response_types": []string{"code"},
+		"client_name": "Mycelium", "redirect_uris": []string{next.Redirect},
+		"grant_types": []string{GrantCode, "refresh_token"}, "response_types": []string{"code"},
 		"token_endpoint_auth_method": way, "application_type": "native",
 	}
 	b, err := json.Marshal(meta, json.Deterministic(true))
@@ -73,7 +74,7 @@ func (a *Authority) registerNow(ctx context.Context, f *found, next *grant) erro
 	req.Header.Set("Accept", "application/json")
 	res, err := a.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("register: %w", plain(err))
+		return fmt.Errorf("register: %w", withoutURL(err))
 	}
 	defer res.Body.Close()
 	var r registration

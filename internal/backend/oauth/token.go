@@ -20,7 +20,7 @@ import (
 // maxToken bounds a token endpoint's answer, in bytes.
 const maxToken = 64 << 10
 
-// The ways in which a client says who it is at a token endpoint.
+// The methods of client authentication at a token endpoint.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
@@ -31,7 +31,7 @@ const (
 // tokenError is a token endpoint's refusal.
 type tokenError struct {
 	code string // of RFC 6749, 5.2
-	text string // its words, for a person at a login
+	text string // its description, for a person at a login
 }
 
 func (e *tokenError) Error() string {
@@ -41,12 +41,13 @@ func (e *tokenError) Error() string {
 	return "the authorization server says " + e.code
 }
 
-// final reports whether trying again leads nowhere.
-func (e *tokenError) final() bool {
-	return slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"}, e.code)
+// permanent reports whether trying again cannot help.
+func (e *tokenError) permanent() bool {
+	codes := []string{"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"}
+	return slices.Contains(codes, e.code)
 }
 
-// exchange sends a request to the token endpoint of a grant and makes the next grant of the answer.
+// exchange sends a request to the token endpoint of a grant, and makes the next grant from the answer.
 func (a *Authority) exchange(ctx context.Context, g *grant, form url.Values) (*grant, error) {
 	if g.Resource != "" {
 		form.Set("resource", g.Resource)
@@ -73,7 +74,7 @@ func (a *Authority) exchange(ctx context.Context, g *grant, form url.Values) (*g
 	}
 	res, err := a.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", httpclient.VisibleHost(u.Host), plain(err))
+		return nil, fmt.Errorf("reach %s: %w", httpclient.VisibleHost(u.Host), withoutURL(err))
 	}
 	defer res.Body.Close()
 	var t tokenAnswer
@@ -89,7 +90,7 @@ func (a *Authority) exchange(ctx context.Context, g *grant, form url.Values) (*g
 	return t.apply(g, a.Now())
 }
 
-// tokenAnswer is what a token endpoint says.
+// tokenAnswer is the answer of a token endpoint.
 type tokenAnswer struct {
 	Access  string  `json:"access_token"`
 	Type    string  `json:"token_type"`
@@ -100,10 +101,10 @@ type tokenAnswer struct {
 	Text    string  `json:"error_description"`
 }
 
-// seconds is a number of them; some authorization servers write it as a text. 0: it is not known.
+// seconds is a number of seconds. Some authorization servers write it as a string. 0: it is not known.
 type seconds float64
 
-// UnmarshalJSON reads it. What is no number says nothing: the server that the token is for says when it is over.
+// UnmarshalJSON reads a number or a string. Anything else counts as not known: the server then says when the token has expired.
 func (s *seconds) UnmarshalJSON(b []byte) error {
 	if n, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && n > 0 && !math.IsInf(n, 0) {
 		*s = seconds(n)
@@ -111,7 +112,7 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// apply makes the next grant. A refresh token that is not replaced stays good.
+// apply makes the next grant. A refresh token that is not replaced stays valid.
 func (t *tokenAnswer) apply(g *grant, now time.Time) (*grant, error) {
 	switch {
 	case !strings.EqualFold(t.Type, "Bearer"):
@@ -143,7 +144,7 @@ func isSecretText(s string) bool {
 	return s != "" && len(s) <= 32<<10
 }
 
-// errorCode is an error code of OAuth, or nothing where it is none.
+// errorCode is s if s is an OAuth error code; otherwise empty.
 func errorCode(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c != '_' && (c < 'a' || c > 'z') {
@@ -153,7 +154,7 @@ func errorCode(s string) string {
 	return s[:min(len(s), 60)]
 }
 
-// identify says at the token endpoint who we are: in the form, or as the value of the Authorization header.
+// identify adds our client authentication for the token endpoint to the form, or returns it as the value of the Authorization header.
 func (a *Authority) identify(g *grant, form url.Values) (string, error) {
 	secret := g.ClientSecret
 	if secret == "" {
@@ -180,24 +181,27 @@ func (a *Authority) identify(g *grant, form url.Values) (string, error) {
 	return "", nil
 }
 
-// secretMethod chooses how a client with a secret says who it is.
+// secretMethod chooses the authentication method of a client with a secret.
 func secretMethod(supported []string) string {
 	if slices.Contains(supported, methodPost) && !slices.Contains(supported, methodBasic) {
 		return methodPost
 	}
-	return methodBasic // what every server must know (RFC 6749, 2.3.1), and the default of RFC 8414
+	return methodBasic // every server must support it (RFC 6749, 2.3.1); the default of RFC 8414
 }
 
-// credentials gets a token for the client itself.
-func (a *Authority) credentials(ctx context.Context, more []string) (string, error) {
+// clientCredentials gets a token for the client itself.
+func (a *Authority) clientCredentials(ctx context.Context, more []string) (string, error) {
 	a.mu.Lock()
-	c, held := a.challenge, a.held
+	c, held := a.challenge, a.grant
 	a.mu.Unlock()
 	f, err := a.discover(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("get a token: %w", err)
 	}
-	g := &grant{Server: a.URL.String(), Resource: f.resource, Issuer: f.issuer.Issuer, Endpoint: f.issuer.Token, ClientID: a.conf.ClientID, Method: methodKey}
+	g := &grant{
+		Server: a.URL.String(), Resource: f.resource, Issuer: f.issuer.Issuer, Endpoint: f.issuer.Token,
+		ClientID: a.conf.ClientID, Method: methodKey,
+	}
 	if a.conf.PrivateKey == "" {
 		g.Method = secretMethod(f.issuer.Methods)
 	}
@@ -205,7 +209,7 @@ func (a *Authority) credentials(ctx context.Context, more []string) (string, err
 	if held != nil {
 		before = held.Scopes
 	}
-	g.Scopes = a.wants(f, c, before, more)
+	g.Scopes = a.scopesToRequest(f, c, before, more)
 	form := url.Values{"grant_type": {GrantCredentials}}
 	if len(g.Scopes) > 0 {
 		form.Set("scope", strings.Join(g.Scopes, " "))
@@ -214,6 +218,6 @@ func (a *Authority) credentials(ctx context.Context, more []string) (string, err
 	if err != nil {
 		return "", fmt.Errorf("get a token: %w", err)
 	}
-	next.Refresh = "" // another token is got in the same way
-	return next.Access, a.keep(next)
+	next.Refresh = "" // the next token is requested in the same way
+	return next.Access, a.storeGrant(next)
 }

@@ -24,7 +24,7 @@ type grant struct {
 	Resource     string    `json:"resource"` // what the tokens are for
 	Issuer       string    `json:"issuer"`
 	Endpoint     string    `json:"tokenEndpoint"`
-	Method       string    `json:"method"` // how we say there who we are
+	Method       string    `json:"method"` // of client authentication at the endpoint
 	ClientID     string    `json:"clientId"`
 	ClientSecret string    `json:"clientSecret,omitempty"` // of a client that we registered ourselves
 	Redirect     string    `json:"redirect,omitempty"`     // with which it was registered
@@ -43,15 +43,14 @@ func (g *grant) access() string {
 	return g.Access
 }
 
-// tokenStore is the file of one grant, outside of every project, for this user's eyes only. Without a folder nothing is kept beyond
-// the life of the process.
+// tokenStore is the file of one grant, outside of every project, that only this user can read. Without a folder the grant ends with the
+// process.
 type tokenStore struct {
 	dir string
 	key string
 }
 
-// tokenKey names a grant: by whom it may be used (a project's folder; empty: every project of the user), for which server, and for
-// which client.
+// tokenKey names a grant by its realm (a project's folder; empty: every project of the user), its server and its client.
 func tokenKey(realm, address string, o *Config) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{realm, address, o.ClientID, o.Issuer}, "\x00")))
 	return hex.EncodeToString(sum[:16])
@@ -102,10 +101,10 @@ func (s tokenStore) save(g *grant) error {
 	return nil
 }
 
-// lockWait is how long another process may take to renew the same token.
+// lockWait is how long we wait for another process that renews the same token.
 const lockWait = 30 * time.Second
 
-// lock keeps other processes from renewing the same token at the same time.
+// lock prevents other processes from renewing the same token at the same time.
 func (s tokenStore) lock(ctx context.Context) (unlock func(), err error) {
 	if s.dir == "" {
 		return func() {}, nil

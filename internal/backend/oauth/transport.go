@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// bearer is the transport of a link to a server that may want tokens: it adds ours, and answers a refusal with another one, once.
+// bearer is the HTTP transport to a server that may want tokens.
 type bearer struct {
 	authority *Authority
 	next      http.RoundTripper
@@ -23,7 +23,7 @@ func (a *Authority) Transport(next http.RoundTripper) http.RoundTripper {
 func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := b.authority
 	if req.URL.Host != a.URL.Host || req.URL.Scheme != a.URL.Scheme {
-		return nil, errors.New("a token is for its server only") // redirects are refused before; this is the second lock
+		return nil, errors.New("a token is for its server only") // the client refuses such redirects before; this is the second check
 	}
 	token, err := a.token(req.Context())
 	if err != nil {
@@ -35,10 +35,10 @@ func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	c, asked := challengeOf(res)
 	if !asked || !c.bearer && token == "" && a.Config == nil {
-		return res, nil // what it wants is no token: a key in a header, perhaps
+		return res, nil // the server wants something else than a token, perhaps a key in a header
 	}
 	httpclient.Drain(res)
-	next, err := a.answer(req.Context(), c, token)
+	next, err := a.onRefusal(req.Context(), c, token)
 	if err != nil {
 		return nil, err
 	}

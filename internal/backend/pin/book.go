@@ -25,15 +25,15 @@ import (
 	"mycelium/internal/scan"
 )
 
-// Book keeps the pins of all servers of a project, one sealed file for each, in a folder outside of the project: neither a clone nor
-// an agent that is bound to the project can bring, change or remove them.
+// Book keeps the pins of all servers of a project, in one sealed file for each server. The folder is outside of the project, so that
+// neither a clone nor an agent that is confined to the project can add, change or remove pins.
 type Book struct {
 	dir string // empty: pins live as long as the process
 	now func() time.Time
 
 	rules func() *scan.Rules // compiled at the first need
 
-	making sync.Mutex // held while the key is made: two servers that are learned at once have the same
+	keyMu sync.Mutex // held while the key is made: servers that are learned at the same time get the same key
 
 	mu      sync.Mutex
 	servers map[string]*Pins
@@ -49,7 +49,8 @@ func (b *Book) Rules() *scan.Rules { return b.rules() }
 // Persistent reports whether pins outlive the process.
 func (b *Book) Persistent() bool { return b.dir != "" }
 
-// Of are the pins of a server, read at the first need. seen: a catalog that was stored together with pins exists.
+// Of returns the pins of a server, which are read at the first need. seen reports that there is a stored catalog, which was stored
+// together with pins.
 func (b *Book) Of(server string, seen bool) *Pins {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,17 +60,17 @@ func (b *Book) Of(server string, seen bool) *Pins {
 	p := &Pins{book: b, server: server, items: map[pinKey]*pin{}}
 	b.servers[server] = p
 	if b.dir == "" {
-		p.fresh = true
+		p.firstUse = true
 		return p
 	}
 	data, err := os.ReadFile(b.file(server))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !seen:
-		p.fresh = true
+		p.firstUse = true
 	case errors.Is(err, fs.ErrNotExist):
 		p.doubt = "the file that says what was accepted of this server is missing"
 	case err != nil:
-		p.doubt = "what was accepted of this server cannot be read: " + plainError(err)
+		p.doubt = "what was accepted of this server cannot be read: " + withoutPath(err)
 	default:
 		if err := p.read(data); err != nil {
 			p.items = map[pinKey]*pin{}
@@ -79,7 +80,7 @@ func (b *Book) Of(server string, seen bool) *Pins {
 	return p
 }
 
-func plainError(err error) string {
+func withoutPath(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err.Error()
@@ -89,10 +90,10 @@ func plainError(err error) string {
 
 func (b *Book) file(server string) string { return filepath.Join(b.dir, server+".json") }
 
-// key is the key that seals the files; with create it is made where there is none.
+// key is the key that seals the files. With create a missing key is made.
 func (b *Book) key(create bool) ([]byte, error) {
-	b.making.Lock()
-	defer b.making.Unlock()
+	b.keyMu.Lock()
+	defer b.keyMu.Unlock()
 	path := filepath.Join(b.dir, "key")
 	key, err := os.ReadFile(path)
 	switch {
@@ -101,14 +102,15 @@ func (b *Book) key(create bool) ([]byte, error) {
 	case err == nil:
 		return nil, fmt.Errorf("the key %s has %d bytes, not %d", path, len(key), sha256.Size)
 	case !errors.Is(err, fs.ErrNotExist) || !create:
-		return nil, fmt.Errorf("the key %s: %s", path, plainError(err))
+		return nil, fmt.Errorf("the key %s: %s", path, withoutPath(err))
 	}
 	key = make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
 	return key, atomicfile.Write(path, key, 0o600)
 }
 
-// seal is the code of a file's text. The server's name is in it, so that one server's pins are not another's.
+// seal is the authentication code of a file's text. It covers the server's name, so that the pins of one server are not valid for
+// another.
 func seal(key []byte, server string, text []byte) []byte {
 	m := hmac.New(sha256.New, key)
 	fmt.Fprintf(m, "mycelium pins 1\n%s\n", server)
@@ -133,7 +135,7 @@ type pinText struct {
 	Items   []pinRow `json:"items"`
 }
 
-// encode is the file: the text, and its code on the last line.
+// encode makes the file: the text, and its seal on the last line.
 func (p *Pins) encode(key []byte) ([]byte, error) {
 	t := pinText{Version: 1, Server: p.server, Doubt: p.doubt, Items: []pinRow{}}
 	for k, v := range p.items {
@@ -152,7 +154,7 @@ func sortRows(rows []pinRow) {
 	slices.SortFunc(rows, func(a, b pinRow) int { return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(rowName(a), rowName(b))) })
 }
 
-// read takes a file over; its error says why it cannot be believed.
+// read reads a file. The error says why the file cannot be believed.
 func (p *Pins) read(data []byte) error {
 	i := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n')
 	if i < 0 {
@@ -195,7 +197,7 @@ func (p *Pins) read(data []byte) error {
 // instructions stands for the instructions of a server, where a pin names a kind.
 const instructions = catalog.Kinds
 
-// instructionList is under which name the instructions of a server are pinned.
+// instructionList is the name of the list in which the instructions of a server are pinned.
 const instructionList = "instructions"
 
 func listName(k catalog.Kind) string {
@@ -205,7 +207,7 @@ func listName(k catalog.Kind) string {
 	return k.String()
 }
 
-// Save writes what changed. A file that could not be believed is kept beside the new one.
+// Save writes the pins if they have changed.
 func (p *Pins) Save() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,27 +18,27 @@ import (
 
 // Causes of a quarantine.
 const (
-	CauseChanged  = "changed"  // the definition is another than the one that was accepted
+	CauseChanged  = "changed"  // the definition differs from the accepted one
 	CauseRenamed  = "renamed"  // an accepted definition came back under another name
-	CauseAdded    = "added"    // it came after the server was first used, and additions have to be accepted
+	CauseAdded    = "added"    // it came after the first use of the server, and additions have to be accepted
 	CauseFound    = "found"    // the scan found something in it
-	CauseUnproven = "unproven" // what was accepted earlier is not known: the pins are missing or were changed
+	CauseUnproven = "unproven" // it is not known what was accepted: the pins are missing or were changed
 )
 
-// Held is an item in quarantine: what its server offers under this name is not what was accepted, so agents do not see it.
+// Held is an item in quarantine. Its definition was not accepted, so agents do not see it.
 type Held struct {
 	Item     policy.Item
 	Template bool           // a resource template: Item.Name is the URI template
 	Cause    string         // one of the causes above
 	Reason   string         // for people
-	Former   string         // the name that it had; of a rename
+	Former   string         // its former name; of a rename
 	Old      []byte         // the accepted definition, raw; nil: there is none
-	New      []byte         // what is offered now, raw
+	New      []byte         // the offered definition, raw
 	Digest   string         // of New
 	Findings []scan.Finding // of the scan, hard ones first
 }
 
-// Name is how people name the item: server__name, or prompt:, resource: or template: before it.
+// Name is the name of the item for people: server__name, with the prefix prompt:, resource: or template: for other kinds than tools.
 func (h *Held) Name() string { return heldName(h.Item, h.Template) }
 
 func heldName(it policy.Item, template bool) string {
@@ -59,9 +59,9 @@ func heldName(it policy.Item, template bool) string {
 type pin struct {
 	raw      []byte
 	since    time.Time
-	accepted bool   // by the operator, who saw the findings; else because it was there at first use
+	accepted bool   // by the operator, who saw the findings; false: it was offered at first use
 	text     string // SKILL.md, of an approved skill
-	scanned  int    // version of the rules that found nothing hard in it
+	scanned  int    // version of the scan rules that found nothing hard in it
 }
 
 type pinKey struct {
@@ -69,40 +69,41 @@ type pinKey struct {
 	name string
 }
 
-// Pins are the accepted definitions of one server. A removed item keeps its pin, so that to remove it and to add it again with
-// another definition does not launder it.
+// Pins are the accepted definitions of one server. A removed item keeps its pin: a server cannot launder another definition by removing
+// the item and adding it again.
 type Pins struct {
 	book   *Book
 	server string
 
-	mu    sync.Mutex
-	items map[pinKey]*pin
-	fresh bool   // nothing was ever accepted of this server: what it offers first is trusted
-	doubt string // why items without a pin are not trusted, although a first use is due; empty: no doubt
-	dirty bool   // differs from the file
+	mu       sync.Mutex
+	items    map[pinKey]*pin
+	firstUse bool   // nothing was ever accepted of this server: the first offer is trusted
+	doubt    string // why items without a pin are not trusted, although nothing is known of the server; empty: they may be trusted
+	dirty    bool   // differs from the file
 }
 
-// maxPins bounds the pins of one server. A pin is never dropped to make room: else a server could flood an old one out.
+// maxPins bounds the pins of one server. A pin is never dropped to make room, because a server could push an old pin out.
 const maxPins = 4 * catalog.MaxItems
 
-// Judge sorts a listing: what may be used, and what is in quarantine. live: the server itself said it just now, so that what is new may
-// be pinned; else it comes from the stored catalog, in which nothing can be new.
+// Judge divides definitions into those that may be used and those in quarantine. template reports that they are resource templates.
+// live reports that the server itself sent them just now, so that new items may be pinned; otherwise they come from the stored catalog,
+// where no item can be new. strict puts every addition into quarantine.
 func (p *Pins) Judge(defs []policy.Definition, template, live, strict bool, sc *Scanner) (good []policy.Definition, held []Held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	there := map[pinKey]bool{}
+	offered := map[pinKey]bool{}
 	for _, d := range defs {
-		there[keyOf(d, template)] = true
+		offered[keyOf(d, template)] = true
 	}
-	var n *newcomers
+	var n *additions
 	good = defs[:0:0]
 	for _, d := range defs {
-		h, ok := p.known(d, template, sc)
+		h, ok := p.judgeKnown(d, template, sc)
 		if !ok {
-			if n == nil && !p.fresh {
-				n = p.compare(there)
+			if n == nil && !p.firstUse {
+				n = p.compare(offered)
 			}
-			h = p.take(d, template, live, strict, n, sc)
+			h = p.judgeNew(d, template, live, strict, n, sc)
 		}
 		if h == nil {
 			good = append(good, d)
@@ -114,17 +115,17 @@ func (p *Pins) Judge(defs []policy.Definition, template, live, strict bool, sc *
 		}
 		held = append(held, *h)
 	}
-	if !template { // else there are only templates in it
-		p.forget(there)
+	if !template { // otherwise offered has only templates
+		p.dropGoneResources(offered)
 	}
 	return good, held
 }
 
-// forget drops the pins of resources that are no longer offered: a resource is data that comes and goes, and its pin only says that it was
+// dropGoneResources drops the pins of resources that are no longer offered. Resources come and go; their pins only say that they were
 // scanned. The lock is held.
-func (p *Pins) forget(there map[pinKey]bool) {
+func (p *Pins) dropGoneResources(offered map[pinKey]bool) {
 	for key := range p.items {
-		if key.kind == catalog.Resources && !there[key] && len(there) > 0 {
+		if key.kind == catalog.Resources && !offered[key] && len(offered) > 0 {
 			delete(p.items, key)
 		}
 	}
@@ -142,13 +143,13 @@ func keyOf(d policy.Definition, template bool) pinKey {
 	return pinKey{catalog.Tools, d.Item.Name}
 }
 
-// known judges an item that was accepted, or that nothing can be said of: nil and true, it may be used; nil and false, it is new. The lock
-// is held.
-func (p *Pins) known(d policy.Definition, template bool, sc *Scanner) (*Held, bool) {
+// judgeKnown judges an item that has a pin, or about whose pin there is doubt. It returns nil and true for an item that may be used, and
+// false for a new item. The lock is held.
+func (p *Pins) judgeKnown(d policy.Definition, template bool, sc *Scanner) (*Held, bool) {
 	key := keyOf(d, template)
 	old := p.items[key]
 	if old != nil && key.kind == catalog.Resources && !catalog.SameDefinition(old.raw, d.Raw) {
-		return nil, false // data that changed is looked at anew
+		return nil, false // changed data is scanned again
 	}
 	if old != nil {
 		if !catalog.SameDefinition(old.raw, d.Raw) {
@@ -170,8 +171,8 @@ func (p *Pins) known(d policy.Definition, template bool, sc *Scanner) (*Held, bo
 	return nil, false
 }
 
-// take pins an item that is new, unless it has to be looked at first. The lock is held.
-func (p *Pins) take(d policy.Definition, template, live, strict bool, n *newcomers, sc *Scanner) *Held {
+// judgeNew pins a new item, unless a person has to accept it first. The lock is held.
+func (p *Pins) judgeNew(d policy.Definition, template, live, strict bool, n *additions, sc *Scanner) *Held {
 	key := keyOf(d, template)
 	found := sc.scan(d.Raw)
 	if scan.HasHard(found) {
@@ -182,8 +183,8 @@ func (p *Pins) take(d policy.Definition, template, live, strict bool, n *newcome
 		p.dirty = p.dirty || live
 		return nil
 	}
-	if !p.fresh {
-		if h := p.added(key, d, strict, n); h != nil {
+	if !p.firstUse {
+		if h := p.checkAddition(key, d, strict, n); h != nil {
 			return h
 		}
 		if len(found) > 0 {
@@ -198,40 +199,41 @@ func (p *Pins) take(d policy.Definition, template, live, strict bool, n *newcome
 	return nil
 }
 
-// foundReason is the first finding in words.
+// foundReason describes the first finding.
 func foundReason(found []scan.Finding) string {
 	return fmt.Sprintf("the scan found %s: %s (%s: %s)", found[0].Family, found[0].Why, found[0].Where, found[0].Excerpt)
 }
 
-// newcomers is what an added item is compared with, made at the first need: most listings add nothing.
-type newcomers struct {
-	gone  map[[sha256.Size]byte]pinKey // digest without the name → an accepted item that is no longer offered
-	alike map[pinKey]string            // folded name → accepted name
+// additions is the data that an added item is compared with. It is made at the first need: most listings add no item.
+type additions struct {
+	gone    map[[sha256.Size]byte]pinKey // digest without the name → an accepted item that is no longer offered
+	similar map[pinKey]string            // folded name → accepted name
 }
 
-// compare makes it. there are the items that are offered now. The lock is held.
-func (p *Pins) compare(there map[pinKey]bool) *newcomers {
-	n := &newcomers{gone: map[[sha256.Size]byte]pinKey{}, alike: map[pinKey]string{}}
+// compare makes the data for additions. offered are the items that are offered now. The lock is held.
+func (p *Pins) compare(offered map[pinKey]bool) *additions {
+	n := &additions{gone: map[[sha256.Size]byte]pinKey{}, similar: map[pinKey]string{}}
 	for key, old := range p.items {
 		if key.kind >= catalog.Skills {
 			continue
 		}
-		if !there[key] {
+		if !offered[key] {
 			n.gone[catalog.SumWithoutName(key.kind, old.raw)] = key
 		}
 		if key.kind == catalog.Tools || key.kind == catalog.Prompts {
-			n.alike[pinKey{key.kind, lookAlike(key.name)}] = key.name
+			n.similar[pinKey{key.kind, foldSimilar(key.name)}] = key.name
 		}
 	}
 	return n
 }
 
-// added judges an item that a known server did not have before.
-func (p *Pins) added(key pinKey, d policy.Definition, strict bool, n *newcomers) *Held {
+// checkAddition judges an item that a known server did not offer before.
+func (p *Pins) checkAddition(key pinKey, d policy.Definition, strict bool, n *additions) *Held {
 	if was, ok := n.gone[catalog.SumWithoutName(key.kind, d.Raw)]; ok {
-		return &Held{Cause: CauseRenamed, Reason: fmt.Sprintf("it was accepted under the name %q", was.name), Former: was.name, Old: p.items[was].raw}
+		reason := fmt.Sprintf("it was accepted under the name %q", was.name)
+		return &Held{Cause: CauseRenamed, Reason: reason, Former: was.name, Old: p.items[was].raw}
 	}
-	like, ok := n.alike[pinKey{key.kind, lookAlike(key.name)}]
+	like, ok := n.similar[pinKey{key.kind, foldSimilar(key.name)}]
 	switch {
 	case ok:
 		return &Held{Cause: CauseAdded, Reason: fmt.Sprintf("it is new and looks like %q", like)}
@@ -243,13 +245,14 @@ func (p *Pins) added(key pinKey, d policy.Definition, strict bool, n *newcomers)
 	return nil
 }
 
-// lookAlike folds what a hurried reader does not tell apart in a name.
-func lookAlike(name string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w").Replace(strings.ToLower(name))
+// foldSimilar maps names that a reader could mistake for one another to the same name.
+func foldSimilar(name string) string {
+	r := strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
+	return r.Replace(strings.ToLower(name))
 }
 
-// Instructions judges what a server tells every client at its start: nil, it may be passed on. A server that begins to give
-// instructions is held too, because they need no grant.
+// Instructions judges the instructions of a server; nil: they may be passed on. Instructions that a server did not have at first use are
+// held too, because they reach every client without a grant.
 func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 	if text == "" {
 		return nil
@@ -271,7 +274,7 @@ func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 		h.Cause, h.Reason = CauseUnproven, p.doubt
 	case scan.HasHard(h.Findings):
 		h.Cause, h.Reason = CauseFound, foundReason(h.Findings)
-	case old == nil && !p.fresh:
+	case old == nil && !p.firstUse:
 		h.Cause, h.Reason = CauseAdded, "the server gave no instructions at first use"
 	case old == nil && !live:
 		h.Cause, h.Reason = CauseUnproven, "the stored catalog has them, and they were never pinned: somebody else wrote them there"
@@ -282,7 +285,7 @@ func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 	return h
 }
 
-// Accept pins what is in quarantine, after the operator has seen it.
+// Accept pins items in quarantine that the operator has seen.
 func (p *Pins) Accept(list []Held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -293,10 +296,10 @@ func (p *Pins) Accept(list []Held) {
 		}
 		p.items[key] = &pin{raw: h.New, since: p.book.now(), accepted: true}
 	}
-	p.fresh, p.dirty = false, true
+	p.firstUse, p.dirty = false, true
 }
 
-// EndDoubt ends the doubt when nothing is left that it is about.
+// EndDoubt ends the doubt when no held item is left that is there because of it.
 func (p *Pins) EndDoubt(held []Held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -305,11 +308,11 @@ func (p *Pins) EndDoubt(held []Held) {
 	}
 }
 
-// EndFirstUse ends the first use: what comes later is an addition.
+// EndFirstUse ends the first use: later items are additions.
 func (p *Pins) EndFirstUse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.fresh {
-		p.fresh, p.dirty = false, true
+	if p.firstUse {
+		p.firstUse, p.dirty = false, true
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"mycelium/internal/scan"
 )
 
-// Scanner scans the definitions of one listing. It is made ready at the first definition: most listings have nothing new.
+// Scanner scans the definitions of one listing. It is prepared at the first definition: most listings have no new one.
 type Scanner struct {
 	book    *Book
 	listing *catalog.Listing

@@ -16,8 +16,8 @@ import (
 const (
 	SkillNew      = "new"      // nobody has approved it
 	SkillApproved = "approved" // the operator approved it with the digests of all its files
-	SkillChanged  = "changed"  // its files are others than those that were approved: the approval is void
-	SkillUnbound  = "unbound"  // it names no digests, so that no approval could be bound to its files
+	SkillChanged  = "changed"  // its files differ from the approved ones: the approval is void
+	SkillUnbound  = "unbound"  // its entry has no digests, so that an approval could not be bound to its files
 )
 
 // Served is a skill that a server serves. It grants nothing unless it is approved.
@@ -28,12 +28,12 @@ type Served struct {
 	Raw         []byte // its entry, as the server sent it
 	Digest      string // of the entry, which has the digests of its files
 	State       string
-	Text        []byte // SKILL.md, as it was approved; of an approved one only
+	Text        []byte // the approved SKILL.md; only of an approved skill
 }
 
 // Skills judges the skills of a server's listing. leftOut says what cannot be used, and why.
 func (p *Pins) Skills(l *catalog.Listing) (skills []Served, leftOut []string) {
-	defs, leftOut := catalog.Check(p.server, catalog.Skills, l[catalog.Skills])
+	defs, leftOut := catalog.Define(p.server, catalog.Skills, l[catalog.Skills])
 	names := map[string]int{}
 	for _, d := range defs {
 		s := Served{Server: p.server, URI: d.Item.Name, Raw: d.Raw, Digest: catalog.Digest(d.Raw), State: SkillNew}
@@ -54,7 +54,7 @@ func (p *Pins) Skills(l *catalog.Listing) (skills []Served, leftOut []string) {
 	return skills, leftOut
 }
 
-// isSkillName reports whether s is a name of Agent Skills.
+// isSkillName reports whether s is a valid name of an agent skill.
 func isSkillName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -64,7 +64,7 @@ func isSkillName(s string) bool {
 	return len(s) >= 1 && len(s) <= 64
 }
 
-// skillState says what became of a skill's entry.
+// skillState is the state of a skill, by its entry.
 func (p *Pins) skillState(d policy.Definition) (state string, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *Pins) skillState(d policy.Definition) (state string, text []byte) {
 	return SkillApproved, []byte(old.text)
 }
 
-// SkillFile is what an entry says of one of its files.
+// SkillFile returns the digest and the size that the entry of a skill has for one of its files.
 func SkillFile(entry []byte, uri string) (digest string, size int, err error) {
 	list, ok := rawjson.List(rawjson.Member(entry, "resources"))
 	if !ok {

@@ -12,15 +12,15 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// minSecret is the length from which a value that was expanded is kept out of what people read. Shorter ones ("1", "en") are no
-// secrets, and replacing them would make every text unreadable.
+// minSecret is the least length of a value that is replaced. Shorter values ("1", "en") are not secrets, and replacing them would make
+// every text unreadable.
 const minSecret = 4
 
 // Redactor replaces values by the names under which they were configured: "${TOKEN}".
 type Redactor struct {
 	pairs   []pair // longest value first
 	longest int
-	live    *Live // tokens that came later; nil: there can be none
+	live    *Live // tokens that are got later; nil: there are none
 }
 
 // WithLive returns a redactor that also replaces the values of live.
@@ -31,7 +31,7 @@ func (r Redactor) WithLive(live *Live) Redactor {
 
 type pair struct{ value, name string }
 
-// sort puts the longest value first, of which a shorter one may be a part.
+// Sort puts the longest value first: a shorter one may be a part of it. It is called after the last Add.
 func (r *Redactor) Sort() {
 	slices.SortFunc(r.pairs, func(a, b pair) int {
 		if len(a.value) != len(b.value) {
@@ -44,7 +44,7 @@ func (r *Redactor) Sort() {
 	}
 }
 
-// add takes a value in the forms in which it may come back: as it is, escaped for a URL, and inside a JSON string.
+// Add adds a value in the forms in which it may appear: as it is, escaped for a URL, and inside a JSON string.
 func (r *Redactor) Add(value, name string) {
 	if len(value) < minSecret {
 		return
@@ -57,7 +57,7 @@ func (r *Redactor) Add(value, name string) {
 	}
 }
 
-// text replaces every value in s.
+// Text replaces every value in s.
 func (r Redactor) Text(s string) string {
 	for _, p := range r.pairs {
 		s = strings.ReplaceAll(s, p.value, p.name)
@@ -65,7 +65,7 @@ func (r Redactor) Text(s string) string {
 	return r.live.Text(s)
 }
 
-// json replaces every value in a JSON text; b itself is returned if it has none.
+// JSON replaces every value in a JSON text. It returns b itself if b has none.
 func (r Redactor) JSON(b []byte) []byte {
 	for _, p := range r.pairs {
 		if bytes.Contains(b, []byte(p.value)) {
@@ -75,7 +75,7 @@ func (r Redactor) JSON(b []byte) []byte {
 	return r.live.replace(b)
 }
 
-// lines is a Redactor for text that comes line by line: values of several lines are hidden by their lines too.
+// Lines returns a redactor for text that comes line by line: it also replaces each line of a value that has several.
 func (r Redactor) Lines() Redactor {
 	var more Redactor
 	for _, p := range r.pairs {
@@ -93,15 +93,16 @@ func (r Redactor) Lines() Redactor {
 	return more
 }
 
-// Live are values that came into being while the program runs, and that nobody may read either.
+// Live are secrets that the program gets while it runs. It is safe for concurrent use.
 type Live struct {
 	mu    sync.Mutex
 	pairs []pair
 }
 
-// maxLive bounds them: the oldest go first, and are no longer good.
+// maxLive bounds them. The oldest are dropped first; they are not valid any more.
 const maxLive = 64
 
+// Add adds a value.
 func (l *Live) Add(value, name string) {
 	if l == nil || len(value) < minSecret {
 		return
@@ -119,7 +120,7 @@ func (l *Live) Add(value, name string) {
 	}
 }
 
-// replace puts the names in the place of the values; b itself is returned if it has none.
+// replace replaces the values by their names. It returns b itself if b has none.
 func (l *Live) replace(b []byte) []byte {
 	if l == nil {
 		return b
@@ -134,6 +135,7 @@ func (l *Live) replace(b []byte) []byte {
 	return b
 }
 
+// Text replaces every value in s.
 func (l *Live) Text(s string) string { return string(l.replace([]byte(s))) }
 
 // excerpt shortens what a server said for an error text.

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// tailSize is how much of a server's stderr is shown in an error, in bytes.
+// tailSize is how much of a server's stderr an error shows, in bytes.
 const tailSize = 8 << 10
 
-// Tail keeps the end of what a server writes to its stderr.
+// Tail keeps the end of what a server writes to its stderr. It is safe for concurrent use.
 type Tail struct {
 	secrets Redactor
 
@@ -26,7 +26,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
-	// A value that begins before the cut is not recognised any more; what is kept is longer than what is shown by such a value.
+	// A value that begins before the cut is not recognised. So Tail keeps more than it shows, by the length of the longest value.
 	if room := tailSize + t.secrets.longest; len(t.buf) > 2*room {
 		t.buf = append(t.buf[:0], t.buf[len(t.buf)-room:]...)
 		t.cut = true

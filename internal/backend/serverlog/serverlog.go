@@ -15,23 +15,24 @@ import (
 	"mycelium/internal/backend/redact"
 )
 
-// What is kept of a server's stderr on disk: its file, and the one before it. A line is cut where it is longer than lineSize.
+// Bounds of what is kept of a server's stderr on disk, in bytes: a file and the file before it, of logSize each. A longer line than
+// lineSize is cut.
 const (
 	logSize  = 1 << 20
 	lineSize = 8 << 10
 )
 
-// Log is the file that a server's stderr goes to: each line with its time, without secrets and control characters. It is made with the
-// first line. It is safe for concurrent use.
+// Log is the file for a server's stderr: each line with its time, without secrets and control characters. The first line creates the file.
+// Log is safe for concurrent use.
 type Log struct {
-	path   string // empty: nothing is kept
+	path   string // empty: stderr is not kept
 	logger *slog.Logger
 	now    func() time.Time
 
 	mu     sync.Mutex
 	file   *os.File
 	size   int64
-	failed bool // writing failed: said once
+	failed bool // writing failed, and was reported
 }
 
 func New(dir, server string, logger *slog.Logger, now func() time.Time) *Log {
@@ -42,7 +43,7 @@ func New(dir, server string, logger *slog.Logger, now func() time.Time) *Log {
 	return l
 }
 
-// File is the file, once there is one.
+// File is the path of the file; empty: there is no file yet.
 func (l *Log) File() string {
 	if l == nil || l.path == "" {
 		return ""
@@ -58,7 +59,7 @@ func (l *Log) File() string {
 	return l.path
 }
 
-// write writes one line. A disk that is full or a folder that is gone costs the log, never the server.
+// write writes one line. If that fails, the log ends; the server is not affected.
 func (l *Log) write(text string) {
 	if l == nil || l.path == "" {
 		return
@@ -75,7 +76,7 @@ func (l *Log) write(text string) {
 	}
 }
 
-// append writes, and begins a new file where the old one is full. The lock is held.
+// append writes, and begins a new file if the old one is full. The lock is held.
 func (l *Log) append(s string) error {
 	if l.file != nil && l.size+int64(len(s)) > logSize {
 		l.closeFile()
@@ -121,20 +122,20 @@ func (l *Log) Close() {
 	l.closeFile()
 }
 
-// Writer cuts what a process writes into lines for its log.
+// Writer splits what a process writes into lines of a log.
 type Writer struct {
 	log     *Log
 	secrets redact.Redactor
 	buf     []byte
-	skip    bool // the rest of a line that was too long
+	skip    bool // the rest of a long line is skipped
 }
 
-// Writer makes a writer to the log. It hides secrets line by line, so that one which has several lines is hidden in its parts.
+// Writer returns a writer to the log. It hides secrets line by line; of a secret with several lines it hides each line.
 func (l *Log) Writer(secrets redact.Redactor) *Writer {
 	return &Writer{log: l, secrets: secrets.Lines()}
 }
 
-// Write takes what was read. It never fails.
+// Write never fails.
 func (l *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -158,13 +159,14 @@ func (l *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// flush writes the line that was gathered; cut: its end is still to come, and is dropped.
+// flush writes the collected line. cut reports that its end is still to come; the end is dropped.
 func (l *Writer) flush(cut bool) {
 	if l.skip {
 		l.skip = cut
 		return
 	}
-	// Redacted before it is cut, so that no half of a secret is left. A value that does not end in what was gathered is cut off with the margin.
+	// Secrets are replaced before the line is cut, so that no part of one is left. A value that does not end in what was collected lies
+	// behind the cut.
 	text := l.secrets.Text(string(l.buf))
 	if cut || len(text) > lineSize {
 		text = text[:min(len(text), lineSize)] + " […]"
@@ -175,7 +177,7 @@ func (l *Writer) flush(cut bool) {
 	l.buf, l.skip = l.buf[:0], cut
 }
 
-// Close writes the last line where it has no end. It never fails.
+// Close writes the last line if it has no line end. It never fails.
 func (l *Writer) Close() error {
 	l.flush(false)
 	return nil

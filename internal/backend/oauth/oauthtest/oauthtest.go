@@ -158,7 +158,8 @@ func refuse(w http.ResponseWriter, status int, code string) {
 
 func (p *Provider) metadata(w http.ResponseWriter, _ *http.Request) {
 	m := map[string]any{
-		"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "registration_endpoint": p.URL + "/register",
+		"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+		"registration_endpoint":            p.URL + "/register",
 		"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
 		"authorization_response_iss_parameter_supported": true,
 	}
@@ -203,7 +204,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown client or redirect", http.StatusBadRequest)
 		return
 	}
-	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("resource") == "" || q.Get("state") == "" {
+	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("code_challenge") == "" || q.Get("resource") == "" || q.Get("state") == "" {
 		http.Error(w, "incomplete request", http.StatusBadRequest)
 		return
 	}
@@ -218,7 +220,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.EditReturn != nil {
 		p.EditReturn(back)
 	}
-	http.Redirect(w, r, redirect+"?"+back.Encode(), http.StatusFound) //nolint:gosec // an authorization server does that, and this one serves tests
+	http.Redirect(w, r, redirect+"?"+back.Encode(), http.StatusFound) //nolint:gosec // as an authorization server does
 }
 
 // client says which client asks for a token; empty: it does not prove to be one.
@@ -274,7 +276,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_grant")
 		return
 	}
-	m := map[string]any{"token_type": "Bearer", "access_token": "at-" + rand.Text(), "refresh_token": "rt-" + rand.Text(), "scope": strings.Join(t.Scopes, " ")}
+	m := map[string]any{
+		"token_type": "Bearer", "access_token": "at-" + rand.Text(), "refresh_token": "rt-" + rand.Text(), "scope": strings.Join(t.Scopes, " "),
+	}
 	if p.Life > 0 {
 		t.Until = time.Now().Add(p.Life)
 		m["expires_in"] = int(p.Life / time.Second)
@@ -304,7 +308,9 @@ func (p *Provider) Guard(path string, next http.Handler) http.Handler {
 			return
 		}
 		status, challenge := p.admit(r, base+path)
-		p.note(Request{Method: r.Method, Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Status: status, Header: r.Header.Clone()})
+		p.note(Request{
+			Method: r.Method, Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Status: status, Header: r.Header.Clone(),
+		})
 		if status != 0 {
 			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+base+known+path+`"`+challenge)
 			w.WriteHeader(status)
