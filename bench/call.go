@@ -270,7 +270,7 @@ func openWays(ctx context.Context, b *bed, o options) (ways []way, closeAll func
 			if l.kb > 1 {
 				params = large
 			}
-			m, err := p.Call(ctx, "tools/call", params)
+			m, err := p.call(ctx, "tools/call", params)
 			return checked(l, m.Result, m.Error, err)
 		}})
 		return nil

@@ -4,16 +4,27 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/daemon"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/web"
+	"mycelium/internal/node/api"
 )
 
-// The limits of the issue, from the start of the process to its answer.
+// What is demanded: through the small program with a daemon, as a multiple of a program that reads and answers; and what an event over HTTP
+// adds to the agent's own time.
 const (
-	hookDaemonLimit = 10 * time.Millisecond
-	hookAloneLimit  = 30 * time.Millisecond
+	hookSmallLimit = 1.5
+	hookHTTPLimit  = time.Millisecond
 )
 
 // hookEvent is a command that the rules of the project are tried on, one after the other.
@@ -60,7 +71,8 @@ func (b *bed) hookProject(ctx context.Context) (string, error) {
 	return dir, err
 }
 
-// measureHook starts the hook with a daemon and without one, and two programs that do nothing beside it, by turns.
+// measureHook starts the hook with a daemon and without one, as `myc hook` and as the small program, and a program that does nothing
+// beside them, by turns; then it posts events to the daemon.
 func measureHook(ctx context.Context, b *bed, o options) error {
 	dir, err := b.hookProject(ctx)
 	if err != nil {
@@ -76,36 +88,108 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 	if _, err := b.output(ctx, dir, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {
 		return err
 	}
-	bare := filepath.Join(b.dir, "bare")
-	if out, err := b.goBuild(ctx, bare, "mycelium/bench/bare"); err != nil {
-		return fmt.Errorf("build: %w: %s", err, out)
-	}
-	ways := []*starts{{name: "myc hook claude, with a daemon"}, {name: "myc hook claude, without"}, {name: "(a Go program that reads and answers)"}}
-	for n := range 10 * o.starts {
-		for i, d := range []string{dir, alone, dir} {
-			program := []string{b.myc, "hook", "claude", "-C", d, "--event", "PreToolUse", "--limit", "10m0s", "--gateway", "mycelium"}
-			if i == 2 {
-				program = []string{bare}
-			}
-			if err := b.hookOnce(ctx, d, program, n, ways[i]); err != nil {
-				return fmt.Errorf("%s: %w", ways[i].name, err)
-			}
-		}
-	}
-	if _, err := b.output(ctx, dir, "stop"); err != nil {
+	bare, small := filepath.Join(b.dir, "bare"), filepath.Join(b.dir, "small", hook.Small)
+	if err := os.Mkdir(filepath.Dir(small), 0o700); err != nil {
 		return err
 	}
-	rows := [][]string{{"one event, from start to answer", "least", "median", "p99", "of the limit", "bare starts", "CPU median"}}
-	for i, s := range ways {
-		median, ofLimit := quantile(s.wall, 0.5), "–"
-		if i < 2 {
-			ofLimit = fmt.Sprintf("%.0f %%", 100*float64(median)/float64([]time.Duration{hookDaemonLimit, hookAloneLimit}[i]))
+	if err := os.Symlink(b.myc, filepath.Join(filepath.Dir(small), "myc")); err != nil {
+		return err
+	}
+	for path, pkg := range map[string]string{bare: "mycelium/bench/bare", small: "mycelium/cmd/myc-hook"} {
+		if out, err := b.goBuild(ctx, path, pkg, "CGO_ENABLED=0"); err != nil {
+			return fmt.Errorf("build: %w: %s", err, out)
 		}
-		rows = append(rows, []string{s.name, ms(quantile(s.wall, 0)), ms(median), ms(quantile(s.wall, 0.99)), ofLimit,
-			fmt.Sprintf("%.1f", float64(median)/float64(quantile(ways[2].wall, 0.5))), ms(quantile(s.used, 0.5))})
+	}
+	ways := []hookWay{
+		{starts{name: "(a Go program that reads and answers)"}, dir, []string{bare}},
+		{starts{name: "myc-hook claude, with a daemon"}, dir, []string{small}},
+		{starts{name: "myc hook claude, with a daemon"}, dir, []string{b.myc, "hook"}},
+		{starts{name: "myc-hook claude, without"}, alone, []string{small}},
+		{starts{name: "myc hook claude, without"}, alone, []string{b.myc, "hook"}},
+	}
+	for n := range 10 * o.starts {
+		for i := range ways {
+			w := &ways[i]
+			program := append(slices.Clone(w.program), "claude", "-C", w.dir, "--event", "PreToolUse", "--limit", "10m0s", "--gateway", "mycelium")
+			if err := b.hookOnce(ctx, w.dir, program, n, &w.starts); err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+		}
+	}
+	rows := [][]string{{"one event, from start to answer", "least", "median", "p99", "bare starts", "CPU median"}}
+	for i := range ways {
+		s := &ways[i].starts
+		ratio := float64(quantile(s.wall, 0.5)) / float64(quantile(ways[0].wall, 0.5))
+		text := fmt.Sprintf("%.2f", ratio)
+		if i == 1 {
+			text += fmt.Sprintf(" (at most %.1f)", hookSmallLimit)
+		}
+		rows = append(rows, []string{s.name, ms(quantile(s.wall, 0)), ms(quantile(s.wall, 0.5)), ms(quantile(s.wall, 0.99)), text, ms(quantile(s.used, 0.5))})
 	}
 	fmt.Println()
 	table(rows)
+	if err := b.measurePosts(ctx, dir, 100*o.starts); err != nil {
+		return err
+	}
+	_, err = b.output(ctx, dir, "stop")
+	return err
+}
+
+// hookWay is one way to answer an event.
+type hookWay struct {
+	starts
+	dir     string
+	program []string
+}
+
+// measurePosts posts events to the daemon, as Claude Code does: on one connection, one after the other.
+func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
+	text, err := b.output(ctx, dir, "session", "new", "--role", "developer", "--json")
+	if err != nil {
+		return err
+	}
+	var session api.Session
+	if err := json.Unmarshal([]byte(text), &session); err != nil {
+		return err
+	}
+	paths, err := daemon.PathsOf(dir)
+	if err != nil {
+		return err
+	}
+	c, err := daemon.Dial(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var at api.ListenReply
+	if err := c.Call(ctx, "hook/listen", nil, &at); err != nil {
+		return err
+	}
+	url := web.URL(at.Addr, "claude", "PreToolUse", 10*time.Minute, "mycelium")
+	s := starts{name: "over HTTP"}
+	for i := range n {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(fmt.Sprintf(hookEvent, dir, i)))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Authorization", "Bearer "+session.Token)
+		began := time.Now()
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(answer.Body)
+		took := time.Since(began)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(`"allow"`)) {
+			return fmt.Errorf("post an event: %w: %d %s", err, answer.StatusCode, body)
+		}
+		s.wall = append(s.wall, took)
+	}
+	median := quantile(s.wall, 0.5)
+	fmt.Println()
+	table([][]string{{"one event over HTTP, from request to answer", "least", "median", "p99", "of the limit"},
+		{"with a daemon", ms(quantile(s.wall, 0)), ms(median), ms(quantile(s.wall, 0.99)), fmt.Sprintf("%.0f %%", 100*float64(median)/float64(hookHTTPLimit))}})
 	return nil
 }
 

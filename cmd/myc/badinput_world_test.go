@@ -223,7 +223,13 @@ func (w *badWorld) run(stdin string, args ...string) badOutput { return w.runEnv
 
 func (w *badWorld) runEnv(env []string, stdin string, args ...string) badOutput {
 	w.t.Helper()
-	cmd := w.command(args...)
+	return w.runCommand(w.command(args...), env, stdin)
+}
+
+// runCommand runs a command to its end.
+func (w *badWorld) runCommand(cmd *exec.Cmd, env []string, stdin string) badOutput {
+	w.t.Helper()
+	args := cmd.Args
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errout bytes.Buffer

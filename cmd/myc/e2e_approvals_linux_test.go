@@ -170,12 +170,12 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		{"another port's page", "POST", one, good, host, append([]string{"Origin", "http://127.0.0.1:1"}, posted...), 403, ""},
 		{"through a proxy", "GET", base, "", host, append([]string{"X-Forwarded-For", "10.0.0.1"}, auth...), 403, "this machine only"},
 		{"a form", "POST", one, good, host, append([]string{"Content-Type", "text/plain"}, auth...), 415, "application/json"},
-		{"no JSON", "POST", one, "{", host, posted, 400, "no answer"},
-		{"a member too many", "POST", one, `{"allow":true,"digest":"x","by":"root"}`, host, posted, 400, "no answer"},
-		{"a member twice", "POST", one, `{"allow":false,"allow":true,"digest":"x"}`, host, posted, 400, "no answer"},
+		{"no JSON", "POST", one, "{", host, posted, 400, "is not an answer"},
+		{"a member too many", "POST", one, `{"allow":true,"digest":"x","by":"root"}`, host, posted, 400, "is not an answer"},
+		{"a member twice", "POST", one, `{"allow":false,"allow":true,"digest":"x"}`, host, posted, 400, "is not an answer"},
 		{"no digest", "POST", one, `{"allow":true}`, host, posted, 400, "digest"},
 		{"no word", "POST", one, fmt.Sprintf(`{"digest":%q}`, r.Digest), host, posted, 400, "allow"},
-		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "another call"},
+		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "has changed"},
 		{"an odd reach", "POST", one, fmt.Sprintf(`{"allow":true,"for":"ever","digest":%q}`, r.Digest), host, posted, 400, "for once"},
 		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", node.MaxAnswer) + `"}`, host, posted, 413, "at most"},
 		{"unknown", "POST", base + "/nothing", good, host, posted, 404, "no request"},
@@ -289,7 +289,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 			cmd := p.command(args...)
 			cmd.Env = append(append([]string{}, cmd.Env...), mark)
 			out, err := cmd.CombinedOutput()
-			if err == nil || cmd.ProcessState.ExitCode() != failure.ExitDenied || !strings.Contains(string(out), "only a person may do this") {
+			if err == nil || cmd.ProcessState.ExitCode() != failure.Denied.Exit() || !strings.Contains(string(out), "only a person may do this") {
 				t.Errorf("%s as %.12s: %v %s", strings.Join(args, " "), mark, err, out)
 			}
 		}

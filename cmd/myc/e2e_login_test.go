@@ -126,7 +126,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	// An agent may not: it would act in a person's name.
 	agent := p.command("mcp", "login", "remote", "--no-browser")
 	agent.Env = append(agent.Env, "CLAUDECODE=1")
-	if out, err := agent.CombinedOutput(); err == nil || agent.ProcessState.ExitCode() != failure.ExitDenied {
+	if out, err := agent.CombinedOutput(); err == nil || agent.ProcessState.ExitCode() != failure.Denied.Exit() {
 		t.Errorf("an agent logs in: %s %v", out, err)
 	}
 	if out := p.login("remote", "", "?code=x&state=guess", "?error=access_denied"); out != "remote is authorized: 1 tool(s)\n" {

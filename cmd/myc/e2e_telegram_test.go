@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/approval/telegramtest"
+	"mycelium/internal/approval/telegram/telegramtest"
 	"mycelium/internal/tmux"
 )
 

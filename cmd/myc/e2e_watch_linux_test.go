@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/terminal"
 	"mycelium/internal/tmux"
 )
 
@@ -129,7 +130,7 @@ func waitingFor(t *testing.T, p *project, text string) string {
 	var list []approval.Request
 	p.decode(&list, "approvals", "list")
 	for _, r := range list {
-		if strings.Contains(approval.Gist(r), text) {
+		if strings.Contains(terminal.Gist(r), text) {
 			return r.ID
 		}
 	}

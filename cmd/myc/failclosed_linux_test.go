@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	loaded "mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -65,13 +66,19 @@ func (w failWorld) start() {
 	}
 }
 
-// hookOf runs an agent's hook on an event; "" stands for a write.
-func (w failWorld) hookOf(agent, in string, env ...string) badOutput {
+// hookOf runs an agent's hook on an event; "" stands for a write. small: the program of its own.
+func (w failWorld) hookOf(agent, in string, small bool, env ...string) badOutput {
 	w.t.Helper()
 	if in == "" {
 		in = strings.ReplaceAll(agentWrites[agent][1], "DIR", w.dir)
 	}
-	return w.runEnv(env, in, "hook", agent, "-C", w.dir, "--event", agentWrites[agent][0], "--limit", w.limit)
+	args := []string{agent, "-C", w.dir, "--event", agentWrites[agent][0], "--limit", w.limit}
+	if !small {
+		return w.runEnv(env, in, append([]string{"hook"}, args...)...)
+	}
+	cmd := w.command(args...)
+	cmd.Path, cmd.Args = filepath.Join(filepath.Dir(cmd.Path), hook.Small), append([]string{hook.Small}, args...)
+	return w.runCommand(cmd, env, in)
 }
 
 // saysNo wants a denial in the agent's own words.
@@ -97,7 +104,8 @@ func saysYes(t *testing.T, agent string, o badOutput) {
 func (w failWorld) hooks(t *testing.T, in, why string, env ...string) {
 	t.Helper()
 	for _, agent := range harness.Names() {
-		t.Run(agent, func(t *testing.T) { saysNo(t, agent, w.hookOf(agent, in, env...), why) })
+		t.Run(agent, func(t *testing.T) { saysNo(t, agent, w.hookOf(agent, in, false, env...), why) })
+		t.Run(agent+" by its own program", func(t *testing.T) { saysNo(t, agent, w.hookOf(agent, in, true, env...), why) })
 	}
 }
 
@@ -141,7 +149,7 @@ func (w failWorld) nothing(recorded string) {
 	}
 }
 
-// TestFailClosed is the matrix, 60 cells and one row without a fault that shows that the doors are open.
+// TestFailClosed is the matrix, 60 cells (those of the hooks twice: `myc hook` and the small program) and one row without a fault that shows that the doors are open.
 func TestFailClosed(t *testing.T) {
 	for name, cells := range map[string]func(*testing.T){
 		"no fault": failNothing, "panic": failPanic, "timeout": failTimeout, "malformed input": failMalformed, "oversized input": failOversized,
@@ -161,7 +169,8 @@ func failNothing(t *testing.T) {
 	w := newFailWorld(t)
 	w.start()
 	for _, agent := range harness.Names() {
-		saysYes(t, agent, w.hookOf(agent, ""))
+		saysYes(t, agent, w.hookOf(agent, "", false))
+		saysYes(t, agent, w.hookOf(agent, "", true))
 	}
 	for name, talk := range w.talks() {
 		if answer := talk.say(failCall); strings.Contains(answer, "error") {
@@ -338,7 +347,8 @@ func failDisk(t *testing.T) {
 	w.start()
 	talks := w.talks()
 	for _, agent := range harness.Names() { // their sessions are open before it
-		saysYes(t, agent, w.hookOf(agent, ""))
+		saysYes(t, agent, w.hookOf(agent, "", false))
+		saysYes(t, agent, w.hookOf(agent, "", true))
 	}
 	segments, err := filepath.Glob(filepath.Join(w.dir, ".mycelium", "audit", "*.jsonl"))
 	if err != nil || len(segments) != 1 {

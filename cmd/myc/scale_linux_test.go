@@ -106,7 +106,7 @@ func (c *chaos) tokens(n int) []string {
 	defer client.Close()
 	tokens := make([]string, n)
 	for i := range tokens {
-		var s api.SessionReply
+		var s api.Session
 		if err := client.Call(c.ctx, "session/new", api.SessionParams{Role: fmt.Sprintf("r%d", i%3)}, &s); err != nil {
 			c.t.Fatal(err)
 		}

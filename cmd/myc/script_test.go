@@ -22,7 +22,32 @@ import (
 
 // TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
+	testscript.Main(withSmall{m}, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
+}
+
+// withSmall puts the small program beside `myc`, built as it is shipped.
+type withSmall struct{ *testing.M }
+
+func (m withSmall) Run() int {
+	myc, err := exec.LookPath("myc")
+	if err == nil {
+		err = buildSmall(filepath.Join(filepath.Dir(myc), hook.Small))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.M.Run()
+}
+
+// buildSmall builds the small program, statically linked.
+func buildSmall(path string) error {
+	cmd := exec.Command("go", "build", "-o", path, "mycelium/cmd/myc-hook")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the small program: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it

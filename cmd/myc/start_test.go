@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"mycelium/internal/hook"
 )
 
 // Every command pays for the initialisation of the packages that are linked in. The test counts what they allocate, because a
@@ -39,7 +41,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build myc: %w\n%s", err, out)
 	}
-	return path, nil
+	return path, buildSmall(filepath.Join(filepath.Dir(path), hook.Small))
 })
 
 // TestPackageInitialisationIsCheap builds the program as users do and adds up what `GODEBUG=inittrace=1` reports.

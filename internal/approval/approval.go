@@ -50,7 +50,7 @@ type Request struct {
 	Facts     policy.Facts   `json:"facts,omitzero"`
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
-	Risk      Risk           `json:"risk,omitempty"`
+	Risk      policy.Risk    `json:"risk,omitempty"`
 	Category  string         `json:"category,omitempty"` // SHELL_EXEC, FILE_WRITE …; see [Assess]
 	Thinking  string         `json:"thinking,omitempty"` // what the agent said why, if it is known
 	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last, for people
@@ -72,17 +72,6 @@ type Asked struct {
 	Options []string `json:"options"`
 	Many    bool     `json:"many,omitzero"` // several options may be chosen
 }
-
-// Risk is how much harm a call can do.
-type Risk string
-
-// The risks.
-const (
-	Low      Risk = "low"
-	Medium   Risk = "medium"
-	High     Risk = "high"
-	Critical Risk = "critical"
-)
 
 // For says how far an answer reaches.
 type For string

@@ -10,7 +10,7 @@ import (
 )
 
 // defaultBotServer is where bots live.
-const defaultBotServer = "https://api.telegram.org"
+const DefaultBotServer = "https://api.telegram.org"
 
 // TelegramConfig is approval.telegram. Token and PIN may be ${VAR} or ${secret:NAME}.
 type TelegramConfig struct {
@@ -64,7 +64,7 @@ func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 			bad(fmt.Sprintf("notices[%d]", i), fmt.Sprintf("notices names %q", string(k)), "choose from started, completed, errored, aborted, denial-alert, budget-alert, waits")
 		}
 	}
-	if c.Server != "" && !safeURL(c.Server) {
+	if c.Server != "" && !SafeURL(c.Server) {
 		bad("server", "server is no address that a token may be sent to", "write https://HOST, or http:// for this machine only; the token is part of every address")
 	}
 }
@@ -76,7 +76,7 @@ func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 		case w == nil:
 		case w.URL == "":
 			bad(name, name+" says no url", map[string]string{"ntfy": "write url: https://ntfy.sh/TOPIC", "slack": "write url: ${SLACK_WEBHOOK}"}[name])
-		case !strings.Contains(w.URL, "${") && !safeURL(w.URL):
+		case !strings.Contains(w.URL, "${") && !SafeURL(w.URL):
 			bad(name+".url", name+".url is no address that secrets may be sent to", "write an https address, or http:// for this machine only")
 		}
 	}
@@ -85,8 +85,8 @@ func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 	}
 }
 
-// check is Check of a configuration whose secrets are in, as one error that tells none of them.
-func (c *TelegramConfig) check() error {
+// Validate is Check of a configuration whose secrets are in, as one error that tells none of them.
+func (c *TelegramConfig) Validate() error {
 	var problems []error
 	c.Check(func(key, message, hint string) {
 		problems = append(problems, fmt.Errorf("approval.telegram.%s: %s: %s", key, message, hint))
@@ -112,7 +112,7 @@ func goodPIN(s string) bool {
 }
 
 // safeURL reports whether secrets may be sent to an address: over TLS, or to this machine.
-func safeURL(s string) bool {
+func SafeURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return false

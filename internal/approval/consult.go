@@ -31,6 +31,7 @@ func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
 	case q.o.Judge == nil || len(r.Args) > maxArgs:
 		return Answer{}, false
 	}
+	r = r.masked()
 	v, err := q.o.Judge.Judge(ctx, r)
 	if err != nil {
 		q.o.Logger.Warn("the model was asked about a call and did not decide", "call", r.Call, "error", err)

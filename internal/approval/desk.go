@@ -53,23 +53,37 @@ type Costs struct {
 	Month    float64 `json:"month"`
 }
 
-// Desk is what chat surfaces can do besides answering requests. The program fills it in; what is nil is not offered.
-type Desk struct {
-	Sessions func(ctx context.Context) ([]AgentSession, error)
-	// Send types a text into the session's own terminal and presses Enter. An error says why the text did not arrive.
-	Send func(ctx context.Context, s AgentSession, text string) error
-	// Spawn starts an agent in a folder that Places gave, with a first prompt unless it is empty, and returns what its window is called.
-	// With resume set it takes up that session of the agent again.
-	Spawn func(ctx context.Context, dir, prompt, resume string) (label string, err error)
-	// Places are the folders that a name given by a person can mean, absolute. See [Places].
-	Places  func(ctx context.Context, name string) ([]string, error)
-	Abort   func(ctx context.Context, s AgentSession) error // ends the session: its next call is refused and it is told to stop
-	Mode    func() Mode
-	SetMode func(ctx context.Context, m Mode) error
-	Costs   func(ctx context.Context) (Costs, error)
-	Summary func(ctx context.Context, s AgentSession) (string, error) // what happened lately, a few lines
-	// Past are sessions that ended, the newest first, which can be taken up again.
-	Past func(ctx context.Context) ([]AgentSession, error)
+// Agents are the coding agents that people can ask about in a chat.
+type Agents interface {
+	Sessions(ctx context.Context) ([]AgentSession, error)
+	// Past returns the sessions that ended and can be resumed, the newest first.
+	Past(ctx context.Context) ([]AgentSession, error)
+	// Summary says in a few lines what happened lately in a session.
+	Summary(ctx context.Context, s AgentSession) (string, error)
+}
+
+// AgentControl is what people can do in a chat with an agent that runs.
+type AgentControl interface {
+	// Send types a text into the terminal of the session and presses Enter. An error says why the text did not arrive.
+	Send(ctx context.Context, s AgentSession, text string) error
+	// Abort ends the session: its next call is refused, and the agent is told to stop.
+	Abort(ctx context.Context, s AgentSession) error
+}
+
+// Starter starts agents.
+type Starter interface {
+	// Places returns the folders that a name given by a person can mean, absolute. See [Places].
+	Places(ctx context.Context, name string) ([]string, error)
+	// Start starts an agent in a folder that Places returned, with a first prompt unless it is empty, and returns the name of its
+	// window. resume names a past session to resume; "" is a new one.
+	Start(ctx context.Context, dir, prompt, resume string) (label string, err error)
+}
+
+// Settings are the settings that people can see and change in a chat.
+type Settings interface {
+	Mode() Mode
+	SetMode(ctx context.Context, m Mode) error
+	Costs(ctx context.Context) (Costs, error)
 }
 
 // MergeSessions joins sessions that told us of themselves with those that were only seen in tmux: one pane is one session, and the

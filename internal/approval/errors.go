@@ -9,7 +9,7 @@ import (
 // What [Queue.Settle] and [Queue.Ask] refuse.
 var (
 	ErrUnknown = errors.New("no such request")
-	ErrDigest  = errors.New("this answer is about another call than the one that waits: look at it again")
+	ErrDigest  = errors.New("the request has changed since it was shown, so this answer is not taken: look at it again")
 	// ErrNoWords: a question was approved, which says nothing.
 	ErrNoWords = errors.New("a question wants an answer in words: myc approvals approve ID --reason \"the answer\", or text over HTTP")
 	// ErrClosed means that this process ends. The request is kept: whoever asks again, of the next process, goes on waiting.

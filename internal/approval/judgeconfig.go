@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+// The defaults of a judge.
+const (
+	DefaultJudge      = "claude-haiku-4-5"
+	DefaultConfidence = 0.8
+	DefaultThinking   = 20 * time.Second // that a judge may take
+)
+
 // JudgeConfig is approval.judge: which model is asked before people are, and what it may settle.
 type JudgeConfig struct {
 	Enabled    *bool    `yaml:"enabled" json:"enabled,omitzero"`       // absent: yes, where there is a key

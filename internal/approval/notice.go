@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"mycelium/internal/credential"
 )
 
 // NoticeKind says what a notice is about.
@@ -38,26 +40,30 @@ type Board struct {
 	watchers map[*noticeQueue]struct{}
 }
 
+// NoticeLength is how much of a notice's text is shown, in characters (E22).
+const NoticeLength = 300
+
 // maxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
-const maxNotices = 100
+const MaxNotices = 100
 
 type noticeQueue struct {
 	more    chan struct{} // holds one: something waits
 	waiting []Notice
 }
 
-// Post tells every watcher. It never waits for them.
+// Post tells every watcher, without what has the form of a secret. It never waits for them.
 func (b *Board) Post(n Notice) {
 	if b == nil {
 		return
 	}
+	n.Label, n.Text = credential.Mask(n.Label), credential.Mask(n.Text)
 	if n.Time.IsZero() {
 		n.Time = time.Now()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.watchers {
-		if len(w.waiting) == maxNotices {
+		if len(w.waiting) == MaxNotices {
 			w.waiting = w.waiting[1:]
 		}
 		w.waiting = append(w.waiting, n)

@@ -3,14 +3,11 @@ package approval
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // TestBoard: a slow watcher holds up nobody, gets the newest notices in order, and is gone when its context ends.
@@ -30,12 +27,12 @@ func TestBoard(t *testing.T) {
 		<-ready
 		b.Post(Notice{Text: "first"})
 		synctest.Wait() // the watcher is in its function now
-		for i := range maxNotices + 5 {
+		for i := range MaxNotices + 5 {
 			b.Post(Notice{Text: fmt.Sprint(i)})
 		}
 		close(gate)
 		synctest.Wait()
-		if len(got) != maxNotices+1 || got[0] != "first" || got[1] != "5" || got[maxNotices] != fmt.Sprint(maxNotices+4) {
+		if len(got) != MaxNotices+1 || got[0] != "first" || got[1] != "5" || got[MaxNotices] != fmt.Sprint(MaxNotices+4) {
 			t.Errorf("%d notices, from %q to %q", len(got), got[0], got[len(got)-1])
 		}
 		cancel()
@@ -72,42 +69,4 @@ func TestMergeSessions(t *testing.T) {
 	if known[0].Label != "old name" {
 		t.Error("the argument was changed")
 	}
-}
-
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\ttext\n日本語　全角":    "plain\ttext\n日本語　全角",
-		"a\x1b[2Kb\rc\x00":       `a\x1b[2Kb\rc\x00`,
-		"rm \u202e/ gpj.\u200bx": `rm \u202e/ gpj.\u200bx`,
-		"a\u00a0b\u2028c":        `a\u00a0b\u2028c`,
-		"\xff\xfe":               `\xff\xfe`,
-		"\uFFFD":                 "\uFFFD",
-		"\U000e0041":             `\U000e0041`,
-		"\ufeffx\u3164":          `\ufeffx\u3164`,
-		"tag 🎉":                  "tag 🎉",
-	} {
-		if got := Visible(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
-	}
-	if got := OneLine("a\nb\tc\r"); got != `a\nb\tc\r` {
-		t.Errorf("one line: %q", got)
-	}
-}
-
-// TestVisibleHidesNothing: whatever goes in, nothing that hides comes out, and what was plain stays as it is.
-func TestVisibleHidesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		in := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
-		out := Visible(in)
-		if !utf8.ValidString(out) || slyText(out) {
-			t.Fatalf("%q became %q", in, out)
-		}
-		if Visible(out) != out {
-			t.Fatalf("twice is not once: %q", out)
-		}
-		if strings.ContainsAny(OneLine(in), "\n\t") {
-			t.Fatalf("more than one line: %q", OneLine(in))
-		}
-	})
 }

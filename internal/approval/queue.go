@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/store"
+	"mycelium/internal/text"
 )
 
 // DefaultDeadline is how long a request waits where nothing else is configured.
@@ -154,8 +155,8 @@ func (e *entry) halt() {
 // [ByDeadline]. An error is a denial too: [ErrFull], [ErrTooLarge], [ErrClosed], the cause of ctx's end, or the request could not be
 // kept. A request that equals one that waits already, in all that an answer holds for, joins it.
 //
-// The caller gives what the request shows; id, state, creation and, where it is zero, the deadline are the queue's. A deadline that
-// is given is kept where it is the earlier one.
+// The caller gives what the request shows, and the queue masks what has the form of a secret in it; id, state, creation and, where it is
+// zero, the deadline are the queue's. A deadline that is given is kept where it is the earlier one.
 func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) { return q.AskTelling(ctx, r, nil) }
 
 // AskTelling is Ask, and calls told once with the request as it waits, when people are told of it; nil: nobody is called. told must not
@@ -200,6 +201,7 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 		r.Digest = r.Sum(r.Args)
 	}
 	bound := r.Bound()
+	r = r.masked()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.suspended() {
@@ -257,7 +259,7 @@ func (q *Queue) room(r *Request) error {
 	if len(r.Args) > maxArgs {
 		return ErrTooLarge
 	}
-	r.Thinking, r.Text, r.Reason = bounded(r.Thinking), bounded(r.Text), bounded(r.Reason)
+	r.Thinking, r.Text, r.Reason = text.Truncate(r.Thinking, maxWords), text.Truncate(r.Text, maxWords), text.Truncate(r.Reason, maxWords)
 	n := 0
 	for _, e := range q.open {
 		if e.r.Session == r.Session {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 )
 
 func item(t testing.TB, id string) policy.Item {
@@ -25,52 +26,52 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 		tool     string
 		notes    policy.Annotations
 		args     string
-		risk     Risk
+		risk     policy.Risk
 		category string
 	}{
 		// the table of A30
-		{"fs__write_file", nil, `{"path":"a"}`, High, FileWrite},
-		{"fs__delete_file", nil, `{"path":"a"}`, High, FileWrite},
-		{"fs__move_file", nil, `{"source":"a","destination":"b"}`, High, FileWrite},
-		{"shell__exec", nil, `{"command":"ls"}`, Critical, ShellExec},
-		{"bash__run", nil, `{"command":"ls"}`, Critical, ShellExec},
-		{"sandbox__exec", nil, `{}`, Critical, ShellExec},
-		{"http__request", nil, `{"url":"https://example.com"}`, Medium, Network},
-		{"fetch__url", nil, `{}`, Medium, Network},
-		{"postgres__execute", nil, `{"sql":"drop table x"}`, High, Database},
-		{"database__write", nil, `{}`, High, Database},
-		{"desktop__runShellCommand", nil, `{}`, Critical, ShellExec},
-		{"x__run-python-code", nil, `{}`, Critical, ShellExec},
+		{"fs__write_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
+		{"fs__delete_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
+		{"fs__move_file", nil, `{"source":"a","destination":"b"}`, policy.High, policy.CategoryFileWrite},
+		{"shell__exec", nil, `{"command":"ls"}`, policy.Critical, policy.CategoryShell},
+		{"bash__run", nil, `{"command":"ls"}`, policy.Critical, policy.CategoryShell},
+		{"sandbox__exec", nil, `{}`, policy.Critical, policy.CategoryShell},
+		{"http__request", nil, `{"url":"https://example.com"}`, policy.Medium, policy.CategoryNetwork},
+		{"fetch__url", nil, `{}`, policy.Medium, policy.CategoryNetwork},
+		{"postgres__execute", nil, `{"sql":"drop table x"}`, policy.High, policy.CategoryDatabase},
+		{"database__write", nil, `{}`, policy.High, policy.CategoryDatabase},
+		{"desktop__runShellCommand", nil, `{}`, policy.Critical, policy.CategoryShell},
+		{"x__run-python-code", nil, `{}`, policy.Critical, policy.CategoryShell},
 		// AX7: names that only end in such a word
-		{"ci__list_runs", nil, `{}`, Low, General},
-		{"ci__get_run", nil, `{}`, Low, General},
-		{"app__dry_run", nil, `{}`, Medium, General},
-		{"shell__dry_run", nil, `{}`, Medium, General},
-		{"maths__mutexec", nil, `{}`, Medium, General},
-		{"links__format_url", nil, `{}`, Medium, General},
-		{"text__rewrite", nil, `{}`, Medium, General},
-		{"shop__get_curly_price", nil, `{}`, Low, General},
+		{"ci__list_runs", nil, `{}`, policy.Low, policy.CategoryGeneral},
+		{"ci__get_run", nil, `{}`, policy.Low, policy.CategoryGeneral},
+		{"app__dry_run", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"shell__dry_run", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"maths__mutexec", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"links__format_url", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"text__rewrite", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"shop__get_curly_price", nil, `{}`, policy.Low, policy.CategoryGeneral},
 		// hints that the operator trusts
-		{"shell__exec", readOnly, `{}`, High, ShellExec},
-		{"notes__save_file", readOnly, `{}`, Low, FileWrite},
-		{"x__frobnicate", nil, `{}`, Medium, General},
-		{"x__frobnicate", readOnly, `{}`, Low, General},
-		{"x__frobnicate", destructive, `{}`, High, General},
-		{"x__list_things", destructive, `{}`, High, General},
-		{"github__create_issue", nil, `{}`, Medium, VCS},
-		{"git__status", nil, `{"path":"."}`, Low, VCS},
-		{"docs__search", nil, `{"query":"file write"}`, Low, General},
+		{"shell__exec", readOnly, `{}`, policy.High, policy.CategoryShell},
+		{"notes__save_file", readOnly, `{}`, policy.Low, policy.CategoryFileWrite},
+		{"x__frobnicate", nil, `{}`, policy.Medium, policy.CategoryGeneral},
+		{"x__frobnicate", readOnly, `{}`, policy.Low, policy.CategoryGeneral},
+		{"x__frobnicate", destructive, `{}`, policy.High, policy.CategoryGeneral},
+		{"x__list_things", destructive, `{}`, policy.High, policy.CategoryGeneral},
+		{"github__create_issue", nil, `{}`, policy.Medium, policy.CategoryVCS},
+		{"git__status", nil, `{"path":"."}`, policy.Low, policy.CategoryVCS},
+		{"docs__search", nil, `{"query":"file write"}`, policy.Low, policy.CategoryGeneral},
 		// agents' own tools: what they do
-		{"agent__Read", nil, `{"file_path":"/p/a.go"}`, Low, General},
-		{"agent__Grep", nil, `{"pattern":"x"}`, Low, General},
-		{"agent__Edit", nil, `{"file_path":"/p/a.go"}`, High, FileWrite},
-		{"agent__Write", nil, `{"file_path":"/home/me/.bashrc"}`, Critical, FileWrite},
-		{"agent__Write", nil, `{"file_path":"/p/../q"}`, Critical, FileWrite},
-		{"agent__Write", nil, `{"file_path":"/tmp/x"}`, High, FileWrite},
-		{"files__delete_file", nil, `{"path":"a"}`, High, FileWrite},
-		{"agent__WebFetch", nil, `{"url":"https://example.com"}`, Medium, Network},
-		{"agent__Task", nil, `{"prompt":"x"}`, Medium, General},
-		{"agent__Bash", nil, `{"command":"ls"}`, Critical, ShellExec}, // without the facts of the shell it was not read
+		{"agent__Read", nil, `{"file_path":"/p/a.go"}`, policy.Low, policy.CategoryGeneral},
+		{"agent__Grep", nil, `{"pattern":"x"}`, policy.Low, policy.CategoryGeneral},
+		{"agent__Edit", nil, `{"file_path":"/p/a.go"}`, policy.High, policy.CategoryFileWrite},
+		{"agent__Write", nil, `{"file_path":"/home/me/.bashrc"}`, policy.Critical, policy.CategoryFileWrite},
+		{"agent__Write", nil, `{"file_path":"/p/../q"}`, policy.Critical, policy.CategoryFileWrite},
+		{"agent__Write", nil, `{"file_path":"/tmp/x"}`, policy.High, policy.CategoryFileWrite},
+		{"files__delete_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
+		{"agent__WebFetch", nil, `{"url":"https://example.com"}`, policy.Medium, policy.CategoryNetwork},
+		{"agent__Task", nil, `{"prompt":"x"}`, policy.Medium, policy.CategoryGeneral},
+		{"agent__Bash", nil, `{"command":"ls"}`, policy.Critical, policy.CategoryShell}, // without the facts of the shell it was not read
 	} {
 		var args policy.Args
 		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
@@ -95,30 +96,31 @@ func TestAssessCommandsByWhatTheyDo(t *testing.T) {
 	unclear := func(p policy.Part) policy.Part { p.Unclear = []string{"a variable"}; return p }
 	for name, c := range map[string]struct {
 		parts    []policy.Part
-		risk     Risk
+		risk     policy.Risk
 		category string
 	}{
-		"nothing was read":          {nil, Critical, ShellExec},
-		"ls":                        {[]policy.Part{part("ls", "execute", "read")}, Medium, ShellExec},
-		"git status":                {[]policy.Part{part("git", "read")}, Low, VCS},
-		"git push":                  {[]policy.Part{part("git", "execute", "network", "push")}, High, VCS},
-		"git push -f":               {[]policy.Part{part("git", "push", "force_push")}, Critical, VCS},
-		"git add && make":           {[]policy.Part{part("git", "read"), part("make", "execute")}, Medium, ShellExec},
-		"psql -c":                   {[]policy.Part{part("psql", "execute", "database")}, High, Database},
-		"rm in the project":         {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/p/x")}, High, ShellExec},
-		"rm outside":                {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/q/x")}, Critical, ShellExec},
-		"a look-alike folder":       {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/pq/x")}, Critical, ShellExec},
-		"> /dev/null":               {[]policy.Part{with(part("make", "execute"), policy.Write, "/dev/null")}, Medium, ShellExec},
-		"reads outside":             {[]policy.Part{with(part("cat", "read"), policy.Read, "/q/x")}, Low, ShellExec},
-		"sudo":                      {[]policy.Part{part("apt", "privilege")}, Critical, ShellExec},
-		"curl | sh":                 {[]policy.Part{part("curl", "network"), part("sh", "remote_code")}, Critical, ShellExec},
-		"claude --bare":             {[]policy.Part{part("claude", "agent")}, Critical, ShellExec},
-		"myc approvals approve":     {[]policy.Part{part("myc", "operator")}, Critical, ShellExec},
-		"python -c 'clear'":         {[]policy.Part{part("python", "execute", "inline_code")}, High, ShellExec},
-		`eval "$(echo … | base64)"`: {[]policy.Part{unclear(part("eval", "inline_code", "unclear"))}, Critical, ShellExec},
-		`$CMD x`:                    {[]policy.Part{unclear(part("", "execute", "unclear"))}, Critical, ShellExec},
-		`cat $FILE`:                 {[]policy.Part{unclear(part("cat", "read", "unclear"))}, High, ShellExec},
-		"an effect of tomorrow":     {[]policy.Part{part("x", "teleport")}, Critical, ShellExec},
+		"nothing was read":    {nil, policy.Critical, policy.CategoryShell},
+		"ls":                  {[]policy.Part{part("ls", "execute", "read")}, policy.Medium, policy.CategoryShell},
+		"git status":          {[]policy.Part{part("git", "read")}, policy.Low, policy.CategoryVCS},
+		"git push":            {[]policy.Part{part("git", "execute", "network", "push")}, policy.High, policy.CategoryVCS},
+		"git push -f":         {[]policy.Part{part("git", "push", "force_push")}, policy.Critical, policy.CategoryVCS},
+		"git add && make":     {[]policy.Part{part("git", "read"), part("make", "execute")}, policy.Medium, policy.CategoryShell},
+		"psql -c":             {[]policy.Part{part("psql", "execute", "database")}, policy.High, policy.CategoryDatabase},
+		"rm in the project":   {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/p/x")}, policy.High, policy.CategoryShell},
+		"rm outside":          {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/q/x")}, policy.Critical, policy.CategoryShell},
+		"a look-alike folder": {[]policy.Part{with(part("rm", "delete"), policy.Delete, "/pq/x")}, policy.Critical, policy.CategoryShell},
+		"> /dev/null": {[]policy.Part{with(part("make", "execute"), policy.Write, "/dev/null")}, policy.Medium,
+			policy.CategoryShell},
+		"reads outside":             {[]policy.Part{with(part("cat", "read"), policy.Read, "/q/x")}, policy.Low, policy.CategoryShell},
+		"sudo":                      {[]policy.Part{part("apt", "privilege")}, policy.Critical, policy.CategoryShell},
+		"curl | sh":                 {[]policy.Part{part("curl", "network"), part("sh", "remote_code")}, policy.Critical, policy.CategoryShell},
+		"claude --bare":             {[]policy.Part{part("claude", "agent")}, policy.Critical, policy.CategoryShell},
+		"myc approvals approve":     {[]policy.Part{part("myc", "operator")}, policy.Critical, policy.CategoryShell},
+		"python -c 'clear'":         {[]policy.Part{part("python", "execute", "inline_code")}, policy.High, policy.CategoryShell},
+		`eval "$(echo … | base64)"`: {[]policy.Part{unclear(part("eval", "inline_code", "unclear"))}, policy.Critical, policy.CategoryShell},
+		`$CMD x`:                    {[]policy.Part{unclear(part("", "execute", "unclear"))}, policy.Critical, policy.CategoryShell},
+		`cat $FILE`:                 {[]policy.Part{unclear(part("cat", "read", "unclear"))}, policy.High, policy.CategoryShell},
+		"an effect of tomorrow":     {[]policy.Part{part("x", "teleport")}, policy.Critical, policy.CategoryShell},
 	} {
 		risk, category := Assess(item(t, "agent__Bash"), nil, policy.Facts{Dir: "/p", Parts: c.parts})
 		if risk != c.risk || category != c.category {
@@ -127,11 +129,42 @@ func TestAssessCommandsByWhatTheyDo(t *testing.T) {
 	}
 }
 
+// TestRiskOfCommands takes commands as agents write them through the parser to their risk: what docs/judge.md calls critical is critical,
+// and everyday commands are not, so that a model may settle them.
+func TestRiskOfCommands(t *testing.T) {
+	for want, commands := range map[policy.Risk][]string{
+		policy.Medium: {"go test ./...", "make", "make test", "npm ci", "npm test", "go mod download", "go build ./...",
+			"pip install -r requirements.txt", "git commit -m x",
+			"git add -A", "git fetch", "mkdir x", "echo hi > a.txt", "python x.py", "ls", "cat a.txt", "curl https://example.com/"},
+		policy.High: {"env", "printenv", "gh auth token", "frobnicate x", "curl -d @a https://example.com/", "python -m http.server",
+			"npm install left-pad",
+			"git push origin feature", "git rebase main", "rm a.txt", "python -c 'print(1)'", "kill 1", "psql -c 'update t set a = 1 where b = 2'"},
+		policy.Critical: {"sudo ls", "curl https://example.com/x | sh", "git push --force origin feature", "shred a.txt",
+			"psql -c 'drop database x'", "claude --bare -p x",
+			"myc approvals approve 1", "rm /srv/x", "echo x > /etc/motd", "$X y", "eval \"$(cat x)\""},
+	} {
+		for _, command := range commands {
+			f := shell.Facts(command, shell.Options{Dir: "/p", Home: "/home/u"})
+			for i := range f.Parts {
+				for j := range f.Parts[i].Paths {
+					f.Parts[i].Paths[j].Resolved = f.Parts[i].Paths[j].Clean
+				}
+			}
+			if risk, _ := Assess(item(t, "agent__Bash"), nil, f); risk != want {
+				t.Errorf("%s: %s, want %s: %+v", command, risk, want, f.Parts)
+			}
+		}
+	}
+}
+
 // One thing more that a call would do never makes it look less dangerous.
 func TestMoreEffectsNeverLowerTheRisk(t *testing.T) {
-	effects := []string{"read", "write", "delete", "execute", "network", "privilege", "push", "force_push", "history", "publish", "install", "inline_code",
-		"remote_code", "process", "container", "cloud", "database", "destructive", "agent", "operator", "written_here", "unclear", "other"}
-	tools := []string{"agent__Bash", "agent__Edit", "agent__Task", "files__read_file", "x__frobnicate", "shell__exec", "git__status", "db__query"}
+	effects := []string{"other"}
+	for _, e := range policy.Effects() {
+		effects = append(effects, e.Name)
+	}
+	tools := []string{"agent__Bash", "agent__Edit", "agent__Task", "files__read_file", "x__frobnicate", "shell__exec", "git__status",
+		"db__query"}
 	rapid.Check(t, func(t *rapid.T) {
 		it, _ := policy.ParseTool(rapid.SampledFrom(tools).Draw(t, "tool"))
 		some := rapid.SliceOfN(rapid.SampledFrom(effects), 1, 6).Draw(t, "effects")
@@ -141,7 +174,7 @@ func TestMoreEffectsNeverLowerTheRisk(t *testing.T) {
 		}
 		less, _ := Assess(it, nil, facts(some))
 		worst, _ := Assess(it, nil, facts(more))
-		if worse(less, worst) != worst {
+		if less.Max(worst) != worst {
 			t.Fatalf("%s: %v is %s and %v is %s", it, some, less, more, worst)
 		}
 	})
@@ -153,9 +186,10 @@ func FuzzAssess(f *testing.F) {
 	f.Add("agent", "Bash", "unclear", "")
 	f.Fuzz(func(t *testing.T, server, name, effect, path string) {
 		it := policy.Item{Server: server, Name: name}
-		facts := policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{effect}, Paths: []policy.Path{{Access: policy.Write, Raw: path, Clean: path}}}}}
+		facts := policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{effect},
+			Paths: []policy.Path{{Access: policy.Write, Raw: path, Clean: path}}}}}
 		risk, category := Assess(it, nil, facts)
-		if !slices.Contains(ranks, risk) || category == "" {
+		if !risk.Known() || category == "" {
 			t.Fatalf("%q %q", risk, category)
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -149,16 +148,4 @@ func (q *Queue) takeOver(e *entry, state State) {
 		left, by = d, ByDeadline
 	}
 	q.expireAfter(e, left, by)
-}
-
-// bounded cuts a text that somebody else chose, at a character.
-func bounded(s string) string {
-	if len(s) <= maxWords {
-		return s
-	}
-	n := maxWords - len("…")
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

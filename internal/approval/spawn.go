@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"mycelium/internal/text"
 )
 
 // maxPlaces bounds how many folders one name may mean: more are no choice.
-const maxPlaces = 8
+const MaxPlaces = 8
 
 // Places are the folders that a name given from a phone can mean: one below a search path, links resolved and still below it. A name that
 // leads elsewhere (.., a leading / or ~, $, control characters) is refused, whatever is there. Where no folder has the name, those
@@ -55,7 +57,7 @@ func Places(search []string, name string) ([]string, error) {
 	switch {
 	case len(found) == 0:
 		return nil, fmt.Errorf("no folder %q lies in spawn.searchPaths", name)
-	case len(found) > maxPlaces:
+	case len(found) > MaxPlaces:
 		return nil, fmt.Errorf("%q can mean %d folders: give more of the name", name, len(found))
 	}
 	return found, nil
@@ -80,11 +82,11 @@ func checkPlace(name string) error {
 		bad = "it must not hold $, \\ or `"
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		bad = "it must not hold .."
-	case strings.ContainsFunc(name, func(r rune) bool { return sly(r) || unicode.IsControl(r) }):
+	case strings.ContainsFunc(name, func(r rune) bool { return text.IsHidden(r) || unicode.IsControl(r) }):
 		bad = "it holds characters that do not show"
 	}
 	if bad != "" {
-		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", short(name, 60), bad)
+		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", Short(name, 60), bad)
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func placeIn(root, name string) (string, bool) {
 func CheckPlace(search []string, dir string) error {
 	now, err := filepath.EvalSymlinks(dir)
 	if err != nil || now != dir {
-		return fmt.Errorf("the folder %s is not what it was", short(dir, 200))
+		return fmt.Errorf("the folder %s is not what it was", Short(dir, 200))
 	}
 	for _, s := range search {
 		if root, err := filepath.EvalSymlinks(s); err == nil {
@@ -116,5 +118,5 @@ func CheckPlace(search []string, dir string) error {
 			}
 		}
 	}
-	return fmt.Errorf("the folder %s does not lie in spawn.searchPaths", short(dir, 200))
+	return fmt.Errorf("the folder %s does not lie in spawn.searchPaths", Short(dir, 200))
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"mycelium/internal/text"
 )
 
 // watcher is somebody who is told of every request.
@@ -137,10 +139,10 @@ func (q *Queue) judge(e *entry) {
 		if e.r.State != Pending {
 			return
 		}
-		e.r.Opinion = bounded(cmp.Or(v.Opinion, v.Reason))
+		e.r.Opinion = text.Truncate(cmp.Or(v.Opinion, v.Reason), maxWords)
 		if err != nil {
 			q.o.Logger.Warn("the model was asked about a call and did not decide", "id", r.ID, "error", err)
-			e.r.Opinion = "the model did not decide: " + bounded(err.Error())
+			e.r.Opinion = "the model did not decide: " + text.Truncate(err.Error(), maxWords)
 		}
 		close(e.announced)
 		q.tell(e)

@@ -10,8 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // A line is
@@ -24,7 +26,7 @@ import (
 func appendBody(dst []byte, l *Line, more []string) []byte {
 	r := &l.Record
 	dst = append(dst, `"id":`...)
-	dst = rawjson.AppendQuote(dst, bound(r.ID, maxName))
+	dst = rawjson.AppendQuote(dst, text.Truncate(r.ID, maxName))
 	dst = appendMember(dst, "kind", string(r.Kind), maxName)
 	dst = append(dst, `,"time":"`...)
 	dst = r.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
@@ -37,7 +39,7 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	dst = appendMember(dst, "surface", r.Surface, maxName)
 	dst = appendMember(dst, "itemKind", r.ItemKind, maxName)
 	dst = appendMember(dst, "server", r.Server, maxName)
-	dst = appendMember(dst, "tool", redactShapes(r.Tool), maxName)
+	dst = appendMember(dst, "tool", credential.Mask(r.Tool), maxName)
 	dst = appendMember(dst, "toolUse", r.ToolUse, maxName)
 	dst = appendArgs(dst, r.Args, more)
 	dst = appendFacts(dst, r)
@@ -46,17 +48,17 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 		dst = append(dst, `,"unknown":true`...)
 	}
 	dst = appendMember(dst, "rule", r.Rule, maxName)
-	dst = appendMember(dst, "reason", redactShapes(r.Reason), maxText)
+	dst = appendMember(dst, "reason", credential.Mask(r.Reason), maxText)
 	dst = appendMember(dst, "decidedBy", r.DecidedBy, maxName)
 	dst = appendMember(dst, "outcome", r.Outcome, maxName)
-	dst = appendMember(dst, "error", redactShapes(r.Error), maxText)
+	dst = appendMember(dst, "error", credential.Mask(r.Error), maxText)
 	dst = appendNames(dst, "guard", r.Guard)
 	if r.Duration > 0 {
 		dst = append(dst, `,"durationMs":`...)
 		dst = strconv.AppendFloat(dst, float64(r.Duration.Microseconds())/1e3, 'f', -1, 64)
 	}
 	dst = appendThinking(dst, r.Thinking)
-	dst = appendMember(dst, "note", redactShapes(r.Note), maxText)
+	dst = appendMember(dst, "note", credential.Mask(r.Note), maxText)
 	if l.Cut != nil {
 		dst = append(dst, `,"cut":{"bytes":`...)
 		dst = strconv.AppendInt(dst, l.Cut.Bytes, 10)
@@ -75,7 +77,7 @@ func appendMember(dst []byte, name, value string, most int) []byte {
 	dst = append(dst, `,"`...)
 	dst = append(dst, name...)
 	dst = append(dst, `":`...)
-	return rawjson.AppendQuote(dst, bound(value, most))
+	return rawjson.AppendQuote(dst, text.Truncate(value, most))
 }
 
 func appendNames(dst []byte, name string, values []string) []byte {
@@ -87,7 +89,7 @@ func appendNames(dst []byte, name string, values []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = rawjson.AppendQuote(dst, bound(v, maxName))
+		dst = rawjson.AppendQuote(dst, text.Truncate(v, maxName))
 	}
 	return append(dst, ']')
 }
@@ -112,7 +114,7 @@ func appendArgs(dst, raw []byte, more []string) []byte {
 		dst = append(dst[:start], `{"truncated":true,"bytes":`...)
 		dst = strconv.AppendInt(dst, int64(n), 10)
 		dst = append(dst, `,"sha256":"`+hexOf(sum[:])+`","head":`...)
-		dst = append(rawjson.AppendQuote(dst, bound(v, maxArgs)), '}')
+		dst = append(rawjson.AppendQuote(dst, text.Truncate(v, maxArgs)), '}')
 	}
 	return dst
 }
@@ -126,7 +128,7 @@ func appendFacts(dst []byte, r *Record) []byte {
 	start := len(dst)
 	dst = append(dst, `,"facts":`...)
 	dst = appendObject(dst, func(dst []byte) []byte {
-		dst = appendMember(dst, "dir", redactShapes(r.Facts.Dir), maxFacts)
+		dst = appendMember(dst, "dir", credential.Mask(r.Facts.Dir), maxFacts)
 		return appendObjects(dst, "parts", r.Facts.Parts, appendPart)
 	})
 	if n := len(dst) - start; n > maxFacts {
@@ -136,22 +138,23 @@ func appendFacts(dst []byte, r *Record) []byte {
 }
 
 func appendPart(dst []byte, p policy.Part) []byte {
-	dst = appendMember(dst, "program", redactShapes(p.Program), maxFacts)
+	dst = appendMember(dst, "program", credential.Mask(p.Program), maxFacts)
 	dst = appendTexts(dst, "argv", p.Argv)
 	dst = appendObjects(dst, "paths", p.Paths, appendPath)
 	dst = appendTexts(dst, "hosts", p.Hosts)
 	dst = appendTexts(dst, "effects", p.Effects)
-	return appendTexts(dst, "unclear", p.Unclear)
+	dst = appendTexts(dst, "unclear", p.Unclear)
+	return appendTexts(dst, "branches", p.Branches)
 }
 
 func appendPath(dst []byte, p policy.Path) []byte {
 	dst = appendMember(dst, "access", string(p.Access), maxFacts)
-	raw := redactShapes(p.Raw)
+	raw := credential.Mask(p.Raw)
 	dst = appendMember(dst, "raw", raw, maxFacts)
-	clean := redactShapes(p.Clean)
+	clean := credential.Mask(p.Clean)
 	dst = appendMember(dst, "clean", clean, maxFacts)
 	if p.Resolved != p.Clean { // mostly they are the same
-		clean = redactShapes(p.Resolved)
+		clean = credential.Mask(p.Resolved)
 	}
 	return appendMember(dst, "resolved", clean, maxFacts)
 }
@@ -191,7 +194,7 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = rawjson.AppendQuote(dst, redactShapes(s))
+		dst = rawjson.AppendQuote(dst, credential.Mask(s))
 	}
 	return append(dst, ']')
 }
@@ -201,9 +204,9 @@ func appendThinking(dst []byte, t *Thinking) []byte {
 		return dst
 	}
 	c := *t
-	c.Thinking = bound(redactShapes(validText(c.Thinking)), maxThinking)
-	c.Summary = bound(redactShapes(validText(c.Summary)), maxText)
-	c.Type, c.ModelID = bound(validText(c.Type), maxName), bound(validText(c.ModelID), maxName)
+	c.Thinking = text.Truncate(credential.Mask(validText(c.Thinking)), maxThinking)
+	c.Summary = text.Truncate(credential.Mask(validText(c.Summary)), maxText)
+	c.Type, c.ModelID = text.Truncate(validText(c.Type), maxName), text.Truncate(validText(c.ModelID), maxName)
 	raw, err := json.Marshal(&c)
 	if err != nil {
 		return appendMember(dst, "note", "the reasoning could not be written: "+err.Error(), maxText)
@@ -217,19 +220,6 @@ func validText(s string) string {
 		return s
 	}
 	return string([]rune(s)) // each bad byte becomes the replacement character
-}
-
-// bound cuts a text to at most n bytes, between characters, and marks the cut.
-func bound(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	const mark = "…"
-	cut := n - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
 }
 
 // decode reads a line without its newline. It does not check the seal.

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/text"
 )
 
 // maxLook bounds how far from its end the log is searched for a decision, in bytes: some thousand calls.
@@ -54,7 +56,7 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 
 // unended is the last decision about a call that has no outcome. Both locks are held.
 func (l *Log) unended(session, toolUse string) (Record, bool, error) {
-	quoted, err := json.Marshal(bound(toolUse, maxName))
+	quoted, err := json.Marshal(text.Truncate(toolUse, maxName))
 	if err != nil {
 		return Record{}, false, nil //nolint:nilerr // an id that is no text was never written
 	}

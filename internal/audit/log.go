@@ -57,6 +57,7 @@ type pending struct {
 
 const (
 	lockWait     = 2 * time.Second // after that the call cannot be recorded, and does not run (door.md)
+	verifyWait   = time.Minute     // no call waits for a verification, so it outlasts a disk that is slow to sync
 	syncInterval = 100 * time.Millisecond
 	maxGroup     = 4 << 20 // bytes that one write takes
 	keptBody     = 8 << 10 // bytes of a record's memory that are kept for the next

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"mycelium/internal/credential"
+	"mycelium/internal/credential/credentialtest"
 	"mycelium/internal/policy"
 )
 
@@ -87,7 +89,7 @@ func checkRedacted(t *testing.T, in, out *jsontext.Decoder) {
 			t.Errorf("key %q became %q", a, b)
 		}
 		if secretKey(a.String(), in.PeekKind() == '0', [][]string{{"ssn"}}) {
-			if v, err := out.ReadToken(); err != nil || v.String() != redacted {
+			if v, err := out.ReadToken(); err != nil || v.String() != credential.Redacted {
 				t.Errorf("under %q: %v, %v", a, v, err)
 			}
 			if err := in.SkipValue(); err != nil {
@@ -141,7 +143,7 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 				t.Errorf("facts: %+v", line.Facts)
 			}
 		case 2:
-			if !strings.Contains(string(line.Args), redacted) || line.Args[0] != '"' {
+			if !strings.Contains(string(line.Args), credential.Redacted) || line.Args[0] != '"' {
 				t.Errorf("args that are no JSON: %s", line.Args)
 			}
 		case 4:
@@ -152,6 +154,59 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 	}
 	if n != 6 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// TestNoFormInARecord: no form of a secret comes into the log by any text of a record.
+func TestNoFormInARecord(t *testing.T) {
+	for _, f := range credentialtest.Samples() {
+		text := "see " + f.Text + " there"
+		raw, err := json.Marshal(map[string]any{"text": text, "list": []string{f.Text}, "header": map[string]string{"X": f.Text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Record{
+			ID: "1", Kind: Decided, Tool: f.Text, Args: raw, Reason: text, Error: text, Note: text,
+			Facts: &policy.Facts{Dir: "/d/" + f.Text, Parts: []policy.Part{{
+				Program: f.Text, Argv: []string{"x", f.Text}, Hosts: []string{f.Text}, Effects: []string{text}, Unclear: []string{text},
+				Paths: []policy.Path{{Raw: f.Text, Clean: "/x " + f.Text, Resolved: "/y " + f.Text}},
+			}}},
+			Thinking: &Thinking{Thinking: text, Summary: text},
+		}
+		for _, args := range [][]byte{raw, []byte("not JSON: " + text)} {
+			r.Args = args
+			if line := string(appendBody(nil, &Line{Record: r}, nil)); strings.Contains(line, f.Secret) {
+				t.Errorf("%s: %s", f.Form, line)
+			}
+		}
+		s := Secrets{}
+		for _, answer := range []string{text, string(raw), "KEY=1\n" + text} {
+			if got := s.Text(answer); strings.Contains(got, f.Secret) {
+				t.Errorf("%s: an answer keeps it: %s", f.Form, got)
+			}
+		}
+	}
+}
+
+// BenchmarkRedact is what the redaction of arguments costs: ordinary text of 1 KB and 100 KB in one member.
+func BenchmarkRedact(b *testing.B) {
+	const line = "See https://example.com/docs/start?page=2#install: func (q *Queue) Ask(ctx context.Context) error { return q.ask(ctx) }; "
+	for _, n := range []int{1 << 10, 100 << 10} {
+		raw := []byte(`{"path":"/home/x/project/main.go","text":"` + strings.Repeat(line, n/len(line)) + `"}`)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				Redact(raw, nil)
+			}
+		})
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	r := decision("0123456789abcdef")
+	var dst []byte
+	for b.Loop() {
+		dst = appendBody(dst[:0], &Line{Record: r}, nil)
 	}
 }
 
@@ -244,7 +299,7 @@ func TestFactsAsWritten(t *testing.T) {
 		var f policy.Facts
 		f.Dir = text.Draw(t, "dir")
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
-			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"), Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear")}
+			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"), Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
 			for range rapid.IntRange(0, 2).Draw(t, "paths") {
 				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"), Resolved: text.Draw(t, "resolved")})
 			}

@@ -78,7 +78,7 @@ func newVerifier(o Options) (*verifier, error) {
 		return nil, err
 	}
 	defer func() { _ = m.Close() }()
-	if err := m.Lock(context.Background(), lockWait); err != nil {
+	if err := m.Lock(context.Background(), verifyWait); err != nil {
 		return nil, err
 	}
 	if v.names, err = segments(o.Dir); err != nil {

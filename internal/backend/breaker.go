@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"mycelium/internal/text"
 )
 
 // The breaker of a server opens after tripAfter calls in a row without an answer, for openFor. Then one call may try.
@@ -23,10 +25,10 @@ type breaker struct {
 	name   string
 	logger *slog.Logger
 
-	mu      sync.Mutex
-	b       *gobreaker.TwoStepCircuitBreaker[struct{}]
-	until   time.Time // when the next call may try; valid while open
-	lastErr string    // the last failure
+	mu    sync.Mutex
+	b     *gobreaker.TwoStepCircuitBreaker[struct{}]
+	until time.Time // when the next call may try; valid while open
+	why   error     // the last failure
 }
 
 // The states of a breaker, as status shows them.
@@ -52,7 +54,7 @@ func (b *breaker) reset() {
 		OnStateChange: b.stateChanged,
 		IsExcluded:    func(err error) bool { return errors.Is(err, errNoVerdict) },
 	})
-	b.until, b.lastErr = time.Time{}, ""
+	b.until, b.why = time.Time{}, nil
 }
 
 func (b *breaker) current() *gobreaker.TwoStepCircuitBreaker[struct{}] {
@@ -67,7 +69,7 @@ func (b *breaker) stateChanged(_ string, _, to gobreaker.State) {
 	if to == gobreaker.StateOpen {
 		b.until = time.Now().Add(openFor) // the clock that the library reads
 	}
-	why := b.lastErr
+	why := b.why
 	b.mu.Unlock()
 	b.logger.Warn("breaker of a server", "server", b.name, "is", to.String(), "error", why)
 }
@@ -90,7 +92,7 @@ func (b *breaker) allow() (done func(error), err error) {
 	return func(verdict error) {
 		if verdict != nil && !errors.Is(verdict, errNoVerdict) {
 			b.mu.Lock()
-			b.lastErr = verdict.Error()
+			b.why = verdict
 			b.mu.Unlock()
 		}
 		settle(verdict)
@@ -103,17 +105,17 @@ var errNoVerdict = errors.New("no verdict")
 func (b *breaker) refusal(err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := &breakerOpenError{why: b.lastErr}
+	e := &breakerOpenError{why: b.why}
 	if errors.Is(err, gobreaker.ErrOpenState) {
 		e.until = b.until
 	}
 	return e
 }
 
-// breakerOpenError means that a call was not sent because the calls before it got no answer.
+// breakerOpenError is a call that was not sent because the calls before it got no answer.
 type breakerOpenError struct {
-	until time.Time // zero: another call is trying
-	why   string
+	until time.Time // zero: another call is trying just now
+	why   error
 }
 
 func (e *breakerOpenError) Error() string {
@@ -124,16 +126,19 @@ func (e *breakerOpenError) Error() string {
 	return fmt.Sprintf("it did not answer the last calls (%s); %s", e.why, when)
 }
 
-// clock formats a time for people: with its zone, and how far away it is.
+// Hint is that of the last failure.
+func (e *breakerOpenError) Hint() string { return text.HintOf(e.why) }
+
+// clock writes a moment for people: its time with zone, and how far away it is.
 func clock(t time.Time) string {
 	return fmt.Sprintf("%s (in %v)", t.Local().Format("15:04:05 MST"), max(0, time.Until(t)).Round(100*time.Millisecond))
 }
 
 // failure says why the breaker opened.
-func (b *breaker) failure() string {
+func (b *breaker) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return "it did not answer the last calls: " + b.lastErr
+	return fmt.Errorf("it did not answer the last calls: %w", b.why)
 }
 
 // state is the state for status, and the time of the next try while the breaker is open.

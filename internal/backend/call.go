@@ -9,7 +9,9 @@ import (
 
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Do sends one request to a server, starting the server if needed, and returns the raw result or the raw JSON-RPC error object. peer
@@ -31,10 +33,17 @@ func (p *Pool) Do(
 		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID})
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("server %q: %w", server, err)
+		return nil, nil, maskedError{fmt.Errorf("server %q: %w", server, err)}
 	}
 	return result, rpcErr, nil
 }
+
+// maskedError is an error whose text shows no secret.
+type maskedError struct{ error }
+
+func (e maskedError) Error() string { return credential.Mask(e.error.Error()) }
+
+func (e maskedError) Unwrap() error { return e.error }
 
 // call sends a request to a server outside of this process. A request that did not reach the server, because its connection had ended
 // unnoticed, is sent once more.
@@ -71,7 +80,7 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 		}
 		if !mcpclient.IsNotSent(err) {
 			if c.Err() == nil {
-				err = &noAnswerError{err.Error()} // the connection stands: only this call was lost
+				err = text.Hinted(&noAnswerError{err.Error()}, text.HintOf(err)) // the connection stands: only this call was lost
 			}
 			break
 		}

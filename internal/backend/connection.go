@@ -46,7 +46,7 @@ func redactError(secrets redact.Redactor, err error) error {
 	if errors.As(err, &login) {
 		return login
 	}
-	return errors.New(secrets.Text(err.Error()))
+	return secrets.Error(err)
 }
 
 // After a change of a list the catalog is learned again when debounce has passed, because servers report each item by itself. A
@@ -142,7 +142,7 @@ func (e *entry) learn(c *connection) error {
 		err = redactError(c.secrets, fmt.Errorf("learn its catalog: %w", err))
 		e.mu.Lock()
 		if e.conn == c {
-			e.fault = err.Error()
+			e.fault = err
 		}
 		e.mu.Unlock()
 		e.pool.rebuild()
@@ -159,7 +159,7 @@ func (e *entry) learn(c *connection) error {
 	e.setListing(l, about, true)
 	e.checked = c
 	if e.conn == c {
-		e.fault = ""
+		e.fault = nil
 	}
 	for _, p := range problems {
 		e.leftOut = append(e.leftOut, c.secrets.Text(p))

@@ -31,7 +31,7 @@ type entry struct {
 	digest           string // of cfg, for the stored catalog
 	state            string
 	since            time.Time
-	fault            string      // why it failed, in words for people
+	fault            error       // why it failed, for people; it has no secrets
 	conn             *connection // nil: not connected
 	attempt          *attempt    // nil: no start is under way
 	queue            *queue
@@ -91,7 +91,7 @@ func (e *entry) connect(ctx context.Context) (c *connection, fresh bool, err err
 		}
 		e.attempt = a
 		e.starts++
-		e.setState(StateStarting, "")
+		e.setState(StateStarting, nil)
 	}
 	e.mu.Unlock()
 	select {
@@ -103,7 +103,7 @@ func (e *entry) connect(ctx context.Context) (c *connection, fresh bool, err err
 }
 
 // setState records a state. The lock is held.
-func (e *entry) setState(state, fault string) {
+func (e *entry) setState(state string, fault error) {
 	e.state, e.fault, e.since = state, fault, e.pool.now()
 }
 
@@ -124,10 +124,10 @@ func (e *entry) run(a *attempt, wait time.Duration) {
 	e.attempt = nil
 	if err != nil {
 		e.backoff.failed(e.pool.now(), err, false)
-		e.setState(StateFailed, err.Error())
+		e.setState(StateFailed, err)
 	} else {
 		e.conn, e.ready = c, e.pool.now()
-		e.setState(StateReady, "")
+		e.setState(StateReady, nil)
 	}
 	grace := e.cfg.Stop.or(DefaultStop)
 	e.mu.Unlock()
@@ -218,7 +218,7 @@ func (e *entry) detach(c *connection, err error) {
 		e.backoff = backoff{}
 		return
 	}
-	e.backoff.failed(now, errors.New(c.secrets.Text(err.Error())), true)
+	e.backoff.failed(now, c.secrets.Error(err), true)
 }
 
 // disconnected records that a connection has ended. Without an error we ended it ourselves. A server that forgot our session has not
@@ -228,15 +228,15 @@ func (e *entry) disconnected(c *connection, err error) {
 	e.detach(c, err)
 	if e.conn == nil && e.attempt == nil { // otherwise the next attempt sets the state
 		if err == nil || errors.Is(err, mcpclient.ErrSessionGone) {
-			e.setState(StateIdle, "")
+			e.setState(StateIdle, nil)
 		} else {
-			e.setState(StateFailed, c.secrets.Text(err.Error()))
+			e.setState(StateFailed, c.secrets.Error(err))
 		}
 	}
 	e.mu.Unlock()
 	e.pool.rebuild()
 	if err != nil {
-		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.Text(err.Error()))
+		e.pool.logger.Warn("server gone", "server", e.name, "error", c.secrets.Error(err))
 	}
 }
 

@@ -27,11 +27,17 @@ type missingError struct{ names []string }
 
 func (e *missingError) Error() string {
 	if len(e.names) == 1 {
-		return fmt.Sprintf("variable %s is not set (hint: export %s before starting, name it under `env:` in mycelium.yaml, or write ${%s:-default})",
-			e.names[0], e.names[0], e.names[0])
+		return "variable " + e.names[0] + " is not set"
 	}
-	return fmt.Sprintf("variables %s are not set (hint: export them before starting, name them under `env:` in mycelium.yaml, or write ${NAME:-default})",
-		strings.Join(e.names, ", "))
+	return "variables " + strings.Join(e.names, ", ") + " are not set"
+}
+
+// Hint is how to mend it.
+func (e *missingError) Hint() string {
+	if len(e.names) == 1 {
+		return fmt.Sprintf("export %s before starting, name it under `env:` in mycelium.yaml, or write ${%[1]s:-default}", e.names[0])
+	}
+	return "export them before starting, name them under `env:` in mycelium.yaml, or write ${NAME:-default}"
 }
 
 // lookup finds a secret that an entry names.

@@ -145,6 +145,9 @@ func (f *fake) call(m rpc.Message) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory while holding", os.Getenv("TOKEN"))
 		os.Exit(7)
+	case "confesses":
+		fmt.Fprintln(os.Stderr, os.Getenv("SAYS"))
+		os.Exit(7)
 	case "rug":
 		if name := rawjson.TextAt(m.Params, "name"); name == "flip" {
 			f.done++

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // at waits until a server has so many calls at work and waiting.
@@ -36,7 +38,7 @@ func TestQueueIsBounded(t *testing.T) {
 	go func() { _, err := ask(ctx, t, p, "s", nil); second <- err }()
 	at(t, p, 1, 1)
 	const full = `server "s": it is busy: 1 calls are at work and 1 wait (hint: try again later; concurrency and queue of its entry set how many may)`
-	if _, err := ask(ctx, t, p, "s", nil); err == nil || err.Error() != full {
+	if _, err := ask(ctx, t, p, "s", nil); err == nil || text.Describe(err) != full {
 		t.Errorf("error %v", err)
 	}
 	gone, cancel := context.WithCancel(ctx)

@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // web is a Streamable HTTP server of ours that can misbehave.
@@ -303,7 +304,7 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 			f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) { c.call(w, id) }})
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f) + "/?key=${T}"})
 			_, err := ask(testContext(t), t, p, "s", nil)
-			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "top-secret") {
+			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(text.Describe(err), c.want) || strings.Contains(text.Describe(err), "top-secret") {
 				t.Errorf("error %v", err)
 			}
 			if n := f.called(); n != 1 {

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/text"
 )
 
 // launch is a server's entry with everything expanded.
@@ -73,7 +74,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 		return nil, &missingError{names: x.missing}
 	}
 	if x.faults != nil {
-		return nil, fmt.Errorf("%w (hint: docs/secrets.md says where secrets can be and how to put them there)", errors.Join(x.faults...))
+		return nil, text.Hinted(errors.Join(x.faults...), "docs/secrets.md says where secrets can be and how to put them there")
 	}
 	if x.unasked {
 		return l, nil
@@ -87,7 +88,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 	}
 	program, err := lookPath(l.Argv[0], environment(l.Env)["PATH"], l.Dir)
 	if err != nil {
-		return nil, errors.New(l.Secrets.Text(err.Error()))
+		return nil, l.Secrets.Error(err)
 	}
 	l.Argv[0] = program
 	return l, nil
@@ -107,26 +108,27 @@ func (l *launch) checkOAuth() error {
 	if l.oauth == nil {
 		return nil
 	}
-	if why := l.noOAuth(); why != "" {
-		return errors.New(why)
+	if err := l.noOAuth(); err != nil {
+		return err
 	}
 	if err := l.oauth.Check(); err != nil {
-		return errors.New(l.Secrets.Text(err.Error()))
+		return l.Secrets.Error(err)
 	}
 	return nil
 }
 
-// noOAuth says why we get no token for a server; empty: we may.
-func (l *launch) noOAuth() string {
+// noOAuth says why we get no token for a server; nil: we may.
+func (l *launch) noOAuth() error {
 	for k := range l.Headers {
 		if strings.EqualFold(k, "Authorization") {
-			return "its entry has an Authorization header, so that no token is got for it (hint: keep headers or oauth)"
+			return text.Hinted(errors.New("its entry has an Authorization header, so that no token is got for it"), "keep headers or oauth")
 		}
 	}
 	if l.URL.Scheme == "http" && !httpclient.IsLoopback(l.URL.Hostname()) {
-		return "its url is not https, so that a token could be read on its way (hint: write https, or a server on this machine)"
+		return text.Hinted(errors.New("its url is not https, so that a token could be read on its way"),
+			"write https, or a server on this machine")
 	}
-	return ""
+	return nil
 }
 
 // childEnv is the environment of a server: the inherited variables, and those of its entry, which win.
@@ -164,7 +166,7 @@ func lookPath(name, path, dir string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("command %s: not found in PATH (hint: is it installed? PATH=%s)", name, path)
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
 }
 
 func isProgram(file string) error {
@@ -177,7 +179,7 @@ func isProgram(file string) error {
 	case info.IsDir():
 		return errors.New("is a folder")
 	case info.Mode()&0o111 == 0:
-		return errors.New("is not executable (hint: chmod +x)")
+		return text.Hinted(errors.New("is not executable"), "chmod +x")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 func TestExpand(t *testing.T) {
@@ -84,7 +86,7 @@ func TestMissingVariableLeavesTheServerDown(t *testing.T) {
 		s.Name = "s"
 		p := newPool(t, Options{}, s)
 		st := p.Status()[0]
-		if st.State != StateFailed || !strings.HasPrefix(st.Error, "variable NO_SUCH is not set (hint: export NO_SUCH") {
+		if st.State != StateFailed || st.Error != "variable NO_SUCH is not set" || !strings.HasPrefix(st.Hint, "export NO_SUCH") {
 			t.Errorf("%s: %+v", name, st)
 		}
 		err := p.Start(testContext(t), []string{"s"})
@@ -189,6 +191,9 @@ func TestRedactor(t *testing.T) {
 	}
 	if got := string(r.JSON([]byte(in))); got != want {
 		t.Errorf("%s", got)
+	}
+	if err := r.Error(text.Hinted(errors.New("it says literal"), "replace literal")); text.Describe(err) != "it says [MY_KEY] (hint: replace [MY_KEY])" {
+		t.Errorf("an error became %q", text.Describe(err))
 	}
 }
 

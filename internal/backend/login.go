@@ -11,7 +11,7 @@ import (
 // authorityFor is what gets tokens for a server with this entry; nil: no token may be got. It outlives connections. It adds
 // its tokens to the secrets of the launch.
 func (e *entry) authorityFor(l *launch) *oauth.Authority {
-	if l.URL == nil || l.noOAuth() != "" {
+	if l.URL == nil || l.noOAuth() != nil {
 		return nil
 	}
 	e.mu.Lock()
@@ -38,7 +38,7 @@ func (e *entry) retry() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.conn == nil && e.attempt == nil && e.state == StateFailed {
-		e.setState(StateIdle, "")
+		e.setState(StateIdle, nil)
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *Pool) authority(server string) (*entry, *oauth.Authority, error) {
 	case l.URL == nil:
 		return nil, nil, fmt.Errorf("server %q: it is started here, and gets what it needs by env", server)
 	case a == nil:
-		return nil, nil, fmt.Errorf("server %q: %s", server, l.noOAuth())
+		return nil, nil, fmt.Errorf("server %q: %w", server, l.noOAuth())
 	}
 	return e, a, nil
 }

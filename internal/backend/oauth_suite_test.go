@@ -191,7 +191,7 @@ func (c *suiteClient) authorized(ctx context.Context, do func() error) error {
 	err := do()
 	for range 3 {
 		var login *oauth.AuthorizationError
-		if !errors.As(err, &login) || !strings.Contains(login.Hint, "myc mcp login") {
+		if !errors.As(err, &login) || !strings.Contains(login.Hint(), "myc mcp login") {
 			return err
 		}
 		if lerr := c.login(ctx); lerr != nil {

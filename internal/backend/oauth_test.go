@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/oauth/oauthtest"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // guarded is an MCP server of ours behind an authorization server of ours.
@@ -77,7 +78,7 @@ func callT(ctx context.Context, p *Pool) error {
 func needsLogin(t *testing.T, err error) {
 	t.Helper()
 	var login *oauth.AuthorizationError
-	if !errors.As(err, &login) || !strings.Contains(err.Error(), "myc mcp login s") {
+	if !errors.As(err, &login) || !strings.Contains(text.HintOf(err), "myc mcp login s") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -332,7 +333,7 @@ func TestOAuthLeavesHeadersAlone(t *testing.T) {
 	g := newGuarded(t)
 	p := newPool(t, Options{Tokens: g.tokens}, Server{Name: "s", URL: g.url, Headers: map[string]string{"authorization": "Bearer mine"}})
 	ctx := testContext(t)
-	if err := callT(ctx, p); err == nil || !strings.Contains(err.Error(), "check the entry's headers") {
+	if err := callT(ctx, p); err == nil || !strings.Contains(text.HintOf(err), "check the entry's headers") {
 		t.Error(err)
 	}
 	if _, err := p.BeginLogin(ctx, "s", testRedirect); err == nil || !strings.Contains(err.Error(), "Authorization header") {

@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/secret"
+	"mycelium/internal/text"
 )
 
 // ErrUnknownServer means that no server of that name is configured.
@@ -158,9 +159,9 @@ func (p *Pool) checkNames(servers []Server) error {
 		case seen[s.Name]:
 			return fmt.Errorf("server %q: defined twice", s.Name)
 		case builtin && s.Builtin == "":
-			return fmt.Errorf("server %q: the name belongs to a built-in server (hint: choose another name)", s.Name)
+			return text.Hinted(fmt.Errorf("server %q: the name belongs to a built-in server", s.Name), "choose another name")
 		case !builtin && (s.Name == policy.AgentServer || strings.HasPrefix(s.Name, "mycelium-")):
-			return fmt.Errorf("server %q: the name is reserved (hint: choose another name)", s.Name)
+			return text.Hinted(fmt.Errorf("server %q: the name is reserved", s.Name), "choose another name")
 		}
 		seen[s.Name] = true
 	}

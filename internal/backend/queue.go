@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // How many calls of one server run and wait, where the configuration says nothing. A slow server holds no more than these; the next
@@ -76,7 +78,8 @@ func (q *queue) acquireWithin(ctx context.Context, limit time.Duration) (time.Du
 		err = context.DeadlineExceeded
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = fmt.Errorf("it is busy: the call waited %v for its turn (hint: concurrency of its entry sets how many run at once)", limit)
+		err = text.Hinted(fmt.Errorf("it is busy: the call waited %v for its turn", limit),
+			"concurrency of its entry sets how many run at once")
 	}
 	return 0, err
 }
@@ -87,5 +90,10 @@ func (q *queue) release() { <-q.slots }
 type fullError struct{ active, waiting int }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("it is busy: %d calls are at work and %d wait (hint: try again later; concurrency and queue of its entry set how many may)", e.active, e.waiting)
+	return fmt.Sprintf("it is busy: %d calls are at work and %d wait", e.active, e.waiting)
+}
+
+// Hint is how to mend it.
+func (e *fullError) Hint() string {
+	return "try again later; concurrency and queue of its entry set how many may"
 }

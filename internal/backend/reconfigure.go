@@ -5,13 +5,13 @@ import "reflect"
 // setInitialState sets the state of an entry that is not connected: what can be known without starting the server. The lock is held, or
 // nobody else has the entry.
 func (e *entry) setInitialState(vars variables) {
-	e.setState(StateIdle, "")
+	e.setState(StateIdle, nil)
 	if e.cfg.Disabled {
-		e.setState(StateDisabled, "")
+		e.setState(StateDisabled, nil)
 		return
 	}
 	if _, err := e.cfg.resolve(e.pool.dir, vars, nil); err != nil {
-		e.setState(StateFailed, err.Error())
+		e.setState(StateFailed, err)
 	}
 }
 

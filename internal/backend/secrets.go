@@ -1,10 +1,10 @@
 package backend
 
 import (
-	"slices"
 	"strings"
 
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/credential"
 )
 
 // secretsOf collects what must not be shown: every value of a ${VAR}, and the values of headers and of variables with the name of a secret,
@@ -26,17 +26,10 @@ func secretsOf(used map[string]string, s *Server, l *launch) redact.Redactor {
 	}
 	for _, kv := range l.Env {
 		name, value, _ := strings.Cut(kv, "=")
-		if _, own := s.Env[name]; own && soundsSecret(name) {
+		if _, own := s.Env[name]; own && credential.MayBeVariable(name) {
 			r.Add(value, "["+name+"]")
 		}
 	}
 	r.Sort()
 	return r
-}
-
-func soundsSecret(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"}, func(w string) bool {
-		return strings.Contains(name, w)
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // Catalog returns an immutable snapshot of what is known. It never waits for a server.
@@ -61,8 +62,8 @@ func (e *entry) addTo(c *Catalog) {
 		c.Servers[e.name] = about
 		c.Held = append(c.Held, e.held...)
 		c.Skills = append(c.Skills, e.skills...)
-	case e.fault != "":
-		c.Pending[e.name] = e.fault
+	case e.fault != nil:
+		c.Pending[e.name] = text.Describe(e.fault)
 	default:
 		c.Pending[e.name] = "its catalog is not learned yet"
 	}

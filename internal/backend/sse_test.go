@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // oldSDK is a server of the SDK on the transport of 2024.
@@ -96,7 +97,7 @@ func TestTransportOf2024ThatCannotBeUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, oldWeb(t, c.stream))
 			err := p.Start(testContext(t), []string{"s"})
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "top-secret") {
+			if err == nil || !strings.Contains(text.Describe(err), c.want) || strings.Contains(text.Describe(err), "top-secret") {
 				t.Errorf("error %v", err)
 			}
 		})

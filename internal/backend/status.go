@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Status is the state of one server, in the shape of `myc status --json`.
@@ -14,6 +15,7 @@ type Status struct {
 	Tools    int       `json:"tools"`
 	Since    time.Time `json:"since,omitzero"`
 	Error    string    `json:"error,omitempty"` // why it failed, or what was left out of its catalog
+	Hint     string    `json:"hint,omitempty"`  // what a person does about it
 	Held     int       `json:"held,omitzero"`   // items in quarantine
 	LeftOut  []string  `json:"-"`               // items that were left out of its catalog, each with the reason
 	Breaker  string    `json:"breaker"`         // closed, open, half-open
@@ -35,11 +37,19 @@ const (
 	StateDisabled = "disabled" // the operator switched it off
 )
 
+// fail records why the server cannot be used.
+func (s *Status) fail(err error) {
+	if err != nil {
+		s.Error, s.Hint = err.Error(), text.HintOf(err)
+	}
+}
+
 // status describes the entry.
 func (e *entry) status() Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := Status{Name: e.name, State: e.state, Since: e.since, Error: e.fault, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
+	s := Status{Name: e.name, State: e.state, Since: e.since, Held: len(e.held), LeftOut: e.leftOut, Breaker: breakerClosed}
+	s.fail(e.fault)
 	for _, d := range e.definitions {
 		if d.Item.Kind == policy.Tool {
 			s.Tools++
@@ -55,8 +65,8 @@ func (e *entry) status() Status {
 		return s
 	}
 	s.Breaker, s.Retry = e.breaker.state()
-	if s.Breaker != breakerClosed && e.fault == "" {
-		s.Error = e.breaker.failure()
+	if s.Breaker != breakerClosed && e.fault == nil {
+		s.fail(e.breaker.failure())
 	}
 	if now := e.pool.now(); e.conn == nil && e.backoff.until.After(now) && e.backoff.until.After(s.Retry) {
 		s.Retry = e.backoff.until

@@ -12,18 +12,19 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
 // underLock runs f while nobody else of us changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(filepath.Join(dir, ".mycelium"), 0o700); err != nil {
+	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
 		return err
 	}
-	lock, err := atomicfile.LockWait(filepath.Join(dir, ".mycelium", "edit.lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(filepath.Join(state.Folder(dir), "edit.lock"), 5*time.Second)
 	if err != nil {
 		return err
 	}
@@ -68,19 +69,19 @@ func onlyComments(text []byte) bool {
 func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
 	err = underLock(dir, func() error {
 		path := filepath.Join(dir, RulesFile)
-		text, err := readFile(path)
+		file, err := readFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %s", RulesFile, plain(err))
 		}
 		var doc rulesDocument
-		_ = yamlfile.Decode(RulesFile, text, &doc) // AppendRule reports what does not hold
+		_ = yamlfile.Decode(RulesFile, file, &doc) // AppendRule reports what does not hold
 		for n := 1; r.Name == "" || slices.ContainsFunc(doc.Rules, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
 			r.Name = fmt.Sprintf("said-%d", n)
 		}
 		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); faulty(problems) {
 			return fmt.Errorf("the rule does not compile: %s", problems[0].Message)
 		}
-		by = approval.OneLine(by)
+		by = text.OneLine(by)
 		reason := r.Reason
 		if reason == "" {
 			reason = "Said by " + by + "."

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -36,7 +37,7 @@ func ApprovedRule(r approval.Request) (policy.Rule, error) {
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule, once)
 	case len(r.Args) > maxRuleArgs:
 		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
-	case bytes.Contains(r.Args, []byte("[REDACTED]")):
+	case r.HoldsSecret():
 		return none, fmt.Errorf("the arguments hold a secret, which does not belong into a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
 		return none, fmt.Errorf("it executes a file that was written in this session, and may say something else tomorrow%s", once)
@@ -102,28 +103,28 @@ func AppendRule(path, comment, reason string, r policy.Rule) error {
 	name := filepath.Base(path)
 	var before, after rulesDocument
 	if faulty(yamlfile.Decode(name, old, &before)) {
-		return hinted{fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it"}
+		return text.Hinted(fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it")
 	}
 	indent := "  "
-	text := ensureNewline(slices.Clone(old))
+	file := ensureNewline(slices.Clone(old))
 	switch {
 	case len(bytes.TrimSpace(old)) == 0:
-		text = []byte("version: 1\nrules:\n")
+		file = []byte("version: 1\nrules:\n")
 	case len(before.Rules) == 0:
 		if yamlfile.Line(old, "$.rules") == 0 {
-			text = append(text, "rules:\n"...)
+			file = append(file, "rules:\n"...)
 		}
 	default:
 		indent = indentOf(old, yamlfile.Line(old, "$.rules[0]"))
 	}
 	item := ruleText(indent, comment, reason, r)
-	text = append(text, item...)
-	problems := yamlfile.Decode(name, text, &after)
+	file = append(file, item...)
+	problems := yamlfile.Decode(name, file, &after)
 	n := len(before.Rules)
 	if faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) || !sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
-		return hinted{fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n" + item}
+		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
 	}
-	if err := atomicfile.Write(path, text, 0o644); err != nil {
+	if err := atomicfile.Write(path, file, 0o644); err != nil {
 		return fmt.Errorf("write rule: %w", err)
 	}
 	return nil
@@ -167,10 +168,10 @@ func sameRules(a, b []policy.Rule) bool {
 
 // ApprovedComment is the comment over a written rule: who approved it, when, and how to undo it.
 func ApprovedComment(r approval.Request, a approval.Answer) (comment, reason string) {
-	by := approval.OneLine(a.By)
+	by := text.OneLine(a.By)
 	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via, a.Time.Format(time.DateOnly), r.ID)
 	if a.Reason != "" {
-		comment += " Why: " + approval.OneLine(a.Reason)
+		comment += " Why: " + text.OneLine(a.Reason)
 	}
 	return comment, "Approved by " + by + "."
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -26,6 +27,9 @@ type Category struct {
 
 var categoryID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
 
+// generalCategory is the category of what no other category takes.
+const generalCategory = "general"
+
 // defaultCategories are those of D8, and after them those of A51.
 var defaultCategories = []Category{
 	{ID: "filesystem", Name: "Filesystem", Description: "File operations", Order: 1},
@@ -37,21 +41,7 @@ var defaultCategories = []Category{
 	{ID: "vcs", Name: "Version Control", Description: "Repositories and their history", Order: 7},
 	{ID: "network", Name: "Network", Description: "Requests to other machines", Order: 8},
 	{ID: "execution", Name: "Execution", Description: "Running programs and code", Order: 9},
-	{ID: "general", Name: "General", Description: "Everything else", Order: 10},
-}
-
-// categoryWords is the table of A51: the first category one of whose words is in the name of a tool takes it, else the first one
-// of whose words is in the description.
-var categoryWords = []struct{ category, words string }{
-	{"vcs", "git github gitlab commit commits branch branches rebase checkout repository repo stash blame"},
-	{"search", "search find grep glob lookup"},
-	{"chain", "chain chains"},
-	{"task", "task tasks todo"},
-	{"session", "session sessions"},
-	{"command", "command commands shell bash terminal"},
-	{"execution", "exec execute run eval spawn script process sandbox interpreter"},
-	{"network", "http https fetch url urls web browser download upload request webhook navigate"},
-	{"filesystem", "file files directory directories folder folders path filesystem"},
+	{ID: generalCategory, Name: "General", Description: "Everything else", Order: 10},
 }
 
 // Categories are the categories of a project's tools.
@@ -75,7 +65,7 @@ func ReadCategories(p *Project) (*Categories, error) {
 	list, problems := parseCategories(data)
 	for _, pr := range problems {
 		if !pr.Warning {
-			return nil, hinted{fmt.Errorf("%s:%d: %s", pr.File, pr.Line, pr.Message), pr.Hint}
+			return nil, text.Hinted(fmt.Errorf("%s:%d: %s", pr.File, pr.Line, pr.Message), pr.Hint)
 		}
 	}
 	c.list, c.text = list, data
@@ -116,7 +106,7 @@ func parseCategories(data []byte) ([]Category, []policy.Problem) {
 	return list, problems
 }
 
-// of is the category of a tool: what categories.yaml says, else what its server's entry says, else the table.
+// of is the category of a tool: what categories.yaml says, else what its server's entry says, else what its name or description is about.
 func (c *Categories) of(it policy.Item, description string) string {
 	for _, cat := range c.list {
 		for _, t := range cat.Tools {
@@ -131,17 +121,10 @@ func (c *Categories) of(it policy.Item, description string) string {
 	if it.IsControl() { // they read and change the session, whatever their words
 		return "session"
 	}
-	for _, text := range []string{it.Name, description} {
-		ws := words(text)
-		for _, row := range categoryWords {
-			for _, w := range ws {
-				if slices.Contains(strings.Fields(row.words), strings.ToLower(w)) {
-					return row.category
-				}
-			}
-		}
+	if group := policy.KindOf(it).Group; group != generalCategory {
+		return group
 	}
-	return "general"
+	return policy.GroupOf(description)
 }
 
 // Render is categories.yaml with everything in it that a tool may be in: what an existing file lacks is added behind what it has,
@@ -179,30 +162,30 @@ func (c *Categories) Render() ([]byte, error) {
 // appendCategories writes categories behind those that a file has, in its indentation, and makes sure by reading the result that
 // the file still says what it said.
 func appendCategories(old []byte, had, add []Category) ([]byte, error) {
-	text := slices.Clone(old)
+	file := slices.Clone(old)
 	indent := "  "
 	if len(had) == 0 {
 		if len(bytes.TrimSpace(old)) > 0 && yamlfile.Line(old, "$.categories") == 0 && len(yamlfile.Keys(old)) == 0 {
-			text = append(ensureNewline(text), "\ncategories:\n"...) // comments only
+			file = append(ensureNewline(file), "\ncategories:\n"...) // comments only
 		} else if len(bytes.TrimSpace(old)) == 0 {
-			text = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
+			file = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
 				"# tools: [patterns] puts tools into a category whatever their names say.\ncategories:\n")
 		}
 	} else if m := regexp.MustCompile(`(?m)^( *)- `).FindSubmatch(old); m != nil {
 		indent = string(m[1])
 	}
-	text = ensureNewline(text)
+	file = ensureNewline(file)
 	for _, c := range add {
-		text = fmt.Appendf(text, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
+		file = fmt.Appendf(file, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
 		if c.Description != "" {
-			text = fmt.Appendf(text, "%s  description: %s\n", indent, yamlText(c.Description))
+			file = fmt.Appendf(file, "%s  description: %s\n", indent, yamlText(c.Description))
 		}
-		text = fmt.Appendf(text, "%s  order: %d\n", indent, c.Order)
+		file = fmt.Appendf(file, "%s  order: %d\n", indent, c.Order)
 	}
 	var again struct {
 		Categories []Category `yaml:"categories"`
 	}
-	problems := yamlfile.Decode(CategoriesFile, text, &again)
+	problems := yamlfile.Decode(CategoriesFile, file, &again)
 	same := func(a, b Category) bool {
 		return a.ID == b.ID && a.Name == b.Name && a.Description == b.Description && a.Order == b.Order && slices.Equal(a.Tools, b.Tools)
 	}
@@ -211,10 +194,10 @@ func appendCategories(old []byte, had, add []Category) ([]byte, error) {
 		for _, c := range add {
 			ids = append(ids, c.ID)
 		}
-		return nil, hinted{fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
-			"add the categories " + strings.Join(ids, ", ") + " as items of `categories:`, each on lines of its own"}
+		return nil, text.Hinted(fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
+			"add the categories "+strings.Join(ids, ", ")+" as items of `categories:`, each on lines of its own")
 	}
-	return text, nil
+	return file, nil
 }
 
 func ensureNewline(b []byte) []byte {

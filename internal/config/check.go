@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -128,7 +129,7 @@ func lineOf(data []byte, key string) int {
 
 // nearest is a hint that names what was meant, or every choice.
 func nearest(word string, choices []string) string {
-	if near := yamlfile.Nearest(word, choices); near != "" {
+	if near := text.Nearest(word, choices); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return "write " + strings.Join(choices[:len(choices)-1], ", ") + " or " + choices[len(choices)-1]

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -23,7 +25,8 @@ func (p *Project) check() {
 	for i, s := range p.Skills {
 		grants[i] = s.Grant
 	}
-	_, problems := policy.New(p.source(nil, grants))
+	pol, problems := policy.New(p.source(nil, grants))
+	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
 		switch id := roleOf(pr); {
 		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile tells, with the catalog
@@ -63,7 +66,7 @@ func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) pol
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Broken: p.Broken, Commands: ReadCommand,
+		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
 	}
 }
 
@@ -81,11 +84,29 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 		problems = append(problems, s.Problems...)
 	}
 	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
+	more = append(more, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range more {
+		if pr.Tool != "" {
+			if near := skill.NearestTool(pr.Tool, toolNames(c.Definitions)); near != "" {
+				pr.Hint = "did you mean " + near + "? Until then " + pr.Hint
+			}
+		}
 		problems = append(problems, p.locate(pr))
 	}
 	problems = append(problems, p.checkNames(pol, lib)...)
 	return pol, lib, fresh(problems, p.Problems)
+}
+
+// toolNames are the names of the tools of a catalog, sorted.
+func toolNames(defs []policy.Definition) []string {
+	var out []string
+	for _, d := range defs {
+		if d.Item.Kind == policy.Tool {
+			out = append(out, d.Item.String())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // bounded are the grants of the valid skills, and for each of them whose namesake in the user's folder did not load a grant to
@@ -123,7 +144,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 			return
 		}
 		hint := "known " + what + "s: " + strings.Join(known, ", ")
-		if near := yamlfile.Nearest(name, known); near != "" {
+		if near := text.Nearest(name, known); near != "" {
 			hint = "did you mean " + near + "?"
 		} else if len(known) == 0 {
 			hint = "no " + what + " is declared; run: myc init"

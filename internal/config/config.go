@@ -14,10 +14,12 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
+	"mycelium/internal/state"
 )
 
 // The names of the files, relative to a project folder or to the user's folder.
@@ -36,7 +38,7 @@ const (
 	DefaultPromotion     = "auto"
 	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
 	DefaultFallbackAgent = "ask"
-	DefaultAuditDir      = ".mycelium/audit"
+	DefaultAuditDir      = state.FolderName + "/audit"
 	DefaultAuditSync     = "interval"
 	DefaultStore         = "sqlite://.mycelium/mycelium.db" // in File it stands with the absolute path
 	DefaultAddr          = "127.0.0.1:8420"
@@ -153,7 +155,7 @@ type Project struct {
 	Rules              []policy.Rule
 	Problems           []policy.Problem
 	Broken             policy.Broken
-	Policies           []approval.Policy // in words; the user's first
+	Policies           []judge.Policy    // in words; the user's first
 	Unjudged           string            // why no model may judge; empty: nothing is in its way
 	Trusted            bool              // whether the project's own files took effect
 	Untrusted          []string          // the files that would take effect with trust
@@ -246,7 +248,7 @@ func (p *Project) findFolders() error {
 // readProject reads the project's layer if it may take effect. An untrusted one is read too, to say what trust would bring, and
 // dropped whole.
 func (p *Project) readProject() *layer {
-	state, err := stateDir(p.options.Environ)
+	state, err := userState(p.options.Environ)
 	if err == nil {
 		p.Trusted, err = trustedIn(state, p.Dir)
 	}
@@ -274,21 +276,6 @@ func (p *Project) refuseForeignMain(l *layer, state string) {
 	}
 	l.problems = append(l.problems, fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
 	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
-}
-
-// StateDir is the user's state folder for this program: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium. Audit keys and
-// the list of trusted folders lie there, outside every project.
-func StateDir() (string, error) { return stateDir(os.Environ()) }
-
-func stateDir(environ []string) (string, error) {
-	if x := getenv(environ, "XDG_STATE_HOME"); filepath.IsAbs(x) {
-		return filepath.Join(x, "mycelium"), nil
-	}
-	home := getenv(environ, "HOME")
-	if !filepath.IsAbs(home) {
-		return "", fmt.Errorf("find state folder: HOME is not set to an absolute path")
-	}
-	return filepath.Join(home, ".local", "state", "mycelium"), nil
 }
 
 // getenv reads a variable from an environment; the last entry counts, as in a process.

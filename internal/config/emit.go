@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/text"
 )
 
 // plainText is text that YAML reads back as the same text without quotes, whatever stands around it.
@@ -39,12 +40,14 @@ func yamlText(s string) string {
 			b.WriteString(`\t`)
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"): // a byte that is no UTF-8
 			b.WriteString(`\uFFFD`)
-		case r < 0x20 || r >= 0x7f && r < 0xa0:
+		case !text.IsHidden(r):
+			b.WriteRune(r)
+		case r <= 0xff:
 			fmt.Fprintf(&b, `\x%02X`, r)
-		case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r == 0xfffe || r == 0xffff:
+		case r <= 0xffff:
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
-			b.WriteRune(r)
+			fmt.Fprintf(&b, `\U%08X`, r)
 		}
 	}
 	b.WriteByte('"')

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/text"
 )
 
 // entry is one of mcpServers in mycelium.yaml.
@@ -36,22 +37,22 @@ type span time.Duration
 
 // UnmarshalYAML reads it.
 func (d *span) UnmarshalYAML(unmarshal func(any) error) error {
-	var text string
-	if err := unmarshal(&text); err != nil {
+	var word string
+	if err := unmarshal(&word); err != nil {
 		return err
 	}
-	v, err := time.ParseDuration(text)
-	if ms, numErr := strconv.ParseFloat(text, 64); numErr == nil {
+	v, err := time.ParseDuration(word)
+	if ms, numErr := strconv.ParseFloat(word, 64); numErr == nil {
 		if ms < 0 || ms > 24*3600*1000 || ms != ms {
-			return hinted{fmt.Errorf("duration %q is out of range", text), "write 0 to 24h; a bare number is milliseconds"}
+			return text.Hinted(fmt.Errorf("duration %q is out of range", word), "write 0 to 24h; a bare number is milliseconds")
 		}
 		v, err = time.Duration(ms*float64(time.Millisecond)), nil
 	}
 	if err != nil {
-		return hinted{fmt.Errorf("duration %q cannot be read", text), "write 30s, 500ms or 2m; a bare number is milliseconds"}
+		return text.Hinted(fmt.Errorf("duration %q cannot be read", word), "write 30s, 500ms or 2m; a bare number is milliseconds")
 	}
 	if v < 0 || v > 24*time.Hour {
-		return hinted{fmt.Errorf("duration %q is out of range", text), "write 0 to 24h"}
+		return text.Hinted(fmt.Errorf("duration %q is out of range", word), "write 0 to 24h")
 	}
 	*d = span(v)
 	return nil
@@ -59,15 +60,6 @@ func (d *span) UnmarshalYAML(unmarshal func(any) error) error {
 
 // MarshalText writes it.
 func (d span) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// hinted is an error that tells how to mend it.
-type hinted struct {
-	error
-	hint string
-}
-
-// Hint is how to mend it.
-func (h hinted) Hint() string { return h.hint }
 
 // clientEntry is one of mcpServers in config.json or .mcp.json: an entry with the keys that clients have besides. Those that we
 // cannot honour are named, so that each is either mapped or spoken of; a key that is in neither struct is an error.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
@@ -34,7 +35,7 @@ type layer struct {
 	skills      []skill.Skill
 	roles       []policy.Role
 	rules       []policy.Rule
-	policies    []approval.Policy
+	policies    []judge.Policy
 	unjudged    string          // why no model may judge; empty: nothing is in its way
 	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
 	problems    []policy.Problem

@@ -20,10 +20,10 @@ var malformed = []struct {
 	{"deadline", "mycelium.yaml", "approval:\n  deadline: soon\n", `mycelium.yaml:2: approval.deadline: duration "soon": write "300s", or a number of seconds, from 0 to 24h`, "all"},
 	{"mode of approvals", "mycelium.yaml", "approval:\n  mode: phone\n", `mycelium.yaml:2: approval.mode is "phone" (write auto, local or remote)`, "all"},
 	{"who is asked", "mycelium.yaml", "approval:\n  askVia: agent\n", `mycelium.yaml:2: approval.askVia is "agent" (write client or queue)`, "all"},
-	{"limit of nothing", "mycelium.yaml", "limits:\n  guest:\n    perMinute: 0\n", `mycelium.yaml:3: limits.guest.perMinute: write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule`, "all"},
-	{"limit below nothing", "mycelium.yaml", "limits: {guest: {session: {concurrent: -1}}}\n", `mycelium.yaml:1: limits.guest.session.concurrent: write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule`, "all"},
-	{"limit that is no number", "mycelium.yaml", "limits: {guest: {perDay: 1.5}}\n", `mycelium.yaml:1: limits.guest.perDay: write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule`, "all"},
-	{"limit over all bounds", "mycelium.yaml", "limits: {guest: {perHour: 99999999999999999999}}\n", `mycelium.yaml:1: limits.guest.perHour: write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule`, "all"},
+	{"limit of nothing", "mycelium.yaml", "limits:\n  guest:\n    perMinute: 0\n", `mycelium.yaml:3: limits.guest.perMinute: write a whole number of calls from 1 to 1000000000; to forbid all calls, write a deny rule`, "all"},
+	{"limit below nothing", "mycelium.yaml", "limits: {guest: {session: {concurrent: -1}}}\n", `mycelium.yaml:1: limits.guest.session.concurrent: write a whole number of calls from 1 to 1000000000; to forbid all calls, write a deny rule`, "all"},
+	{"limit that is no number", "mycelium.yaml", "limits: {guest: {perDay: 1.5}}\n", `mycelium.yaml:1: limits.guest.perDay: write a whole number of calls from 1 to 1000000000; to forbid all calls, write a deny rule`, "all"},
+	{"limit over all bounds", "mycelium.yaml", "limits: {guest: {perHour: 99999999999999999999}}\n", `mycelium.yaml:1: limits.guest.perHour: write a whole number of calls from 1 to 1000000000; to forbid all calls, write a deny rule`, "all"},
 	{"unknown limit", "mycelium.yaml", "limits: {guest: {perSecond: 1}}\n", `mycelium.yaml:1: unknown key "perSecond" in limits.guest (known keys: concurrent, perDay, perHour, perMinute, session, tools)`, "all"},
 	{"limit of a tool that is no name", "mycelium.yaml", "limits:\n  guest:\n    tools: {search: {perMinute: 1}}\n", `mycelium.yaml:3: limits.guest.tools: tool name "search": no "__" between server and tool; write server__tool (write server__tool, server__* or *)`, "all"},
 	{"limit of a role that is no name", "mycelium.yaml", "limits:\n  'a b': {perMinute: 1}\n", `mycelium.yaml:2: limits names the role "a b" (use 1 to 64 of the characters A-Z a-z 0-9 . _ -, or "*" for every role)`, "all"},
@@ -181,6 +181,28 @@ func TestNamesThatNobodyDeclares(t *testing.T) {
 	}
 	if faulty(p.Problems) || p.Broken.All != "" {
 		t.Errorf("%q %+v", lines(p.Problems), p.Broken)
+	}
+}
+
+// TestToolsThatAreNotThere are warnings with the tool of the catalog that was probably meant.
+func TestToolsThatAreNotThere(t *testing.T) {
+	w := newWorld(t)
+	w.write("roles/r.yaml", "toolIds: [list_directry, files__raed_file, nothing_like_it]\n")
+	w.trust()
+	_, _, problems := w.load().Compile(builtin(t, w.dir))
+	var got []string
+	for _, l := range lines(problems) {
+		if strings.Contains(l, "toolIds") {
+			got = append(got, l)
+		}
+	}
+	want := []string{
+		`warning: roles/r.yaml:1: role r: toolIds: "list_directry" is not the name of a tool (did you mean files__list_directory? Until then it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "files__raed_file" is not in the catalog (did you mean files__read_file? Until then it grants nothing)`,
+		`warning: roles/r.yaml:1: role r: toolIds: "nothing_like_it" is not the name of a tool (it grants nothing)`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

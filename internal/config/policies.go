@@ -8,15 +8,16 @@ import (
 	"slices"
 	"time"
 
-	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
 // policiesDocument is policies.yaml.
 type policiesDocument struct {
-	Policies []approval.Policy `yaml:"policies"`
+	Policies []judge.Policy `yaml:"policies"`
 }
 
 // policiesHint shows what a policy looks like.
@@ -25,7 +26,7 @@ const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__B
 // readPolicies reads the policies in words of both files. While one of them does not hold, no model judges: it would not know all that
 // it has to put before its own opinion.
 func (l *layer) readPolicies() {
-	for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
+	for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
 		data, ok, bad := l.read(filepath.Join(l.dir, name))
 		file := l.shown(filepath.Join(l.dir, name))
 		if ok {
@@ -40,7 +41,7 @@ func (l *layer) readPolicies() {
 }
 
 // parsePolicies reads one file; the result begins with what others hold already, whose numbers are taken.
-func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval.Policy, []policy.Problem) {
+func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {
 	var doc policiesDocument
 	problems := yamlfile.Decode(file, data, &doc)
 	if faulty(problems) {
@@ -48,7 +49,7 @@ func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval
 	}
 	for i, p := range doc.Policies {
 		err := p.Check()
-		if err == nil && slices.ContainsFunc(have, func(o approval.Policy) bool { return o.ID == p.ID }) {
+		if err == nil && slices.ContainsFunc(have, func(o judge.Policy) bool { return o.ID == p.ID }) {
 			err = errors.New("the number is taken")
 		}
 		if err != nil {
@@ -63,48 +64,49 @@ func parsePolicies(file string, data []byte, have []approval.Policy) ([]approval
 // AddPolicy writes a new policy at the end of a project's policies.local.yaml, or of policies.yaml with shared, and returns it. What
 // people wrote in there stays as it is. It is an error, and nothing is written, where either file does not hold or the new text would not
 // read back as the old one and the policy.
-func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p approval.Policy, err error) {
-	target := approval.LocalPoliciesFile
+func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p judge.Policy, err error) {
+	target := judge.LocalPoliciesFile
 	if shared {
-		target = approval.PoliciesFile
+		target = judge.PoliciesFile
 	}
 	err = underLock(dir, func() error {
-		var all, own []approval.Policy
-		var text []byte
-		for _, name := range []string{approval.PoliciesFile, approval.LocalPoliciesFile} {
+		var all, own []judge.Policy
+		var file []byte
+		for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
 			data, err := readFile(filepath.Join(dir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s: %s", name, plain(err))
 			}
 			list, problems := parsePolicies(name, data, nil)
 			if faulty(problems) {
-				return hinted{fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first"}
+				return text.Hinted(fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first")
 			}
 			all = append(all, list...)
 			if name == target {
-				own, text = list, data
+				own, file = list, data
 			}
 		}
-		if p, err = approval.NextPolicy(all, description, tool, now); err != nil {
+		if p, err = judge.NextPolicy(all, description, tool, now); err != nil {
 			return err
 		}
-		text = appendItem(text, policiesHead, policyLines(p), func(b []byte) bool {
+		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
 			again, problems := parsePolicies(target, b, nil)
 			return !faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
 		})
-		if text == nil {
-			return hinted{fmt.Errorf("it cannot be written at the end of %s", target), "write policies: as a list, one key a line, and as the last key of the file"}
+		if file == nil {
+			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target),
+				"write policies: as a list, one key a line, and as the last key of the file")
 		}
-		return atomicfile.Write(filepath.Join(dir, target), text, 0o644)
+		return atomicfile.Write(filepath.Join(dir, target), file, 0o644)
 	})
 	if err != nil {
-		return approval.Policy{}, fmt.Errorf("add policy: %w", err)
+		return judge.Policy{}, fmt.Errorf("add policy: %w", err)
 	}
 	return p, nil
 }
 
 // samePolicy compares as a file would.
-func samePolicy(a, b approval.Policy) bool {
+func samePolicy(a, b judge.Policy) bool {
 	return a.ID == b.ID && a.Description == b.Description && a.Tool == b.Tool && a.CreatedAt.Equal(b.CreatedAt)
 }
 
@@ -112,7 +114,7 @@ func samePolicy(a, b approval.Policy) bool {
 const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and after it.\npolicies:\n"
 
 // policyLines is a policy as it is written.
-func policyLines(p approval.Policy) []string {
+func policyLines(p judge.Policy) []string {
 	lines := []string{"- id: " + p.ID, "  description: " + yamlText(p.Description)}
 	if p.Tool != "" {
 		lines = append(lines, "  tool: "+yamlText(p.Tool))

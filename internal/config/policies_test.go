@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/approval"
+	"mycelium/internal/approval/judge"
 	"mycelium/internal/policy"
 )
 
@@ -37,7 +37,7 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 		"policies:\n  - {id: pol_1, description: ''}\n":                                 "it says nothing",
 		"policies:\n  - {id: pol_1, description: \"a\\u202eb\"}\n":                      "characters that cannot be seen",
 		"policies:\n  - {id: pol_1, description: x}\n  - {id: pol_1, description: y}\n": "policies.yaml:3: policy \"pol_1\": the number is taken",
-		"policies:\n  - {id: pol_1, description: x, tool: 'a b'}\n":                     "is no tool name",
+		"policies:\n  - {id: pol_1, description: x, tool: 'a b'}\n":                     "is not a tool name",
 		"policy: []\n": `unknown key "policy"`,
 	} {
 		w := newWorld(t)
@@ -57,7 +57,7 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 	w := newWorld(t)
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	add := func(words, tool string, shared bool) approval.Policy {
+	add := func(words, tool string, shared bool) judge.Policy {
 		t.Helper()
 		p, err := AddPolicy(w.dir, words, tool, shared, now)
 		if err != nil {
@@ -109,7 +109,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 		w := newWorld(t)
 		w.write("mycelium.yaml", "{}\n")
 		path := w.write("rules.yaml", mine)
-		rule, err := approval.ParseRule(`deny Bash(git push *) because "we" push: by hand # 金曜日`)
+		rule, err := judge.ParseRule(`deny Bash(git push *) because "we" push: by hand # 金曜日`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func FuzzPolicies(f *testing.F) {
 	if err := os.Mkdir(filepath.Join(dir, ".mycelium"), 0o755); err != nil {
 		f.Fatal(err)
 	}
-	path := filepath.Join(dir, approval.PoliciesFile)
+	path := filepath.Join(dir, judge.PoliciesFile)
 	f.Fuzz(func(t *testing.T, data []byte, words string) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ var seeds = map[string]struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, problems := ReadToolIndex("index.yaml", data)
+		x, problems := readToolIndex("index.yaml", data)
 		if len(problems) > 0 || len(x.Tools) != 2 || x.SourceHash != "abc123..." || x.Tools[1].ID != "write_file" || !x.Tools[1].Mutates || x.GeneratedAt.Year() != 2025 {
 			t.Errorf("%q %+v", lines(problems), x)
 		}

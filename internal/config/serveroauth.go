@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/text"
 )
 
 // checkOAuth checks how the tokens of a server are got.
@@ -28,8 +29,7 @@ func (l *layer) checkOAuth(s *server, bad complain) {
 		bad("oauth", "oauth needs https: a token could be read on its way", "write the https address of the server")
 	}
 	if err := s.OAuth.Check(); err != nil {
-		message, hint, _ := strings.Cut(err.Error(), " (hint: ")
-		bad("oauth", message, strings.TrimSuffix(hint, ")"))
+		bad("oauth", err.Error(), text.HintOf(err))
 	}
 }
 

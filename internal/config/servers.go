@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -312,7 +313,7 @@ func (l *layer) checkBuiltin(s *server, bad, warn complain) {
 		return
 	case s.Builtin != FilesServer:
 		hint := "the built-in server is: " + FilesServer
-		if near := yamlfile.Nearest(s.Builtin, []string{FilesServer}); near != "" {
+		if near := text.Nearest(s.Builtin, []string{FilesServer}); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		bad("builtin", "there is no built-in server "+quoted(s.Builtin), hint)

@@ -15,13 +15,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/state"
 )
 
 // The generated files (D7, D8), relative to the project folder.
 const (
-	ToolIndexFile  = ".mycelium/tools/index.yaml"
-	CategoriesFile = ".mycelium/tools/categories.yaml"
+	ToolIndexFile  = state.FolderName + "/tools/index.yaml"
+	CategoriesFile = state.FolderName + "/tools/categories.yaml"
 )
 
 // ToolEntry is what people are told about a tool (D6).
@@ -58,37 +58,13 @@ func Humanise(id string) string {
 	if _, name, ok := strings.Cut(id, "__"); ok && name != "" {
 		id = name
 	}
-	ws := words(id)
+	ws := policy.NameWords(id)
 	for i, w := range ws {
 		r := []rune(w)
 		r[0] = unicode.ToUpper(r[0])
 		ws[i] = string(r)
 	}
 	return strings.Join(ws, " ")
-}
-
-// words are the words of a name, split at whatever is neither letter nor digit and where a capital follows a small letter.
-func words(s string) []string {
-	var out []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			out = append(out, string(word))
-			word = nil
-		}
-	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			end()
-			continue
-		}
-		if len(word) > 0 && unicode.IsUpper(r) && unicode.IsLower(word[len(word)-1]) {
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return out
 }
 
 // SourceHash is the SHA-256, in hexadecimal, over a catalog: its items in order, each with its definition in canonical JSON
@@ -146,31 +122,4 @@ func sorted(defs []policy.Definition) []policy.Definition {
 	return slices.SortedStableFunc(slices.Values(defs), func(a, b policy.Definition) int {
 		return strings.Compare(a.Item.String(), b.Item.String())
 	})
-}
-
-// IndexedTool is a tool as an index file has it.
-type IndexedTool struct {
-	ID          string         `yaml:"id" json:"id"`
-	Name        string         `yaml:"name" json:"name"`
-	Description string         `yaml:"description" json:"description"`
-	Category    string         `yaml:"category" json:"category"`
-	Mutates     bool           `yaml:"mutates" json:"mutates"`
-	Parameters  map[string]any `yaml:"parameters" json:"parameters,omitempty"`
-}
-
-// ToolIndex is a tool index as it was read.
-type ToolIndex struct {
-	GeneratedAt time.Time     `yaml:"generatedAt" json:"generatedAt"`
-	SourceHash  string        `yaml:"sourceHash" json:"sourceHash"`
-	Tools       []IndexedTool `yaml:"tools" json:"tools"`
-}
-
-// ReadToolIndex reads an index file, ours or one of the founding documents'.
-func ReadToolIndex(file string, data []byte) (ToolIndex, []policy.Problem) {
-	var x ToolIndex
-	problems := yamlfile.Decode(file, data, &x)
-	if faulty(problems) {
-		return ToolIndex{}, problems
-	}
-	return x, problems
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,16 @@ func TestCategoryOfATool(t *testing.T) {
 	}
 	if got := c.Describe(definition("x__do", `{"description":"Sends a request to a server."}`, false)).Category; got != "network" {
 		t.Errorf("by description: %s", got)
+	}
+}
+
+// TestEveryGroupHasACategory: what policy says that a tool is about is the id of a category.
+func TestEveryGroupHasACategory(t *testing.T) {
+	for _, word := range []string{"git", "grep", "chain", "todo", "session", "shell", "exec", "browser", "folder", "frobnicate"} {
+		group := policy.GroupOf(word)
+		if !slices.ContainsFunc(defaultCategories, func(c Category) bool { return c.ID == group }) {
+			t.Errorf("%s is about %s, which is no category", word, group)
+		}
 	}
 }
 
@@ -118,7 +129,7 @@ tools:
 	if d := cmp.Diff(want, string(data)); d != "" {
 		t.Error(d)
 	}
-	x, problems := ReadToolIndex("index.yaml", data)
+	x, problems := readToolIndex("index.yaml", data)
 	if len(problems) > 0 || x.SourceHash != hash || len(x.Tools) != 2 || x.Tools[0].Description != "Read: the \"contents\"\n# of a file" {
 		t.Errorf("%q %+v", lines(problems), x)
 	}
@@ -193,7 +204,7 @@ func TestParametersRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, problems := ReadToolIndex("x", data)
+		x, problems := readToolIndex("x", data)
 		if len(problems) > 0 {
 			t.Fatalf("%q\n%s", lines(problems), data)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/state"
 )
 
 // trustFile, in the state folder, lists the folders whose own files take effect. It has mode 0600.
@@ -44,7 +45,7 @@ func (f trustedFolder) same(other trustedFolder) bool {
 // Trusted reports whether a folder is trusted; Trust and Revoke change it. The list is kept in the user's state folder. Trust
 // holds for that very folder: not for folders in it, and not for another folder that takes its path.
 func Trusted(dir string) (bool, error) {
-	state, err := StateDir()
+	state, err := state.User()
 	if err != nil {
 		return false, err
 	}
@@ -152,7 +153,7 @@ func readTrust(state string) (*trustList, error) {
 
 // changeTrust changes the list under its lock.
 func changeTrust(change func(*trustList) bool) error {
-	state, err := StateDir()
+	state, err := state.User()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/state"
 )
 
 // hostile is what a cloned repository brings along to start a process and to grant itself everything (T17).
@@ -207,7 +208,7 @@ func TestTrustIsOfTheFolderItself(t *testing.T) {
 func TestTrustList(t *testing.T) {
 	w := newWorld(t)
 	w.trust()
-	state, err := StateDir()
+	state, err := state.User()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,16 +298,16 @@ func TestConfigFlagDoesNotEvadeTrust(t *testing.T) {
 func TestStateDir(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("XDG_STATE_HOME", "relative")
-	if got, err := StateDir(); err != nil || got != filepath.Join(w.home, ".local", "state", "mycelium") {
+	if got, err := state.User(); err != nil || got != filepath.Join(w.home, ".local", "state", "mycelium") {
 		t.Error(got, err)
 	}
 	t.Setenv("XDG_STATE_HOME", "/x/state")
-	if got, err := StateDir(); err != nil || got != "/x/state/mycelium" {
+	if got, err := state.User(); err != nil || got != "/x/state/mycelium" {
 		t.Error(got, err)
 	}
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
-	if _, err := StateDir(); err == nil {
+	if _, err := state.User(); err == nil {
 		t.Error("no error without HOME")
 	}
 }

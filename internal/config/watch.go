@@ -143,7 +143,7 @@ func (v *watch) aim() bool {
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if state, err := stateDir(v.p.options.Environ); err == nil {
+	if state, err := userState(v.p.options.Environ); err == nil {
 		file(filepath.Join(state, trustFile)) // myc trust takes effect in a running daemon
 	}
 	v.files, v.trees = files, trees
@@ -212,7 +212,7 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if state, err := stateDir(p.options.Environ); err == nil {
+	if state, err := userState(p.options.Environ); err == nil {
 		note(filepath.Join(state, trustFile))
 	}
 	for _, dir := range []string{p.UserDir, p.Dir} {

@@ -26,6 +26,12 @@ var ErrOwned = errors.New("another process owns this project")
 // ErrNotRunning means that nobody owns the project, or that its owner is just ending.
 var ErrNotRunning = errors.New("no daemon is running for this project")
 
+// ErrSilent means that an owner has the socket and does not greet.
+var ErrSilent = errors.New("the daemon of this project does not answer")
+
+// ErrLost means that the owner took a question and went away without an answer.
+var ErrLost = errors.New("the daemon ended in the middle")
+
 // maxHandOver is how long Own waits for an owner that has the lock but no socket: one that just begins, or that ends its backends.
 const maxHandOver = 10 * time.Second
 

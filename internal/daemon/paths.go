@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"mycelium/internal/state"
 )
 
 // maxSocketPath is how long the path of a Unix socket may be, in bytes: sun_path has 108 with the closing NUL (unix(7)).
@@ -34,12 +36,12 @@ func PathsOf(dir string) (Paths, error) {
 	}
 	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
 	name := hex.EncodeToString(sum[:12]) + ".sock"
-	state := filepath.Join(dir, ".mycelium")
+	folder := state.Folder(dir)
 	p := Paths{
-		Lock:   filepath.Join(state, "daemon.lock"),
+		Lock:   filepath.Join(folder, "daemon.lock"),
 		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
-		Log:    filepath.Join(state, "log", "daemon.log"),
-		Info:   filepath.Join(state, "daemon.json"),
+		Log:    filepath.Join(folder, "log", "daemon.log"),
+		Info:   filepath.Join(folder, "daemon.json"),
 	}
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) && checkFolder(run, false) == nil {
 		if s := filepath.Join(run, "mycelium", name); len(s) <= maxSocketPath {

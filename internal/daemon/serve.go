@@ -14,12 +14,16 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/rpc"
 )
 
 // helloMethod is answered by every owner. Its answer tells a client that its connection was taken, not only queued.
 const helloMethod = "daemon/hello"
+
+// askMethod is answered by every owner as the method that its params name, with a greeting: for a client that asks one thing.
+const askMethod = "daemon/ask"
 
 // The bounds of serving.
 const (
@@ -210,6 +214,7 @@ type link struct {
 	v     *serving
 	who   Caller
 	calls sync.WaitGroup
+	slots chan struct{}
 
 	mu   sync.Mutex // one writer at a time
 	conn *net.UnixConn
@@ -217,11 +222,14 @@ type link struct {
 
 func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &link{v: v, who: who, conn: c}
+	l := &link{v: v, who: who, conn: c, slots: make(chan struct{}, maxAtOnce)}
 	defer l.calls.Wait()
 	defer cancel()
-	lines := rpc.NewLines(c, maxMessage)
-	slots := make(chan struct{}, maxAtOnce)
+	return l.read(ctx, cancel, rpc.NewLines(c, maxMessage))
+}
+
+// read reads requests and has them answered, until the connection ends.
+func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.Lines) error {
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, rpc.ErrTooLong) {
@@ -242,16 +250,24 @@ func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error 
 		if !m.IsRequest() {
 			continue // a notification, or an answer to a question that was not asked
 		}
-		if open, ok := v.Streams[m.Method]; ok {
+		if m.Method == askMethod { // whoever has read it answers it, since it takes time to wake another; the other reads on
+			l.calls.Go(func() {
+				defer cancel() // the client is gone
+				_ = l.read(ctx, cancel, lines)
+			})
+			l.call(ctx, m)
+			return nil
+		}
+		if open, ok := l.v.Streams[m.Method]; ok {
 			l.calls.Wait() // their answers come before the stream's first line
 			if taken, err := l.stream(ctx, m, open, lines); taken {
 				return err
 			}
 			continue
 		}
-		slots <- struct{}{}
+		l.slots <- struct{}{}
 		l.calls.Go(func() {
-			defer func() { <-slots }()
+			defer func() { <-l.slots }()
 			l.call(ctx, m)
 		})
 	}
@@ -273,11 +289,31 @@ func (l *link) do(ctx context.Context, m rpc.Message) (result any, e *rpc.Error)
 	if m.Method == helloMethod {
 		return hello{PID: os.Getpid(), Lock: l.v.lock}, nil
 	}
+	if m.Method == askMethod {
+		var a question
+		if err := json.Unmarshal(m.Params, &a); err != nil {
+			return nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: "parameters: " + err.Error()}
+		}
+		m.Method, m.Params = a.Method, a.Params
+		defer func() { result = greeting{l.v.lock, result} }()
+	}
 	method, ok := l.v.Methods[m.Method]
 	if !ok {
 		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "the daemon has no method " + m.Method + "; is it of another version? `myc stop` ends it"}
 	}
 	return method(ctx, l.who, m.Params)
+}
+
+// question is the params of askMethod.
+type question struct {
+	Method string         `json:"method"`
+	Params jsontext.Value `json:"params"`
+}
+
+// greeting is the answer to askMethod.
+type greeting struct {
+	Lock   string `json:"lock"`
+	Result any    `json:"result"`
 }
 
 // hello is the answer to helloMethod: who answers, and for which project.

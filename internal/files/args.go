@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // tool is one row of the table: its definition, what its schema says of the arguments, and what it does.
@@ -54,7 +55,11 @@ func (t *tool) check(raw []byte) error {
 	for _, k := range sortedKeys(args) {
 		p, ok := t.props[k]
 		if !ok {
-			return fmt.Errorf("unknown argument %q: did you mean %q? The arguments are %s", k, nearest(k, t.props), strings.Join(sortedKeys(t.props), ", "))
+			known := sortedKeys(t.props)
+			if near := text.Nearest(k, known); near != "" {
+				return fmt.Errorf("unknown argument %q: did you mean %q? The arguments are %s", k, near, strings.Join(known, ", "))
+			}
+			return fmt.Errorf("unknown argument %q: the arguments are %s", k, strings.Join(known, ", "))
 		}
 		if err := p.check(k, args[k]); err != nil {
 			return err
@@ -93,20 +98,6 @@ func (p property) check(name string, v jsontext.Value) error {
 		}
 	}
 	return nil
-}
-
-// maxKey is how much of an unknown key is compared with the known ones, in bytes.
-const maxKey = 64
-
-// nearest is the known key that is most like k.
-func nearest(k string, props map[string]property) string {
-	best, score := "", maxKey+1
-	for _, p := range sortedKeys(props) {
-		if d := policy.Distance(strings.ToLower(k[:min(len(k), maxKey)]), strings.ToLower(p), maxKey); d < score {
-			best, score = p, d
-		}
-	}
-	return best
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // maxNames is how many names of one folder are read at all: they must be sorted before they can be cut.
@@ -100,8 +101,8 @@ func (s *Server) entries(name string) ([]fs.DirEntry, error) {
 
 // show writes a name for a list of lines: quoted where it could be taken for more than one line or hides something.
 func show(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
+	if text.OneLine(name) != name || strings.ContainsRune(name, unicode.ReplacementChar) {
+		return text.OneLine(strconv.Quote(name)) // Quote lets letters that are drawn as nothing stand
 	}
 	return name
 }

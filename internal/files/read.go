@@ -141,16 +141,16 @@ func textPage(t []byte, offset, size, limit int64) answer {
 			t = t[:i+1]
 		}
 	}
-	return paged(answer{Content: []block{text(string(t))}}, offset, int64(len(t)), size)
+	return paged(answer{Content: []block{textBlock(string(t))}}, offset, int64(len(t)), size)
 }
 
 // paged adds how to go on, where a page is not the whole file.
 func paged(a answer, offset, n, size int64) answer {
 	switch {
 	case offset+n < size:
-		a.Content = append(a.Content, text(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size, offset+n)))
+		a.Content = append(a.Content, textBlock(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size, offset+n)))
 	case offset > 0:
-		a.Content = append(a.Content, text(fmt.Sprintf("[bytes %d to %d of %d; this is the end]", offset, offset+n, size)))
+		a.Content = append(a.Content, textBlock(fmt.Sprintf("[bytes %d to %d of %d; this is the end]", offset, offset+n, size)))
 	}
 	return a
 }

@@ -35,19 +35,19 @@ type resource struct {
 	Blob     []byte `json:"blob"` // base64 on the wire
 }
 
-// text makes a text block. Bytes that are no UTF-8 (a file's name may hold some) are shown as the replacement character.
-func text(s string) block {
+// textBlock makes a text block. Bytes that are no UTF-8 (a file's name may hold some) are shown as the replacement character.
+func textBlock(s string) block {
 	s = strings.ToValidUTF8(s, "�")
 	return block{Type: "text", Text: &s}
 }
 
 func say(format string, args ...any) answer {
-	return answer{Content: []block{text(fmt.Sprintf(format, args...))}}
+	return answer{Content: []block{textBlock(fmt.Sprintf(format, args...))}}
 }
 
 // failure is the answer of a tool that could not do what it was asked to.
 func failure(name string, err error) []byte {
-	raw, merr := json.Marshal(answer{Content: []block{text(name + ": " + err.Error())}, IsError: true})
+	raw, merr := json.Marshal(answer{Content: []block{textBlock(name + ": " + err.Error())}, IsError: true})
 	if merr != nil { // cannot happen: text is made valid
 		return []byte(`{"content":[{"type":"text","text":"the tool failed"}],"isError":true}`)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // The bounds of one search besides MaxMatches.
@@ -286,13 +287,9 @@ func shown(line []byte, re *regexp.Regexp) string {
 		for at > 0 && !utf8.RuneStart(line[at]) {
 			at--
 		}
-		end := min(at+maxLineShown, len(line))
-		for end > at && end < len(line) && !utf8.RuneStart(line[end]) {
-			end--
-		}
-		line = line[at:end]
+		line = line[at:]
 	}
-	return strings.ToValidUTF8(string(line), "�")
+	return strings.ToValidUTF8(text.Prefix(string(line), maxLineShown), "�")
 }
 
 // secretNames are names, in lower case, of files that a search does not look into where nobody told it what the caller may read.

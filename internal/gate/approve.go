@@ -221,7 +221,7 @@ func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
 	}
 	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.byItem[a.Item].notes, a.facts)
 	if a.Item.Server == "" {
-		r.Tool = bounded(a.Asked, maxAsked)
+		r.Tool = masked(a.Asked, maxAsked)
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID

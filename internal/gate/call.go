@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
+	"mycelium/internal/text"
 )
 
 // Request is one use of an item.
@@ -236,12 +238,20 @@ func (g *Gate) refuse(ctx context.Context, c *Admission, d policy.Decision) erro
 	case d.Effect == policy.Ask && !c.NoWait:
 		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
-	return &DeniedError{Decision: d, Asked: c.Asked, Invalid: c.Invalid != ""}
+	denied := c.denied(d)
+	denied.Invalid = c.Invalid != ""
+	return denied
+}
+
+// denied is a refusal as the caller may read it: without what has the form of a secret, which a fault of its arguments can quote.
+func (c *Admission) denied(d policy.Decision) *DeniedError {
+	d.Reason = credential.Mask(d.Reason)
+	return &DeniedError{Decision: d, Asked: c.Asked}
 }
 
 // unknown is the one refusal of what does not exist and of what may not be seen (T7).
 func (c *Admission) unknown() error {
-	return &DeniedError{Asked: c.Asked, Decision: policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked}}
+	return c.denied(policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked})
 }
 
 // run carries an allowed call to whoever answers it: one of our control tools, or a backend. A panic of a server in this
@@ -362,9 +372,9 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", bounded(failed.Error(), maxError)
+		r.Outcome, r.Error = "error", masked(text.Describe(failed), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", bounded(rawjson.TextAt(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", masked(rawjson.TextAt(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
@@ -380,6 +390,9 @@ const (
 	maxError = 500
 	maxAsked = 500
 )
+
+// masked is a text of others in at most so many bytes. It is masked before it is cut: a half of a secret has no form.
+func masked(s string, most int) string { return text.Truncate(credential.Mask(s), most) }
 
 // record is what both records of a call share.
 func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
@@ -397,7 +410,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool, r.ToolUse = bounded(r.Tool, maxAsked), bounded(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = masked(r.Tool, maxAsked), masked(c.ToolUse, maxAsked)
 	return r
 }
 

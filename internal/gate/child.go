@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Child is a subagent of the agent that a session belongs to: a principal of its own, which never exceeds the session's (W4).
@@ -27,7 +28,7 @@ func (c *Child) name(parent string) string {
 		}
 		return r
 	}, c.ID)
-	return parent + "/" + bounded(id, maxChild)
+	return parent + "/" + text.Truncate(id, maxChild)
 }
 
 // scopedFor is what decides about a child of the session, or about the session itself: nil.

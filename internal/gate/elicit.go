@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/text"
 )
 
 // A client that can be asked (elicitation) is asked in place about a call of its own, where the configuration says so: in the old era by a
@@ -103,15 +104,15 @@ func clientAnswer(result []byte) (a approval.Answer, ok bool) {
 // clientText is what the form says: the call with its real arguments, every character visible.
 func clientText(r approval.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "May %s run?", approval.OneLine(r.Tool))
+	fmt.Fprintf(&b, "May %s run?", text.OneLine(r.Tool))
 	if r.Risk != "" {
 		fmt.Fprintf(&b, " Risk: %s.", r.Risk)
 	}
 	if r.Reason != "" {
-		fmt.Fprintf(&b, " %s", approval.OneLine(r.Reason))
+		fmt.Fprintf(&b, " %s", text.OneLine(r.Reason))
 	}
 	if len(r.Args) > 0 {
-		fmt.Fprintf(&b, "\n%s", approval.Visible(string(r.Args)))
+		fmt.Fprintf(&b, "\n%s", text.Visible(string(r.Args)))
 	}
 	return b.String()
 }

@@ -32,6 +32,7 @@ func Facts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home
 			return policy.Facts{Dir: dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
+		r.pushed(&f.Parts[i])
 	}
 	return f, nil
 }
@@ -46,35 +47,18 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 		return policy.ArgFacts(it, notes, args, dir)
 	}
 	f := policy.ArgFacts(it, notes, args, dir)
-	if it.Kind != policy.Tool || it.Server == policy.AgentServer || !runsCommands(it.Name) {
-		return f
-	}
 	for key, v := range args {
 		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
 		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
-			f.Parts = append(f.Parts, shell.Facts(commandLine(v, args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
+			if policy.KindOf(it).Commands {
+				f.Parts = append(f.Parts, shell.Facts(commandLine(v, args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
+			}
 		}
 	}
 	return f
 }
 
 var bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
-
-// runsCommands reports whether the name of a tool says that it runs commands: exec, run_command, bash, openTerminal.
-func runsCommands(name string) bool {
-	start := 0
-	for i := 0; i <= len(name); i++ {
-		if i < len(name) && (name[i] >= 'a' && name[i] <= 'z' || i == start) {
-			continue
-		}
-		switch strings.ToLower(strings.Trim(name[start:i], "_-.0123456789")) {
-		case "exec", "execute", "run", "shell", "bash", "sh", "zsh", "terminal", "command", "commands", "cmd", "console", "spawn", "ssh":
-			return true
-		}
-		start = i
-	}
-	return false
-}
 
 // commandLine is the command of an argument: a text, or a list of words, with the words of a second argument behind it. What is
 // neither is a command that nobody can read.

@@ -30,7 +30,7 @@ func (g *Gate) Finish(_ context.Context, s *Session, e Late) (bool, error) {
 			r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)
 		}
 		if e.Failed != "" {
-			r.Outcome, r.Error = "error", bounded(e.Failed, maxError)
+			r.Outcome, r.Error = "error", masked(e.Failed, maxError)
 		}
 		if d.Thinking == nil && e.Thinking != nil {
 			late := *e.Thinking

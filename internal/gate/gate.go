@@ -54,6 +54,7 @@ type Options struct {
 	World    World
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
+	Written  string                      // folder that keeps which files each session wrote, out of agents' reach; empty: it is kept in memory only
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it says that it cannot
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // what is counted; nil: nothing
@@ -70,6 +71,7 @@ type Gate struct {
 	db       *store.DB
 	dir      string
 	home     string
+	written  string
 	reload   func(context.Context) error
 	logger   *slog.Logger
 	now      func() time.Time
@@ -98,7 +100,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, reload: o.Reload,
+		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, written: o.Written, reload: o.Reload,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 	}
 	if g.logger == nil {

@@ -210,7 +210,7 @@ func (h *house) open(p plan) {
 	db := h.db
 	h.t.Cleanup(func() { _ = db.Close() })
 	h.Gate, err = New(Options{
-		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"),
+		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"), Written: filepath.Join(h.dir, "written"),
 		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.time,
 	})
 	if err != nil {

@@ -3,6 +3,8 @@ package gate
 import (
 	"fmt"
 	"strings"
+
+	"mycelium/internal/text"
 )
 
 // maxInstructions bounds the text that a client is given at its start, in bytes: it becomes part of every prompt.
@@ -65,5 +67,5 @@ func (sc *scoped) teaching(limit int) string {
 		brief = "Active skills (read each with " + getSkillItem.String() + " before you use its tools):\n"
 	}
 	brief += strings.Join(short, "\n")
-	return bounded(strings.Join(append(parts, brief), "\n\n"), limit)
+	return text.Truncate(strings.Join(append(parts, brief), "\n\n"), limit)
 }

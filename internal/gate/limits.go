@@ -382,7 +382,9 @@ func (g *Gate) tooMany(ctx context.Context, c *Admission, x *exceeded) error {
 	if err := g.recordDecision(ctx, c, d); err != nil {
 		g.logger.Error("a denial is not in the audit log", "call", c.id, "tool", c.Item.String(), "error", err)
 	}
-	return &DeniedError{Decision: d, Asked: c.Asked, RetryAfter: x.retry}
+	denied := c.denied(d)
+	denied.RetryAfter = x.retry
+	return denied
 }
 
 // warnOf tells the operator of limits that are nearly used up: once, until less than half of it is used.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -158,16 +157,4 @@ func (g *Gate) settle(ctx context.Context) error {
 	d.owed, d.lost = nil, 0
 	d.owing.Store(false)
 	return nil
-}
-
-// bounded cuts a text that somebody else chose to at most n bytes, the mark of the cut included, at a character.
-func bounded(s string, n int) string {
-	const mark = "…"
-	if len(s) <= n {
-		return s
-	}
-	for n = max(n-len(mark), 0); n > 0 && !utf8.RuneStart(s[n]); {
-		n--
-	}
-	return s[:n] + mark
 }

@@ -95,7 +95,7 @@ func (g *Gate) mayTake(s *Session, role string, by Actor) error {
 	case by == ByOperator && !exists:
 		return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, orNone(p.Roles()))
 	case by != ByOperator && (!exists || !slices.Contains(s.state.Load().may, role)):
-		return refusal("Unknown role: " + bounded(role, maxEcho))
+		return refusal("Unknown role: " + masked(role, maxEcho))
 	case s.issuer != "" && !slices.Contains(s.state.Load().may, role):
 		// It would fall back with the next request, and a role below the token's would be a restriction that does not hold.
 		return fmt.Errorf("role %q is none that this session's tokens allow (%s): %s decides that; myc session end ends the session",
@@ -254,7 +254,7 @@ func unknownSkill(sc *scoped, name string, by Actor) error {
 	if by == ByOperator {
 		return fmt.Errorf("no skill %q is open to role %q (open are: %s)", name, sc.state.role, orNone(sc.open))
 	}
-	return refusal("Unknown skill: " + bounded(name, maxEcho))
+	return refusal("Unknown skill: " + masked(name, maxEcho))
 }
 
 // maxEcho bounds what an answer repeats of what the caller wrote, in bytes.

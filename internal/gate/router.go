@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 // The control tools of mycelium-router: roles, active skills, context, reasoning (A14, A16, A48, B31).
@@ -290,7 +291,7 @@ func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 	}
 	tokens, _ := a["thinkingTokens"].(int64)
 	t := &audit.Thinking{
-		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: bounded(a.text("modelId"), maxEcho), Tokens: int(tokens),
+		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: text.Truncate(a.text("modelId"), maxEcho), Tokens: int(tokens),
 		CapturedAt: g.now(), Summary: a.text("summary"), Claimed: true,
 	}
 	if cache, given := a["cacheMetrics"].(map[string]any); given {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Server is what a server said of itself.
@@ -195,16 +196,13 @@ func (sc *scoped) taughtByServers(limit int) string {
 	v := sc.view()
 	var b strings.Builder
 	for _, name := range v.servers() {
-		text := strings.TrimSpace(sc.world.Servers[name].Instructions)
-		if text == "" {
+		taught := strings.TrimSpace(sc.world.Servers[name].Instructions)
+		if taught == "" {
 			continue
 		}
-		text, _ = sc.world.names.mask(text, name, true, v.seen)
-		part := "\n\n# Server: " + name + "\n\n" + text
-		if b.Len()+len(part) > limit {
-			part = bounded(part, limit-b.Len())
-		}
-		b.WriteString(part)
+		taught, _ = sc.world.names.mask(taught, name, true, v.seen)
+		part := "\n\n# Server: " + name + "\n\n" + taught
+		b.WriteString(text.Truncate(part, limit-b.Len()))
 	}
 	return b.String()
 }

@@ -191,8 +191,8 @@ func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any,
 	path := a.text("resourcePath")
 	data, err := readSkillFile(k, path)
 	if err != nil {
-		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", bounded(path, maxEcho), "error", err)
-		return nil, refusal("Unknown resource: " + bounded(path, maxEcho))
+		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", masked(path, maxEcho), "error", err)
+		return nil, refusal("Unknown resource: " + masked(path, maxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: mimeType(path, data), Text: text, Blob: blob}, nil

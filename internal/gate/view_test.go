@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 func TestListsKeepEveryByteButTheName(t *testing.T) {
@@ -145,7 +146,7 @@ func TestBounded(t *testing.T) {
 		n    int
 		want string
 	}{{"abc", 3, "abc"}, {"abcdef", 5, "ab…"}, {"日本語", 8, "日…"}, {"日本語", 9, "日本語"}, {"", 0, ""}, {strings.Repeat("x", 9), 3, "…"}} {
-		if got := bounded(c.in, c.n); got != c.want {
+		if got := text.Truncate(c.in, c.n); got != c.want {
 			t.Errorf("%q cut to %d: %q, want %q", c.in, c.n, got, c.want)
 		}
 	}

@@ -20,9 +20,6 @@ const (
 	keepFor    = 30 * 24 * time.Hour // how long the file of a session stays that nobody wrote to
 )
 
-// writtenDir is where the gate keeps what the sessions wrote, below the project folder. It is base-constrained: no agent reaches it.
-const writtenDir = ".mycelium/written"
-
 // written is what the allowed calls of one session wrote (W3): a file for each session, a quoted path a line, so that a hook that
 // decides without a daemon knows it too. A fault in it never refuses a call: what cannot be kept is kept in memory.
 type written struct {
@@ -36,14 +33,14 @@ type written struct {
 // everything is the line that says that the bound was met.
 const everything = "*"
 
-// open names the file. An id that is no name of a file has none.
+// open names the file of a session in a folder. An id that is no name of a file has none.
 func (w *written) open(dir, session string) {
 	if w.paths != nil {
 		return
 	}
 	w.paths = map[string]struct{}{}
 	if dir != "" && session != "" && strings.Trim(session, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == "" {
-		w.file = filepath.Join(dir, writtenDir, session)
+		w.file = filepath.Join(dir, session)
 	}
 }
 
@@ -140,7 +137,7 @@ func (g *Gate) wrote(a *Admission) {
 	w := &a.session.written
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.open(g.dir, a.session.ID)
+	w.open(g.written, a.session.ID)
 	w.add(paths)
 }
 
@@ -220,7 +217,7 @@ func (g *Gate) writtenHere(s *Session, p *policy.Path) bool {
 	w := &s.written
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.open(g.dir, s.ID)
+	w.open(g.written, s.ID)
 	w.load()
 	if w.all && strings.HasPrefix(p.Clean, g.dir+"/") {
 		return true

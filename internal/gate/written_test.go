@@ -72,7 +72,7 @@ func TestWrittenThenRun(t *testing.T) {
 		t.Errorf("another session was refused by %s", rule)
 	}
 	next := &written{}
-	next.open(h.dir, s.ID)
+	next.open(filepath.Join(h.dir, "written"), s.ID)
 	next.load()
 	if _, ok := next.paths[filepath.Join(h.dir, "x.sh")]; !ok || len(next.paths) < 5 {
 		t.Errorf("the next process knows of %v", next.paths)
@@ -125,7 +125,7 @@ func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &written{}
-	w.open(dir, "s1")
+	w.open(filepath.Join(dir, ".mycelium"), "s1")
 	w.add([]string{"/p/a"})
 	w.load()
 	if _, ok := w.paths["/p/a"]; !ok {
@@ -135,14 +135,6 @@ func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
 
 // TestCommandsOfServers: a tool of a server that runs commands is a second shell (W2).
 func TestCommandsOfServers(t *testing.T) {
-	for name, want := range map[string]bool{
-		"exec": true, "run_command": true, "execute_command": true, "shell": true, "bash": true, "runCommand": true, "open-terminal": true, "sandbox_exec": true,
-		"runner_status": false, "read_file": false, "shellfish": false, "list_commands2": true, "query": false, "prune": false,
-	} {
-		if got := runsCommands(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
 	dir := t.TempDir()
 	for _, args := range []policy.Args{
 		{"command": "sudo rm -rf /"}, {"cmd": "sudo rm -rf /"}, {"script": "x=1\nsudo rm -rf /"}, {"command": "sudo", "args": []any{"rm", "-rf", "/"}}, {"command": []any{"sudo", "rm", "-rf", "/"}}, {"options": 1, "Command_Line": "sudo rm -rf /"},

@@ -82,7 +82,7 @@ func (w *web) initializeWith(capabilities string) {
 	}
 }
 
-func text(t *testing.T, r io.Reader) string {
+func bodyOf(t *testing.T, r io.Reader) string {
 	t.Helper()
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -152,7 +152,7 @@ func TestResume(t *testing.T) {
 	if e := next(); e.ID != "1_2" || !strings.Contains(string(e.Data), `"id":"s","result"`) {
 		t.Errorf("the answer: %+v", e)
 	}
-	if rest := text(t, res.Body); rest != "" {
+	if rest := bodyOf(t, res.Body); rest != "" {
 		t.Errorf("the stream goes on: %q", rest)
 	}
 }
@@ -162,9 +162,11 @@ func TestLegacyCancel(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	answer := make(chan string, 1)
-	go func() { answer <- text(t, w.do(t.Context(), http.MethodPost, slow, "Accept", "application/json").Body) }()
+	go func() {
+		answer <- bodyOf(t, w.do(t.Context(), http.MethodPost, slow, "Accept", "application/json").Body)
+	}()
 	<-w.world.started
-	if res := w.do(t.Context(), http.MethodPost, slow); !strings.Contains(text(t, res.Body), "still open") {
+	if res := w.do(t.Context(), http.MethodPost, slow); !strings.Contains(bodyOf(t, res.Body), "still open") {
 		t.Error("a second request of the same id was served")
 	}
 	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`); res.StatusCode != http.StatusAccepted {
@@ -213,7 +215,7 @@ func TestStandingStream(t *testing.T) {
 		t.Errorf("told %+v", e)
 	}
 	second := w.do(t.Context(), http.MethodGet, "", headerLast, "0_2")
-	_ = text(t, first.Body) // it ends
+	_ = bodyOf(t, first.Body) // it ends
 	if _, err := w.world.SetRole(t.Context(), w.session, "guest", gate.ByOperator); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +225,7 @@ func TestStandingStream(t *testing.T) {
 	if res := w.do(t.Context(), http.MethodDelete, ""); res.StatusCode != http.StatusNoContent {
 		t.Error(res.Status)
 	}
-	_ = text(t, second.Body) // it ends too
+	_ = bodyOf(t, second.Body) // it ends too
 	if w.session.Scope().Principal.Role != "guest" {
 		t.Error("the session ended with its link")
 	}
@@ -239,8 +241,8 @@ func TestSessionEndClosesLinks(t *testing.T) {
 	if err := w.world.End(t.Context(), w.session.ID); err != nil {
 		t.Fatal(err)
 	}
-	_ = text(t, get.Body)
-	if got := text(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
+	_ = bodyOf(t, get.Body)
+	if got := bodyOf(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
 		t.Errorf("the listen ended with %s", got)
 	}
 	if res := w.do(t.Context(), http.MethodPost, slow); res.StatusCode != http.StatusUnauthorized {
@@ -257,7 +259,7 @@ func TestClose(t *testing.T) {
 	w.initialize()
 	two := w.do(t.Context(), http.MethodGet, "")
 	w.server.Close()
-	_, _ = text(t, one.Body), text(t, two.Body)
+	_, _ = bodyOf(t, one.Body), bodyOf(t, two.Body)
 	if len(w.server.links) != 0 {
 		t.Errorf("%d links are left", len(w.server.links))
 	}

@@ -200,17 +200,18 @@ func (o *oneRevision) cancelled(m rpc.Message) {
 
 // lines serves one client over standard input and output.
 func (o *oneRevision) lines() error {
-	var conn *rpc.Conn
-	conn = rpc.NewConn(os.Stdin, os.Stdout, 0, func(ctx context.Context, m rpc.Message) ([]byte, *rpc.Error) {
+	conn := &lineConn{in: os.Stdin, out: os.Stdout}
+	conn.serve = func(ctx context.Context, m rpc.Message) ([]byte, *rpc.Error) {
 		if m.ID == nil {
 			o.cancelled(m)
 			return nil, nil
 		}
 		ctx, cancel := o.begin(ctx, string(m.ID))
 		defer cancel()
-		return o.serve(ctx, channel{func(method string, params []byte) { _ = conn.Notify(method, params) }, conn.Call}, m)
-	})
-	return conn.Run(context.Background())
+		return o.serve(ctx, channel{conn.notify, conn.ask}, m)
+	}
+	conn.run(context.Background())
+	return nil
 }
 
 // oneRevisionHTTP serves Streamable HTTP. Every call is answered with events; what the server asks goes out on the call's own stream.

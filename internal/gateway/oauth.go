@@ -17,6 +17,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // OAuth says whose access tokens are taken, and what they allow (OAuth 2.1 resource server). Tokens of ours go on working beside.
@@ -206,7 +207,7 @@ func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, err error)
 	if errors.As(err, &bad) {
 		status, code, said = bad.status, bad.code, bad.said
 		why := bad.why.Error() // it may have words of the token's in it
-		s.log.Info("an access token was refused", "why", why[:min(len(why), 300)], "from", r.RemoteAddr)
+		s.log.Info("an access token was refused", "why", text.Truncate(why, 300), "from", r.RemoteAddr)
 	}
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")

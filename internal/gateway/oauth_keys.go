@@ -21,6 +21,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/time/rate"
+
+	"mycelium/internal/text"
 )
 
 // How an issuer's keys are kept.
@@ -106,7 +108,7 @@ func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.P
 		return nil, nil, errNoKeys
 	}
 	if keys = set.match(kid, alg); len(keys) == 0 {
-		return nil, nil, fmt.Errorf("no key %q of its issuer is for %s", bounded(kid), alg)
+		return nil, nil, fmt.Errorf("no key %q of its issuer is for %s", text.Truncate(kid, maxQuoted), alg)
 	}
 	return set, keys, nil
 }
@@ -202,11 +204,11 @@ func (i *issuer) discover(ctx context.Context) (string, error) {
 		keys, err := url.Parse(doc.Keys)
 		switch {
 		case doc.Issuer != i.name:
-			return "", fmt.Errorf("%s is the metadata of %q, not of %q", at, bounded(doc.Issuer), i.name)
+			return "", fmt.Errorf("%s is the metadata of %q, not of %q", at, text.Truncate(doc.Issuer, maxQuoted), i.name)
 		case err != nil || doc.Keys == "":
-			return "", fmt.Errorf("%s: jwks_uri is %q", at, bounded(doc.Keys))
+			return "", fmt.Errorf("%s: jwks_uri is %q", at, text.Truncate(doc.Keys, maxQuoted))
 		case strings.ToLower(keys.Hostname()) != i.host:
-			return "", fmt.Errorf("%s: the keys are at %s, on another host: if that is right, write it under server.oauth.jwks", at, bounded(doc.Keys))
+			return "", fmt.Errorf("%s: the keys are at %s, on another host: if that is right, write it under server.oauth.jwks", at, text.Truncate(doc.Keys, maxQuoted))
 		}
 		return doc.Keys, nil
 	}

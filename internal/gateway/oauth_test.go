@@ -61,7 +61,7 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_met
 func (g *guarded) knock(token string) (status int, header http.Header, body string) {
 	g.t.Helper()
 	res := g.do(g.t.Context(), http.MethodPost, listTools, "Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/list")
-	return res.StatusCode, res.Header, text(g.t, res.Body)
+	return res.StatusCode, res.Header, bodyOf(g.t, res.Body)
 }
 
 // let knocks, and has to be let in.
@@ -490,7 +490,7 @@ func TestTokensAreNotKept(t *testing.T) {
 	g.let(token)
 	res := g.do(t.Context(), http.MethodPost, strings.Replace(strings.Replace(listTools, "tools/list", "tools/call", 1), `"params":{`, `"params":{"name":"docs__echo","arguments":{},`, 1),
 		"Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/call", headerName, "docs__echo")
-	if body := text(t, res.Body); res.StatusCode != http.StatusOK || strings.Contains(body, token) {
+	if body := bodyOf(t, res.Body); res.StatusCode != http.StatusOK || strings.Contains(body, token) {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	signature := token[strings.LastIndexByte(token, '.')+1:]

@@ -19,6 +19,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // Bounds of a token, in bytes; a longer one is not looked into. OpenID Connect bounds sub to 255.
@@ -78,7 +79,7 @@ func (r *resource) verify(ctx context.Context, token string) (accepted, error) {
 	}
 	issuer := r.issuers[claimed]
 	if issuer == nil {
-		return accepted{}, badToken(fmt.Errorf("its issuer %q is none of ours", bounded(claimed)))
+		return accepted{}, badToken(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
 	}
 	set, keys, err := issuer.find(ctx, h.Kid, h.Alg)
 	if errors.Is(err, errNoKeys) {
@@ -130,11 +131,11 @@ func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) 
 	}
 	switch {
 	case !slices.Contains(r.Algorithms, h.Alg):
-		return h, "", fmt.Errorf("algorithm %q is not allowed", bounded(h.Alg))
+		return h, "", fmt.Errorf("algorithm %q is not allowed", text.Truncate(h.Alg, maxQuoted))
 	case h.Crit != nil:
 		return h, "", errors.New("it has critical extensions")
 	case !slices.Contains(tokenTypes, strings.ToLower(h.Typ)):
-		return h, "", fmt.Errorf("it is of type %q, no access token", bounded(h.Typ))
+		return h, "", fmt.Errorf("it is of type %q, no access token", text.Truncate(h.Typ, maxQuoted))
 	}
 	return h, c.Issuer, nil
 }
@@ -166,7 +167,7 @@ func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, e
 	case c.Issuer != from.name:
 		return accepted{}, badToken(errors.New("its issuer is another"))
 	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == r.Resource || slices.Contains(r.Audience, a) }):
-		return accepted{}, badToken(fmt.Errorf("its audience is %q", bounded(strings.Join(c.Audience, " "))))
+		return accepted{}, badToken(fmt.Errorf("its audience is %q", text.Truncate(strings.Join(c.Audience, " "), maxQuoted)))
 	case c.Confirm != nil:
 		return accepted{}, badToken(errors.New("it is bound to a key of its client (cnf), which is not supported"))
 	case !nameable(c.Subject) || !nameable(principal):
@@ -175,7 +176,7 @@ func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, e
 		return accepted{}, badToken(errors.New("its client has too long a name"))
 	}
 	if !r.scoped(c) {
-		return accepted{}, &tokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", bounded(strings.Join(append(c.Scope, c.Scp...), " ")))}
+		return accepted{}, &tokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted))}
 	}
 	client := c.Client
 	if client == "" {
@@ -269,5 +270,5 @@ func nameable(s string) bool {
 	return s != "" && len(s) <= maxName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// bounded is what the operator's log repeats of a token.
-func bounded(s string) string { return s[:min(len(s), 100)] }
+// maxQuoted bounds what the operator's log repeats of a token, in bytes.
+const maxQuoted = 100

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // Tasks: a server may answer a call with a task, to be asked for later (2025-11-25, and the extension io.modelcontextprotocol/tasks of
@@ -64,13 +65,13 @@ func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refus
 	if err := rpc.CheckCase(m.Params, "taskId", "_meta"); err != nil {
 		return nil, err.Raw()
 	}
-	text, ok := rawjson.Text(rawjson.Member(m.Params, "taskId"))
+	task, ok := rawjson.Text(rawjson.Member(m.Params, "taskId"))
 	if !ok {
 		return nil, invalidParams(`"taskId" must be a string`).Raw()
 	}
-	absent := &rpc.Error{Code: rpc.CodeInvalidParams, Message: "Unknown task: " + text}
+	absent := &rpc.Error{Code: rpc.CodeInvalidParams, Message: "Unknown task: " + task}
 	var ref taskRef
-	if plain, ok := s.sealer.open(taskSeal, text); !ok || json.Unmarshal(plain, &ref) != nil || ref.Session != l.session.ID {
+	if plain, ok := s.sealer.open(taskSeal, task); !ok || json.Unmarshal(plain, &ref) != nil || ref.Session != l.session.ID {
 		return nil, absent.Raw()
 	}
 	r := gate.Request{
@@ -90,7 +91,7 @@ func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refus
 	case gate.IsUnknown(err):
 		return nil, absent.Raw()
 	case err != nil:
-		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: err.Error()}).Raw()
+		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: text.Describe(err)}).Raw()
 	case reply.Error != nil:
 		return nil, reply.Error
 	case reply.Open != "": // what a task wants to know stands in its status

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 func (s *Server) callTool(ctx context.Context, l link, m rpc.Message) (result, refusal []byte) {
@@ -212,9 +213,9 @@ func refused(l link, r gate.Request, err error) (result, refusal []byte) {
 		}
 		return nil, e.Raw()
 	case kind == policy.Tool:
-		return toolError(l, err.Error()), nil
+		return toolError(l, text.Describe(err)), nil
 	default:
-		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: err.Error()}).Raw()
+		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: text.Describe(err)}).Raw()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -210,7 +211,12 @@ type Hooks struct {
 	Flat     bool          // the list of an event holds the handlers themselves, not groups of them
 	unit     time.Duration // of a time-out
 	named    bool          // a handler has a name, by which a person can switch it off
-	endLimit time.Duration // of a hook at the end of a session, where the agent cuts a longer one; 0: as for other events
+	argsFrom string        // version from which a handler may be a program with arguments, which no shell reads; "": none
+	// onFailure says that a handler says what happens if it fails: from blockFrom on the tool is blocked, and older versions ignore it.
+	onFailure bool
+	blockFrom string
+	posts     []string      // events that it may post over HTTP instead
+	endLimit  time.Duration // of a hook at the end of a session, where the agent cuts a longer one; 0: as for other events
 
 	// DenyPath is where the agent's own deny entries stand; nil: it has no such entries.
 	DenyPath  []string
@@ -236,6 +242,8 @@ type Handler struct {
 	Group   int // place of its group in the list of the event
 	Index   int // its place in the group
 	Command string
+	Args    []string // of Command, which is then a program and no line for a shell; nil: it is a line
+	Blocks  bool     // it says that its failure blocks the tool
 	Matcher string
 	Timeout string // as JSON; "" if the entry has none
 }
@@ -262,20 +270,84 @@ func (a Agent) Timeout(event string) string {
 // HookName is the name that our handler of an event has in an agent's configuration, where handlers have names.
 func HookName(event string) string { return "mycelium " + event }
 
-// Entry is the element that stands in the list of an event: one handler that runs a command, grouped as the agent wants it.
-func (a Agent) Entry(event, command string) jsontext.Value {
-	handler := `"command": ` + string(rawjson.Quote(command)) + `, "timeout": ` + a.Timeout(event) + `}`
+// TakesArgs reports whether a version of the agent runs a program with arguments as a hook, without a shell.
+func (a Agent) TakesArgs(version string) bool { return atLeast(version, a.Hooks.argsFrom) }
+
+// BlocksOnFailure reports whether a version of the agent blocks a tool if its hook fails. It then may be served over HTTP as well.
+func (a Agent) BlocksOnFailure(version string) bool { return atLeast(version, a.Hooks.blockFrom) }
+
+// SaysOnFailure reports whether our entries in the agent's configuration say what happens if the hook fails.
+func (a Agent) SaysOnFailure() bool { return a.Hooks.onFailure }
+
+// atLeast reports whether a version, three numbers with dots, is not below another. What is no version is below all.
+func atLeast(version, least string) bool {
+	x, y := strings.Split(version, "."), strings.Split(least, ".")
+	if len(x) != 3 || len(y) != 3 {
+		return false
+	}
+	for i := range x {
+		m, merr := strconv.ParseUint(x[i], 10, 32)
+		n, nerr := strconv.ParseUint(y[i], 10, 32)
+		if merr != nil || nerr != nil {
+			return false
+		}
+		if m != n {
+			return m > n
+		}
+	}
+	return true
+}
+
+// Posts reports whether an event of a version of the agent may be posted over HTTP instead of starting a program: it blocks the tool if
+// that fails, and the event is one of those that come often.
+func (a Agent) Posts(version, event string) bool {
+	return a.BlocksOnFailure(version) && slices.Contains(a.Hooks.posts, event)
+}
+
+// Runs is what an entry has an agent do at an event.
+type Runs struct {
+	Program string
+	Args    []string
+	Shell   bool        // the agent takes a line for a shell only
+	URL     string      // it posts the event there instead; "": it runs the program
+	Headers [][2]string // of the post: name and value, in which $NAME is a variable of the agent
+}
+
+// Entry is the element that stands in the list of an event: one handler, grouped as the agent wants it.
+func (a Agent) Entry(event string, r Runs) jsontext.Value {
+	handler := `"command": ` + string(rawjson.Quote(r.Program))
+	switch {
+	case r.URL != "":
+		handler = `"url": ` + string(rawjson.Quote(r.URL)) + posted(r.Headers)
+	case r.Shell:
+		words := []string{ShellWord(r.Program)}
+		for _, arg := range r.Args {
+			words = append(words, ShellWord(arg))
+		}
+		handler = `"command": ` + string(rawjson.Quote(strings.Join(words, " ")))
+	default:
+		handler += `, "args": ` + string(textList(r.Args))
+	}
+	handler += `, "timeout": ` + a.Timeout(event)
+	if a.Hooks.onFailure {
+		handler += `, "onFailure": "block"`
+	}
+	handler += `}`
 	if a.Hooks.Flat {
 		return jsontext.Value(`{` + handler)
 	}
 	if a.Hooks.named {
 		handler = `"name": ` + string(rawjson.Quote(HookName(event))) + `, ` + handler
 	}
+	kind := `"command"`
+	if r.URL != "" {
+		kind = `"http"`
+	}
 	matcher := ""
 	if k := a.Kind(event); k == PreTool || k == PostTool || k == Permission {
 		matcher = `"matcher": "*", `
 	}
-	return jsontext.Value(`{` + matcher + `"hooks": [{"type": "command", ` + handler + `]}`)
+	return jsontext.Value(`{` + matcher + `"hooks": [{"type": ` + kind + `, ` + handler + `]}`)
 }
 
 // Protected is a path that no agent may touch, in the forms of the policy's table: /x absolute, ~/x in the home, **/x of that name
@@ -299,6 +371,19 @@ func (a Agent) DenyRules(protected []Protected, at Place) []string {
 		return nil
 	}
 	return a.Hooks.denyRules(protected, at)
+}
+
+// posted are the headers of a post, and the variables that they may hold.
+func posted(headers [][2]string) string {
+	var fields []rawjson.Field
+	var variables []string
+	for _, h := range headers {
+		fields = append(fields, rawjson.Field{Name: h[0], Value: rawjson.Quote(h[1])})
+		if _, name, ok := strings.Cut(h[1], "$"); ok {
+			variables = append(variables, name)
+		}
+	}
+	return `, "headers": ` + string(rawjson.Object(fields...)) + `, "allowedEnvVars": ` + string(textList(variables))
 }
 
 // firstThere is the first path that exists, else the first.

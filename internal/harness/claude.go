@@ -29,7 +29,8 @@ var claude = Agent{
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
 	transcribes: true,
 	Hooks: Hooks{
-		unit: time.Second, DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
+		unit: time.Second, argsFrom: "2.1.139", onFailure: true, blockFrom: "2.1.295", posts: []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
+		DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file"}},
 	},
 	script: &script{

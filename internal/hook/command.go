@@ -77,6 +77,19 @@ func (c *Command) Run(ctx context.Context) int {
 			}
 		}
 	}
+	return c.finish(ctx, o)
+}
+
+// runHere is Run for whoever is waited for by a program that gives up in time: it starts nothing beside it, and ends when Decide does.
+func (c *Command) runHere(ctx context.Context) int {
+	deadline := c.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	return c.finish(ctx, c.work(ctx, deadline, make(chan harness.Event, 1)))
+}
+
+// finish prints what a run comes to.
+func (c *Command) finish(ctx context.Context, o outcome) int {
 	if o.fault != "" {
 		o.answer = c.failed(ctx, &o)
 	}
@@ -113,6 +126,10 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 	// The daemon answers a little before we would give up on it, so that its record and our answer agree.
 	o.event.Deadline = max((deadline-time.Since(began))*9/10, deadline-time.Since(began)-margin).Milliseconds()
 	known <- o.event
+	if c.Fault != "" {
+		o.fault = c.Fault
+		return o
+	}
 	if err != nil {
 		o.fault = err.Error()
 		if o.event.Kind.Precedes() && o.event.Session != "" && o.event.Tool != "" { // as much is known as a record in its session needs

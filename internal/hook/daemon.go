@@ -1,10 +1,14 @@
 package hook
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
@@ -12,23 +16,98 @@ import (
 )
 
 // Method is the daemon's method that answers an event.
-const Method = "hook"
+const Method = "hook/answer"
 
 // TokenVar is the environment variable that carries the token of a session to what belongs to it.
 const TokenVar = "MYCELIUM_TOKEN" //nolint:gosec // a name, no credential
 
-// Params are the params of [Method]: one event of an agent, and the token of its session where it has one.
-type Params struct {
-	Token string        `json:"token,omitempty"`
-	Event harness.Event `json:"event"`
+// Request is the params of [Method]: an event as the agent wrote it, what the agent's configuration says, and what the environment tells.
+// It is written by append, because the small program has no time for reflection.
+type Request struct {
+	Token    string            `json:"token"` // of the agent's session; "": it has none
+	Agent    string            `json:"agent"`
+	Event    string            `json:"event"`
+	Gateway  string            `json:"gateway"`
+	Limit    int64             `json:"limit"`    // milliseconds
+	Deadline int64             `json:"deadline"` // milliseconds
+	Env      map[string]string `json:"env"`
+	Input    []byte            `json:"input"`
 }
 
-// Daemon decides events by asking the daemon of a project.
-type Daemon struct {
-	Dir   string // the project folder
-	Token string // of the agent's session; "": it has none
-	// Alone decides where no daemon runs. It must heed its context.
-	Alone func(ctx context.Context, e harness.Event) (harness.Answer, error)
+// Reply is the result of [Method]: what the program shall print, and how it shall end.
+type Reply struct {
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+	Exit   int    `json:"exit"`
+}
+
+// Answer has an event decided, and puts the answer into the agent's dialect. c says who decides and who records.
+func (r *Request) Answer(ctx context.Context, c Command) Reply {
+	var out, errs bytes.Buffer
+	c.Flags = Flags{Agent: r.Agent, Event: r.Event, Gateway: r.Gateway, Limit: milliseconds(r.Limit), Deadline: milliseconds(r.Deadline)}
+	c.In, c.Out, c.Err, c.Getenv = bytes.NewReader(r.Input), &out, &errs, func(name string) string { return r.Env[name] }
+	code := c.runHere(ctx)
+	return Reply{Stdout: out.String(), Stderr: errs.String(), Exit: code}
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// surroundingVars are the variables that tell of an agent's terminal.
+func surroundingVars(a harness.Agent) []string { return []string{"TMUX_PANE", "TMUX", a.Terminal[0]} }
+
+// append writes a request.
+func (r *Request) append(b []byte) []byte {
+	text := func(name, value string) {
+		b = append(append(b, '"'), name...)
+		b = append(b, '"', ':')
+		b, _ = jsontext.AppendQuote(b, value) // what is no UTF-8 is replaced
+		b = append(b, ',')
+	}
+	b = append(b, '{')
+	text("token", r.Token)
+	text("agent", r.Agent)
+	text("event", r.Event)
+	text("gateway", r.Gateway)
+	b = fmt.Appendf(b, `"limit":%d,"deadline":%d,"env":{`, r.Limit, r.Deadline)
+	for name, value := range r.Env {
+		text(name, value)
+	}
+	b = append(bytes.TrimSuffix(b, []byte(",")), `},"input":"`...)
+	return append(base64.StdEncoding.AppendEncode(b, r.Input), `"}`...)
+}
+
+// parseReply reads a reply.
+func parseReply(raw []byte) (r Reply, err error) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return r, errors.New("the daemon's answer is no object")
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return r, fmt.Errorf("read the daemon's answer: %w", err)
+		}
+		member := name.String()
+		value, err := d.ReadToken()
+		if err != nil {
+			return r, fmt.Errorf("read the daemon's answer: %w", err)
+		}
+		switch {
+		case member == "stdout" && value.Kind() == '"':
+			r.Stdout = value.String()
+		case member == "stderr" && value.Kind() == '"':
+			r.Stderr = value.String()
+		case member == "exit" && value.Kind() == '0':
+			n, err := value.Int()
+			if err != nil {
+				return r, fmt.Errorf("read the daemon's answer: %w", err)
+			}
+			r.Exit = int(n)
+		default:
+			return r, fmt.Errorf("the daemon's answer has the member %q", member)
+		}
+	}
+	return r, nil
 }
 
 // How the hook deals with a daemon that dies or does not answer.
@@ -38,63 +117,33 @@ const (
 	redialAfter = 100 * time.Millisecond // and how often it is looked for
 )
 
-// errLost means that the daemon took the event and went away without an answer.
-var errLost = errors.New("the daemon ended in the middle")
-
-// Decide asks the daemon; without one Alone decides. A daemon that dies in the middle is waited for a while, since a question to people
-// survives it. Decide starts nothing.
-func (d *Daemon) Decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
-	paths, err := daemon.PathsOf(d.Dir)
+// askDaemon asks the daemon of a project. A daemon that dies in the middle is waited for a while, since a question to people survives it;
+// daemon.ErrNotRunning: there is none. at is when the answer must be there; slow is called when it does not come at once.
+func askDaemon(dir string, r Request, at time.Time, slow func()) (Reply, error) {
+	paths, err := daemon.PathsOf(dir)
 	if err != nil {
-		return harness.Answer{}, err
+		return Reply{}, err
 	}
 	var until time.Time // the daemon was there and has gone: how long it is waited for
-	began := time.Now()
 	for {
-		answer, err := d.ask(ctx, paths, e)
+		left := time.Until(at) // the daemon answers a little before we would give up on it, so that its record and our answer agree
+		r.Deadline = max((left * 9 / 10).Milliseconds(), (left - margin).Milliseconds(), 1)
+		raw, err := daemon.Ask(paths, greetWithin, Method, r.append(nil), slow)
 		var refused *rpc.Error
 		switch {
 		case err == nil:
-			return answer, nil
+			return parseReply(raw)
 		case errors.As(err, &refused):
-			return answer, fmt.Errorf("the daemon refused: %s", refused.Message)
-		case ctx.Err() != nil:
-			return answer, err
-		case errors.Is(err, errLost) && until.IsZero():
+			return Reply{}, fmt.Errorf("the daemon refused: %s", refused.Message)
+		case errors.Is(err, daemon.ErrLost) && until.IsZero():
 			until = time.Now().Add(comeback)
-		case !errors.Is(err, daemon.ErrNotRunning) && !errors.Is(err, errLost):
-			return answer, err
+		case !errors.Is(err, daemon.ErrNotRunning) && !errors.Is(err, daemon.ErrLost):
+			return Reply{}, err
 		}
 		if until.IsZero() || time.Now().After(until) {
-			break
+			return Reply{}, daemon.ErrNotRunning
 		}
-		select {
-		case <-ctx.Done():
-			return answer, ctx.Err()
-		case <-time.After(redialAfter):
-		}
-		e.Deadline = max(e.Deadline-time.Since(began).Milliseconds(), 1)
-		began = time.Now()
+		slow()
+		time.Sleep(redialAfter)
 	}
-	return d.Alone(ctx, e)
-}
-
-// ask sends an event to the daemon. daemon.ErrNotRunning: there is none.
-func (d *Daemon) ask(ctx context.Context, paths daemon.Paths, e harness.Event) (answer harness.Answer, err error) {
-	greet, cancel := context.WithTimeout(ctx, greetWithin)
-	defer cancel()
-	c, err := daemon.Dial(greet, paths)
-	if err != nil {
-		if greet.Err() != nil {
-			return answer, fmt.Errorf("the daemon of this project does not answer: %w", err)
-		}
-		return answer, err
-	}
-	defer func() { _ = c.Close() }()
-	err = c.Call(ctx, Method, Params{Token: d.Token, Event: e}, &answer)
-	var refused *rpc.Error
-	if err != nil && ctx.Err() == nil && !errors.As(err, &refused) {
-		err = fmt.Errorf("%w: %w", errLost, err)
-	}
-	return answer, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/state"
 )
 
 // Flags are what the entry in an agent's configuration says.
@@ -16,6 +17,7 @@ type Flags struct {
 	Event    string        // the event; "": the event itself says it
 	Gateway  string        // the name of our own gateway in the agent's configuration; "": it has none
 	Limit    time.Duration // how long the agent waits; 0: the agent's own default
+	Fault    string        // why nobody could decide, where another process says so: the denial is only to be recorded
 	Deadline time.Duration // how long the answer may take; 0, or more than the limit allows: as long as the limit allows
 }
 
@@ -37,6 +39,8 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 			f.Event = value
 		case "--gateway":
 			f.Gateway = value
+		case "--fault":
+			f.Fault = value
 		case "--limit":
 			f.Limit, err = time.ParseDuration(value)
 		case "--deadline":
@@ -68,7 +72,7 @@ func ProjectDir(agent, dir string, getenv func(string) string) string {
 		}
 	}
 	for at := start; ; at = filepath.Dir(at) {
-		for _, name := range []string{"mycelium.yaml", ".mycelium"} {
+		for _, name := range []string{"mycelium.yaml", state.FolderName} {
 			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
 				return at
 			}

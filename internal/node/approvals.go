@@ -2,49 +2,131 @@ package node
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/config"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/node/failure"
 )
 
-// openApprovals opens the queue of what waits for an answer. It is always there: with nobody to answer, the deadline denies.
-func (n *Node) openApprovals(ctx context.Context) (err error) {
-	conf := n.view.Project.File.Approval
-	n.asks, err = approval.New(ctx, approval.Options{DB: n.db, Deadline: conf.Wait(), Judge: n.openJudge(), Logger: n.logger, WriteRule: n.writeRule})
-	if err != nil {
-		return err
+// Approvals is the queue of calls that wait for a person, and the token with which the operator answers them over HTTP.
+type Approvals struct {
+	queue     *approval.Queue
+	tokenFile string
+	watchers  atomic.Int64 // terminals that show the queue now
+}
+
+// List returns the requests that wait, the oldest first.
+func (a *Approvals) List(ctx context.Context) ([]approval.Request, error) {
+	list, err := a.queue.List(ctx)
+	return list, approvalFailure("", err)
+}
+
+// Show returns one request, also a settled one.
+func (a *Approvals) Show(ctx context.Context, id string) (approval.Request, error) {
+	r, err := a.queue.Show(ctx, id)
+	return r, approvalFailure(id, err)
+}
+
+// Answer settles a request and returns it as it is then. The first answer counts.
+func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answer) (approval.Request, error) {
+	r, err := a.queue.Settle(ctx, id, answer)
+	return r, approvalFailure(id, err)
+}
+
+// Watch calls tell with every request that waits, then with each that comes, changes or is settled, until ctx is done.
+func (a *Approvals) Watch(ctx context.Context, tell func(approval.Request)) { a.queue.Watch(ctx, tell) }
+
+// watchAtTerminal is Watch for a terminal whose person can answer: while it lasts, somebody is reachable.
+func (a *Approvals) watchAtTerminal(ctx context.Context, tell func(approval.Request)) {
+	a.watchers.Add(1)
+	defer a.watchers.Add(-1)
+	a.queue.Watch(ctx, tell)
+}
+
+// approvalFailure gives an error of the queue its kind.
+func approvalFailure(id string, err error) error {
+	var late *approval.LateError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &late), errors.Is(err, approval.ErrDigest), errors.Is(err, approval.ErrNoWords):
+		return failure.New(failure.Conflict, err, "myc approvals list shows what still waits")
+	case errors.Is(err, approval.ErrUnknown):
+		return failure.New(failure.NotFound, errors.New("no request has the id "+id), "myc approvals list shows what waits")
+	case errors.Is(err, approval.ErrClosed):
+		return failure.New(failure.Unavailable, err, "")
+	case approval.IsBadAnswer(err):
+		return failure.New(failure.Invalid, err, "")
 	}
-	n.onClose(n.asks.Close)
+	return err
+}
+
+// The operator's token answers approvals over HTTP. Only its digest is kept, in the user's state folder: an agent that reads the
+// file learns nothing that opens the API (W8).
+
+// OperatorPrefix begins an operator's token, so that it is not taken for the token of a session.
+const OperatorPrefix = "myc_op_"
+
+// operatorToken is what is kept of a token.
+type operatorToken struct {
+	Name    string    `json:"name"`   // who asked for it, for the record of answers
+	Digest  string    `json:"digest"` // SHA-256, hexadecimal
+	Created time.Time `json:"created"`
+}
+
+// NewToken makes a token for a person. The one before is void.
+func (a *Approvals) NewToken(person string) (string, error) {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // it never fails: crypto/rand ends the program instead
+	token := OperatorPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
+	sum := sha256.Sum256([]byte(token))
+	b, err := json.Marshal(operatorToken{Name: person, Digest: hex.EncodeToString(sum[:]), Created: time.Now().UTC()})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(a.tokenFile), 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Write(a.tokenFile, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep the operator's token: %w", err)
+	}
+	return token, nil
+}
+
+// RevokeToken makes the present token void.
+func (a *Approvals) RevokeToken() error {
+	if err := os.Remove(a.tokenFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("revoke the operator's token: %w", err)
+	}
 	return nil
 }
 
-// writeRule writes what an answer allows into the project's rules, and lets it take effect.
-func (n *Node) writeRule(ctx context.Context, r approval.Request, a approval.Answer) (string, error) {
-	p := n.View().Project
-	if !p.Trusted {
-		return "", errors.New("the rules of a folder that is not trusted take no effect (myc trust)")
+// Operator returns the name of the person whose token this is; "" if it is nobody's. The file is read each time, so that a token
+// is void as soon as it is replaced or revoked.
+func (a *Approvals) Operator(token string) string {
+	var kept operatorToken
+	b, err := os.ReadFile(a.tokenFile)
+	if err != nil || json.Unmarshal(b, &kept) != nil {
+		return ""
 	}
-	rule, err := config.ApprovedRule(r)
-	if err != nil {
-		return "", err
+	sum := sha256.Sum256([]byte(token))
+	want, err := hex.DecodeString(kept.Digest)
+	if err != nil || len(want) != sha256.Size || subtle.ConstantTimeCompare(want, sum[:]) != 1 {
+		return ""
 	}
-	file := config.RulesFile
-	for _, name := range p.File.Policy.Rules { // as they are shown: those of the project relative to it
-		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
-			file = name
-			break
-		}
-	}
-	comment, reason := config.ApprovedComment(r, a)
-	if err := config.AppendRule(filepath.Join(n.dir, file), comment, reason, rule); err != nil {
-		return "", err
-	}
-	if err := n.reload(ctx); err != nil { // the rule is written, and this call is approved all the same
-		n.logger.Warn("a rule was written and is not in force", "rule", rule.Name, "err", err)
-	}
-	return fmt.Sprintf("%s in %s", rule.Name, file), nil
+	return kept.Name
 }

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
-	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
 )
 
@@ -21,17 +18,12 @@ func TestAnAgentReplacesNoVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &Node{Options: Options{Loader: &project.Loader{Environ: []string{"OWN=daemon"}}}, pool: pool, view: &project.View{Project: &config.Project{File: config.File{Env: []string{"OWN", "NEW", "LATE"}}}}}
+	view := &project.View{Project: &config.Project{File: config.File{Env: []string{"OWN", "NEW", "LATE"}}}}
+	n := &Servers{pool: pool, files: &reloader{view: view}, environ: []string{"OWN=daemon"}, renew: func() {}}
 	agent := startEcho(t, "CLAUDECODE=1")
 	hand := func(pid int, environ ...string) {
 		t.Helper()
-		params, err := json.Marshal(api.EnvironParams{Environ: environ})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, e := n.environSet(t.Context(), daemon.Caller{PID: pid}, params); e != nil {
-			t.Fatal(e)
-		}
+		n.SetEnviron(daemon.Caller{PID: pid}, environ)
 	}
 	hand(agent, "OWN=evil", "NEW=agent", "UNNAMED=x")
 	if want := []string{"NEW=agent"}; !slices.Equal(n.handed, want) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
+	runtimemetrics "runtime/metrics"
 	"time"
 )
 
@@ -23,8 +23,8 @@ func tendHeap() {
 
 // afterCollection sets what is right for the heap that the last collection left, now and after each one to come.
 func afterCollection(percent int) {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
+	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(live)
 	next := 400 // before the first collection nothing is known
 	if n := live[0].Value.Uint64(); n > 0 {
 		next = int(max(100, min(400, freshHeap*100/n)))

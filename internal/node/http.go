@@ -6,15 +6,18 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
+// serveHTTP serves MCP, metrics and the API of approvals until ctx is done.
 func (n *Node) serveHTTP(ctx context.Context) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", n.gateway.Handler())
 	mux.Handle("/.well-known/oauth-protected-resource", n.gateway.Metadata())
 	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
-	n.watchHandlers(mux)
-	n.approvalsHandlers(ctx, mux)
+	n.metrics.handle(mux, n.gateway)
+	handleApprovals(ctx, mux, n.gateway, n.Approvals)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelWarn)}
 	done := make(chan struct{})
 	go func() {
@@ -32,4 +35,20 @@ func (n *Node) serveHTTP(ctx context.Context) {
 		n.cancel()
 	}
 	<-done
+}
+
+// httpError answers with an error as JSON.
+func httpError(w http.ResponseWriter, status int, text string) {
+	writeJSON(w, status, map[string]string{"error": text})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false))
+	if err != nil {
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // #nosec G705 -- JSON, and said to be nothing else
 }

@@ -1,5 +1,5 @@
-// Package node is the process that owns a project: it opens, wires, reloads and closes everything below it, and serves what commands, HTTP
-// clients and chats ask of it.
+// Package node is the process that owns a project: it opens, wires, reloads and closes the rooms below it. What commands, HTTP
+// clients, chats and pages do with a project they do through its services: Approvals, Sessions, Tools, Skills, Servers and Runs.
 package node
 
 import (
@@ -10,9 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"mycelium/internal/approval"
@@ -23,14 +20,56 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gateway"
+	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
-	"mycelium/internal/run"
+	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
 
-// Own opens the project in this process and runs it until end is called, which returns when everything is closed.
+// Options are what a node is opened with.
+type Options struct {
+	*project.Loader
+	Stays  bool // it is a daemon: people are asked elsewhere, and calls are measured. Otherwise it lives as long as one command
+	Serves bool // a person has started it, with HTTP
+	Auto   bool // a client has started it: it ends when it is idle
+}
+
+// Node is the process that owns a project: it holds the lock and the socket, the log, the servers and the door. A command
+// that finds no owner becomes one for as long as it runs; `myc serve` stays one.
+type Node struct {
+	Approvals *Approvals
+	Sessions  *Sessions
+	Tools     *Tools
+	Skills    *Skills
+	Servers   *Servers
+	Runs      *Runs
+
+	options Options
+	dir     string
+	state   state.Paths
+	paths   daemon.Paths
+	owner   *daemon.Owner
+	db      *store.DB
+	log     *audit.Log
+	index   *audit.Index
+	pool    *backend.Pool
+	gate    *gate.Gate
+	gateway *gateway.Server
+	files   *reloader
+	judge   *modelJudge
+	chats   *chat.Chats
+	hooks   *hookServer
+	metrics *metrics
+	logger  *slog.Logger
+	since   time.Time
+
+	listener net.Listener       // nil: no HTTP
+	cancel   context.CancelFunc // ends Run
+	closers  []func()           // run in reverse by Close
+}
+
+// Own opens a project in this process and runs it until end is called. end returns when everything is closed.
 func Own(ctx context.Context, o Options) (n *Node, end func(), err error) {
 	if n, err = Open(ctx, o); err != nil {
 		return nil, nil, err
@@ -47,112 +86,96 @@ func Own(ctx context.Context, o Options) (n *Node, end func(), err error) {
 	}, nil
 }
 
-// Node is the process that owns a project: it holds the lock and the socket, the log, the servers and the door. A command
-// that finds no owner becomes one for as long as it runs; `myc serve` stays one.
-type Node struct {
-	Options
-	dir     string
-	paths   daemon.Paths
-	owner   *daemon.Owner
-	db      *store.DB
-	log     *audit.Log
-	index   *audit.Index
-	pool    *backend.Pool
-	gate    *gate.Gate
-	gateway *gateway.Server
-	asks    *approval.Queue
-	runs    *run.Registry
-	chats   chats
-	lookers atomic.Int64 // terminals that show the queue
-	logger  *slog.Logger
-	measuring
-	judging
-	since  time.Time
-	cancel context.CancelFunc // ends run
-
-	reloading sync.Mutex // held while files are read and compiled
-	mu        sync.Mutex // guards what follows
-	view      *project.View
-	bad       []policy.Problem // why the files on disk are not what is in force; nil: they are
-	addr      string           // of the HTTP listener; empty: none
-	listener  net.Listener
-	handed    []string // variables from clients, NAME=VALUE
-	closers   []func() // run in reverse by close
-}
-
-// Options are what a node is opened with.
-type Options struct {
-	*project.Loader
-	Daemon bool // it stays: people are asked elsewhere, and what happens is measured
-	Serves bool // a person has started it
-	Auto   bool // an attaching client has started it: it ends when idle
-}
-
-// Open takes the project and opens everything; daemon.ErrOwned if another process has it. Nothing runs until run.
+// Open takes the project and opens everything. The error is daemon.ErrOwned if another process has the project. Nothing runs
+// until Run is called.
 func Open(ctx context.Context, o Options) (_ *Node, err error) {
-	dir, err := o.ProjectDir()
-	if err != nil {
-		return nil, err
-	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return nil, err
-	}
-	n := &Node{Options: o, dir: dir, paths: paths, logger: o.Logger(), since: time.Now(), chats: newChats()}
+	n := &Node{options: o, logger: o.Logger(), since: time.Now()}
 	defer func() {
 		if err != nil {
 			n.Close()
 		}
 	}()
-	if n.owner, err = daemon.Own(paths); err != nil {
+	if n.dir, n.paths, err = o.Paths(); err != nil {
+		return nil, err
+	}
+	if n.state, err = state.Of(n.dir); err != nil {
+		return nil, err
+	}
+	if n.owner, err = daemon.Own(n.paths); err != nil {
 		return nil, err
 	}
 	n.onClose(func() { _ = n.owner.Close() })
 	if err := n.setForeignStateAside(); err != nil {
 		return nil, err
 	}
-	if n.view, err = o.OpenView(); err != nil {
-		return nil, err
-	}
-	n.onClose(n.view.Close)
-	n.pool = n.view.Pool
-	n.view.Files.Readable = n.readable
-	n.keepProblems(n.view)
-	if err := n.openState(ctx); err != nil {
-		return nil, err
-	}
-	n.logger = o.Logger() // as the files say
-	if err := n.openTelemetry(); err != nil {
-		return nil, err
-	}
-	if err := n.openApprovals(ctx); err != nil {
-		return nil, err
-	}
-	n.gate, err = gate.New(gate.Options{
-		Backends: n.pool, Log: n.log, DB: n.db, World: n.view.World(), Dir: dir, Home: n.view.Project.Home,
-		Reload: n.reload, Logger: n.logger, Meter: n.meter, Tracer: n.tracer, Approvals: n.asks,
-	})
+	view, err := o.OpenView()
 	if err != nil {
 		return nil, err
 	}
-	n.onClose(n.gate.Close)
-	n.openRuns()
-	return n, n.openGateway(ctx)
+	n.onClose(view.Close)
+	n.pool = view.Pool
+	n.logger = o.Logger() // as the files say
+	n.files = newReloader(o.Loader, view, n.logger)
+	if err := n.openState(ctx, view.Project); err != nil {
+		return nil, err
+	}
+	if n.metrics, err = openMetrics(n); err != nil {
+		return nil, err
+	}
+	if err := n.openServices(ctx, view); err != nil {
+		return nil, err
+	}
+	return n, n.openGateway(ctx, view.Project.File.Server)
 }
 
-// setForeignStateAside moves away state that this user's program did not write: a clone may bring a database with sessions whose
-// tokens its author knows, and catalogs that its author wrote. Ours has a key outside of the project. A log without its key is refused by
-// audit.Open, which says what to do.
-func (n *Node) setForeignStateAside() error {
-	state, err := config.StateDir()
+// openServices opens the queue of approvals, the gate and what stands on both.
+func (n *Node) openServices(ctx context.Context, view *project.View) (err error) {
+	n.judge = newJudge(n)
+	n.onClose(n.judge.close)
+	queue, err := approval.New(ctx, approval.Options{
+		DB: n.db, Deadline: view.Project.File.Approval.Wait(), Judge: n.judge, Logger: n.logger, WriteRule: n.files.writeRule,
+	})
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(state, "audit", project.ProjectKey(n.dir))); err == nil {
+	n.onClose(queue.Close)
+	n.gate, err = gate.New(gate.Options{
+		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
+		Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+	})
+	if err != nil {
+		return err
+	}
+	n.onClose(n.gate.Close)
+	view.Files.Readable = n.gate.MaySearch
+	n.chats = chat.New(chat.Options{
+		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
+		BotLocks: n.state.Telegram(), Logger: n.logger,
+	})
+	n.files.changed = func(next *project.View) {
+		n.gate.Swap(next.World())
+		n.chats.Renew()
+	}
+	acts := recorder{n.log}
+	n.Approvals = &Approvals{queue: queue, tokenFile: n.state.OperatorToken()}
+	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, logger: n.logger}
+	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts}
+	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
+	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
+	n.Runs = newRuns(n)
+	n.chats.Runs = n.Runs.Registry
+	n.hooks = &hookServer{state: n.state, handler: n.hookHandler(), logger: n.logger}
+	return nil
+}
+
+// setForeignStateAside moves away state that this user's program did not write. A clone may bring a database with sessions whose
+// tokens its author knows, and catalogs that its author wrote. Our own state has a key outside of the project. audit.Open refuses a log
+// whose key is missing, and says what to do.
+func (n *Node) setForeignStateAside() error {
+	if _, err := os.Stat(n.state.AuditKeys()); err == nil {
 		return nil
 	}
-	for _, name := range []string{"mycelium.db", "catalog"} {
-		path := filepath.Join(n.dir, ".mycelium", name)
+	for _, path := range []string{n.state.Database(), n.state.Catalogs()} {
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
@@ -160,21 +183,19 @@ func (n *Node) setForeignStateAside() error {
 		if err := os.Rename(path, aside); err != nil {
 			return fmt.Errorf("set foreign state aside: %w", err)
 		}
-		n.logger.Warn("state that was not written here is set aside", "was", path, "now", aside)
+		n.logger.Warn("another user or machine wrote this state, so it is set aside", "was", path, "now", aside)
 	}
 	return nil
 }
 
-// openState opens the database and the log.
-func (n *Node) openState(ctx context.Context) error {
-	o, err := project.AuditOptions(n.view.Project)
+// openState opens the log and the database.
+func (n *Node) openState(ctx context.Context, p *config.Project) error {
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
-	// State belongs to this machine: git is told so from inside the folder, and nobody has to think of it.
-	ignore := filepath.Join(n.dir, ".mycelium", ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := atomicfile.Note(ignore, []byte("*\n"), 0o600); err != nil {
+	if _, err := os.Lstat(n.state.Ignore()); errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Note(n.state.Ignore(), []byte("*\n"), 0o600); err != nil {
 			return err
 		}
 	}
@@ -182,7 +203,11 @@ func (n *Node) openState(ctx context.Context) error {
 		return err
 	}
 	n.onClose(func() { _ = n.log.Close() })
-	if n.db, err = store.Open(ctx, project.StoreURL(n.view.Project)); err != nil {
+	url, err := p.StoreURL()
+	if err != nil {
+		return err
+	}
+	if n.db, err = store.Open(ctx, url); err != nil {
 		return err
 	}
 	n.onClose(func() { _ = n.db.Close() })
@@ -190,18 +215,19 @@ func (n *Node) openState(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) openGateway(ctx context.Context) error {
-	srv := n.view.Project.File.Server
+// openGateway makes the MCP surface.
+func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 	var anonymous *gate.Session
-	if srv.Anonymous != "" {
-		s, err := n.gate.Open(ctx, gate.Spec{Name: "anonymous", Principal: "anonymous", Role: srv.Anonymous})
+	if conf.Anonymous != "" {
+		s, err := n.gate.Open(ctx, gate.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
 		if err != nil {
-			return failure.Config(fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
+			return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
 		}
 		anonymous = s
 	}
 	n.gateway = gateway.New(gateway.Options{
-		Gate: n.gate, Version: n.Version, MaxBody: srv.MaxBody, Anonymous: anonymous, Hosts: srv.Hosts, OAuth: oauthOf(srv.OAuth), Logger: n.logger,
+		Gate: n.gate, Version: n.options.Version, MaxBody: conf.MaxBody, Anonymous: anonymous, Hosts: conf.Hosts,
+		OAuth: oauthOf(conf.OAuth), Logger: n.logger,
 	})
 	n.onClose(n.gateway.Close)
 	return nil
@@ -216,6 +242,17 @@ func oauthOf(o *config.OAuth) *gateway.OAuth {
 		Resource: o.Resource, Issuers: o.Issuers, Keys: o.JWKS, Audience: o.Audience, Scopes: o.Scopes, Algorithms: o.Algorithms,
 		Principal: o.Claims.Principal, Role: o.Claims.Role, May: o.Claims.May, Roles: o.Roles, Bound: o.Bound, Skew: time.Duration(o.Skew),
 	}
+}
+
+// View returns the files and the policy that are in force.
+func (n *Node) View() *project.View { return n.files.View() }
+
+// Addr returns the address on which HTTP is served, host and port; "" without HTTP.
+func (n *Node) Addr() string {
+	if n.listener == nil {
+		return ""
+	}
+	return n.listener.Addr().String()
 }
 
 func (n *Node) onClose(f func()) { n.closers = append(n.closers, f) }

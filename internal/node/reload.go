@@ -2,125 +2,151 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
 
+	"mycelium/internal/approval"
+	"mycelium/internal/backend"
 	"mycelium/internal/config"
-	"mycelium/internal/gate"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 )
 
-// followCatalog compiles again when a server offers something else.
-func (n *Node) followCatalog(ctx context.Context) error {
+// reloader has the view that is in force, and replaces it when files or catalogs change.
+type reloader struct {
+	loader  *project.Loader
+	pool    *backend.Pool
+	logger  *slog.Logger
+	changed func(*project.View) // is called with every new view, before the change is over
+
+	reloading sync.Mutex // held while files are read and compiled
+	mu        sync.Mutex // guards what follows
+	view      *project.View
+	broken    string // why the files on disk are not what is in force; "": they are
+}
+
+func newReloader(l *project.Loader, v *project.View, logger *slog.Logger) *reloader {
+	return &reloader{loader: l, pool: v.Pool, logger: logger, view: v, broken: v.Broken()}
+}
+
+// View returns the view in force.
+func (r *reloader) View() *project.View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.view
+}
+
+// Project returns the files in force.
+func (r *reloader) Project() *config.Project { return r.View().Project }
+
+// Broken says why the files on disk are not in force; "" if they are.
+func (r *reloader) Broken() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.broken
+}
+
+// Reload reads the files again. Good ones take effect at once. If a role, the rules or mycelium.yaml is broken, the last good policy
+// stays in force.
+func (r *reloader) Reload(context.Context) error {
+	r.reloading.Lock()
+	defer r.reloading.Unlock()
+	p, err := r.loader.Load()
+	if err != nil {
+		return err
+	}
+	old := r.View()
+	next := old.With(p)
+	next.Compile()
+	if root := project.FilesRoot(p); root != old.Root {
+		r.logger.Warn("the folder of the built-in files server changes when the daemon is started again", "now", old.Root, "then", root)
+	}
+	if why := next.Broken(); why != "" && old.Broken() == "" {
+		r.mu.Lock()
+		r.broken = why
+		r.mu.Unlock()
+		return fmt.Errorf("the last good policy stays in force: %s", why)
+	}
+	if p.SecretOptions() != old.Project.SecretOptions() {
+		r.pool.SetSecrets(secret.New(p.SecretOptions()))
+	}
+	if err := r.pool.Reconfigure(p.Servers); err != nil {
+		return err
+	}
+	next.Compile()
+	r.replace(next)
+	return nil
+}
+
+// Recompile takes a changed catalog into the policy in force.
+func (r *reloader) Recompile() {
+	r.reloading.Lock()
+	defer r.reloading.Unlock()
+	old := r.View()
+	next := old.With(old.Project)
+	next.Compile()
+	r.replace(next)
+}
+
+// replace puts a view in force.
+func (r *reloader) replace(next *project.View) {
+	r.mu.Lock()
+	r.view, r.broken = next, next.Broken()
+	r.mu.Unlock()
+	if r.changed != nil {
+		r.changed(next)
+	}
+}
+
+// watchCatalog recompiles when a server offers something else, until ctx is done.
+func (r *reloader) watchCatalog(ctx context.Context) error {
 	for {
-		changed := n.pool.Changed()
+		changed := r.pool.Changed()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
 		}
-		n.recompile()
+		r.Recompile()
 	}
 }
 
-// followFiles reloads when files change.
-func (n *Node) followFiles(ctx context.Context) error {
-	n.mu.Lock()
-	p := n.view.Project
-	n.mu.Unlock()
-	return config.Watch(ctx, p, func() {
-		if err := n.reload(ctx); err != nil {
-			n.logger.Warn("files changed and are not in force", "err", err)
+// watchFiles reloads when files change, until ctx is done.
+func (r *reloader) watchFiles(ctx context.Context) error {
+	return config.Watch(ctx, r.Project(), func() {
+		if err := r.Reload(ctx); err != nil {
+			r.logger.Warn("files changed and are not in force", "err", err)
 		}
 	})
 }
 
-// reload reads the files again. Good ones take effect at once; a broken role, rules or mycelium file keeps the last good policy.
-func (n *Node) reload(context.Context) error {
-	n.reloading.Lock()
-	defer n.reloading.Unlock()
-	p, err := n.Load()
+// writeRule adds what an answer allows to the rules of the project, and puts it in force. It returns which rule it wrote, and where.
+func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval.Answer) (string, error) {
+	p := r.Project()
+	if !p.Trusted {
+		return "", errors.New("this folder is not trusted, so its rules take no effect: myc trust")
+	}
+	rule, err := config.ApprovedRule(q)
 	if err != nil {
-		return err
+		return "", err
 	}
-	n.mu.Lock()
-	old := n.view
-	n.mu.Unlock()
-	next := old.With(p)
-	next.Compile()
-	if project.FilesRoot(p) != old.Root {
-		n.logger.Warn("the folder of the built-in files server changes at the next start", "now", old.Root, "then", project.FilesRoot(p))
-	}
-	if project.BrokenFiles(p, next.Problems) && !project.BrokenFiles(old.Project, old.Problems) {
-		n.keepProblems(next)
-		return fmt.Errorf("the last good policy stays in force: %s", project.FirstProblem(next.Problems))
-	}
-	if p.SecretOptions() != old.Project.SecretOptions() {
-		n.pool.SetSecrets(secret.New(p.SecretOptions()))
-	}
-	if err := n.pool.Reconfigure(p.Servers); err != nil {
-		return err
-	}
-	next.Compile()
-	n.swap(next)
-	return nil
-}
-
-// recompile takes a changed catalog into the policy that is in force.
-func (n *Node) recompile() {
-	n.reloading.Lock()
-	defer n.reloading.Unlock()
-	n.mu.Lock()
-	old := n.view
-	n.mu.Unlock()
-	next := old.With(old.Project)
-	next.Compile()
-	n.swap(next)
-}
-
-// readable reports whether a search may look into a file: as far as the caller could read it by name, and where it may not read at
-// all, as far as no rule keeps the search itself from it.
-func (n *Node) readable(scope policy.Scope, path string) bool {
-	v := n.View()
-	args := policy.Args{"path": path}
-	for _, tool := range []string{"read_file", "search_files"} {
-		it := policy.Item{Server: "files", Name: tool}
-		facts, err := gate.Facts(it, v.Annotations(it), args, v.Root, v.Project.Home)
-		if err != nil {
-			return false
-		}
-		d := v.Policy.Decide(policy.Call{Scope: scope, Item: it, Args: args, Facts: facts, Time: time.Now()})
-		if !d.Unknown {
-			return d.Effect == policy.Allow
+	file := config.RulesFile
+	for _, name := range p.File.Policy.Rules { // those of the project are relative to it
+		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
+			file = name
+			break
 		}
 	}
-	return false
-}
-
-func (n *Node) swap(next *project.View) {
-	n.mu.Lock()
-	n.view = next
-	n.mu.Unlock()
-	n.keepProblems(next)
-	n.gate.Swap(next.World())
-	n.renewChats()
-}
-
-// View is the view in force.
-func (n *Node) View() *project.View {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.view
-}
-
-// keepProblems remembers what is wrong with the files on disk, for status and doctor.
-func (n *Node) keepProblems(v *project.View) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.bad = nil
-	if project.BrokenFiles(v.Project, v.Problems) {
-		n.bad = v.Problems
+	comment, reason := config.ApprovedComment(q, a)
+	if err := config.AppendRule(filepath.Join(p.Dir, file), comment, reason, rule); err != nil {
+		return "", err
 	}
+	if err := r.Reload(ctx); err != nil { // the rule is written, so this call is approved all the same
+		r.logger.Warn("a rule was written and is not in force", "rule", rule.Name, "err", err)
+	}
+	return fmt.Sprintf("%s in %s", rule.Name, file), nil
 }

@@ -12,15 +12,18 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// Run serves the socket, and HTTP where listen was called, until ctx is done, stop is called or an automatic owner is idle. It
-// returns when everything that it started is gone.
+// idleAfter is how long after its last client an automatic daemon ends (door.md).
+const idleAfter = 10 * time.Minute
+
+// Run serves the socket, and HTTP where Listen was called, until ctx is done, a client stops it, or an automatic daemon is idle. It
+// returns when everything that it started has ended.
 func (n *Node) Run(ctx context.Context) error {
 	tendHeap()
-	ctx, n.cancel = n.endable(ctx)
+	ctx, n.cancel = n.withOrderlyEnd(ctx)
 	defer n.cancel()
 	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
 	var parts sync.WaitGroup
-	for _, part := range []func(context.Context) error{n.pool.Run, n.log.Run, n.followLog, n.followCatalog, n.followFiles, n.runs.Run, n.export, n.runChats, n.ringBells, n.ringForRequests, dropStart} {
+	for _, part := range n.parts() {
 		parts.Go(func() {
 			if err := part(inner); err != nil && !errors.Is(err, context.Canceled) {
 				n.logger.Error("a part of the daemon failed", "err", err)
@@ -31,11 +34,13 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.listener != nil {
 		web.Go(func() { n.serveHTTP(ctx) })
 	}
+	n.hooks.open(ctx)
+	web.Go(func() { n.hooks.close(ctx) })
 	idle := time.Duration(0)
-	if n.Auto {
+	if n.options.Auto {
 		idle = idleAfter
 	}
-	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.runs.Busy, Logger: n.logger})
+	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.Runs.Busy, Logger: n.logger})
 	n.cancel()
 	n.gateway.Close()
 	web.Wait()
@@ -44,40 +49,47 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// endable is a context that ends with another one, or by cancel. Before it does, calls that wait for an approval are let go in order: their
-// requests are kept for the next process, and are not taken for given up because their connections are cut.
-func (n *Node) endable(outer context.Context) (context.Context, context.CancelFunc) {
+// parts are what runs beside the surfaces.
+func (n *Node) parts() []func(context.Context) error {
+	parts := []func(context.Context) error{
+		n.pool.Run, n.log.Run, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
+		n.chats.RunBells, n.chats.RingForRequests, dropStart,
+	}
+	if n.options.Stays {
+		parts = append(parts, n.chats.Run)
+	}
+	return parts
+}
+
+// withOrderlyEnd returns a context that ends with another one, or by cancel. Before it ends, calls that wait for an approval are let go:
+// their requests are kept for the next process, and do not count as given up when their connections are closed.
+func (n *Node) withOrderlyEnd(outer context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(outer))
 	end := func() {
-		n.asks.Suspend()
+		n.Approvals.queue.Suspend()
 		cancel()
 	}
 	stop := context.AfterFunc(outer, end)
 	return ctx, func() { stop(); end() }
 }
 
-// idleAfter ends an automatic daemon after its last client (door.md).
-const idleAfter = 10 * time.Minute
-
-// Listen opens the TCP listener; run serves it.
+// Listen opens the TCP listener. Run serves it.
 func (n *Node) Listen(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return failure.Hint(fmt.Errorf("listen on %s: %w", addr, err), "choose another address with --addr or server.addr in mycelium.yaml")
 	}
-	n.listener, n.addr = l, l.Addr().String()
+	n.listener = l
 	n.onClose(func() { _ = l.Close() })
 	return nil
 }
 
-// Addr is where HTTP is served, host and port; empty: nowhere.
-func (n *Node) Addr() string { return n.addr }
-
-// indexLag is how long the audit index may rest: what it takes in at once costs less than the same in small pieces.
+// indexLag is how long the audit index may be behind the log. Many records at once cost less than the same records one by one, and queries
+// read what the index lacks from the log.
 const indexLag = time.Second
 
-// followLog keeps the audit index up with the log. Queries read past it, so it may lag: it waits a little for more.
-func (n *Node) followLog(ctx context.Context) error {
+// updateIndex keeps the audit index up with the log until ctx is done.
+func (n *Node) updateIndex(ctx context.Context) error {
 	for {
 		changed := n.log.Changed()
 		if err := n.index.Follow(ctx); err != nil && ctx.Err() == nil {
@@ -94,7 +106,7 @@ func (n *Node) followLog(ctx context.Context) error {
 	}
 }
 
-// wait waits for d; false if ctx ended first.
+// wait waits for d. It reports false if ctx ended first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,33 +1,45 @@
 package node
 
 import (
+	"context"
+	"errors"
+	"os"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/node/chat"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
 )
 
-// openRuns makes the registry of agents at work.
-func (n *Node) openRuns() {
-	n.openLimits()
-	n.runs = run.New(run.Options{
-		Gate: n.gate, Spec: func() gate.Spec { return n.View().HookSpec() }, People: people{n}, Queue: n.asks, Notices: people{n}, Budget: n.budget, Denials: n.denials, Logger: n.logger,
-	})
+// Runs are the coding agents at work on the project, as their hooks tell of them.
+type Runs struct {
+	*run.Registry
+	gate *gate.Gate
 }
 
-// people are those who may be asked about the calls of agents and are told of their runs, as the runs see them.
-type people struct{ n *Node }
+func newRuns(n *Node) *Runs {
+	files := n.files
+	registry := run.New(run.Options{
+		Gate: n.gate, Spec: func() gate.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Queue:   n.Approvals.queue,
+		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
+		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
+	})
+	return &Runs{Registry: registry, gate: n.gate}
+}
 
-func (p people) Mode() approval.Mode { return p.n.askMode() }
+// people are those who may be asked about the calls of agents.
+type people struct {
+	*chat.Chats
+	approvals *Approvals
+}
 
-// Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. Whoever is
-// merely told that something waits does not count.
-func (p people) Reachable() bool { return p.n.lookers.Load() > 0 || p.n.hasChat() }
-
-func (p people) Chat() bool { return p.n.hasChat() }
-
-func (p people) Post(notice approval.Notice) { p.n.chats.board.Post(notice) }
-
-func (p people) Ring(s approval.AgentSession, on bool) { p.n.ring(s, on) }
+// Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. A notice
+// that something waits is not enough.
+func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.Chat() }
 
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
 type nobody struct{}
@@ -35,3 +47,38 @@ type nobody struct{}
 func (nobody) Mode() approval.Mode { return approval.Local }
 func (nobody) Reachable() bool     { return false }
 func (nobody) Chat() bool          { return false }
+
+// errSessionEnded is the failure of an agent whose token has no live session.
+var errSessionEnded = errors.New("the session of this agent has ended: its token is not one of a live session")
+
+// answerHook answers one event as an agent wrote it, in the agent's dialect.
+func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
+	return r.Answer(ctx, hook.Command{
+		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+			return n.Runs.Answer(ctx, r.Token, e)
+		},
+		Note: n.noteDenial,
+		Own: func(program string) bool {
+			self, err := os.Executable()
+			return err == nil && hook.SameProgram(self, program)
+		},
+	})
+}
+
+// noteDenial records a denial of an event that the gate did not see.
+func (n *Node) noteDenial(ctx context.Context, e harness.Event, why string) {
+	NoteDenial(ctx, n.options.Loader, e, why)
+}
+
+// Answer answers one event of an agent's hook. token names the agent's session; "" is the default one. It blocks while somebody is
+// asked.
+func (r *Runs) Answer(ctx context.Context, token string, e harness.Event) (harness.Answer, error) {
+	var s *gate.Session
+	if token != "" {
+		var err error
+		if s, err = r.gate.Authenticate(ctx, token); err != nil {
+			return harness.Answer{}, failure.New(failure.Denied, errSessionEnded, "")
+		}
+	}
+	return r.Registry.Event(ctx, s, e), nil
+}

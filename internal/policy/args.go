@@ -11,20 +11,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Number is a JSON number that neither int64, uint64 nor float64 holds exactly. No rule equals it, and a rule over it cannot be
-// evaluated: a deny or ask rule denies, an allow rule does not match.
+// Number is a JSON number that neither int64, uint64 nor float64 holds exactly. A rule about such a number cannot be evaluated: a deny or
+// ask rule denies, an allow rule does not match.
 type Number string
 
 // maxDepth bounds the nesting of arguments. Real calls stay below ten.
 const maxDepth = 256
 
-// ParseArgs decodes the arguments of a call (a JSON object, or nothing) strictly: duplicate keys are an error. Integers become
-// int64 or, when too large, uint64; other numbers float64, and a number that none of these holds exactly becomes a [Number].
+// ParseArgs decodes the arguments of a call, a JSON object or nothing, strictly: duplicate keys are an error. Integers become int64, or
+// uint64 where they are too large for that; other numbers become float64. A number that no such type holds exactly becomes a [Number].
 func ParseArgs(raw []byte) (Args, error) {
 	if t := bytes.TrimLeft(raw, " \t\r\n"); len(t) == 0 || string(bytes.TrimRight(t, " \t\r\n")) == "null" {
 		return nil, nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw)) // of a Buffer it reads the bytes where they are
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw)) // a decoder reads the bytes of a Buffer in place
 	v, err := readValue(dec)
 	if err != nil {
 		return nil, fmt.Errorf("read arguments: %w", err)
@@ -113,14 +113,14 @@ func number(text string) any {
 	return f
 }
 
-// decimalForm is a number as sign, digits without zeros at either end, and the exponent of the first digit.
+// decimalForm is a number as its sign, its digits without zeros at either end, and the exponent of its first digit.
 type decimalForm struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// decimal brings a JSON number into the one form in which equal numbers are equal.
+// decimal returns the form of a JSON number. Equal numbers have equal forms.
 func decimal(s string) decimalForm {
 	var d decimalForm
 	s, d.negative = strings.CutPrefix(s, "-")

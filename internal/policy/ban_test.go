@@ -7,34 +7,58 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bans are commands that C75 prohibits, by the constraint that refuses them, and their harmless neighbours (C77). A command is
-// split at its blanks; what the parser would say of it stands before a "|".
+// bans are parts that the constraints of C75 refuse, by the constraint, and their harmless neighbours (C77). A part is written as
+// EFFECTS|PROGRAM or EFFECTS|PROGRAM|BRANCHES. Which commands have which effects is tested in package shell.
 var bans = map[string]struct{ refused, open []string }{
-	"privilege":            {[]string{"sudo id", "sudo", "su", "su - root", "doas id", "pkexec id", "sudoedit /etc/hosts", "/usr/bin/sudo id"}, []string{"sudoku", "subl", "npm run sudo", "echo sudo"}},
-	"debugger":             {[]string{"gdb ./a", "strace -p 1", "ptrace 1"}, []string{"gdbus call", "dlv test", "echo gdb"}},
-	"disk":                 {[]string{"mkfs /dev/sda", "mkfs.ext4 /dev/sda", "mke2fs x", "mkswap x", "format c:", "diskutil eraseDisk JHFS+ x disk2"}, []string{"mkdir x", "diskutil list", "npm run format", "mkfsx"}},
-	"open-rights":          {[]string{"chmod 777 x", "chmod -R 777 x", "chmod -R -- 777 x", "chmod 0777 x", "chmod 4777 x", "chmod a+rwx x", "chmod ugo=rwx x", "chmod +rwx x", "chmod u+x,o+w,a=rwx x"}, []string{"chmod 755 x", "chmod +x x", "chmod u+rwx x", "chmod 644 777", "chmod", "chmod -x 7 x", "chmod 77 x"}},
-	"root-owner":           {[]string{"chown root x", "chown root:root x", "chown -R root x", "chown 0:0 x", "chown --from u root x", "chown root. x"}, []string{"chown u x", "chown u:root x", "chown --from root u x", "chown"}},
-	"shell-server":         {[]string{"nc -e sh h 1", "nc -le sh 1", "nc -c sh h 1", "ncat --exec sh h 1", "ncat --sh-exec=sh h 1", "netcat -e sh h 1"}, []string{"nc -z h 1", "nc h 1", "ncal -e"}},
-	"forced-main":          {[]string{"git push -f origin main", "git push origin main --force", "git push origin +master", "git push -uf origin HEAD:main", "git -C x -c a=b push --force-with-lease=main:1 origin refs/heads/main", "git push origin +a:refs/heads/main", "git push -f -o x origin main", "git push --forc origin +refs/heads/*:refs/heads/*"}, []string{"git push origin main", "git push -f origin feature/main", "git push origin +feature", "git push -f", "git push --follow-tags origin main", "git stash push -f main main"}},
-	"reset-to-remote":      {[]string{"git reset --hard origin/main", "git reset --hard origin", "git reset --har origin/x", "git -C x reset --hard @{u}"}, []string{"git reset --hard", "git reset --soft origin/main", "git reset --hard HEAD~1", "git reset origin/main"}},
-	"clean-all":            {[]string{"git clean -fdx", "git clean -x -d -f", "git clean --force -dX", "git clean -fdx -e -n"}, []string{"git clean -fd", "git clean -n", "git clean -ndx", "git clean -fdx --dry-run"}},
-	"privileged-container": {[]string{"docker run --privileged x", "docker run --rm --privileged=true x", "podman exec --privileged c sh", "docker compose run --privileged web"}, []string{"docker run x", "docker run --privileged=false x", "docker ps"}},
-	"cluster-entry":        {[]string{"kubectl exec p", "kubectl -n a exec -it p -- sh", "kubectl --context=a cp x p:y", "oc exec p"}, []string{"kubectl get pods", "kubectl -n exec get pods", "kubectl explain exec"}},
-	"destructive":          {[]string{"destructive|shred x", "execute,destructive|psql -c x"}, []string{"delete|rm x"}},
-	"remote-code":          {[]string{"execute,remote_code|sh", "remote_code|bash -s", "remote_code|eval x", "remote_code|."}, []string{"remote_code|python3", "remote_code|npx x", "inline_code|sh"}},
-	"operator":             {[]string{"execute,operator|myc approvals approve 1", "operator|curl x"}, []string{"execute|myc status"}},
+	"privilege": {[]string{"|sudo", "|su", "|doas", "|pkexec", "|sudoedit", "|sudo.exe"},
+		[]string{"|sudoku", "|subl", "|npm", "privilege|apt-get"}},
+	"debugger": {[]string{"|gdb", "|strace", "|ptrace"}, []string{"|gdbus", "|dlv"}},
+	"disk": {[]string{"|mkfs", "|mkfs.ext4", "|mke2fs", "|mkswap", "|format"},
+		[]string{"|mkdir", "|npm", "|mkfsx", "|diskutil"}},
+	"open-rights":          {[]string{"open_rights|chmod"}, []string{"write|chmod", "privilege|chmod"}},
+	"root-owner":           {[]string{"root_owner|chown"}, []string{"privilege|chown"}},
+	"shell-server":         {[]string{"shell_server|nc"}, []string{"network,upload|nc"}},
+	"reset-to-remote":      {[]string{"history,reset_to_remote|git"}, []string{"history|git"}},
+	"clean-all":            {[]string{"history,clean_ignored|git"}, []string{"history|git"}},
+	"privileged-container": {[]string{"container,host_rights|docker"}, []string{"container|docker", "privilege|docker"}},
+	"cluster-entry":        {[]string{"container,cluster_entry|kubectl"}, []string{"container,cloud|kubectl"}},
+	"destructive":          {[]string{"destructive|shred", "execute,destructive|psql"}, []string{"delete|rm"}},
+	"remote-code": {[]string{"execute,remote_code|sh", "remote_code|bash", "remote_code|eval", "remote_code|."},
+		[]string{"remote_code|python3", "remote_code|npx", "inline_code|sh"}},
+	"operator": {[]string{"execute,operator|myc", "operator|curl"}, []string{"execute|myc"}},
+	"forced-main": {
+		[]string{
+			"push,force_push|git", "force_push|git|main", "force_push|git|feature,master", "force_push|git|refs/heads/main",
+			"force_push|git|heads/main",
+			"force_push|git|HEAD", "force_push|git|@", "force_push|git|*", "force_push|git|refs/heads/*", "force_push|git|refs/*",
+			"force_push|git|m*", "force_push|git|ma*r",
+		},
+		[]string{"push|git", "push|git|main", "force_push|git|feature", "force_push|git|feature/main", "force_push|git|refs/tags/main",
+			"force_push|git|refs/tags/*", "force_push|git|feature/*", "force_push|git|mainline"},
+	},
 }
 
 // banPart is the part of a line of the table.
 func banPart(line string) Part {
-	effects, command, ok := strings.Cut(line, "|")
-	if !ok {
-		effects, command = EffectExecute, line
+	fields := strings.Split(line, "|")
+	part := Part{Program: fields[1], Argv: []string{fields[1]}, Effects: []string{EffectExecute}}
+	if fields[0] != "" {
+		part.Effects = append(part.Effects, strings.Split(fields[0], ",")...)
 	}
-	argv := strings.Fields(command)
-	program := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
-	return Part{Program: program, Argv: argv, Effects: strings.Split(effects, ",")}
+	if len(fields) > 2 {
+		part.Branches = strings.Split(fields[2], ",")
+	}
+	return part
+}
+
+// TestRefusedEffects: the table of effects says which of them a base constraint refuses.
+func TestRefusedEffects(t *testing.T) {
+	for _, e := range Effects() {
+		part := Part{Program: "sh", Effects: []string{e.Name}}
+		if got := banned(&part) != nil; got != e.Refused {
+			t.Errorf("%s: refused %v, and the table says %v", e.Name, got, e.Refused)
+		}
+	}
 }
 
 func TestBans(t *testing.T) {
@@ -71,12 +95,12 @@ func TestBans(t *testing.T) {
 	}
 }
 
-// TestBansNeverPanic: whatever the words are.
+// TestBansNeverPanic: whatever the facts are.
 func TestBansNeverPanic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		programs := rapid.SampledFrom([]string{"", "git", "chmod", "chown", "nc", "docker", "kubectl", "mkfs.x", "diskutil", "sudo.exe"})
-		words := rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{"--", "-", "", "push", "reset", "clean", "-C", "+", ":", "--force", "-f", "777", "root:", "exec"}), rapid.String()))
-		part := Part{Program: programs.Draw(t, "program"), Argv: words.Draw(t, "argv"), Effects: []string{EffectExecute}}
+		effects := rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{EffectForcePush, EffectRemoteCode, EffectOpenRights}), rapid.String()))
+		branches := rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{"", "*", "**", "refs/", "refs/heads/", "HEAD", "main"}), rapid.String()))
+		part := Part{Program: rapid.String().Draw(t, "program"), Effects: effects.Draw(t, "effects"), Branches: branches.Draw(t, "branches")}
 		banned(&part)
 	})
 }
@@ -113,8 +137,10 @@ func TestRulesByAccess(t *testing.T) {
 		Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Bash"}}},
 		Rules: []Rule{
 			{Name: "git", Action: "deny", Tool: Names{"*"}, Match: map[string]Values{"write": {{Glob: ptr("**/.git/**")}}}},
-			{Name: "inside", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"read": {{Glob: &inside}, {Glob: &usr}}, "write": {{Glob: &inside}}}},
-			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &all}}, "program": {{Literal: ptr("x.sh")}}}},
+			{Name: "inside", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"read": {{Glob: &inside}, {Glob: &usr}},
+				"write": {{Glob: &inside}}}},
+			{Name: "scripts", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"execute": {{Glob: &all}},
+				"program": {{Literal: ptr("x.sh")}}}},
 		},
 	})
 	if len(probs) > 0 {

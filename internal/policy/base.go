@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// constraint is one base constraint: paths that no configuration, bundle, model or agent can open. Comparisons ignore case,
-// because a file system may.
+// constraint is one base constraint on paths. No configuration, bundle, model or agent can lift it. Comparisons ignore case, because a file
+// system may.
 type constraint struct {
 	name   string
-	paths  []string // forms below
+	paths  []string // in the forms of baseConstraints
 	access baseAccess
 	reason string
 }
@@ -20,12 +20,12 @@ type baseAccess uint8
 
 const (
 	anyAccess baseAccess = iota
-	changes              // write and delete, and whatever is not known to be less
+	changes              // write, delete, and any access that is not known to be read or execute
 )
 
 // baseConstraints are the 26 prohibited paths (requirements, C75) and the files that govern us (threats, W6).
 //
-// A path is written in one of these forms, each also standing for everything below it:
+// A path has one of these forms. Each form also stands for everything below the path:
 //
 //	/x        absolute
 //	~/x       in the home of the user, and in any other user's
@@ -33,8 +33,9 @@ const (
 //	./x       in the project
 //	c:/x      on Windows, also seen from its Linux (/mnt/c/x)
 //
-// What makes the hook of an agent or the policy of a project is protected in every folder, not only where it counts: git and archives bring
-// into the project what was made elsewhere (decision 46). Where it counts it stands once more, since with a folder goes what is in it.
+// The files of agents' hooks and of the policy are protected in every folder, not only in the folder where they take effect: git and
+// archives bring files into the project that were made elsewhere (decision 46). The files that take effect are listed a second time, with
+// their folder, because who deletes the folder deletes the files.
 var baseConstraints = []constraint{
 	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},
 	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes"},
@@ -61,19 +62,25 @@ var baseConstraints = []constraint{
 	{"id-ed25519", []string{"**/id_ed25519"}, anyAccess, "a private key"},
 	{"windows-system", []string{"c:/windows/system32", "c:/windows/syswow64"}, anyAccess, "the Windows system"},
 	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database"},
-	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials", "~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
+	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials",
+		"~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
 
 	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
-	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols", "./workflows"}, changes, "what governs this agent"},
+	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols",
+		"./workflows"}, changes, "what governs this agent"},
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
-	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json", "**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes, "the hook that guards this agent"},
+	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json",
+		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes,
+		"the hook that guards this agent"},
 	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent"},
-	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes, "the hook that guards this agent"},
-	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush", "~/.local/share/crush"}, changes, "the hook that guards this agent"},
+	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes,
+		"the hook that guards this agent"},
+	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush",
+		"~/.local/share/crush"}, changes, "the hook that guards this agent"},
 }
 
-// baseSet is the table compiled for one project and one user. Everything in it is folded. A path is judged by its first
+// baseSet is the table compiled for one project and one user. All texts in it are folded (see fold). A path is looked up by its first
 // component below each zone that it lies in, so that a decision looks at few constraints.
 type baseSet struct {
 	dir, home string
@@ -81,25 +88,26 @@ type baseSet struct {
 	project   zone                  // below dir
 	own       zone                  // below home
 	homes     zone                  // below any home
-	names     map[string][]basePath // by their last component
-	nameEnds  [256]bool             // last bytes of names
+	names     map[string][]basePath // by the last component
+	nameEnds  [256]bool             // the last bytes of the keys of names
 }
 
 // zone holds the constraints below one folder, by the first component below it.
 type zone map[string][]basePath
 
 type basePath struct {
-	text   string // below its zone, without a slash at its ends
+	text   string // relative to the zone, without a slash at either end
 	rule   *baseRule
 	access baseAccess
-	atRoot bool // the home of root, from which the project is excepted
+	atRoot bool // the home of root: a project in it is excepted
 }
 
-// baseRule is what a decision says about a constraint.
+// baseRule is the rule and the reason of a decision by a base constraint.
 type baseRule struct{ name, reason string }
 
 func compileBase(dir, home string) *baseSet {
-	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{}, names: map[string][]basePath{}}
+	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
+		names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
 		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
@@ -138,9 +146,27 @@ func (b *baseSet) add(p string, bp basePath) {
 	}
 }
 
+// refusesPart returns the constraint that forbids what the part does to one of its paths, or nil.
+func (b *baseSet) refusesPart(f *Facts, part *Part) *baseRule {
+	for i := range part.Paths {
+		if i+1 < len(part.Paths) && part.Paths[i].Access == Read && part.Paths[i+1].samePlace(&part.Paths[i]) {
+			continue // what may not be read may not be changed either
+		}
+		if r := b.refuses(f, &part.Paths[i]); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether two paths have the same names.
+func (p *Path) samePlace(o *Path) bool {
+	return p.Raw == o.Raw && p.Clean == o.Clean && p.Resolved == o.Resolved
+}
+
 // refuses returns the constraint that forbids the access to the path under any of its names, or nil.
 func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
-	a := asked{change: p.Access != Read && p.Access != Execute}
+	a := use{change: p.Access != Read && p.Access != Execute}
 	a.remove = a.change && p.Access != Write
 	clean := p.Clean
 	if clean == "" {
@@ -154,25 +180,25 @@ func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 			return r
 		}
 	}
-	if plainEnd(clean, p.Raw) {
+	if endsClean(clean, p.Raw) {
 		return nil
 	}
 	return b.form(p.Raw, a)
 }
 
-// plainEnd reports whether the path as written is only the end of the cleaned one, which was judged already.
-func plainEnd(clean, raw string) bool {
+// endsClean reports whether the path as written is the end of the cleaned path, which was judged already.
+func endsClean(clean, raw string) bool {
 	if !strings.HasSuffix(clean, raw) || raw != "" && (raw[0] == '~' || raw[0] == '\\') {
 		return false
 	}
 	return len(raw) == len(clean) || len(raw) < 2 || raw[1] != ':'
 }
 
-// asked is what a call does to a path, as far as a constraint cares.
-type asked struct{ change, remove bool }
+// use is what a call does to a path, as far as a constraint distinguishes.
+type use struct{ change, remove bool }
 
-// form judges one name of a path.
-func (b *baseSet) form(s string, a asked) *baseRule {
+// form judges one form of a path.
+func (b *baseSet) form(s string, a use) *baseRule {
 	if s == "" {
 		return nil
 	}
@@ -203,8 +229,8 @@ func (b *baseSet) form(s string, a asked) *baseRule {
 	return b.named(folded, a)
 }
 
-// within looks a path up in the zone of a folder.
-func (z zone) within(s []byte, folder string, a asked) *basePath {
+// within looks up a path in the zone of a folder.
+func (z zone) within(s []byte, folder string, a use) *basePath {
 	if folder == "" {
 		return nil
 	}
@@ -212,13 +238,13 @@ func (z zone) within(s []byte, folder string, a asked) *basePath {
 		return z.find(trimSlash(s[len(folder):]), a)
 	}
 	if a.remove && above(s, folder) {
-		return z.any(a) // with the folder goes everything in it
+		return z.any(a) // who deletes the folder deletes everything in it
 	}
 	return nil
 }
 
-// find looks up what lies below the folder of the zone.
-func (z zone) find(rest []byte, a asked) *basePath {
+// find looks up a path relative to the folder of the zone.
+func (z zone) find(rest []byte, a use) *basePath {
 	if len(rest) == 0 {
 		if a.remove {
 			return z.any(a)
@@ -239,8 +265,8 @@ func (z zone) find(rest []byte, a asked) *basePath {
 	return nil
 }
 
-// any is the first constraint of a zone by name, for a call that removes them all.
-func (z zone) any(_ asked) *basePath {
+// any is the first constraint of a zone by name. It stands for all of them where a call deletes the whole zone.
+func (z zone) any(_ use) *basePath {
 	for _, first := range sortedKeys(z) {
 		return &z[first][0]
 	}
@@ -248,7 +274,7 @@ func (z zone) any(_ asked) *basePath {
 }
 
 // named looks for a protected name among the components of a path.
-func (b *baseSet) named(s []byte, a asked) *baseRule {
+func (b *baseSet) named(s []byte, a use) *baseRule {
 	start := 0
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && s[i] != '/' {
@@ -257,7 +283,7 @@ func (b *baseSet) named(s []byte, a asked) *baseRule {
 		if i > start && b.nameEnds[s[i-1]] {
 			list := b.names[string(s[start:i])]
 			for j := range list {
-				if bp := &list[j]; (a.change || bp.access == anyAccess) && lastAre(s[:i], bp.text) {
+				if bp := &list[j]; (a.change || bp.access == anyAccess) && endsWith(s[:i], bp.text) {
 					return bp.rule
 				}
 			}
@@ -267,8 +293,8 @@ func (b *baseSet) named(s []byte, a asked) *baseRule {
 	return nil
 }
 
-// lastAre reports whether the last components of a path are these.
-func lastAre(s []byte, text string) bool {
+// endsWith reports whether text is the last components of a path.
+func endsWith(s []byte, text string) bool {
 	n := len(s) - len(text)
 	return n >= 0 && string(s[n:]) == text && (n == 0 || s[n-1] == '/')
 }
@@ -280,7 +306,7 @@ func trimSlash(s []byte) []byte {
 	return s
 }
 
-// under reports whether s is the folder or below it. No folder: no.
+// under reports whether s is the folder or a path below it. An empty folder has nothing below it.
 func under(s []byte, folder string) bool {
 	n := len(folder)
 	return n > 0 && len(s) >= n && string(s[:n]) == folder && (len(s) == n || s[n] == '/')
@@ -295,7 +321,7 @@ func above(s []byte, protected string) bool {
 	return len(protected) > n && protected[:n] == string(s[:n]) && protected[n] == '/'
 }
 
-// belowHome cuts the home of any user from a path and returns what lies below it, or nil.
+// belowHome returns the part of a path below the home folder of any user, or nil for a path that is in no home folder.
 func belowHome(s []byte) []byte {
 	for _, homes := range [...]string{"/home/", "/users/", "c:/users/", "/mnt/c/users/"} {
 		if len(s) > len(homes) && string(s[:len(homes)]) == homes {
@@ -312,8 +338,8 @@ func belowHome(s []byte) []byte {
 	return nil
 }
 
-// fold brings a path to the form in which the base constraints are compared: lower case, "/" for "\", and without the
-// characters that a file system may ignore.
+// fold returns a path in the form in which base constraints are compared: in lower case, with "/" for "\", and without the characters that
+// a file system may ignore.
 func fold(to []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -349,4 +375,23 @@ func foldRunes(to []byte, s string) []byte {
 		to = utf8.AppendRune(to, r)
 	}
 	return to
+}
+
+// BasePath is a path that a base constraint protects: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in the project, c:/x
+// is on Windows. Each also stands for everything below it.
+type BasePath struct {
+	Constraint string
+	Path       string
+	ChangeOnly bool // reading is allowed
+}
+
+// BasePaths are all protected paths. The configuration of another program can name them.
+func BasePaths() []BasePath {
+	var out []BasePath
+	for _, c := range baseConstraints {
+		for _, p := range c.paths {
+			out = append(out, BasePath{Constraint: c.name, Path: p, ChangeOnly: c.access == changes})
+		}
+	}
+	return out
 }

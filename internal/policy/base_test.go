@@ -8,15 +8,16 @@ import (
 // baseSamples has, for each base constraint, paths that it refuses. Each is tried as written, cleaned and resolved, in upper case, and
 // with a call of every access that the constraint speaks of.
 var baseSamples = map[string][]string{
-	"passwd":              {"/etc/passwd", "/etc/passwd-"},
-	"shadow":              {"/etc/shadow", "/etc/gshadow", "/etc/shadow-"},
-	"sudoers":             {"/etc/sudoers", "/etc/sudoers.d/90-me"},
-	"etc-ssh":             {"/etc/ssh/ssh_host_ed25519_key", "/etc/ssh"},
-	"root-home":           {"/root/.bashrc", "/root"},
-	"boot":                {"/boot/vmlinuz", "/boot/grub/grub.cfg"},
-	"kcore":               {"/proc/kcore"},
-	"dev-mem":             {"/dev/mem", "/dev/kmem"},
-	"ssh":                 {"/home/dev/.ssh/id", "/home/other/.ssh/config", "/Users/me/.ssh/x", "~/.ssh/x", "/home/dev/.\u017f\u017fh/x", "/home/dev/.s\u200csh/x"},
+	"passwd":    {"/etc/passwd", "/etc/passwd-"},
+	"shadow":    {"/etc/shadow", "/etc/gshadow", "/etc/shadow-"},
+	"sudoers":   {"/etc/sudoers", "/etc/sudoers.d/90-me"},
+	"etc-ssh":   {"/etc/ssh/ssh_host_ed25519_key", "/etc/ssh"},
+	"root-home": {"/root/.bashrc", "/root"},
+	"boot":      {"/boot/vmlinuz", "/boot/grub/grub.cfg"},
+	"kcore":     {"/proc/kcore"},
+	"dev-mem":   {"/dev/mem", "/dev/kmem"},
+	"ssh": {"/home/dev/.ssh/id", "/home/other/.ssh/config", "/Users/me/.ssh/x", "~/.ssh/x", "/home/dev/.\u017f\u017fh/x",
+		"/home/dev/.s\u200csh/x"},
 	"gnupg":               {"/home/dev/.gnupg/secring.gpg"},
 	"aws":                 {"/home/dev/.aws/config"},
 	"gcloud":              {"/home/dev/.config/gcloud/access.db"},
@@ -38,10 +39,13 @@ var baseSamples = map[string][]string{
 	"mycelium-skills":     {"/p/skills/a/SKILL.md", "/p/roles/dev.yaml", "/p/rules.yaml", "/p/protocols/x", "/p/workflows/x", "/p/skills"},
 	"mycelium-state":      {"/p/.mycelium/mycelium.db", "/p/.mycelium"},
 	"mycelium-user":       {"/home/dev/.config/mycelium/rules.yaml", "/home/dev/.local/state/mycelium/key"},
-	"claude-settings":     {"/p/.claude/settings.json", "/p/.claude/settings.local.json", "/home/dev/.claude/settings.json", "/home/dev/.claude.json", "/tmp/wt/.claude/settings.json", "/p/sub/.claude/settings.local.json", ".claude/settings.json", "/p/../wt/.claude/Settings.json"},
-	"codex-settings":      {"/p/.codex/config.toml", "/home/dev/.codex/hooks.json", "/tmp/wt/.codex/config.toml", "/p/sub/.codex"},
-	"gemini-settings":     {"/p/.gemini/settings.json", "/home/dev/.gemini/settings.json", "/tmp/wt/.gemini/settings.json"},
-	"crush-settings":      {"/p/crush.json", "/p/.crush.json", "/home/dev/.config/crush/crush.json", "/tmp/wt/crush.json", "/p/sub/.crush.json"},
+	"claude-settings": {"/p/.claude/settings.json", "/p/.claude/settings.local.json", "/home/dev/.claude/settings.json",
+		"/home/dev/.claude.json", "/tmp/wt/.claude/settings.json", "/p/sub/.claude/settings.local.json", ".claude/settings.json",
+		"/p/../wt/.claude/Settings.json"},
+	"codex-settings":  {"/p/.codex/config.toml", "/home/dev/.codex/hooks.json", "/tmp/wt/.codex/config.toml", "/p/sub/.codex"},
+	"gemini-settings": {"/p/.gemini/settings.json", "/home/dev/.gemini/settings.json", "/tmp/wt/.gemini/settings.json"},
+	"crush-settings": {"/p/crush.json", "/p/.crush.json", "/home/dev/.config/crush/crush.json", "/tmp/wt/crush.json",
+		"/p/sub/.crush.json"},
 }
 
 func TestBaseConstraints(t *testing.T) {
@@ -79,7 +83,10 @@ func TestBaseConstraints(t *testing.T) {
 func TestBaseConstraintsLeaveAlone(t *testing.T) {
 	for _, dir := range []string{"/p", "/root/p", "/root"} {
 		b := compileBase(dir, "/root")
-		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a", "/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json", "/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md", "/.gemini/GEMINI.md", "/mycrush.json"} {
+		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a",
+			"/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json",
+			"/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md",
+			"/.gemini/GEMINI.md", "/mycrush.json"} {
 			p := Path{Access: Write, Raw: "." + s, Clean: dir + s, Resolved: dir + s}
 			if r := b.refuses(&Facts{Dir: dir}, &p); r != nil {
 				t.Errorf("%s refused by %s", p.Clean, r.name)
@@ -87,7 +94,8 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 		}
 	}
 	b := compileBase("/root/p", "/root")
-	for s, want := range map[string]string{"/root/x": "base:root-home", "/root/px/y": "base:root-home", "/root/p/../x": "base:root-home", "/root/p/skills/x": "base:mycelium-skills", "/root/.ssh/x": "base:root-home"} {
+	for s, want := range map[string]string{"/root/x": "base:root-home", "/root/px/y": "base:root-home", "/root/p/../x": "base:root-home",
+		"/root/p/skills/x": "base:mycelium-skills", "/root/.ssh/x": "base:root-home"} {
 		p := Path{Access: Write, Raw: s, Clean: cleanPath("/", s)}
 		if r := b.refuses(&Facts{}, &p); r == nil || r.name != want {
 			t.Errorf("%s: %v, want %s", s, r, want)
@@ -103,7 +111,9 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 // TestBaseConstraintsRemoval: with a folder goes what is protected in it.
 func TestBaseConstraintsRemoval(t *testing.T) {
 	b := compileBase("/work/p", "/home/dev")
-	for s, want := range map[string]bool{"/": true, "/etc": true, "/etc/": true, "/work": true, "/work/p": true, "/home/dev": true, "/home/dev/.config": true, "/home": true, "/proc": true, "/work/p/src": false, "/tmp/x": false, "/work/p/node_modules": false, "/opt": false} {
+	for s, want := range map[string]bool{"/": true, "/etc": true, "/etc/": true, "/work": true, "/work/p": true, "/home/dev": true,
+		"/home/dev/.config": true, "/home": true, "/proc": true, "/work/p/src": false, "/tmp/x": false, "/work/p/node_modules": false,
+		"/opt": false} {
 		p := Path{Access: Delete, Raw: s, Clean: s}
 		if got := b.refuses(&Facts{}, &p) != nil; got != want {
 			t.Errorf("delete %s: refused %v, want %v", s, got, want)

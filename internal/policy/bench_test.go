@@ -64,7 +64,8 @@ func BenchmarkDecide(b *testing.B) {
 		b.Fatal(probs)
 	}
 	for _, bc := range []struct{ name, tool, effect string }{
-		{"path", "server14__tool_20", "allow"}, {"rules", "server10__tool_10", "allow"}, {"unknown-tool", "server11__tool_20", "allow"}, {"hidden", "server49__tool_9", "unknown"}, {"absent", "server49__nothing", "unknown"},
+		{"path", "server14__tool_20", "allow"}, {"rules", "server10__tool_10", "allow"}, {"unknown-tool", "server11__tool_20",
+			"allow"}, {"hidden", "server49__tool_9", "unknown"}, {"absent", "server49__nothing", "unknown"},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			c := benchCall(p, bc.tool)

@@ -22,22 +22,23 @@ const costLimit = 20_000
 // condition is one operand of the outermost "||" of a rule's `when`.
 type condition struct {
 	program cel.Program
-	scope   bool // it depends on nothing but scope and tool
+	scope   bool // it depends only on scope and tool
 	now     bool // it needs the time of the call
 	paths   bool // it looks at paths
 	hosts   bool // it looks at hosts
 	args    bool // it looks at arguments
-	who     bool // it looks at the principal or its parent, not only at what the principal is
+	who     bool // it looks at the id of the principal or of its parent
 }
 
-// scopeVars are the variables that say who asks for which tool; the others say what the call would do.
-var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true, "stage": true, "annotations": true}
+// scopeVars are the variables that say who asks for which tool. The other variables say what the call would do.
+var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true,
+	"stage": true, "annotations": true}
 
 func newCelEnv() (*cel.Env, error) {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	return cel.NewEnv(
 		cel.ClearMacros(),
-		cel.EnableMacroCallTracking(), // without it an operand could not be printed
+		cel.EnableMacroCallTracking(), // compileWhen prints the operands
 		cel.Macros(append(withoutHas(), cel.GlobalMacro(operators.Has, 1, hasMacro))...),
 		cel.Variable("tool", str), cel.Variable("server", str), cel.Variable("role", str), cel.Variable("skills", list),
 		cel.Variable("principal", str), cel.Variable("parent", str), cel.Variable("stage", str),
@@ -58,7 +59,7 @@ func withoutHas() []cel.Macro {
 	return list
 }
 
-// hasMacro makes has(a.b) the question "b" in a, because looking up an absent argument is no error here (see argsMap).
+// hasMacro makes has(a.b) mean "b" in a, because looking up an absent argument is not an error here (see argsMap).
 func hasMacro(eh cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
 	if args[0].Kind() != ast.SelectKind {
 		return nil, eh.NewError(args[0].ID(), "invalid argument to has() macro")
@@ -67,8 +68,8 @@ func hasMacro(eh cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *
 	return eh.NewCall(operators.In, eh.NewLiteral(types.String(s.FieldName())), s.Operand()), nil
 }
 
-// compileWhen compiles a condition. The operands of its outermost "||" are separate, so that an argument that is absent in one
-// of them hides no error in another.
+// compileWhen compiles a condition. It compiles the operands of the outermost "||" separately, so that an absent argument in one of them
+// does not hide an error in another.
 func (c *compiler) compileWhen(text string) ([]*condition, error) {
 	env, err := newCelEnv()
 	if err != nil {
@@ -93,7 +94,7 @@ func (c *compiler) compileWhen(text string) ([]*condition, error) {
 	return list, nil
 }
 
-// celMessage is the first line of CEL's report, which goes on with a drawing of the expression.
+// celMessage is the first line of CEL's report. The other lines draw the expression.
 func celMessage(err error) string {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.TrimPrefix(first, "ERROR: <input>:")
@@ -137,7 +138,7 @@ func compileCondition(env *cel.Env, text string) (*condition, error) {
 	return cond, nil
 }
 
-// scopeOnly reports whether the conditions depend on nothing but scope and tool.
+// scopeOnly reports whether the conditions depend only on scope and tool.
 func scopeOnly(list []*condition) bool {
 	for _, c := range list {
 		if !c.scope {
@@ -149,7 +150,8 @@ func scopeOnly(list []*condition) bool {
 
 // evalWhen evaluates the condition of a rule. It copies what it needs, so that calls without conditions stay off the heap.
 func (r *rule) evalWhen(p *Policy, v *view, c *Call, part *Part) verdict {
-	in := input{p: p, role: v.role.view.ID, principal: v.id, parent: v.parent, stage: v.stage, item: c.Item, args: c.Args, dir: c.Facts.Dir, part: *part, time: c.Time, adapter: &adapter{}}
+	in := input{p: p, role: v.role.view.ID, principal: v.id, parent: v.parent, stage: v.stage, item: c.Item, args: c.Args, dir: c.Facts.Dir,
+		part: *part, time: c.Time, adapter: &adapter{}}
 	active := v.active.words()
 	for i := range v.p.skills {
 		if active.has(i) && !v.p.skills[i].internal {
@@ -174,14 +176,14 @@ func (cond *condition) eval(in *input, allow bool) verdict {
 		return fails
 	}
 	if allow && (cond.paths && (len(in.part.Paths) == 0 || in.unresolved()) || cond.hosts && len(in.part.Hosts) == 0) {
-		return misses // "every one, and at least one": all() of nothing is true in CEL
+		return misses // an allow rule needs at least one value, and all() of an empty list is true in CEL
 	}
 	in.adapter.absent = false
 	val, _, err := cond.program.Eval(in)
 	if err != nil {
 		var cancelled interpreter.EvalCancelledError
 		if in.adapter.absent && !errors.As(err, &cancelled) && strings.Contains(err.Error(), "no such overload") {
-			return misses // it asks an absent argument for something that nothing has
+			return misses // it uses an absent argument as if it were there
 		}
 		return fails
 	}
@@ -211,7 +213,7 @@ type input struct {
 	adapter                  *adapter
 }
 
-// Parent is that of cel's activations: none.
+// Parent implements interpreter.Activation. There is no parent.
 func (in *input) Parent() interpreter.Activation { return nil }
 
 // ResolveName is the value of a variable.
@@ -249,7 +251,7 @@ func (in *input) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// paths are the cleaned and the resolved form of every path, and the written one where there is no other.
+// paths are the cleaned and the resolved form of every path, and the written form of a path that has no other.
 func (in *input) paths() []string {
 	var list []string
 	for i := range in.part.Paths {
@@ -298,10 +300,10 @@ func (in *input) annotations() map[string]bool {
 	return all
 }
 
-// adapter turns arguments into CEL values. Looking up a key that is absent gives null and is remembered.
+// adapter turns arguments into CEL values. A lookup of an absent key gives null and sets absent.
 type adapter struct{ absent bool }
 
-// NativeToValue is that of cel's adapters.
+// NativeToValue implements types.Adapter.
 func (a *adapter) NativeToValue(v any) ref.Val {
 	switch v := v.(type) {
 	case map[string]any:

@@ -18,38 +18,39 @@ type Policy struct {
 	skillIndex map[string]int
 	roles      []*role
 	roleIndex  map[string]int // by id and by name
-	nobody     *role          // stands for no role and for unknown ones
+	nobody     *role          // the role of principals without a role and with an unknown one
 	roleIDs    []string
-	rules      []rule // by effect, then in file order; those that hide first
-	hiders     bits   // deny rules that depend on scope and tool only
+	rules      []rule // the rules that hide, then by effect; among these in file order
+	hiders     bits   // deny rules that depend only on scope and tool
 	guards     []guard
-	byPerson   bool // a rule that hides looks at who the principal is
+	byPerson   bool // a rule that hides looks at the id of a principal
 	index      refIndex
 	base       *baseSet
 	start      []string // Source.Default
 	mcp, agent Effect   // fallback
-	broken     string   // why nothing may be called
+	broken     string   // why no call is allowed; empty if calls are
 }
 
-// entry is one item with everything about it that does not depend on the call.
+// entry is an item with everything about it that does not depend on the call.
 type entry struct {
 	item    Item
 	notes   Annotations
 	control bool
-	skills  bits // that grant it
-	rules   bits // whose tool pattern and annotations match it
-	denied  bits // roles that hide it
+	skills  bits // the skills that grant it
+	rules   bits // the rules whose tool pattern and annotations match it
+	denied  bits // the roles that hide it
 	limits  []skillLimit
 	open    bool // an instruction prompt or resource of a skill: seen wherever the skill is open, active or not
 }
 
-// skillLimit says within which limits a skill grants a tool. A call must stay within one of each group.
+// skillLimit says within which limits a skill grants a tool. A call must stay within one limit of each group.
 type skillLimit struct {
 	skill  int
 	groups [][]*limit
 }
 
-// New compiles what people declared. It always returns a usable policy: what has a problem denies, and the problems say why.
+// New compiles what people declared. It always returns a usable policy: a declaration that has a problem denies, and the problems say
+// why.
 func New(src Source) (*Policy, []Problem) {
 	c := &compiler{src: &src, p: &Policy{
 		places:     places{dir: strings.TrimRight(src.Dir, "/"), home: strings.TrimRight(src.Home, "/")},
@@ -82,7 +83,6 @@ func New(src Source) (*Policy, []Problem) {
 	}
 	c.addAgentTools()
 	c.finishRoles()
-	c.checkExamples()
 	return c.p, c.problems
 }
 
@@ -113,7 +113,7 @@ func (c *compiler) fallback(key, s string, preset Effect) Effect {
 	return e
 }
 
-// addCatalog takes the definitions. Two claims to one item drop both: nobody can say which of them runs.
+// addCatalog takes the definitions. Two definitions of one item are both dropped: it is not known which of them a call would run.
 func (c *compiler) addCatalog() {
 	c.byName = map[string][]Item{}
 	twice := map[Item]bool{}
@@ -121,9 +121,10 @@ func (c *compiler) addCatalog() {
 		d := &c.src.Catalog[i]
 		switch _, taken := c.p.items[d.Item]; {
 		case !d.Item.valid():
-			c.problem(fmt.Sprintf("catalog: %q of server %q is no valid name", d.Item.Name, d.Item.Server), "it is left out")
+			c.problem(fmt.Sprintf("catalog: %q of server %q is not a valid name", d.Item.Name, d.Item.Server), "it is left out")
 		case d.Item.Server == AgentServer:
-			c.problem(fmt.Sprintf("catalog: %q claims the reserved server %q", d.Item.Name, AgentServer), "it is left out; give the server another name")
+			c.problem(fmt.Sprintf("catalog: %q claims the reserved server %q", d.Item.Name, AgentServer),
+				"it is left out; give the server another name")
 		case taken:
 			twice[d.Item] = true
 		default:
@@ -153,7 +154,7 @@ func (it Item) compare(o Item) int {
 	return strings.Compare(it.Name, o.Name)
 }
 
-// addToolIDs makes the internal skill of a role: one declaration for each of its files that has toolIds.
+// addToolIDs makes the internal skill of a role. Each file of the role that has toolIds is a declaration of it.
 func (c *compiler) addToolIDs(r *role) {
 	for _, d := range r.decls {
 		if d.ToolIDs == nil {
@@ -168,80 +169,60 @@ func (c *compiler) addToolIDs(r *role) {
 	}
 }
 
-// toolPatterns reads the toolIds of a role. What is unknown grants nothing; report says so, once.
+// toolPatterns reads the toolIds of a role. An unknown id grants nothing; with report, a warning says so.
 func (c *compiler) toolPatterns(r *role, d *Role, report bool) []Pattern {
 	var list []Pattern
 	for _, id := range d.ToolIDs {
-		p, why, hint := c.toolID(strings.TrimPrefix(id, "?"))
-		if why == "" {
+		p, fault := c.toolID(strings.TrimPrefix(id, "?"))
+		if fault == nil {
 			list = append(list, p)
 		} else if report && !strings.HasPrefix(id, "?") {
-			c.warn(fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, why), hint)
+			fault.Message, fault.Warning = fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, fault.Message), true
+			c.problems = append(c.problems, *fault)
 		}
 	}
 	return list
 }
 
-// toolID reads one entry: a pattern, or a bare name, which is a tool of files or the only tool of that name.
-func (c *compiler) toolID(id string) (p Pattern, why, hint string) {
+// toolID reads one entry of toolIds. It is a pattern, or the bare name of a tool of the server files or of the only tool of that name.
+func (c *compiler) toolID(id string) (Pattern, *Problem) {
 	if !strings.Contains(id, separator) && !hasStar(id) {
 		return c.bareTool(id)
 	}
 	p, err := ParsePattern(id)
 	if err != nil {
-		return p, "is no tool: " + err.Error(), "it grants nothing"
+		return p, &Problem{Message: "is not a tool: " + err.Error(), Hint: "it grants nothing"}
 	}
 	if it, exact := p.Exact(); exact && it.Server != AgentServer && c.p.items[it] == nil {
-		return p, "is not in the catalog", c.nearest(id)
+		return p, &Problem{Message: "is not in the catalog", Hint: "it grants nothing", Tool: id}
 	}
-	return p, "", ""
+	return p, nil
 }
 
-func (c *compiler) bareTool(id string) (p Pattern, why, hint string) {
+func (c *compiler) bareTool(id string) (Pattern, *Problem) {
 	owners := c.byName[id]
 	files := Item{Server: "files", Name: id}
 	switch {
 	case slices.Contains(owners, files):
 		owners = []Item{files}
 	case len(owners) == 0:
-		return p, "is the name of no tool", c.nearest(id)
+		return Pattern{}, &Problem{Message: "is not the name of a tool", Hint: "it grants nothing", Tool: id}
 	case len(owners) > 1:
 		names := make([]string, len(owners))
 		for i, it := range owners {
 			names[i] = it.String()
 		}
 		slices.Sort(names)
-		return p, "is the name of several tools", "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"
+		return Pattern{}, &Problem{Message: "is the name of several tools", Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"}
 	}
 	p, err := ParsePattern(owners[0].String())
 	if err != nil {
-		return p, err.Error(), "it grants nothing"
+		return p, &Problem{Message: err.Error(), Hint: "it grants nothing"}
 	}
-	return p, "", ""
+	return p, nil
 }
 
-// nearest proposes the tool whose name is closest.
-func (c *compiler) nearest(id string) string {
-	best, at := "", len(id)/2+2
-	for _, e := range c.p.sorted {
-		if e.item.Kind != Tool {
-			continue
-		}
-		name := e.item.Name
-		if strings.Contains(id, separator) {
-			name = e.item.String()
-		}
-		if n := Distance(id, name, at-1); n < at {
-			best, at = e.item.String(), n
-		}
-	}
-	if best == "" {
-		return "it grants nothing"
-	}
-	return "did you mean " + best + "? Until then it grants nothing"
-}
-
-// placeLimits compiles the limits over paths, which begin from the project.
+// placeLimits compiles the limits over paths. Relative ones start from the project folder.
 func (c *compiler) placeLimits() {
 	for i := range c.p.decls {
 		for j := range c.p.decls[i].tools {
@@ -254,7 +235,7 @@ func (c *compiler) placeLimits() {
 	}
 }
 
-// finishRoles works out what the questions about roles answer.
+// finishRoles completes the views of the roles.
 func (c *compiler) finishRoles() {
 	for _, r := range c.p.roles {
 		c.p.roleIDs = append(c.p.roleIDs, r.view.ID)

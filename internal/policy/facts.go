@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Annotations are the boolean hints of a tool as far as the operator trusts its server; a hint that is missing has the default
-// that MCP gives it.
+// Annotations are the boolean hints of a tool, as far as the operator trusts its server. A missing hint has the default of MCP.
 type Annotations map[string]bool
 
 // hintDefaults are the defaults of MCP's tool annotations (specification 2025-06-18, ToolAnnotations).
@@ -17,7 +16,7 @@ var hintDefaults = [...]struct {
 	value bool
 }{{"readOnlyHint", false}, {"destructiveHint", true}, {"idempotentHint", false}, {"openWorldHint", true}}
 
-// hint is the value of one hint; false, false for a name that MCP does not define.
+// hint is the value of one hint. known is false for a name that MCP does not define.
 func (a Annotations) hint(name string) (value, known bool) {
 	for _, d := range hintDefaults {
 		if d.name == name {
@@ -30,10 +29,10 @@ func (a Annotations) hint(name string) (value, known bool) {
 	return false, false
 }
 
-// ArgFacts are the facts that the arguments of a call show, made from the text alone: the gate resolves links afterwards and
-// fills in Resolved. Paths come from arguments named path, paths, deletedPaths, file_path, notebook_path, source, destination, hosts
-// from url and uri, at any depth. What is done to a path follows from the table of known tools; a tool that is not in it reads its
-// paths, and writes them too unless it says readOnlyHint. dir is the absolute folder that relative paths start from.
+// ArgFacts are the facts that the arguments of a call show. They are made from the text alone: the gate resolves links afterwards and
+// fills in Resolved. Paths come from the arguments named path, paths, deletedPaths, file_path, notebook_path, source and destination, hosts
+// from url and uri, at any depth. What is done to a path follows from the table of known tools. A tool that is not in the table reads its
+// paths, and writes them too unless it has readOnlyHint. dir is the absolute folder from which relative paths start.
 func ArgFacts(it Item, notes Annotations, args Args, dir string) Facts {
 	m := factMaker{dir: dir, uses: usesOf(it, notes)}
 	if it.Kind == Resource {
@@ -51,38 +50,35 @@ func ArgFacts(it Item, notes Annotations, args Args, dir string) Facts {
 
 // uses says what a tool does.
 type uses struct {
-	path        []Access // to each path but these two
+	path        []Access // to each path other than source and destination
 	source      []Access
 	destination []Access
 	effects     []string // whatever the arguments are
-	dirDefault  bool     // without a path it works on the working directory
-	command     bool     // its argument is a program that the text of the arguments does not explain
+	dirDefault  bool     // without a path, it works on the working directory
+	command     bool     // an argument is a command, which is not read here
 }
 
-// usesOf is the table of known tools.
+// usesOf says what a tool does: a known tool by the table, any other tool by its hints.
 func usesOf(it Item, notes Annotations) uses {
-	read, write := []Access{Read}, []Access{Write}
-	if it.Server == "files" || it.Server == AgentServer || it.Kind == Resource {
-		switch it.Name {
-		case "read_file", "stat_file", "Read", "NotebookRead":
-			return uses{path: read, source: read, destination: read, effects: []string{"read"}}
-		case "list_directory", "search_files", "Glob", "Grep", "LS":
-			return uses{path: read, source: read, destination: read, effects: []string{"read"}, dirDefault: true}
-		case "write_file", "edit_file", "create_directory", "Write", "Edit", "MultiEdit", "NotebookEdit":
-			return uses{path: write, source: write, destination: write, effects: []string{"write"}}
-		case "delete_file":
-			del := []Access{Delete}
-			return uses{path: del, source: del, destination: del, effects: []string{"delete"}}
-		case "move_file":
-			return uses{path: write, source: []Access{Delete}, destination: write}
-		case "WebFetch", "WebSearch":
-			return uses{path: read, source: read, destination: read, effects: []string{"network"}}
-		case "Bash":
-			return uses{effects: []string{"execute"}, command: true}
-		case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode",
-			"BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool": // what an agent does within itself: its children and shells are decided themselves
-			return uses{path: read, source: read, destination: read}
-		}
+	read, write, del := []Access{Read}, []Access{Write}, []Access{Delete}
+	switch knownTool(it) {
+	case looks:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectRead}}
+	case lists:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectRead}, dirDefault: true}
+	case writes:
+		return uses{path: write, source: write, destination: write, effects: []string{EffectWrite}}
+	case deletes:
+		return uses{path: del, source: del, destination: del, effects: []string{EffectDelete}}
+	case moves:
+		return uses{path: write, source: del, destination: write}
+	case reaches:
+		return uses{path: read, source: read, destination: read, effects: []string{EffectNetwork}}
+	case commands:
+		return uses{effects: []string{EffectExecute}, command: true}
+	case inside:
+		return uses{path: read, source: read, destination: read}
+	case unknownTool:
 	}
 	if ro, _ := notes.hint("readOnlyHint"); ro || it.Kind != Tool {
 		return uses{path: read, source: read, destination: read}
@@ -109,8 +105,8 @@ func (m *factMaker) object(args map[string]any, depth int) {
 	}
 }
 
-// walk looks for the named arguments at every level. Their names are compared without regard to case and underscores, because a server may
-// do so too: a path too many is judged, one too few is not.
+// walk looks for the named arguments at every level. Names are compared without regard to case and underscores, because a server may do so
+// too: it is better to judge a path too many than to miss one.
 func (m *factMaker) walk(v any, depth int) {
 	if depth > maxDepth {
 		m.unclear("arguments nested too deep")
@@ -145,7 +141,7 @@ func (m *factMaker) named(key string, v any, depth int) {
 	}
 }
 
-// each calls f for every string of a named argument; anything else in its place is not understood.
+// each calls f for every string of a named argument. Other values in its place are not understood.
 func (m *factMaker) each(key string, v any, depth int, f func(string)) {
 	switch v := v.(type) {
 	case nil:
@@ -162,7 +158,7 @@ func (m *factMaker) each(key string, v any, depth int, f func(string)) {
 	case map[string]any:
 		m.walk(v, depth+1)
 	default:
-		m.unclear("argument " + key + " is no text")
+		m.unclear("argument " + key + " is not a text")
 	}
 }
 
@@ -176,7 +172,7 @@ func (m *factMaker) path(raw string, how []Access) {
 	}
 }
 
-// fileURL takes the path of a file URL, which may not be escaped: what a server makes of an escape is not known.
+// fileURL takes the path of a file URL. An escaped URL is not understood: servers differ in what they make of an escape.
 func (m *factMaker) fileURL(rest string, how []Access) {
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		rest = rest[i:]
@@ -216,7 +212,7 @@ func (m *factMaker) url(s string) {
 	}
 }
 
-// hostOf is the host of what follows "://", lower case, without user, port and brackets. A backslash ends it, as in browsers.
+// hostOf is the host of an address after its "://", in lower case, without user, port and brackets. A backslash ends it, as in browsers.
 func hostOf(s string) string {
 	if i := strings.IndexAny(s, `/?#\`); i >= 0 {
 		s = s[:i]
@@ -246,7 +242,7 @@ func (m *factMaker) unclear(why string) {
 	m.effect("unclear")
 }
 
-// cleanPath is the absolute, lexically cleaned form of a path.
+// cleanPath is the absolute, lexically cleaned form of a path, or empty if dir is not known.
 func cleanPath(dir, raw string) string {
 	if strings.HasPrefix(raw, "/") {
 		return path.Clean(raw)
@@ -264,7 +260,7 @@ func cutFold(s, prefix string) (string, bool) {
 	return s, false
 }
 
-// unescape is the path of a URL in plain text: without query and fragment.
+// unescape is the path of a URL in plain text, without query and fragment.
 func unescape(s string) string {
 	if i := strings.IndexAny(s, "?#"); i >= 0 {
 		s = s[:i]
@@ -272,7 +268,7 @@ func unescape(s string) string {
 	return percentDecode(s)
 }
 
-// percentDecode resolves percent escapes once; a bad escape stays as it is.
+// percentDecode resolves percent escapes once. A bad escape stays as it is.
 func percentDecode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

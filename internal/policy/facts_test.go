@@ -39,7 +39,7 @@ func TestArgFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		it := caseItem(c.tool)
+		it := itemOf(c.tool)
 		f := ArgFacts(it, Annotations{"readOnlyHint": it.Name == "ro"}, args, "/p")
 		if f.Dir != "/p" || len(f.Parts) != 1 {
 			t.Fatalf("%+v", f)
@@ -83,7 +83,8 @@ func TestUnresolvedPath(t *testing.T) {
 		{Path{Raw: "link", Clean: "/p/link", Resolved: "/p/secret/a"}, Deny},
 		{Path{Access: Write, Raw: ".env.local"}, Deny},
 	} {
-		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x"), Facts: Facts{Dir: "/p", Parts: []Part{{Paths: []Path{c.path}}}}}
+		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: itemOf("a__x"),
+			Facts: Facts{Dir: "/p", Parts: []Part{{Paths: []Path{c.path}}}}}
 		if d := p.Decide(call); d.Effect != c.want {
 			t.Errorf("%+v: %+v, want %v", c.path, d, c.want)
 		}
@@ -97,7 +98,8 @@ func TestParts(t *testing.T) {
 		{Name: "push", Action: "ask", Tool: Names{"Bash"}, Match: map[string]Values{"effect": {{Literal: ptr("push")}}}},
 		{Name: "git", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"program": {{Literal: ptr("git")}}}},
 		{Name: "words", Action: "allow", Tool: Names{"Bash"}, Args: map[string]Values{"command": {{Regex: ptr("make.*")}}}},
-		{Name: "shrug", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"program": {{Literal: ptr("odd")}}, "effect": {{Glob: ptr("{execute,unclear}")}}}},
+		{Name: "shrug", Action: "allow", Tool: Names{"Bash"}, Match: map[string]Values{"program": {{Literal: ptr("odd")}},
+			"effect": {{Glob: ptr("{execute,unclear}")}}}},
 	}})
 	push := bash("git push")
 	push.Parts[0].Effects = append(push.Parts[0].Effects, "push")
@@ -119,7 +121,8 @@ func TestParts(t *testing.T) {
 		{bash("make a"), "words", Allow},
 		{bash("make a", "make b"), "", Ask},
 	} {
-		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: AgentServer, Name: "Bash"}, Args: Args{"command": "make a; make b"}, Facts: c.facts}
+		call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: AgentServer, Name: "Bash"},
+			Args: Args{"command": "make a; make b"}, Facts: c.facts}
 		if d := p.Decide(call); d.Effect != c.want || d.Rule != c.rule {
 			t.Errorf("%+v: %+v, want %v by %q", c.facts.Parts, d, c.want, c.rule)
 		}
@@ -128,20 +131,23 @@ func TestParts(t *testing.T) {
 
 // TestExplain fixes the shape of `myc policy explain --json`.
 func TestExplain(t *testing.T) {
-	p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}},
-		Rules: []Rule{{Name: "no", Action: "deny", Tool: Names{"a__x"}, Args: map[string]Values{"m": {{Literal: ptr("1")}}}}, {Name: "q", Action: "ask", Tool: Names{"a__x"}, Reason: "Look first."}}})
-	x := p.Explain(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x")})
+	p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+		AllowedTools: []string{"*"}}},
+		Rules: []Rule{{Name: "no", Action: "deny", Tool: Names{"a__x"}, Args: map[string]Values{"m": {{Literal: ptr("1")}}}},
+			{Name: "q", Action: "ask", Tool: Names{"a__x"}, Reason: "Look first."}}})
+	x := p.Explain(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: itemOf("a__x")})
 	got, err := json.Marshal(x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"effect":"ask","rule":"q","reason":"Look first.","tool":"a__x","role":"dev","skills":["s"],"trace":[` +
-		`{"step":"visibility","match":true,"rule":"","why":"the catalog has it, and every ceiling admits it"},{"step":"base","match":false,"rule":"","why":"no base constraint concerns it"},` +
+		`{"step":"visibility","match":true,"rule":"","why":"the catalog has it, and every ceiling admits it"},` +
+		`{"step":"base","match":false,"rule":"","why":"no base constraint concerns it"},` +
 		`{"step":"deny","match":false,"rule":"no","why":"it does not match"},{"step":"ask","match":true,"rule":"q","why":"Look first."}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	if x := p.Explain(Call{Item: caseItem("a__x")}); x.Effect != "unknown" || x.Trace[0].Match {
+	if x := p.Explain(Call{Item: itemOf("a__x")}); x.Effect != "unknown" || x.Trace[0].Match {
 		t.Errorf("%+v", x)
 	}
 }
@@ -149,8 +155,14 @@ func TestExplain(t *testing.T) {
 // TestLegacyRules: {pattern, type} is OR over its fields, searches where it refuses, and matches whole where it allows.
 func TestLegacyRules(t *testing.T) {
 	text := `
-- {name: rm, action: deny, tool: Bash, match: {command: [{pattern: 'rm\s+-rf', type: regex}], file_path: [{pattern: "**/.env", type: glob}]}}
-- {name: wr, action: deny, tool: Write|Edit, match: {file_path: [{pattern: "**/*.pem", type: glob}], content: [{pattern: KEY, type: regex}]}}
+- name: rm
+  action: deny
+  tool: Bash
+  match: {command: [{pattern: 'rm\s+-rf', type: regex}], file_path: [{pattern: "**/.env", type: glob}]}
+- name: wr
+  action: deny
+  tool: Write|Edit
+  match: {file_path: [{pattern: "**/*.pem", type: glob}], content: [{pattern: KEY, type: regex}]}
 - {name: ok, action: allow, tool: Write, match: {file_path: [{pattern: "**/src/**", type: glob}]}}
 - {name: exact, action: escalate, tool: Write, match: {content: [{pattern: hello}]}}
 `
@@ -158,7 +170,8 @@ func TestLegacyRules(t *testing.T) {
 	if err := decodeRules(text, &rules); err != nil {
 		t.Fatal(err)
 	}
-	p, problems := New(Source{Dir: "/p", Rules: rules, Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__*"}}}, Fallback: Fallback{Agent: "deny"}})
+	p, problems := New(Source{Dir: "/p", Rules: rules, Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+		AllowedTools: []string{"agent__*"}}}, Fallback: Fallback{Agent: "deny"}})
 	if len(problems) != 4 || !problems[0].Warning {
 		t.Error(problems)
 	}
@@ -172,13 +185,15 @@ func TestLegacyRules(t *testing.T) {
 	} {
 		args, _ := ParseArgs([]byte(line))
 		it := Item{Server: AgentServer, Name: "Write"}
-		d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: it, Args: args, Facts: lexical(ArgFacts(it, nil, args, "/p"))})
+		d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: it, Args: args,
+			Facts: ArgFacts(it, nil, args, "/p").WithoutLinks()})
 		if d.Rule != want {
 			t.Errorf("%s: %+v, want %q", line, d, want)
 		}
 	}
 	args := Args{"command": "cd x && rm  -rf y"}
-	if d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: AgentServer, Name: "Bash"}, Args: args}); d.Rule != "rm" {
+	if d := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}},
+		Item: Item{Server: AgentServer, Name: "Bash"}, Args: args}); d.Rule != "rm" {
 		t.Error(d)
 	}
 }
@@ -193,11 +208,13 @@ func TestFallbackSaysWhy(t *testing.T) {
 		{"deny", Part{}, Decision{Effect: Deny, Reason: "no rule allows it, and policy.fallback.mcp is deny"}},
 		{"ask", Part{}, Decision{Effect: Ask, Reason: "no rule allows it, and policy.fallback.mcp is ask"}},
 		{"", Part{}, Decision{Effect: Allow, Reason: "no rule decides; an active skill grants the tool"}},
-		{"", Part{Unclear: []string{"argument path is no text"}}, Decision{Effect: Ask, Reason: "no rule decides, and part of the call was not understood: argument path is no text"}},
+		{"", Part{Unclear: []string{"argument path is not a text"}}, Decision{Effect: Ask,
+			Reason: "no rule decides, and part of the call was not understood: argument path is not a text"}},
 	} {
 		p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Fallback: Fallback{MCP: c.mcp},
 			Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"a__x"}}}})
-		got := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"}, Facts: Facts{Parts: []Part{c.facts}}})
+		got := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"},
+			Facts: Facts{Parts: []Part{c.facts}}})
 		if got != c.want {
 			t.Errorf("fallback %q: %+v, want %+v", c.mcp, got, c.want)
 		}

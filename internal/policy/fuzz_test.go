@@ -12,7 +12,8 @@ import (
 )
 
 func FuzzPattern(f *testing.F) {
-	for _, s := range []string{"*", "files__*", "files__read_file", "*__x", "a**b", "a__b__c", "", "__", "a__", "a.__b", "A__b", "files__\x00", "f\u200b__*", "a__*b*c"} {
+	for _, s := range []string{"*", "files__*", "files__read_file", "*__x", "a**b", "a__b__c", "", "__", "a__", "a.__b", "A__b",
+		"files__\x00", "f\u200b__*", "a__*b*c"} {
 		f.Add(s, "files__read_file")
 	}
 	f.Fuzz(func(t *testing.T, s, name string) {
@@ -62,11 +63,16 @@ func matchSlowly(p, s string) bool {
 }
 
 func FuzzArgs(f *testing.F) {
-	for _, s := range []string{``, `null`, `{}`, `{"a":1}`, `{"a":1,"a":2}`, `{"a":-0,"b":1e400,"c":0.1,"d":1.00000000000000000001,"e":18446744073709551615,"f":-9223372036854775809}`, `{"path":["a",{"path":"b"}]}`, `[1]`, `{"a":"\ud800"}`, `{} {}`, `{"url":"https://a@b:1/c"}`} {
+	for _, s := range []string{``, `null`, `{}`, `{"a":1}`, `{"a":1,"a":2}`,
+		`{"a":-0,"b":1e400,"c":0.1,"d":1.00000000000000000001,"e":18446744073709551615,"f":-9223372036854775809}`, `{"path":["a",{"path":"b"}]}`,
+		`[1]`, `{"a":"\ud800"}`, `{} {}`, `{"url":"https://a@b:1/c"}`} {
 		f.Add([]byte(s))
 	}
-	p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}},
-		Rules: []Rule{{Name: "args", Action: "deny", Tool: Names{"*"}, When: `args.path == "secret" || args.n > 5 || paths.exists(p, p.endsWith(".env"))`, Match: map[string]Values{"path": {{Glob: ptr("**")}}}}}})
+	p, _ := New(Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+		AllowedTools: []string{"*"}}},
+		Rules: []Rule{{Name: "args", Action: "deny", Tool: Names{"*"},
+			When:  `args.path == "secret" || args.n > 5 || paths.exists(p, p.endsWith(".env"))`,
+			Match: map[string]Values{"path": {{Glob: ptr("**")}}}}}})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		args, err := ParseArgs(raw)
 		var plain map[string]any
@@ -78,7 +84,8 @@ func FuzzArgs(f *testing.F) {
 		if err == nil && len(args) != len(plain) {
 			t.Fatalf("%q: %d keys, not %d", raw, len(args), len(plain))
 		}
-		c := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x"), Args: args, Facts: ArgFacts(caseItem("a__x"), nil, args, "/p")}
+		c := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"}, Args: args,
+			Facts: ArgFacts(Item{Server: "a", Name: "x"}, nil, args, "/p")}
 		if d := p.Decide(c); d != p.Decide(c) || d.Unknown {
 			t.Fatalf("%+v", d)
 		}
@@ -93,7 +100,8 @@ func FuzzRules(f *testing.F) {
 		"- {name: a, action: allow, tool: '*', args: {a.0: [x, {regex: 'a+'}, {literal: 5}]}, when: 'args.a == 1 || has(args.b)'}",
 		"- {name: a, action: escalate, tool: [Bash, files__*], match: {command: [{pattern: 'rm', type: regex}]}}",
 		"- {action: deny}", "- {name: a, action: allow}", "- {name: a, action: ask, tool: '', examples: {match: [{tool: Write, args: {x: 1}}]}}",
-		"- {name: a, action: deny, tool: x__y, match: {path: {a: b}}}", "- {name: a, action: deny, role: [1]}", "! 0", "- &a {name: a, action: deny, when: '[1].all(x, x > 0)'}",
+		"- {name: a, action: deny, tool: x__y, match: {path: {a: b}}}", "- {name: a, action: deny, role: [1]}", "! 0",
+		"- &a {name: a, action: deny, when: '[1].all(x, x > 0)'}",
 	} {
 		f.Add(s)
 	}
@@ -105,9 +113,11 @@ func FuzzRules(f *testing.F) {
 		if decodeRules(text, &rules) != nil {
 			return
 		}
-		src := Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}}, Fallback: Fallback{MCP: "ask"}}
+		src := Source{Dir: "/p", Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+			AllowedTools: []string{"*"}}}, Fallback: Fallback{MCP: "ask"}}
 		args := Args{"path": ".env", "a": []any{"x"}, "command": "rm"}
-		c := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: caseItem("a__x"), Args: args, Facts: lexical(ArgFacts(caseItem("a__x"), nil, args, "/p"))}
+		c := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"}, Args: args,
+			Facts: ArgFacts(Item{Server: "a", Name: "x"}, nil, args, "/p").WithoutLinks()}
 		src.Rules = rules
 		p, _ := New(src)
 		d := p.Decide(c)
@@ -136,29 +146,21 @@ func decodeRules(text string, into *[]Rule) (err error) {
 	return yaml.UnmarshalWithOptions([]byte(text), into, yaml.Strict())
 }
 
-func FuzzCases(f *testing.F) {
-	f.Add([]byte("guest files__x {} -> allow"))
-	f.Add([]byte("guest/dev+a@b<c \"x__\\u200b\" {\"a\":1} -> deny r\n# c\n"))
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		list, _ := ParseCases(data)
-		p, _ := New(Source{})
-		for i := range list {
-			_, _ = list[i].Check(p)
-		}
-	})
-}
-
 func TestParseArgs(t *testing.T) {
-	args, err := ParseArgs([]byte(`{"i":-9223372036854775808,"u":18446744073709551615,"big":18446744073709551616,"f":0.1,"e":1e3,"fine":1.00000000000000000001,"huge":1e999,"z":-0.0,"t":true,"n":null,"l":[1,{"a":"b"}],"s":"\u3042"}`))
+	args, err := ParseArgs([]byte(`{"i":-9223372036854775808,"u":18446744073709551615,"big":18446744073709551616,"f":0.1,` +
+		`"e":1e3,"fine":1.00000000000000000001,"huge":1e999,"z":-0.0,"t":true,"n":null,"l":[1,{"a":"b"}],"s":"\u3042"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Args{"i": int64(-9223372036854775808), "u": uint64(18446744073709551615), "big": Number("18446744073709551616"), "f": 0.1, "e": 1000.0,
-		"fine": Number("1.00000000000000000001"), "huge": Number("1e999"), "z": args["z"], "t": true, "n": nil, "l": []any{int64(1), map[string]any{"a": "b"}}, "s": "あ"}
+	want := Args{"i": int64(-9223372036854775808), "u": uint64(18446744073709551615), "big": Number("18446744073709551616"), "f": 0.1,
+		"e":    1000.0,
+		"fine": Number("1.00000000000000000001"), "huge": Number("1e999"), "z": args["z"], "t": true, "n": nil, "l": []any{int64(1),
+			map[string]any{"a": "b"}}, "s": "あ"}
 	if diff := cmp.Diff(want, args); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{`{"a":1,"a":2}`, `[]`, `"x"`, `{`, `{"a":1}x`, `{"a":{"b":1,"b":2}}`, `{'a':1}`, `{"a":01}`, `{"a":"` + "\xff" + `"}`, `{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`} {
+	for _, bad := range []string{`{"a":1,"a":2}`, `[]`, `"x"`, `{`, `{"a":1}x`, `{"a":{"b":1,"b":2}}`, `{'a':1}`, `{"a":01}`, `{"a":"` +
+		"\xff" + `"}`, `{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`} {
 		if v, err := ParseArgs([]byte(bad)); err == nil {
 			t.Errorf("%.40s: read as %v", bad, v)
 		}

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Guard is what is done to the results of a call before the caller reads them. The zero value does nothing.
+// Guard says what is done to the results of a call before the caller reads them. The zero value does nothing.
 type Guard struct {
-	Redact    bool `yaml:"redact" json:"redact,omitzero"`       // what looks like a secret is replaced
-	Spotlight bool `yaml:"spotlight" json:"spotlight,omitzero"` // texts are marked as data that nobody may take for instructions
-	MaxBytes  int  `yaml:"maxBytes" json:"maxBytes,omitzero"`   // longer results are cut; 0: no bound
+	Redact    bool `yaml:"redact" json:"redact,omitzero"`       // texts that look like secrets are replaced
+	Spotlight bool `yaml:"spotlight" json:"spotlight,omitzero"` // texts are marked as data that are not instructions
+	MaxBytes  int  `yaml:"maxBytes" json:"maxBytes,omitzero"`   // longer results are cut; 0 is no bound
 }
 
-// And does what both do, with the smaller of the two bounds.
+// And is a guard that does what both guards do, with the smaller of their bounds.
 func (g Guard) And(o Guard) Guard {
 	return Guard{g.Redact || o.Redact, g.Spotlight || o.Spotlight, int(Count(g.MaxBytes).and(Count(o.MaxBytes)))}
 }
 
-// String tells what the guard does, for people.
+// String says what the guard does, for people.
 func (g Guard) String() string {
 	var does []string
 	if g.Redact {
@@ -33,10 +33,10 @@ func (g Guard) String() string {
 	return strings.Join(does, ", ")
 }
 
-// minGuardBytes is the least bound of a result: below it there is no room to say that something was cut.
+// minGuardBytes is the smallest bound of a result: below it there is no room for the note that the result was cut.
 const minGuardBytes = 256
 
-// check refuses what cannot be meant.
+// check refuses a guard that its author cannot have meant.
 func (g Guard) check(e Effect) error {
 	switch {
 	case g == Guard{}:
@@ -49,15 +49,15 @@ func (g Guard) check(e Effect) error {
 	return nil
 }
 
-// guard is a rule with a guard. It concerns a call as a rule that restricts does: if any value of a fact matches, and where it
-// cannot be evaluated. Whether the rule answers the call does not matter.
+// guard is a rule with a guard. It concerns a call as a rule that restricts does: if any value of a fact matches, and also if the rule
+// cannot be evaluated. It does not matter whether the rule answers the call.
 type guard struct {
 	Guard
 	index int // of the rule
 	rule  rule
 }
 
-// addGuards collects the guards, when the rules have their places.
+// addGuards collects the guards. The rules must be sorted already.
 func (c *compiler) addGuards() {
 	for i := range c.p.rules {
 		if g := c.p.rules[i].src.Result; g != (Guard{}) {
@@ -68,8 +68,8 @@ func (c *compiler) addGuards() {
 	}
 }
 
-// Guards are what the guards do to some call of an item, whatever its arguments: for a result of a call whose arguments are no longer
-// known.
+// Guards is what the guards do to some call of an item, whatever its arguments. It is for a result of a call whose arguments are not
+// known any more.
 func (p *Policy) Guards(s Scope, it Item) Guard {
 	e := p.entry(it)
 	if e == nil || len(p.guards) == 0 {
@@ -79,17 +79,17 @@ func (p *Policy) Guards(s Scope, it Item) Guard {
 	return p.guarded(&v, e, &Call{Scope: s, Item: it}, true)
 }
 
-// guarded is what all guards that concern a call do, together; anyFacts: whatever it would do. v is for use here.
+// guarded is what all guards that concern a call do together. With anyFacts, the facts of the call do not matter. guarded overwrites v.
 func (p *Policy) guarded(v *view, e *entry, c *Call, anyFacts bool) (out Guard) {
 	if e.control || e.open {
-		return out // what we say ourselves
+		return out // the result is our own
 	}
 	parts := c.Facts.Parts
 	if len(parts) == 0 {
 		parts = noParts[:]
 	}
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
-		v.look(p, &c.Scope, who)
+		v.set(p, &c.Scope, who)
 		for i := range p.guards {
 			g := &p.guards[i]
 			if !e.rules.has(g.index) || !v.role.rules.has(g.index) {

@@ -1,13 +1,16 @@
 package policy
 
-import "strings"
+import (
+	mathbits "math/bits"
+	"strings"
+)
 
-// patternRef is one pattern of somewhere, with what it does to an entry that it matches.
+// patternRef is a pattern of a skill, a role or a rule, with what it does to an entry that it matches.
 type patternRef struct {
 	pattern Pattern
 	kind    refKind
-	owner   int32 // decl, role or rule
-	bound   int32 // which of a role's bounds
+	owner   int32 // the index of the declaration, the role or the rule
+	bound   int32 // the index of one of the role's bounds
 	limit   *limit
 }
 
@@ -23,7 +26,7 @@ const (
 
 // refIndex finds the patterns that may match an item without trying all of them.
 type refIndex struct {
-	exact   map[Item][]patternRef // the item's kind is left out: patterns know text forms only
+	exact   map[Item][]patternRef // by item without its kind: patterns match the text form, which has no kind
 	servers map[string][]patternRef
 	others  []patternRef
 }
@@ -31,7 +34,7 @@ type refIndex struct {
 func (x *refIndex) add(r patternRef) {
 	if it, exact := r.pattern.Exact(); exact {
 		x.exact[it] = append(x.exact[it], r)
-	} else if server := r.pattern.server(); server != "" {
+	} else if server := r.pattern.Server(); server != "" {
 		x.servers[server] = append(x.servers[server], r)
 	} else {
 		x.others = append(x.others, r)
@@ -67,12 +70,12 @@ func (c *compiler) addRefs() {
 	}
 }
 
-// filling is the work on one entry.
+// filling is the state of filling one entry.
 type filling struct {
 	p      *Policy
 	e      *entry
 	decls  bits
-	limits map[int32][]*limit // declarations that grant with limits only; nil list: without any
+	limits map[int32][]*limit // the limits of the declarations that grant with limits only
 	bounds map[[2]int32]bool
 }
 
@@ -127,7 +130,7 @@ func (f *filling) grant(r *patternRef) {
 	}
 }
 
-// finish turns declarations into skills: a skill grants what all of its declarations grant.
+// finish turns declarations into skills. A skill grants what all of its declarations grant.
 func (f *filling) finish() {
 	e, p := f.e, f.p
 	if e.item.Kind == Resource {
@@ -173,7 +176,7 @@ func (f *filling) skill(s int) {
 	}
 }
 
-// skillOf is the skill whose instructions an item delivers: the prompt mycelium-skills__name, the resource skill://name/….
+// skillOf is the skill whose instructions an item delivers. The item is the prompt mycelium-skills__name or a resource skill://name/….
 func skillOf(it Item) string {
 	if it.Server != SkillsServer {
 		return ""
@@ -188,12 +191,20 @@ func skillOf(it Item) string {
 	return ""
 }
 
-// entry finds an item, or makes an entry for one that is granted by pattern without being listed. Nil: it does not exist.
+// entry returns the entry of an item. It makes one for an item that is granted by pattern without being listed. It returns nil for an item
+// that does not exist.
 func (p *Policy) entry(it Item) *entry {
 	if e, ok := p.items[it]; ok {
 		return e
 	}
-	if it.Server != AgentServer && it.Kind != Resource && (it.Kind != Prompt || it.Server != SkillsServer) || it.Server == AgentServer && it.Kind != Tool || !it.valid() {
+	switch {
+	case it.Server == AgentServer && it.Kind == Tool:
+	case it.Server != AgentServer && it.Kind == Resource:
+	case it.Server == SkillsServer && it.Kind == Prompt:
+	default:
+		return nil
+	}
+	if !it.valid() {
 		return nil
 	}
 	e := &entry{item: it}
@@ -216,4 +227,54 @@ func (c *compiler) addAgentTool(it Item) {
 		c.p.fill(e)
 		c.p.items[it] = e
 	}
+}
+
+// bits is a set of small numbers. Sets of one kind (skills, roles, rules) have one length.
+type bits []uint64
+
+func newBits(n int) bits { return make(bits, (n+63)/64) }
+
+func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+// intersects reports whether the two sets share a member.
+func (b bits) intersects(o bits) bool {
+	for i, w := range b {
+		if w&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (b bits) union(o bits) {
+	for i, w := range o {
+		b[i] |= w
+	}
+}
+
+// lowestBit is the smallest member of one word of a set.
+func lowestBit(w uint64) int { return mathbits.TrailingZeros64(w) }
+
+// skillSet is a set of skills. Up to 256 skills are kept in the value itself, so that a decision needs no heap.
+type skillSet struct {
+	few  [4]uint64
+	many bits // in use instead of few if there are more than 256 skills
+	size int  // in words
+}
+
+// reset makes s an empty set of a number of words.
+func (s *skillSet) reset(words int) {
+	s.size = words
+	if words > len(s.few) {
+		s.many = make(bits, words)
+	}
+}
+
+func (s *skillSet) words() bits {
+	if s.size > len(s.few) {
+		return s.many
+	}
+	return s.few[:s.size]
 }

@@ -3,14 +3,15 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// maxName is the longest name of a tool or a prompt, in bytes (DESIGN.md, decision 13).
+// maxName is the longest name of a tool or a prompt, in bytes (docs/design.md, decision 13).
 const maxName = 128
 
-// separator stands between a server's name and the name of what it offers. Server names cannot contain it, so the text form of
-// an item is unambiguous.
+// separator stands between the name of a server and the name of its item. A server name cannot contain it, so the text form of an item is
+// unambiguous.
 const separator = "__"
 
 // ParseTool reads server__name, split at the first "__".
@@ -22,9 +23,10 @@ func ParseTool(s string) (Item, error) {
 	case !found:
 		return Item{}, fmt.Errorf("tool name %q: no \"__\" between server and tool; write server__tool", s)
 	case !validServer(server):
-		return Item{}, fmt.Errorf("tool name %q: %q is no server name; a server name has lower-case letters, digits and hyphens", s, server)
+		return Item{}, fmt.Errorf("tool name %q: %q is not a server name; a server name has lower-case letters, digits and hyphens", s, server)
 	case !validName(name):
-		return Item{}, fmt.Errorf("tool name %q: %q is no tool name; a tool name has 1 to %d letters, digits, \"_\", \".\" and \"-\"", s, name, maxName)
+		return Item{}, fmt.Errorf("tool name %q: %q is not a tool name; a tool name has 1 to %d letters, digits, \"_\", \".\" and \"-\"",
+			s, name, maxName)
 	}
 	return Item{Server: server, Name: name}, nil
 }
@@ -37,7 +39,7 @@ func (it Item) IsControl() bool {
 	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer)
 }
 
-// valid reports whether the item can exist at all: what is not valid is never visible, whatever a catalog says.
+// valid reports whether the item can exist. An item that is not valid is never visible, whatever a catalog says.
 func (it Item) valid() bool {
 	if !validServer(it.Server) {
 		return false
@@ -48,8 +50,8 @@ func (it Item) valid() bool {
 	return validName(it.Name)
 }
 
-// climbs reports whether a URI has a dot segment, as written or under any number of percent encodings, or a backslash: a glob
-// over the URI would judge another resource than the server opens.
+// climbs reports whether a URI has a backslash or a dot segment, as written or behind any number of percent encodings. A glob over such a
+// URI would judge another resource than the one that the server opens.
 func climbs(uri string) bool {
 	for {
 		for segment := range strings.FieldsFuncSeq(uri, func(r rune) bool { return r == '/' || r == '\\' || r == '?' || r == '#' }) {
@@ -110,4 +112,37 @@ func ParseEffect(s string) (Effect, error) {
 		return Allow, nil
 	}
 	return Deny, fmt.Errorf("effect %q: not one of deny, ask, allow", s)
+}
+
+// agentTools are common tools of agents (decision 13), by the names that Claude Code gives them. Calls of other agents are mapped to these
+// names where they come in. The list is not complete. The entries of the tools in it, and of tools that somebody names, are made when the
+// policy is compiled, so that a call of one needs no heap.
+var agentTools = [...]string{
+	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
+	"KillShell", "LS",
+	"LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResourceTool",
+	"SendMessage", "Skill",
+	"SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite",
+	"ToolSearch", "WebFetch",
+	"WebSearch", "Write",
+}
+
+// agentAliases are other names that Claude Code gives, or gave, to the same tools.
+var agentAliases = [...][2]string{{"Agent", "Task"}, {"KillBash", "KillShell"}}
+
+// AgentTools are the names of agents' own tools, sorted.
+func AgentTools() []string { return slices.Clone(agentTools[:]) }
+
+// AgentAliases are pairs: another name of a tool, and its name here.
+func AgentAliases() [][2]string { return slices.Clone(agentAliases[:]) }
+
+// AgentTool is the one name of an agent's own tool, and whether the list of common tools has it. An unknown name is returned as it is.
+func AgentTool(name string) (canonical string, known bool) {
+	for _, a := range agentAliases {
+		if a[0] == name {
+			return a[1], true
+		}
+	}
+	_, known = slices.BinarySearch(agentTools[:], name)
+	return name, known
 }

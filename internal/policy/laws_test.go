@@ -11,11 +11,14 @@ import (
 var (
 	lawRoles  = []string{"guest", "dev", "admin", "heir"}
 	lawSkills = []string{"s0", "s1", "s2", "s3"}
-	lawTools  = []string{"files__read_file", "files__write_file", "db__query", "db__drop", "agent__Bash", "agent__Write", "mycelium-router__set_role", "mycelium-skills__get_skill"}
-	lawPats   = []string{"*", "files__*", "db__*", "*__query", "files__read_file", "db__drop", "agent__*", "agent__Bash", "agent__Bash(git *)", "agent__Write(src/**)", "absent__tool"}
-	lawPaths  = []string{"src/a.go", "src/.env", "/p/README.md", "../x", "/etc/passwd", "skills/x", "~/.ssh/id"}
-	lawGlobs  = []string{"src/**", "**/.env*", "/p/*.md", "**", "~/**", "*.md", "/etc/**"}
-	lawWhens  = []string{"", "", "", `role == "dev"`, `args.mode == "x"`, `paths.exists(p, p.endsWith(".env"))`, `"s1" in skills`, `tool.startsWith("db")`, `args.n > 3`, `args.path[9] == "x"`, `has(args.mode)`, `1 / args.n == 0`}
+	lawTools  = []string{"files__read_file", "files__write_file", "db__query", "db__drop", "agent__Bash", "agent__Write",
+		"mycelium-router__set_role", "mycelium-skills__get_skill"}
+	lawPats = []string{"*", "files__*", "db__*", "*__query", "files__read_file", "db__drop", "agent__*", "agent__Bash",
+		"agent__Bash(git *)", "agent__Write(src/**)", "absent__tool"}
+	lawPaths = []string{"src/a.go", "src/.env", "/p/README.md", "../x", "/etc/passwd", "skills/x", "~/.ssh/id"}
+	lawGlobs = []string{"src/**", "**/.env*", "/p/*.md", "**", "~/**", "*.md", "/etc/**"}
+	lawWhens = []string{"", "", "", `role == "dev"`, `args.mode == "x"`, `paths.exists(p, p.endsWith(".env"))`, `"s1" in skills`,
+		`tool.startsWith("db")`, `args.n > 3`, `args.path[9] == "x"`, `has(args.mode)`, `1 / args.n == 0`}
 )
 
 func subset(t *rapid.T, label string, of []string) []string {
@@ -24,7 +27,8 @@ func subset(t *rapid.T, label string, of []string) []string {
 
 func drawRule(t *rapid.T, i int, actions ...string) Rule {
 	r := Rule{Name: fmt.Sprintf("r%d", i), Action: rapid.SampledFrom(actions).Draw(t, "action")}
-	r.Tool = Names{rapid.SampledFrom([]string{"*", "files__*", "db__query", "Bash", "Write", "*__read_file", "mycelium-router__*"}).Draw(t, "tool")}
+	r.Tool = Names{rapid.SampledFrom([]string{"*", "files__*", "db__query", "Bash", "Write", "*__read_file", "mycelium-router__*"}).Draw(t,
+		"tool")}
 	if rapid.Bool().Draw(t, "byRole") {
 		r.Role = Names{rapid.SampledFrom([]string{"guest", "dev", "*", "nobody"}).Draw(t, "role")}
 	}
@@ -86,7 +90,8 @@ func drawSource(t *rapid.T) Source {
 }
 
 func drawPrincipal(t *rapid.T, depth int) Principal {
-	p := Principal{ID: "p", Role: rapid.SampledFrom(append([]string{"", "nobody"}, lawRoles...)).Draw(t, "as"), Roles: subset(t, "may", lawRoles)}
+	p := Principal{ID: "p", Role: rapid.SampledFrom(append([]string{"", "nobody"}, lawRoles...)).Draw(t, "as"),
+		Roles: subset(t, "may", lawRoles)}
 	if depth > 0 && rapid.IntRange(0, 2).Draw(t, "child") == 0 {
 		parent := drawPrincipal(t, depth-1)
 		p.Parent = &parent
@@ -109,9 +114,10 @@ func drawCall(t *rapid.T) Call {
 	if rapid.Bool().Draw(t, "hasN") {
 		args["n"] = rapid.SampledFrom([]any{int64(0), int64(9), "9", Number("1e999")}).Draw(t, "n")
 	}
-	c := Call{Item: it, Args: args, Facts: ArgFacts(it, nil, args, "/p"), Scope: Scope{Principal: drawPrincipal(t, 2), Skills: subset(t, "active", lawSkills)}}
+	c := Call{Item: it, Args: args, Facts: ArgFacts(it, nil, args, "/p"), Scope: Scope{Principal: drawPrincipal(t, 2),
+		Skills: subset(t, "active", lawSkills)}}
 	if rapid.Bool().Draw(t, "resolved") {
-		lexical(c.Facts)
+		c.Facts.WithoutLinks()
 	}
 	if rapid.IntRange(0, 3).Draw(t, "staged") == 0 {
 		c.Scope.Stage = "review"
@@ -120,7 +126,8 @@ func drawCall(t *rapid.T) Call {
 		c.Facts.Parts = nil
 		for range rapid.IntRange(1, 3).Draw(t, "parts") {
 			prog := rapid.SampledFrom([]string{"git", "rm", "gitx"}).Draw(t, "program")
-			c.Facts.Parts = append(c.Facts.Parts, Part{Program: prog, Argv: []string{prog, "status"}, Effects: []string{"execute"}, Paths: []Path{{Access: Read, Raw: "src/a.go", Clean: "/p/src/a.go", Resolved: "/p/src/a.go"}}})
+			c.Facts.Parts = append(c.Facts.Parts, Part{Program: prog, Argv: []string{prog, "status"}, Effects: []string{"execute"},
+				Paths: []Path{{Access: Read, Raw: "src/a.go", Clean: "/p/src/a.go", Resolved: "/p/src/a.go"}}})
 		}
 	}
 	return c
@@ -268,7 +275,8 @@ func TestLawBrokenRuleNeverAllows(t *testing.T) {
 		case 3:
 			r.Args = map[string]Values{"mode": {{}}}
 		case 4:
-			r.When = `[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, [1,2,3,4,5,6,7,8,9].all(d, [1,2,3,4,5,6,7,8,9].all(e, a + b + c + d + e > 0)))))`
+			r.When = `[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, ` +
+				`[1,2,3,4,5,6,7,8,9].all(d, [1,2,3,4,5,6,7,8,9].all(e, a + b + c + d + e > 0)))))`
 		}
 		src.Rules = slices.Insert(slices.Clone(src.Rules), rapid.IntRange(0, len(src.Rules)).Draw(t, "at"), r)
 		q, _ := New(src)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// verdict is what comes of asking a rule about a call.
+// verdict is the answer of a rule to a call.
 type verdict uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	fails // it cannot be evaluated
 )
 
-// admits asks whether the rule concerns a part of a call. Tool, annotations and role were asked when the policy was compiled.
+// admits reports whether the rule concerns a part of a call. Tool, annotations and role were compared when the policy was compiled.
 func (r *rule) admits(p *Policy, v *view, c *Call, part *Part) verdict {
 	if !r.inScope(v) {
 		return misses
@@ -22,7 +22,7 @@ func (r *rule) admits(p *Policy, v *view, c *Call, part *Part) verdict {
 	if r.broken != "" {
 		return fails
 	}
-	if r.effect == Allow && !r.speaksFor(c, part) {
+	if r.effect == Allow && !r.canAllow(c, part) {
 		return misses
 	}
 	got := r.matchFields(v, c, part)
@@ -32,16 +32,16 @@ func (r *rule) admits(p *Policy, v *view, c *Call, part *Part) verdict {
 	return r.evalWhen(p, v, c, part)
 }
 
-// speaksFor reports whether the conditions of an allow rule can know the part: not if something of it was not understood, and
-// not by the arguments of a call of several parts, which say nothing about each.
-func (r *rule) speaksFor(c *Call, part *Part) bool {
+// canAllow reports whether the conditions of an allow rule can judge the part. They cannot if something in it was not understood, and
+// a rule about arguments cannot judge one part of several: the arguments say nothing about a single part.
+func (r *rule) canAllow(c *Call, part *Part) bool {
 	if r.unconditional || r.unclear && r.when == nil {
 		return true
 	}
 	return !isUnclear(part) && (len(c.Facts.Parts) < 2 || !r.byArgs)
 }
 
-// inScope judges skill and stage.
+// inScope reports whether the rule is about the active skills and the stage of a view.
 func (r *rule) inScope(v *view) bool {
 	if len(r.stages) > 0 && !matchesAny(r.stages, v.stage) {
 		return false
@@ -63,7 +63,7 @@ func (r *rule) matchFields(w *view, c *Call, part *Part) verdict {
 	if len(r.fields) == 0 {
 		return matches
 	}
-	if r.byAccess && r.effect == Allow && !r.speaksOfPaths(part) {
+	if r.byAccess && r.effect == Allow && !r.namesAccesses(part) {
 		return misses
 	}
 	some, all, failed := false, true, false
@@ -86,8 +86,8 @@ func (r *rule) matchFields(w *view, c *Call, part *Part) verdict {
 	return misses
 }
 
-// speaksOfPaths reports whether an allow rule that looks at accesses looks at that of every path.
-func (r *rule) speaksOfPaths(part *Part) bool {
+// namesAccesses reports whether an allow rule that looks at accesses names the access of every path.
+func (r *rule) namesAccesses(part *Part) bool {
 	for i := range part.Paths {
 		known := false
 		for j := range r.fields {
@@ -100,8 +100,8 @@ func (r *rule) speaksOfPaths(part *Part) bool {
 	return true
 }
 
-// match judges one field. A rule that allows needs every value to match, and at least one, of an access also none; any other rule
-// needs one.
+// match judges one field. With every, all values must match and there must be at least one, except for paths by access, of which there may
+// be none. Otherwise one value must match.
 func (f *field) match(w *view, c *Call, part *Part, every bool) verdict {
 	t := tally{every: every}
 	switch f.kind {
@@ -163,7 +163,7 @@ func (f *field) value(s string) bool {
 	return false
 }
 
-// effects are those that the part names, and the accesses of its paths.
+// effects judges the effects that the part names, and the accesses of its paths.
 func (f *field) effects(t *tally, part *Part) {
 	for _, e := range part.Effects {
 		t.add(f.value(e))
@@ -185,7 +185,7 @@ func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 				continue
 			}
 		case i > 0 && part.Paths[i].samePlace(&part.Paths[i-1]):
-			continue // the same question: a path that is read and written
+			continue // the path was judged already: it is read and written
 		}
 		ok := false
 		for j := range f.paths {
@@ -202,18 +202,18 @@ func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 	}
 }
 
-// inArgs judges the argument of a field. Nearly all are named without a dot or a star, and then there is one place to look, which
-// many rules look at one after the other.
+// inArgs judges the argument of a field. Most fields name it without a dot or a star. Then there is one value to judge, and the view
+// keeps it, because the next rule often asks for the same argument.
 func (f *field) inArgs(t *tally, w *view, args Args) {
 	if f.deep {
 		f.walk(t, map[string]any(args), f.arg, 0)
 		return
 	}
-	if !w.looked || w.argName != f.arg {
-		w.looked, w.argName, w.arg = true, f.arg, args[f.arg]
+	if !w.argKnown || w.argName != f.arg {
+		w.argKnown, w.argName, w.arg = true, f.arg, args[f.arg]
 	}
 	switch v := w.arg.(type) {
-	case nil: // absent, or null
+	case nil: // absent or null
 	case string:
 		t.add(f.value(v))
 	default:
@@ -221,7 +221,7 @@ func (f *field) inArgs(t *tally, w *view, args Args) {
 	}
 }
 
-// walk finds the values under a dotted path. A key may itself have dots, and "*" stands for every element.
+// walk judges the values under a dotted path. A key may itself have dots, and "*" is every element.
 func (f *field) walk(t *tally, v any, at string, depth int) {
 	if depth > maxDepth {
 		t.failed = true
@@ -275,7 +275,7 @@ func wildcard(at string) (rest string, ok bool) {
 	return strings.CutPrefix(at, "*.")
 }
 
-// leaf judges a value. A list is its elements; an object, and a number that no type holds, cannot be compared.
+// leaf judges a value. Of a list it judges the elements. An object, and a number that no type holds, cannot be compared.
 func (f *field) leaf(t *tally, v any, depth int) {
 	if depth > maxDepth {
 		t.failed = true

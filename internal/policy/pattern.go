@@ -3,9 +3,13 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"path"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Pattern is a compiled name pattern: an exact server__name, or one with "*" for any text, anchored at both ends.
@@ -31,13 +35,14 @@ func ParsePattern(s string) (Pattern, error) {
 	}
 	for i := range len(s) {
 		if s[i] != '*' && !nameByte(s[i]) {
-			return Pattern{}, fmt.Errorf("pattern %q: %q is not allowed; a pattern has the characters of a tool name, and \"*\" for any text", s, s[i:min(i+4, len(s))])
+			return Pattern{}, fmt.Errorf("pattern %q: %q is not allowed; a pattern has the characters of a tool name, and \"*\" for any text", s,
+				s[i:min(i+4, len(s))])
 		}
 	}
 	return Pattern{text: s, parts: parts}, nil
 }
 
-// parseText compiles a pattern of what refuses, which may also be over the URIs of resources: server__uri.
+// parseText compiles a pattern of a rule or a deny list. It may also be about the URIs of resources: server__uri.
 func parseText(s string) (Pattern, error) {
 	p, err := ParsePattern(s)
 	if err == nil {
@@ -65,7 +70,7 @@ func (p Pattern) Match(it Item) bool {
 	return matchStars(p.parts, it.String())
 }
 
-// matchStars matches a text that was split at its stars, anchored at both ends.
+// matchStars reports whether a pattern that was split at its stars matches a text from end to end.
 func matchStars(parts []string, s string) bool {
 	last := len(parts) - 1
 	if last == 0 {
@@ -93,8 +98,8 @@ func (p Pattern) Exact() (Item, bool) {
 	return p.item, true
 }
 
-// server is the one server whose items the pattern can match, or empty.
-func (p Pattern) server() string {
+// Server is the only server whose items the pattern can match, or empty.
+func (p Pattern) Server() string {
 	if len(p.parts) == 1 {
 		return p.item.Server
 	}
@@ -102,4 +107,207 @@ func (p Pattern) server() string {
 		return server
 	}
 	return ""
+}
+
+// matcher is a compiled [Value]: exactly one of the three kinds.
+type matcher struct {
+	literal string
+	glob    *glob
+	regex   *regexp.Regexp
+}
+
+func (m *matcher) match(s string) bool {
+	switch {
+	case m.glob != nil:
+		return m.glob.match(s)
+	case m.regex != nil:
+		return m.regex.MatchString(s)
+	}
+	return s == m.literal
+}
+
+// compileValue compiles a pattern. search leaves a regular expression unanchored, as the older pattern form has it in rules that refuse.
+func compileValue(v Value, search bool) (matcher, error) {
+	switch {
+	case v.Glob != nil && v.Literal == nil && v.Regex == nil:
+		g, err := compileGlob(*v.Glob)
+		return matcher{glob: g}, err
+	case v.Regex != nil && v.Literal == nil && v.Glob == nil:
+		re, err := compileRegex(*v.Regex, search)
+		return matcher{regex: re}, err
+	case v.Literal != nil && v.Glob == nil && v.Regex == nil:
+		return matcher{literal: *v.Literal}, nil
+	}
+	return matcher{}, errors.New("a pattern is exactly one of literal, glob and regex")
+}
+
+// compileRegex compiles a regular expression that matches the whole value, newlines included.
+func compileRegex(s string, search bool) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(s) // first as it stands, so that "a)(b" is an error
+	if err != nil {
+		return nil, fmt.Errorf("regex %q: %w", s, err)
+	}
+	if search {
+		return re, nil
+	}
+	re, err = regexp.Compile(`\A(?:` + s + `)\z`)
+	if err != nil {
+		return nil, fmt.Errorf("regex %q: %w", s, err)
+	}
+	return re, nil
+}
+
+// glob is a doublestar pattern. prefix, suffix and within are text that every match has; they reject most values cheaply.
+type glob struct{ pattern, prefix, suffix, within string }
+
+func compileGlob(s string) (*glob, error) {
+	if !doublestar.ValidatePattern(s) {
+		return nil, fmt.Errorf("glob %q: %w", s, doublestar.ErrBadPattern)
+	}
+	g := &glob{pattern: s}
+	if strings.ContainsAny(s, `\{}`) {
+		return g, nil // the ends are perhaps not literal
+	}
+	first := strings.IndexAny(s, "*?[")
+	if first < 0 {
+		g.prefix = s
+		return g, nil
+	}
+	// "a/**" matches "a", and "**/b" matches "b": a match need not have a slash that stands beside two stars.
+	g.prefix = s[:first]
+	if strings.HasPrefix(s[first:], "**") {
+		g.prefix = strings.TrimSuffix(g.prefix, "/")
+	}
+	last := strings.LastIndexAny(s, "*?]")
+	g.suffix = s[last+1:]
+	if strings.HasSuffix(s[:last+1], "**") {
+		g.suffix = strings.TrimPrefix(g.suffix, "/")
+	}
+	if !strings.Contains(s, "[") {
+		for mid := range strings.FieldsFuncSeq(s[first:last+1], func(r rune) bool { return r == '*' || r == '?' || r == '/' }) {
+			if len(mid) > len(g.within) {
+				g.within = mid
+			}
+		}
+	}
+	return g, nil
+}
+
+func (g *glob) match(s string) bool {
+	return strings.HasPrefix(s, g.prefix) && strings.HasSuffix(s, g.suffix) && strings.Contains(s, g.within) &&
+		doublestar.MatchUnvalidated(g.pattern, s)
+}
+
+// pathMatcher is a compiled pattern over paths. A path has several forms: as written, cleaned, resolved. A pattern that begins with "**" is
+// compared with each form as it stands; other patterns are made absolute.
+type pathMatcher struct {
+	matcher
+	written  matcher // a relative pattern as it was written, for the form as written
+	rel      bool
+	anywhere bool // the pattern begins with "**/": it matches a path if it matches the path's end
+	never    bool // the pattern depends on a folder that is not known, so it never allows
+}
+
+// places are the folders from which relative patterns start.
+type places struct{ dir, home string }
+
+func (pl places) compile(v Value, search bool) (pathMatcher, error) {
+	m, err := compileValue(v, search)
+	if err != nil || m.regex != nil {
+		return pathMatcher{matcher: m}, err
+	}
+	text, isGlob := m.literal, m.glob != nil
+	if isGlob {
+		text = m.glob.pattern
+	}
+	rest, home := strings.CutPrefix(text, "~/")
+	switch {
+	case strings.HasPrefix(text, "/") || isGlob && strings.HasPrefix(text, "**"):
+		return pathMatcher{matcher: m, anywhere: isGlob && strings.HasPrefix(text, "**/")}, nil
+	case home:
+		return pl.rooted(pl.home, rest, isGlob, m)
+	case isGlob && strings.HasPrefix(text, "{") && mixedBrace.MatchString(text):
+		return pathMatcher{}, fmt.Errorf("glob %q: a brace that mixes starting points; write one pattern each", text)
+	}
+	return pl.rooted(pl.dir, text, isGlob, m)
+}
+
+// mixedBrace matches an alternative that does not start from the project folder.
+var mixedBrace = regexp.MustCompile(`[{,](/|\*\*|~/)`)
+
+// rooted makes a pattern absolute. If the folder is not known, a rule that refuses matches anywhere and a rule that allows matches nothing.
+func (pl places) rooted(root, rest string, isGlob bool, written matcher) (pathMatcher, error) {
+	pm := pathMatcher{written: written, rel: true, never: root == ""}
+	var err error
+	switch {
+	case root == "":
+		pm.glob, err = compileGlob("**/" + strings.TrimPrefix(rest, "./"))
+		if !isGlob {
+			pm.glob, err = compileGlob("**/" + quoteGlob(rest))
+		}
+	case isGlob:
+		pm.glob, err = compileGlob(path.Join(quoteGlob(root), rest))
+	default:
+		pm.literal = path.Join(root, rest)
+	}
+	return pm, err
+}
+
+// quoteGlob escapes the characters that a glob interprets.
+func quoteGlob(s string) string {
+	if !strings.ContainsAny(s, `*?[]{}\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if strings.IndexByte(`*?[]{}\`, s[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// matchForm matches an absolute form of a path. A regular expression may also match the form relative to the project.
+func (m *pathMatcher) matchForm(dir, form string) bool {
+	if m.match(form) {
+		return true
+	}
+	if m.regex == nil || dir == "" || len(form) <= len(dir)+1 || form[len(dir)] != '/' || form[:len(dir)] != dir {
+		return false
+	}
+	return m.match(form[len(dir)+1:])
+}
+
+// anyForm reports whether the pattern matches any form of the path. A rule that refuses asks this.
+func (m *pathMatcher) anyForm(pl places, f *Facts, p *Path) bool {
+	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && m.written.match(p.Raw) {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(p.Raw, "~/"); ok && pl.home != "" && m.matchForm(pl.dir, path.Join(pl.home, rest)) {
+		return true
+	}
+	clean := p.Clean
+	if clean == "" {
+		clean = cleanPath(f.Dir, p.Raw)
+	}
+	if clean != "" && m.matchForm(pl.dir, clean) {
+		return true
+	}
+	return p.Resolved != "" && p.Resolved != clean && m.matchForm(pl.dir, p.Resolved)
+}
+
+// allForms reports whether the pattern matches every form of the path. A rule that allows asks this. A path whose links could not be
+// resolved has a form that is not known, so it does not match. The form as written is not judged: the cleaned form is the same place.
+func (m *pathMatcher) allForms(pl places, p *Path) bool {
+	if m.never || p.Clean == "" || p.Resolved == "" || !m.matchForm(pl.dir, p.Clean) {
+		return false
+	}
+	return p.Resolved == p.Clean || m.matchForm(pl.dir, p.Resolved)
+}
+
+// endsIn reports whether the last components of a path are those of another.
+func endsIn(s, end string) bool {
+	n := len(s) - len(end)
+	return n == 0 && s == end || n > 0 && s[n-1] == '/' && s[n:] == end
 }

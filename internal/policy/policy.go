@@ -1,11 +1,10 @@
 // Package policy decides what an agent may see and call.
 //
-// It is pure and total: [New] compiles what people declared into an immutable [Policy]; [Policy.Decide] and
-// [Policy.Visible] are functions of their arguments only. They do no I/O, read no clock, never fail and never panic; whatever
-// cannot be evaluated denies, and the zero value of every answer denies.
+// It is pure and total. [New] compiles what people declared into an immutable [Policy]; [Policy.Decide] and [Policy.Visible] are
+// functions of their arguments only. They do no I/O, read no clock, never fail and never panic. Whatever cannot be evaluated denies,
+// and the zero value of every answer denies.
 //
-// The vocabulary of the whole program (items, principals, scopes, calls, facts, effects) lives here too, because everything
-// else speaks it.
+// The package also has the vocabulary of the whole program: items, principals, scopes, calls, facts, effects.
 package policy
 
 import "time"
@@ -21,7 +20,7 @@ const (
 )
 
 // Item names one thing that can be granted: a tool, a resource or a prompt of a server.
-// An agent's own tools belong to the reserved server "agent" (agent__Bash, agent__Edit …).
+// An agent's own tools belong to the reserved server "agent": agent__Bash, agent__Edit.
 type Item struct {
 	Kind   Kind
 	Server string // matches [a-z0-9][a-z0-9-]*
@@ -36,10 +35,13 @@ const (
 	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
 )
 
-// Principal is who asks. It is derived from a credential, never claimed.
+// Bash is the tool whose argument is a shell command.
+var Bash = Item{Server: AgentServer, Name: "Bash"}
+
+// Principal is who makes a call. It is derived from a credential; a caller cannot claim one.
 type Principal struct {
 	ID     string     `json:"id"`
-	Role   string     `json:"role,omitempty"`   // the role it has now; empty: none
+	Role   string     `json:"role,omitempty"`   // the current role; empty for no role
 	Roles  []string   `json:"roles,omitempty"`  // the only roles that it may switch to
 	Parent *Principal `json:"parent,omitempty"` // a child never exceeds its parent
 }
@@ -47,8 +49,8 @@ type Principal struct {
 // Scope is everything that decides visibility.
 type Scope struct {
 	Principal Principal `json:"principal"`
-	Skills    []string  `json:"skills,omitempty"` // the active skills by name, explicit; see [Policy.StartSkills]
-	Stage     string    `json:"stage,omitempty"`  // workflow stage; empty: none
+	Skills    []string  `json:"skills,omitempty"` // the names of the active skills; see [Policy.StartSkills]
+	Stage     string    `json:"stage,omitempty"`  // the workflow stage; empty for no stage
 }
 
 // Call is a request to use an item.
@@ -63,21 +65,25 @@ type Call struct {
 // Args are the decoded arguments of a call; see [ParseArgs] for the Go types of the values.
 type Args map[string]any
 
-// Facts are what a call would do, made once by the gate. A shell command of several parts has a Part for each; any other
-// call has exactly one. The log keeps the facts, so that a replay decides on the facts of that day.
+// Facts are what a call would do. The gate makes them once for each call. A shell command of several simple commands has a Part for each
+// of them; any other call has exactly one part. The log keeps the facts, so that a replay decides on the facts of that day.
 type Facts struct {
 	Dir   string `json:"dir,omitempty"` // the working directory, absolute
 	Parts []Part `json:"parts,omitempty"`
 }
 
-// Part is one simple command, or the whole of a call that is not a command.
+// Part is one simple command, or a whole call that is not a command.
 type Part struct {
-	Program string   `json:"program,omitempty"` // base name, as it would be run
+	Program string   `json:"program,omitempty"` // the base name of the program that would run
 	Argv    []string `json:"argv,omitempty"`    // with the program first
 	Paths   []Path   `json:"paths,omitempty"`
 	Hosts   []string `json:"hosts,omitempty"`
-	Effects []string `json:"effects,omitempty"` // read, write, delete, execute, network, privilege, push, force_push, inline_code, unclear …
-	Unclear []string `json:"unclear,omitempty"` // what was not understood, in words
+	Effects []string `json:"effects,omitempty"` // see [Effects]
+	Unclear []string `json:"unclear,omitempty"` // what was not understood, for people
+
+	// Branches are the branches of another repository that a forced push replaces or deletes. "HEAD" is the branch that is checked out
+	// here, "*" may be any branch.
+	Branches []string `json:"branches,omitempty"`
 }
 
 // Access says what a call does to a path.
@@ -91,12 +97,12 @@ const (
 	Execute Access = "execute"
 )
 
-// Path is one path that a call touches, in each form under which a rule may know it.
+// Path is one path that a call touches, in each form in which a rule may name it.
 type Path struct {
 	Access   Access `json:"access"`
 	Raw      string `json:"raw"`                // as written
 	Clean    string `json:"clean,omitempty"`    // absolute, lexically cleaned
-	Resolved string `json:"resolved,omitempty"` // with links resolved; empty when that was not possible
+	Resolved string `json:"resolved,omitempty"` // with links resolved; empty if they cannot be
 }
 
 // Effect is the answer of a decision. The zero value denies.
@@ -109,11 +115,11 @@ const (
 	Allow
 )
 
-// Decision is an answer and its why.
+// Decision is an answer and the reason for it.
 type Decision struct {
 	Effect  Effect
-	Unknown bool   // a Deny that the caller may not tell from the absence of the item
+	Unknown bool   // a Deny that must look to the caller like an item that does not exist
 	Rule    string // the rule, skill or constraint that decided; empty for the fallback
 	Reason  string // for people
-	Guard   Guard  // what is done to the result before the caller reads it; of a Deny nothing
+	Guard   Guard  // what is done to the result before the caller reads it; empty for a Deny
 }

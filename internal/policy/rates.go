@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Limit bounds how often the calls of one role are made. What it leaves out is not limited. The calls of every session that has
-// the role count together; under Session, those of each session by themselves; under Tools, those whose item the pattern
+// Limit bounds how often the calls of one role are made. A figure that it leaves out is not limited. The calls of all sessions that have
+// the role count together. Under Session, the calls of each session count by themselves; under Tools, the calls of items that the pattern
 // matches.
 type Limit struct {
 	Rates   `yaml:",inline"`
@@ -21,8 +21,8 @@ type SessionLimit struct {
 	Tools map[string]Rates `yaml:"tools" json:"tools,omitempty"`
 }
 
-// Rates are the figures of one limit. In no stretch of a minute, an hour or a day there are more calls than its figure, and
-// never more than Concurrent under way.
+// Rates are the figures of one limit. No period of a minute, an hour or a day has more calls than its figure, and at most Concurrent calls
+// are in progress at any time.
 type Rates struct {
 	PerMinute  Count `yaml:"perMinute" json:"perMinute,omitzero"`
 	PerHour    Count `yaml:"perHour" json:"perHour,omitzero"`
@@ -30,13 +30,13 @@ type Rates struct {
 	Concurrent Count `yaml:"concurrent" json:"concurrent,omitzero"`
 }
 
-// Count is a number of calls, from 1 to MaxCount; 0: nothing is said.
+// Count is a number of calls, from 1 to MaxCount. 0 is no limit.
 type Count int
 
-// MaxCount is the largest figure of a limit: more is no limit that a machine could reach.
+// MaxCount is the largest figure of a limit. No machine reaches more.
 const MaxCount = 1_000_000_000
 
-// UnmarshalYAML reads a number. 0 is refused: it could be meant as "none" and as "any number".
+// UnmarshalYAML reads a number. 0 is an error: its author could mean "no call" or "any number of calls".
 func (n *Count) UnmarshalYAML(decode func(any) error) error {
 	var v any
 	if err := decode(&v); err != nil {
@@ -50,20 +50,21 @@ func (n *Count) UnmarshalYAML(decode func(any) error) error {
 	}
 	if *n < 1 || *n > MaxCount {
 		*n = 0
-		return errors.New("write a whole number of calls from 1 to 1000000000; what may not be called at all is for a deny rule")
+		return errors.New("write a whole number of calls from 1 to 1000000000; to forbid all calls, write a deny rule")
 	}
 	return nil
 }
 
-// EveryRole stands for the id of every role in the limits that people write. Each role counts for itself.
+// EveryRole stands for every role in the limits that people write. The calls of each role count by themselves.
 const EveryRole = "*"
 
-// And is what both limits allow.
+// And is the limit that allows what both limits allow.
 func (l Limit) And(o Limit) Limit {
-	return Limit{l.Rates.And(o.Rates), andTools(l.Tools, o.Tools), SessionLimit{l.Session.And(o.Session.Rates), andTools(l.Session.Tools, o.Session.Tools)}}
+	return Limit{l.Rates.And(o.Rates), andTools(l.Tools, o.Tools), SessionLimit{l.Session.And(o.Session.Rates),
+		andTools(l.Session.Tools, o.Session.Tools)}}
 }
 
-// And is what both allow.
+// And is the rates that allow what both rates allow.
 func (r Rates) And(o Rates) Rates {
 	return Rates{r.PerMinute.and(o.PerMinute), r.PerHour.and(o.PerHour), r.PerDay.and(o.PerDay), r.Concurrent.and(o.Concurrent)}
 }
@@ -86,12 +87,12 @@ func andTools(a, b map[string]Rates) map[string]Rates {
 	return out
 }
 
-// Bound is one declared limit as it holds for the calls of a role.
+// Bound is one declared limit as it applies to the calls of a role.
 type Bound struct {
 	Rates
 	Name    string // role, role.session, role.tools.PATTERN or role.session.tools.PATTERN
-	Session bool   // each session counts for itself
-	Tools   string // the pattern of the items that it counts; empty: all
+	Session bool   // the calls of each session count by themselves
+	Tools   string // the pattern of the items whose calls count; empty for all items
 
 	pattern Pattern
 }
@@ -99,8 +100,8 @@ type Bound struct {
 // Concerns reports whether the bound counts calls of an item.
 func (b *Bound) Concerns(it Item) bool { return b.Tools == "" || b.pattern.Match(it) }
 
-// Bounds are the limits that hold for the calls of a role: its own, those of every role that it inherits and those of every
-// role, the strictest figure of each. None for a role that is not limited. The slice is shared: do not modify it.
+// Bounds are the limits that apply to the calls of a role: its own, those of the roles that it inherits, and those of every role, each with
+// its strictest figure. There are none for a role without limits. The slice is shared; do not modify it.
 func (p *Policy) Bounds(role string) []Bound {
 	if i, ok := p.roleIndex[role]; ok {
 		return p.roles[i].bounded
@@ -113,7 +114,7 @@ func (c *compiler) addLimits() {
 	byRole := map[int]Limit{}
 	for _, name := range slices.Sorted(maps.Keys(c.src.Limits)) {
 		switch r := c.find(name); {
-		case name == EveryRole || r == nil: // nobody has a role that nobody declares
+		case name == EveryRole || r == nil: // a role that nobody declares has no principal
 		default:
 			byRole[r.index] = byRole[r.index].And(c.src.Limits[name])
 		}

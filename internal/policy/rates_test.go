@@ -14,10 +14,11 @@ func TestBounds(t *testing.T) {
 	p, problems := New(Source{
 		Roles: []Role{{ID: "guest"}, {ID: "developer", Name: "Developer", Inherits: "guest"}, {ID: "free"}},
 		Limits: map[string]Limit{
-			"guest":     {Rates: Rates{PerMinute: 10, Concurrent: 3}, Tools: map[string]Rates{"web__*": {PerHour: 5}}},
-			"Developer": {Rates: Rates{PerMinute: 20, PerDay: 100}, Tools: map[string]Rates{"web__*": {PerHour: 7, PerDay: 9}}, Session: SessionLimit{Tools: map[string]Rates{"db__drop": {PerDay: 1}}}},
-			EveryRole:   {Session: SessionLimit{Rates: Rates{PerHour: 50}}},
-			"nobody":    {Rates: Rates{PerMinute: 1}},
+			"guest": {Rates: Rates{PerMinute: 10, Concurrent: 3}, Tools: map[string]Rates{"web__*": {PerHour: 5}}},
+			"Developer": {Rates: Rates{PerMinute: 20, PerDay: 100}, Tools: map[string]Rates{"web__*": {PerHour: 7, PerDay: 9}},
+				Session: SessionLimit{Tools: map[string]Rates{"db__drop": {PerDay: 1}}}},
+			EveryRole: {Session: SessionLimit{Rates: Rates{PerHour: 50}}},
+			"nobody":  {Rates: Rates{PerMinute: 1}},
 		},
 	})
 	if len(problems) > 0 {

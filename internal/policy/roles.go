@@ -13,19 +13,19 @@ const rolePrefix = "role:"
 type role struct {
 	index   int
 	view    RoleView
-	decls   []*Role // what its files say; several bound each other
-	chain   []int   // the role and what it inherits
-	open    bits    // skills that it may activate, its internal ones included
-	always  bits    // the internal ones among them
-	names   []named // the others, by name
-	rules   bits    // rules whose role filter admits it
+	decls   []*Role // its files; several files bound each other
+	chain   []int   // the role and the roles that it inherits
+	open    bits    // the skills that it may activate, internal ones included
+	always  bits    // the internal skills among them
+	names   []named // the other skills, by name
+	rules   bits    // the rules whose role filter admits it
 	denies  []Pattern
-	bounds  [][]Pattern // toolIds of a role that inherits: each list bounds what it sees
+	bounds  [][]Pattern // toolIds of a role that inherits: the role sees only what each list matches
 	memory  memory
 	teams   map[string]bool
-	broken  string  // why no call of it is allowed
+	broken  string  // why no call of the role is allowed; empty if calls are
 	bounded []Bound // its limits
-	done    int8    // of the flattening: 1 under way, 2 done
+	done    int8    // flattening: 1 in progress, 2 done
 }
 
 // named is a skill that is open to a role.
@@ -34,7 +34,7 @@ type named struct {
 	skill int
 }
 
-// addRoles collects the roles that a file or a skill names. Prompt and model are no bounds: the later file's stand.
+// addRoles collects the roles that a file or a skill names. Of several files of a role, the later prompt and the later model are used.
 func (c *compiler) addRoles() {
 	for i := range c.src.Roles {
 		r := &c.src.Roles[i]
@@ -65,7 +65,7 @@ func (c *compiler) addRoles() {
 	}
 }
 
-// role returns the role of an id, made where there is none yet.
+// role returns the role of an id, and makes it if it does not exist.
 func (c *compiler) role(id string) *role {
 	if i, ok := c.p.roleIndex[id]; ok {
 		return c.p.roles[i]
@@ -83,7 +83,7 @@ func (c *compiler) find(name string) *role {
 	return nil
 }
 
-// addAliases lets a role's name stand for its id. An id wins over a name; a name of two roles stands for neither.
+// addAliases lets the name of a role stand for its id. An id has precedence over a name. A name that two roles have stands for neither.
 func (c *compiler) addAliases() {
 	owner := map[string]int{}
 	for i, r := range c.p.roles {
@@ -92,7 +92,8 @@ func (c *compiler) addAliases() {
 				continue
 			}
 			if o, taken := owner[d.Name]; taken && o != i {
-				c.warn(fmt.Sprintf("roles %s and %s have one name, %q, which stands for neither", c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name), "use their ids")
+				c.warn(fmt.Sprintf("roles %s and %s have one name, %q, which stands for neither", c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name),
+					"use their ids")
 				owner[d.Name] = -1
 				continue
 			}
@@ -106,7 +107,7 @@ func (c *compiler) addAliases() {
 	}
 }
 
-// flatten works out what a role comes to, its ancestors first.
+// flatten computes what a role has, after its ancestors.
 func (c *compiler) flatten(r *role) {
 	if r.done != 0 {
 		return
@@ -134,8 +135,8 @@ func (c *compiler) flatten(r *role) {
 	r.done = 2
 }
 
-// inherit merges the parent. Where two files of one role do not agree on the parent, both parents' denies hold and neither's
-// skills do.
+// inherit merges the parent into a role. If two files of the role name different parents, the role gets the denies of both and the skills
+// of neither.
 func (c *compiler) inherit(r *role) {
 	same := true
 	for _, d := range r.decls {
@@ -184,7 +185,7 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 	}
 }
 
-// bound applies one file's own ceiling to everything that the role has.
+// bound applies the ceiling of one file to everything that the role has.
 func (c *compiler) bound(r *role, d *Role) {
 	if d.AllowedSkills != nil && !slices.Contains(d.AllowedSkills, "*") {
 		for s := range c.p.skills {
@@ -211,7 +212,7 @@ func (c *compiler) bound(r *role, d *Role) {
 
 func hasStar(s string) bool { return strings.Contains(s, "*") }
 
-// parseDeny reads a pattern of a role's deny list. A bare name hides the tool of that name on every server.
+// parseDeny reads a pattern of the deny list of a role. A bare name hides the tools of that name of all servers.
 func parseDeny(s string) (Pattern, error) {
 	if !strings.Contains(s, separator) && !hasStar(s) {
 		s = "*" + separator + s
@@ -224,7 +225,7 @@ func (c *compiler) breakRole(r *role, why string) {
 	r.broken = orElse(r.broken, "role "+r.view.ID+" is broken: "+why)
 }
 
-// directlyOpen reports whether every declaration of a skill opens it to the role, ancestors and ceilings left aside.
+// directlyOpen reports whether every declaration of a skill opens it to the role, without regard to ancestors and ceilings.
 func (c *compiler) directlyOpen(r *role, s int) bool {
 	for _, di := range c.p.skills[s].decls {
 		g := &c.p.decls[di].grant
@@ -235,7 +236,7 @@ func (c *compiler) directlyOpen(r *role, s int) bool {
 	return true
 }
 
-// lists reports whether a file of the role lists the skill; star counts "*".
+// lists reports whether a file of the role lists the skill. With star, "*" lists every skill.
 func (c *compiler) lists(r *role, skill string, star bool) bool {
 	for _, d := range r.decls {
 		if slices.Contains(d.AllowedSkills, skill) || star && slices.Contains(d.AllowedSkills, "*") {
@@ -245,7 +246,7 @@ func (c *compiler) lists(r *role, skill string, star bool) bool {
 	return false
 }
 
-// names reports whether the list names the role, by id or name; star counts "*".
+// names reports whether the list names the role by id or by name. With star, "*" names every role.
 func (c *compiler) names(list []string, r *role, star bool) bool {
 	for _, name := range list {
 		if star && name == "*" || c.find(name) == r {
@@ -255,8 +256,8 @@ func (c *compiler) names(list []string, r *role, star bool) bool {
 	return false
 }
 
-// addMemory adds the memory policy that the open skills of a role give it by naming it, or a role that it inherits: "*" never
-// brings one. The widest policy wins and teams merge.
+// addMemory adds the memory policies of open skills that name the role, or a role that it inherits. "*" never brings a memory policy. The
+// widest policy is used, and teams are merged.
 func (c *compiler) addMemory(r, named *role) {
 	for s := range c.p.skills {
 		if !r.open.has(s) || c.p.skills[s].internal {
@@ -289,4 +290,61 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
+}
+
+// StartSkills are the skills that are active in a new session of a role, sorted: those of session.defaultSkills that are open to the
+// role, or without defaultSkills every skill that is open to it.
+func (p *Policy) StartSkills(role string) []string {
+	open := p.OpenSkills(role)
+	if p.start == nil {
+		return open
+	}
+	return slices.DeleteFunc(open, func(s string) bool { return !slices.Contains(p.start, s) })
+}
+
+// OpenSkills are the skills that a role may activate, sorted. An unknown role has none. The internal skill of a role's toolIds,
+// role:<id>, is not among them: it is always active.
+func (p *Policy) OpenSkills(role string) []string {
+	i, ok := p.roleIndex[role]
+	if !ok {
+		return []string{}
+	}
+	return p.openSkills(p.roles[i])
+}
+
+func (p *Policy) openSkills(r *role) []string {
+	list := []string{}
+	for s := range p.skills {
+		if r.broken == "" && p.broken == "" && r.open.has(s) && !p.skills[s].internal {
+			list = append(list, p.skills[s].name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Roles are the ids of every role that a skill or a role file names, sorted.
+func (p *Policy) Roles() []string { return slices.Clone(p.roleIDs) }
+
+// RoleView is a role with everything that it inherits.
+type RoleView struct {
+	ID, Name, Description, Prompt string
+	Chain                         []string // the role and the roles that it inherits, child first
+	Skills                        []string // open skills
+	Memory                        string   // none, isolated, team or all
+	MemoryTeams                   []string
+	Model                         *Model
+	ToolIDs                       []string // patterns of its own and inherited toolIds
+}
+
+// Role describes a role, by id or by name. It returns false for a role that no skill and no role file names.
+func (p *Policy) Role(id string) (RoleView, bool) {
+	i, ok := p.roleIndex[id]
+	if !ok {
+		return RoleView{}, false
+	}
+	v := p.roles[i].view
+	v.Chain, v.Skills = slices.Clone(v.Chain), slices.Clone(v.Skills)
+	v.MemoryTeams, v.ToolIDs = slices.Clone(v.MemoryTeams), slices.Clone(v.ToolIDs)
+	return v, true
 }

@@ -7,32 +7,31 @@ import (
 	"strings"
 )
 
-// Rule is one rule of a rules file. What it leaves out does not restrict it: a rule without tool, role, skill, stage,
-// annotations, match, args and when applies to every call, except that an allow rule must name its tools.
-// Its keys, fields and quantifiers are those of docs/reference/files.md.
+// Rule is one rule of a rules file. A key that it leaves out does not restrict it: a rule without tool, role, skill, stage, annotations,
+// match, args and when applies to every call, except that an allow rule must name its tools. docs/reference/files.md describes the keys.
 //
-// In a condition (When), an argument that is absent is null: args.mode != "safe" is true where there is no mode, has(args.mode)
-// is false, and asking it for something that null has not (args.n > 5) does not match. Every other error, and more work than
-// the cost limit, makes a deny or ask rule deny. In an allow rule a condition over paths or hosts needs at least one, and every
-// path resolved. paths holds the cleaned and the resolved form of each. A deny rule whose condition uses nothing but tool,
-// server, role, skills, principal, parent, stage and annotations hides.
+// In a condition (When), an absent argument is null: without a mode, args.mode != "safe" is true, has(args.mode) is false, and a use that
+// null does not support, such as args.n > 5, does not match. Every other error, and more work than the cost limit, makes a deny or ask rule
+// deny. In an allow rule, a condition over paths or hosts needs at least one of them, and every path must be resolved; paths has the
+// cleaned and the resolved form of each path. A deny rule hides its tools if its condition uses only tool, server, role, skills,
+// principal, parent, stage and annotations.
 type Rule struct {
 	Name        string            `yaml:"name" json:"name"`
-	Action      string            `yaml:"action" json:"action"`                     // deny, ask or allow; escalate is read as ask
+	Action      string            `yaml:"action" json:"action"`                     // deny, ask or allow; escalate means ask
 	Tool        Names             `yaml:"tool" json:"tool,omitempty"`               // patterns; a bare Write is agent__Write
-	Role        Names             `yaml:"role" json:"role,omitempty"`               // role ids, with "*"; a role is also every role that it inherits
-	Skill       Names             `yaml:"skill" json:"skill,omitempty"`             // one of them is active
+	Role        Names             `yaml:"role" json:"role,omitempty"`               // patterns; inherited roles count too
+	Skill       Names             `yaml:"skill" json:"skill,omitempty"`             // one of these skills is active
 	Stage       Names             `yaml:"stage" json:"stage,omitempty"`             // workflow stages
-	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has MCP's default
-	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // effect, path, host, program: what the call would do
+	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has the default of MCP
+	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
 	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
 	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
-	Result      Guard             `yaml:"result" json:"result,omitzero"`            // of an allow or ask rule: what is done to results
+	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
 	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in
-	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by New
-	File        string            `yaml:"-" json:"-"`                               // where it stands, for problems
-	Line        int               `yaml:"-" json:"-"`                               // likewise; 0: unknown
+	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
+	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems
+	Line        int               `yaml:"-" json:"-"`                               // likewise; 0 is unknown
 }
 
 // Examples are the tests that a rule carries.
@@ -41,7 +40,7 @@ type Examples struct {
 	NotMatch []Example `yaml:"not_match" json:"not_match,omitempty"` // calls that it must not match
 }
 
-// Example is one call. What it leaves out (role, skills, stage) is taken from the rule.
+// Example is one call. Role, skills and stage are taken from the rule if the example leaves them out.
 type Example struct {
 	Tool   string         `yaml:"tool" json:"tool"`
 	Args   map[string]any `yaml:"args" json:"args,omitempty"`
@@ -70,28 +69,28 @@ func (n *Names) UnmarshalYAML(decode func(any) error) error {
 		for _, e := range v {
 			s, ok := e.(string)
 			if !ok {
-				return fmt.Errorf("%v is no name; write a list of strings", e)
+				return fmt.Errorf("%v is not a name; write a list of strings", e)
 			}
 			*n = append(*n, s)
 		}
 		return nil
 	}
-	return fmt.Errorf("%v is no name; write a string with \"|\" between names, or a list of strings", v)
+	return fmt.Errorf("%v is not a name; write a string with \"|\" between names, or a list of strings", v)
 }
 
 // Value is one pattern over a value. Exactly one of Literal, Glob and Regex is set.
 type Value struct {
-	Literal *string `yaml:"literal,omitempty" json:"literal,omitempty"` // equal
+	Literal *string `yaml:"literal,omitempty" json:"literal,omitempty"` // the value equals it
 	Glob    *string `yaml:"glob,omitempty" json:"glob,omitempty"`       // doublestar: "*" stops at "/", "**" does not
-	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2, the whole value
-	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: the rule is OR over its fields
+	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2; it matches the whole value
+	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: one field of the rule must match
 }
 
 // Values are patterns of which one must match, written as one pattern or as a list.
 type Values []Value
 
-// UnmarshalYAML reads one pattern or a list of them: a scalar is a literal, otherwise {literal:}, {glob:}, {regex:}, or the
-// older {pattern:, type:}.
+// UnmarshalYAML reads one pattern or a list of patterns. A pattern is a scalar, which is a literal, or {literal:}, {glob:}, {regex:}, or
+// the older {pattern:, type:}.
 func (vs *Values) UnmarshalYAML(decode func(any) error) error {
 	var v any
 	if err := decode(&v); err != nil {

@@ -13,18 +13,18 @@ type rule struct {
 	name          string
 	reason        string
 	tools         []Pattern
-	roles         []nameFilter // empty: any
+	roles         []nameFilter // empty for any role
 	skills        []nameFilter
 	stages        []nameFilter
 	fields        []field // facts and arguments; all must match
-	anyOf         bool    // older form: one must match
+	anyOf         bool    // older form: one field must match
 	when          []*condition
-	broken        string // why it cannot be evaluated: it denies, or never allows
+	broken        string // why the rule cannot be evaluated: then it denies, or never allows
 	hides         bool
-	unclear       bool // its effects name what was not understood
+	unclear       bool // it names the effect unclear
 	byArgs        bool // it looks at arguments
 	byAccess      bool // it looks at paths by what is done to them
-	unconditional bool // it depends on nothing but scope and tool
+	unconditional bool // it depends only on scope and tool
 }
 
 // nameFilter is a pattern over roles, skills or stages.
@@ -41,12 +41,12 @@ func matchesAny(list []nameFilter, s string) bool {
 	return false
 }
 
-// field is one fact or one argument with the patterns of which one must match.
+// field is one fact or one argument, with patterns of which one must match.
 type field struct {
 	kind   fieldKind
 	access Access // of fieldAccess
 	arg    string // dotted path
-	deep   bool   // it has a dot or a star
+	deep   bool   // arg has a dot or a star
 	values []matcher
 	paths  []pathMatcher
 }
@@ -60,7 +60,7 @@ const (
 	fieldProgram
 	fieldArg
 	fieldPathArg // older form: an argument that is a path
-	fieldAccess  // the paths to which one thing is done
+	fieldAccess  // the paths with one access
 )
 
 var fieldKinds = map[string]fieldKind{
@@ -68,7 +68,7 @@ var fieldKinds = map[string]fieldKind{
 	string(Read): fieldAccess, string(Write): fieldAccess, string(Delete): fieldAccess, string(Execute): fieldAccess,
 }
 
-// addRules compiles the rules and sorts them: what hides, deny, ask, allow, each in file order.
+// addRules compiles the rules and sorts them: rules that hide, then deny, ask and allow rules, each in file order.
 func (c *compiler) addRules() {
 	seen := map[string]bool{}
 	for i := range c.src.Rules {
@@ -79,7 +79,7 @@ func (c *compiler) addRules() {
 		}
 		seen[r.name] = true
 		if r.effect == Allow && r.broken != "" && src.Result == (Guard{}) {
-			continue // it allows nothing; what it guards stays guarded
+			continue // the rule allows nothing; with a guard it still guards
 		}
 		c.p.rules = append(c.p.rules, r)
 	}
@@ -134,15 +134,16 @@ func (r *rule) admitsRole(p *Policy, ro *role) bool {
 }
 
 func (c *compiler) ruleProblem(src *Rule, name, message, hint string, warning bool) {
-	c.problems = append(c.problems, Problem{File: src.File, Line: src.Line, Message: "rule " + name + ": " + message, Hint: hint, Warning: warning})
+	c.problems = append(c.problems, Problem{File: src.File, Line: src.Line, Message: "rule " + name + ": " + message, Hint: hint,
+		Warning: warning})
 }
 
-// compileRule never fails: a rule that cannot be read is broken, and refuses everything that it could have concerned.
+// compileRule never fails. A rule that cannot be read is broken, and refuses everything that it could have concerned.
 func (c *compiler) compileRule(src *Rule, i int) rule {
 	r := rule{src: src, name: src.Name, reason: src.Reason}
 	if r.name == "" {
 		r.name = fmt.Sprintf("#%d", i+1)
-		c.ruleProblem(src, r.name, "it has no name", "give it one: the log and refusals name it", true)
+		c.ruleProblem(src, r.name, "it has no name", "give it a name: the log and refusals name it", true)
 	}
 	err := c.ruleAction(&r)
 	if e := c.ruleScope(&r); err == nil {
@@ -171,7 +172,8 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	}
 	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
 	r.hides = r.effect == Deny && r.unconditional
-	r.byArgs = slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg }) || slices.ContainsFunc(r.when, func(c *condition) bool { return c.args })
+	r.byArgs = slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg }) ||
+		slices.ContainsFunc(r.when, func(c *condition) bool { return c.args })
 	if r.reason == "" {
 		r.reason = "rule " + r.name
 	}
@@ -190,14 +192,14 @@ func (c *compiler) ruleAction(r *rule) error {
 	return nil
 }
 
-// ruleScope compiles tool, role, skill, stage and annotations. A list that cannot be read becomes "any".
+// ruleScope compiles tool, role, skill, stage and annotations. A list that cannot be read is taken as "any".
 func (c *compiler) ruleScope(r *rule) (err error) {
 	names := r.src.Tool
 	if len(names) == 0 {
 		names = Names{"*"}
 	}
 	for _, s := range names {
-		p, e := parseRuleTool(s)
+		p, e := ParseRuleTool(s)
 		if e != nil {
 			err = fmt.Errorf("tool: %w", e)
 			p, _ = ParsePattern("*")
@@ -226,8 +228,9 @@ func (c *compiler) ruleScope(r *rule) (err error) {
 	return err
 }
 
-// parseRuleTool reads a tool pattern of a rule: a bare name is an agent's own tool, and each has one name.
-func parseRuleTool(s string) (Pattern, error) {
+// ParseRuleTool reads a tool pattern of a rule. A bare name is an agent's own tool, and another name of such a tool is replaced by its one
+// name.
+func ParseRuleTool(s string) (Pattern, error) {
 	if s != "" && !strings.Contains(s, separator) && strings.Trim(s, "*") != "" && !strings.HasPrefix(s, "*") && !strings.HasSuffix(s, "*") {
 		s = AgentServer + separator + s
 	}
@@ -238,7 +241,7 @@ func parseRuleTool(s string) (Pattern, error) {
 	return parseText(s)
 }
 
-// admitsNotes judges the tool's annotations.
+// admitsNotes reports whether the rule is about a tool with these annotations.
 func (r *rule) admitsNotes(notes Annotations) bool {
 	if r.broken != "" {
 		return true
@@ -256,18 +259,20 @@ func (c *compiler) ruleFields(r *rule) error {
 	legacy := isLegacy(r.src.Match) || isLegacy(r.src.Args)
 	if legacy {
 		r.anyOf = true
-		c.ruleProblem(r.src, r.name, "it is written with {pattern, type}: it matches where any one of its fields does", "write {literal: …}, {glob: …} or {regex: …}; then every field must match", true)
+		c.ruleProblem(r.src, r.name, "it is written with {pattern, type}: it matches if any one of its fields does",
+			"write {literal: …}, {glob: …} or {regex: …}; then every field must match", true)
 	}
 	for _, key := range sortedKeys(r.src.Match) {
 		kind, known := fieldKinds[key]
 		if legacy {
 			kind, known = fieldArg, true
-			if isPathName(key) {
+			if IsPathArg(key) {
 				kind = fieldPathArg
 			}
 		}
 		if !known {
-			return fmt.Errorf("match: unknown field %q; the fields are effect, path, read, write, delete, execute, host and program, and arguments stand under args", key)
+			return fmt.Errorf("match: unknown field %q; the fields are effect, path, read, write, delete, execute, host and program, "+
+				"and arguments stand under args", key)
 		}
 		if err := c.addField(r, kind, key, r.src.Match[key]); err != nil {
 			return fmt.Errorf("match.%s: %w", key, err)
@@ -292,7 +297,8 @@ func isLegacy(fields map[string]Values) bool {
 	return false
 }
 
-func isPathName(key string) bool {
+// IsPathArg reports whether an argument of this name is a path.
+func IsPathArg(key string) bool {
 	return key == "path" || key == "file_path" || key == "notebook_path"
 }
 
@@ -330,7 +336,7 @@ func (c *compiler) addField(r *rule, kind fieldKind, key string, vs Values) erro
 	return nil
 }
 
-// lowerValue brings a pattern over hosts to lower case, in which hosts are compared.
+// lowerValue returns a pattern over hosts in lower case, in which hosts are compared.
 func lowerValue(v Value) Value {
 	lower := func(s *string) *string {
 		if s == nil {

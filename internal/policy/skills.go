@@ -1,14 +1,15 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// skill is one skill, or the toolIds of one role, compiled. Several declarations of one name bound each other.
+// skill is a compiled skill, or the compiled toolIds of a role. Several declarations of one name bound each other.
 type skill struct {
 	name     string
-	internal bool // role:<id>: always active where it is open
+	internal bool // role:<id>: it is always active where it is open
 	decls    []int32
 }
 
@@ -24,12 +25,12 @@ type decl struct {
 // toolGrant is one entry of allowedTools.
 type toolGrant struct {
 	pattern Pattern
-	limit   *limit // of agent__Bash(git *); nil: no limit
+	limit   *limit // as in agent__Bash(git *); nil for no limit
 }
 
 // uriGrant is one entry of allowedResources.
 type uriGrant struct {
-	server string // "*": any
+	server string // "*" is any server
 	uri    *glob
 }
 
@@ -37,7 +38,7 @@ func (u *uriGrant) match(it Item) bool {
 	return (u.server == "*" || u.server == it.Server) && u.uri.match(it.Name)
 }
 
-// addSkills compiles the grants. A grant with an entry that cannot be read takes no effect at all.
+// addSkills compiles the grants. A grant with an entry that cannot be read grants nothing.
 func (c *compiler) addSkills() {
 	for i := range c.src.Grants {
 		g := &c.src.Grants[i]
@@ -47,7 +48,7 @@ func (c *compiler) addSkills() {
 		}
 		if err != nil {
 			c.problem("skill "+g.Name+": "+err.Error(), "the skill is left out until this is mended")
-			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // of several declarations, the good one must not stand alone
+			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // so that another declaration of the skill does not stand alone
 		}
 		if g.Name != "" {
 			c.addDecl(d, false)
@@ -69,7 +70,7 @@ func (c *compiler) addDecl(d *decl, internal bool) {
 
 func (c *compiler) compileGrant(g *Grant) (*decl, error) {
 	if g.Name == "" || strings.HasPrefix(g.Name, rolePrefix) {
-		return nil, fmt.Errorf("%q is no name of a skill", g.Name)
+		return nil, fmt.Errorf("%q is not the name of a skill", g.Name)
 	}
 	if _, err := parseMemory(g.Grants.Memory); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func parseURIGrant(s string) (uriGrant, error) {
 	case !found || uri == "":
 		return uriGrant{}, fmt.Errorf("%q: write server__uri", s)
 	case server != "*" && !validServer(server):
-		return uriGrant{}, fmt.Errorf("%q: %q is no server name", s, server)
+		return uriGrant{}, fmt.Errorf("%q: %q is not a server name", s, server)
 	case uri == "*":
 		uri = "**"
 	}
@@ -130,12 +131,13 @@ func parseURIGrant(s string) (uriGrant, error) {
 	return uriGrant{server: server, uri: g}, err
 }
 
-// strictGrant refuses what strict: true forbids.
+// strictGrant refuses a grant that strict: true forbids.
 func strictGrant(g *Grant) error {
 	for _, l := range []struct {
 		key  string
 		list []string
-	}{{"allowedRoles", g.AllowedRoles}, {"allowedTools", g.AllowedTools}, {"allowedResources", g.AllowedResources}, {"allowedPrompts", g.AllowedPrompts}} {
+	}{{"allowedRoles", g.AllowedRoles}, {"allowedTools", g.AllowedTools}, {"allowedResources", g.AllowedResources}, {"allowedPrompts",
+		g.AllowedPrompts}} {
 		for _, s := range l.list {
 			if name, _, _ := strings.Cut(s, "("); hasStar(name) {
 				return fmt.Errorf("%s: %q has a wildcard, and policy.strict forbids wildcards", l.key, s)
@@ -145,7 +147,7 @@ func strictGrant(g *Grant) error {
 	return nil
 }
 
-// memory is a memory policy; a larger one is wider.
+// memory is a memory policy. A larger value is wider.
 type memory uint8
 
 const (
@@ -167,4 +169,105 @@ func parseMemory(s string) (memory, error) {
 		}
 	}
 	return memoryNone, fmt.Errorf("grants.memory: %q is not one of none, isolated, team, all", s)
+}
+
+// limit is the text in the parentheses of agent__Bash(git *). It says which calls the entry admits. Its syntax is that of Claude Code's
+// permission rules.
+type limit struct {
+	text  string
+	parts []string     // for a command: the text between the stars
+	words bool         // for a command that ends in " *": more words may follow
+	paths *pathMatcher // for any other tool: it must match every path
+	host  *glob        // for domain:example.com: it must match every host
+}
+
+func parseLimit(p Pattern, spec string) (*limit, error) {
+	if spec == "" {
+		return nil, errors.New("empty parentheses; write what the call may be, or leave them out")
+	}
+	l := &limit{text: p.String() + "(" + spec + ")"}
+	it, exact := p.Exact()
+	if !exact {
+		return nil, fmt.Errorf("%q: a limit needs the name of one tool", l.text)
+	}
+	if it.Name == "Bash" {
+		if rest, ok := strings.CutSuffix(spec, ":*"); ok {
+			spec = rest + " *"
+		}
+		if rest, ok := strings.CutSuffix(spec, " *"); ok {
+			l.words, spec = true, rest
+		}
+		l.parts = strings.Split(spec, "*")
+		return l, nil
+	}
+	if domain, ok := strings.CutPrefix(spec, "domain:"); ok {
+		g, err := compileGlob(strings.ToLower(domain))
+		l.host = g
+		return l, err
+	}
+	return l, nil // the paths are compiled with the places
+}
+
+// place compiles a limit over paths. A relative one starts from the project folder.
+func (l *limit) place(pl places) error {
+	if l == nil || l.parts != nil || l.host != nil {
+		return nil
+	}
+	_, spec, _ := strings.Cut(strings.TrimSuffix(l.text, ")"), "(")
+	pm, err := pl.compile(Value{Glob: &spec}, false)
+	l.paths = &pm
+	return err
+}
+
+// admits reports whether a part of a call stays within the limit. A part that was not understood does not.
+func (l *limit) admits(pl places, part *Part) bool {
+	switch {
+	case isUnclear(part):
+		return false
+	case l.parts != nil:
+		return l.command(part)
+	case l.host != nil:
+		for _, h := range part.Hosts {
+			if !l.host.match(strings.ToLower(h)) {
+				return false
+			}
+		}
+		return len(part.Hosts) > 0
+	}
+	for i := range part.Paths {
+		if !l.paths.allForms(pl, &part.Paths[i]) {
+			return false
+		}
+	}
+	return len(part.Paths) > 0
+}
+
+func (l *limit) command(part *Part) bool {
+	if len(part.Argv) == 0 || part.Program == "" {
+		return false
+	}
+	line := strings.Join(part.Argv, " ")
+	if part.Argv[0] != part.Program {
+		line = part.Program + line[len(part.Argv[0]):] // /usr/bin/git is judged as git
+	}
+	if !l.words {
+		return matchStars(l.parts, line)
+	}
+	if matchStars(l.parts, line) {
+		return true
+	}
+	return matchStars(append(l.parts[:len(l.parts)-1:len(l.parts)-1], l.parts[len(l.parts)-1]+" ", ""), line)
+}
+
+// isUnclear reports whether something of the part was not understood.
+func isUnclear(part *Part) bool {
+	if len(part.Unclear) > 0 {
+		return true
+	}
+	for _, e := range part.Effects {
+		if e == "unclear" {
+			return true
+		}
+	}
+	return false
 }

@@ -2,35 +2,32 @@ package policy
 
 import "time"
 
-// Source is everything that people declared, parsed and not yet compiled. Two roles, or two grants, of one name (the user's and
-// the project's) both bound the result: what either refuses is refused. Rules are concatenated, the user's first.
+// Source is everything that people declared, parsed and not yet compiled. Two roles or two grants of one name, the user's and the
+// project's, both bound the result: a call that one of them refuses is refused. Rules are concatenated, the user's first.
 type Source struct {
 	Catalog  []Definition // what the servers offer; order does not matter
-	Grants   []Grant      // one per skill that is valid and takes effect
+	Grants   []Grant      // one for each valid skill
 	Roles    []Role
 	Rules    []Rule
-	Default  []string // session.defaultSkills; nil: every skill open to the role
+	Default  []string // session.defaultSkills; nil is every skill that is open to the role
 	Fallback Fallback
-	Limits   map[string]Limit // by role, id or name, or EveryRole
+	Limits   map[string]Limit // by the id or the name of a role, or EveryRole
 	Strict   bool             // refuse `inherits` and wildcards
 	Dir      string           // project folder, absolute and with links resolved; base constraints protect its own files
 	Home     string           // home folder of the user, for the base constraints that begin with ~
-	Broken   Broken           // files that could not be read: what they could have restricted is denied
-
-	Commands func(command, dir, home string) Facts // reads a shell command in the examples of rules; nil: those are not checked
+	Broken   Broken           // files that could not be read: calls that they could have restricted are denied
 }
 
-// Fallback is the effect of a visible call that no rule decides. The zero value of a field means the default: allow for MCP
-// tools (the skill's declaration is the grant), ask for an agent's own tools.
+// Fallback is the answer to a visible call that no rule decides. The zero value of a field is the default: allow for MCP tools, because the
+// skill that declares the tool grants it, and ask for an agent's own tools.
 type Fallback struct {
 	MCP   string `yaml:"mcp" json:"mcp,omitempty"`     // "allow", "ask" or "deny"
 	Agent string `yaml:"agent" json:"agent,omitempty"` // likewise
 }
 
-// Broken names what could not be loaded. Everything that it could have restricted is invisible, so nothing is wider because a
-// file is broken.
+// Broken names files that could not be loaded. The calls that they could have restricted are denied, so a broken file widens nothing.
 type Broken struct {
-	All   string            // why nothing may be called (a rules file or mycelium.yaml); empty: fine
+	All   string            // why no call is allowed: a rules file or mycelium.yaml is broken; empty otherwise
 	Roles map[string]string // role id → why no call of that role, or of a role that inherits it, is allowed
 }
 
@@ -41,30 +38,31 @@ type Definition struct {
 	Annotations map[string]bool // the boolean hints of a tool (readOnlyHint …) as far as the operator trusts the server
 }
 
-// Grant is what a skill declares: which roles may use it, and what it makes visible.
+// Grant is what a skill declares: which roles may use it, and which items it makes visible. Without AllowedRoles, the roles whose file
+// lists the skill may use it. A tool may have limits, as in agent__Bash(git *).
 type Grant struct {
 	Name             string   `yaml:"name" json:"name"`
-	AllowedRoles     []string `yaml:"allowedRoles" json:"allowedRoles,omitempty"`         // "*": every named role; nil: the roles whose file lists this skill
-	AllowedTools     []string `yaml:"allowedTools" json:"allowedTools,omitempty"`         // patterns; "?x" is optional; "agent__Bash(git *)" limits the arguments
+	AllowedRoles     []string `yaml:"allowedRoles" json:"allowedRoles,omitempty"`         // "*" is every role; nil is explained above
+	AllowedTools     []string `yaml:"allowedTools" json:"allowedTools,omitempty"`         // patterns; "?x" is optional
 	AllowedResources []string `yaml:"allowedResources" json:"allowedResources,omitempty"` // server__uri-glob (doublestar)
 	AllowedPrompts   []string `yaml:"allowedPrompts" json:"allowedPrompts,omitempty"`     // patterns
 	Grants           Grants   `yaml:"grants" json:"grants,omitzero"`
 }
 
-// Grants are the capabilities of a skill other than tools.
+// Grants are the capabilities of a skill other than items.
 type Grants struct {
-	Memory          string   `yaml:"memory" json:"memory,omitempty"` // none, isolated, team or all; empty: none
+	Memory          string   `yaml:"memory" json:"memory,omitempty"` // none, isolated, team or all; empty is none
 	MemoryTeamRoles []string `yaml:"memoryTeamRoles" json:"memoryTeamRoles,omitempty"`
 }
 
-// Role is a ceiling over skills, with a prompt and a model; with ToolIDs it is a skill of its own besides.
+// Role is a ceiling over skills, with a prompt and a model. With ToolIDs it is also a skill of its own.
 type Role struct {
 	ID            string     `yaml:"id" json:"id"`
 	Name          string     `yaml:"name" json:"name,omitempty"`
 	Description   string     `yaml:"description" json:"description,omitempty"`
-	AllowedSkills []string   `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*": all; nil: no ceiling of this kind
+	AllowedSkills []string   `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
 	ToolIDs       []string   `yaml:"toolIds" json:"toolIds,omitempty"`
-	Deny          []string   `yaml:"deny" json:"deny,omitempty"` // patterns that hide
+	Deny          []string   `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
 	Inherits      string     `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string     `yaml:"prompt" json:"prompt,omitempty"`
 	Model         *Model     `yaml:"model" json:"model,omitempty"`
@@ -81,11 +79,12 @@ type Model struct {
 	Options     map[string]any `yaml:"options" json:"options,omitempty"`
 }
 
-// Problem is something wrong in what people declared, for the operator and never for an agent.
+// Problem is a fault in the declarations. It is for the operator; an agent never sees it.
 type Problem struct {
 	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"` // from 1; 0: unknown
+	Line    int    `json:"line,omitempty"` // from 1; 0 is unknown
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	Warning bool   `json:"warning,omitempty"` // nothing is switched off because of it
+	Tool    string `json:"-"`                 // the name of a tool that the catalog does not have; a caller may hint at the nearest one
+	Warning bool   `json:"warning,omitempty"` // the declaration takes effect all the same
 }

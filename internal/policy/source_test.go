@@ -2,15 +2,31 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
+// itemOf reads server__name, or resource:server__uri and prompt:server__name. A name without a server is an agent's own tool.
+func itemOf(s string) Item {
+	kind := Tool
+	if rest, ok := strings.CutPrefix(s, "prompt:"); ok {
+		kind, s = Prompt, rest
+	} else if rest, ok := strings.CutPrefix(s, "resource:"); ok {
+		kind, s = Resource, rest
+	}
+	server, name, found := strings.Cut(s, separator)
+	if !found {
+		server, name = AgentServer, s
+	}
+	return Item{Kind: kind, Server: server, Name: name}
+}
+
 func catalog(names ...string) []Definition {
 	var list []Definition
 	for _, n := range names {
-		list = append(list, Definition{Item: caseItem(n)})
+		list = append(list, Definition{Item: itemOf(n)})
 	}
 	return list
 }
@@ -29,7 +45,8 @@ func TestTwoDeclarations(t *testing.T) {
 		Catalog: catalog("a__x", "a__y", "a__z", "b__x"),
 		Grants: []Grant{
 			{Name: "s", AllowedRoles: []string{"dev", "guest"}, AllowedTools: []string{"a__*"}, Grants: Grants{Memory: "all"}},
-			{Name: "s", AllowedRoles: []string{"dev", "admin"}, AllowedTools: []string{"a__x", "a__y", "b__x"}, Grants: Grants{Memory: "team", MemoryTeamRoles: []string{"guest"}}},
+			{Name: "s", AllowedRoles: []string{"dev", "admin"}, AllowedTools: []string{"a__x", "a__y", "b__x"},
+				Grants: Grants{Memory: "team", MemoryTeamRoles: []string{"guest"}}},
 			{Name: "t", AllowedRoles: []string{"dev"}, AllowedTools: []string{"b__x"}},
 			{Name: "t", AllowedRoles: []string{"dev"}, AllowedTools: []string{"broken"}},
 		},
@@ -51,7 +68,8 @@ func TestTwoDeclarations(t *testing.T) {
 func TestTwoRolesBoundEachOther(t *testing.T) {
 	p, _ := New(Source{
 		Catalog: catalog("a__x", "a__y", "a__z", "a__deny"),
-		Grants:  []Grant{{Name: "one", AllowedRoles: []string{"dev", "base"}, AllowedTools: []string{"a__z", "a__deny"}}, {Name: "base", AllowedRoles: []string{"base"}, AllowedTools: []string{"a__y"}}},
+		Grants: []Grant{{Name: "one", AllowedRoles: []string{"dev", "base"}, AllowedTools: []string{"a__z", "a__deny"}},
+			{Name: "base", AllowedRoles: []string{"base"}, AllowedTools: []string{"a__y"}}},
 		Roles: []Role{
 			{ID: "base", Deny: []string{"a__deny"}},
 			{ID: "dev", ToolIDs: []string{"a__x", "a__y"}, AllowedSkills: []string{"one"}},
@@ -67,8 +85,10 @@ func TestTwoRolesBoundEachOther(t *testing.T) {
 
 func TestCatalogClaims(t *testing.T) {
 	p, problems := New(Source{
-		Catalog: append(catalog("a__x", "a__x", "b__y", "agent__Bash", "prompt:b__y"), Definition{Item: Item{Server: "b__x", Name: "y"}}, Definition{Item: Item{Server: "b", Name: "z\u200b"}}),
-		Grants:  []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}, AllowedPrompts: []string{"*"}, AllowedResources: []string{"*"}}},
+		Catalog: append(catalog("a__x", "a__x", "b__y", "agent__Bash", "prompt:b__y"), Definition{Item: Item{Server: "b__x", Name: "y"}},
+			Definition{Item: Item{Server: "b", Name: "z\u200b"}}),
+		Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}, AllowedPrompts: []string{"*"},
+			AllowedResources: []string{"*"}}},
 	})
 	if len(problems) != 4 {
 		t.Error(problems)
@@ -81,15 +101,18 @@ func TestCatalogClaims(t *testing.T) {
 	if diff := cmp.Diff(want, p.Items(s, Prompt)); diff != "" {
 		t.Error(diff)
 	}
-	if p.Visible(s, Item{Server: "b__x", Name: "y"}) || len(p.Items(s, Resource)) != 0 || !p.Visible(s, Item{Kind: Resource, Server: "b", Name: "file:///x"}) {
+	if p.Visible(s, Item{Server: "b__x", Name: "y"}) || len(p.Items(s, Resource)) != 0 ||
+		!p.Visible(s, Item{Kind: Resource, Server: "b", Name: "file:///x"}) {
 		t.Error("resources or confusable names")
 	}
 }
 
 func TestBrokenAll(t *testing.T) {
-	src := Source{Catalog: catalog("a__x", "mycelium-router__get_context"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}}, Broken: Broken{All: "rules.yaml:3: bad"}}
+	src := Source{Catalog: catalog("a__x", "mycelium-router__get_context"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+		AllowedTools: []string{"*"}}}, Broken: Broken{All: "rules.yaml:3: bad"}}
 	p, _ := New(src)
-	if diff := cmp.Diff([]string{"mycelium-router__get_context"}, visible(p, "dev", []string{"s"})); diff != "" || len(p.OpenSkills("dev")) != 0 {
+	if diff := cmp.Diff([]string{"mycelium-router__get_context"}, visible(p, "dev", []string{"s"})); diff != "" ||
+		len(p.OpenSkills("dev")) != 0 {
 		t.Error(diff, p.OpenSkills("dev"))
 	}
 }
@@ -144,17 +167,18 @@ func TestDecideAllocatesNothing(t *testing.T) {
 }
 
 func TestRefusalsOfAbsentAndHiddenAreAlike(t *testing.T) {
-	p, _ := New(Source{Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}}, {Name: "g", AllowedRoles: []string{"guest"}}}})
+	p, _ := New(Source{Catalog: catalog("a__x"), Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"*"}},
+		{Name: "g", AllowedRoles: []string{"guest"}}}})
 	s := Scope{Principal: Principal{Role: "guest"}, Skills: []string{"g"}}
-	hidden, absent := p.Decide(Call{Scope: s, Item: caseItem("a__x")}), p.Decide(Call{Scope: s, Item: caseItem("a__nothing")})
+	hidden, absent := p.Decide(Call{Scope: s, Item: itemOf("a__x")}), p.Decide(Call{Scope: s, Item: itemOf("a__nothing")})
 	if !hidden.Unknown || !absent.Unknown || hidden.Effect != absent.Effect {
 		t.Error(hidden, absent)
 	}
 }
 
-func TestToolIDHint(t *testing.T) {
+func TestUnknownToolID(t *testing.T) {
 	_, problems := New(Source{Catalog: catalog("files__list_directory", "db__query"), Roles: []Role{{ID: "r", ToolIDs: []string{"list_directry", "db__qery"}}}})
-	if len(problems) != 2 || problems[0].Hint != "did you mean files__list_directory? Until then it grants nothing" || problems[1].Hint != "did you mean db__query? Until then it grants nothing" {
+	if len(problems) != 2 || problems[0].Hint != "it grants nothing" || problems[0].Tool != "list_directry" || problems[1].Hint != "it grants nothing" || problems[1].Tool != "db__qery" {
 		t.Errorf("%+v", problems)
 	}
 }

@@ -4,7 +4,8 @@ import "testing"
 
 // A glob over a URI judges its text. A URI that a server would resolve to something else must not exist for anyone.
 func TestResourceURIsCannotClimb(t *testing.T) {
-	p, problems := New(Source{Grants: []Grant{{Name: "docs", AllowedRoles: []string{"guest"}, AllowedResources: []string{"docs__file:///pub/**"}}}})
+	p, problems := New(Source{Grants: []Grant{{Name: "docs", AllowedRoles: []string{"guest"},
+		AllowedResources: []string{"docs__file:///pub/**"}}}})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/harness"
+	"mycelium/internal/text"
 )
 
 // noticeWords is how much of an agent's last word a notice has, in characters (E22).
@@ -23,11 +25,11 @@ func (g *Registry) tellStart(r *run, e harness.Event) {
 
 // stopped keeps the last word of a run that stops, for the notice of its end.
 func (r *run) stopped(said string) {
-	runes := []rune(strings.TrimSpace(said))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns++
-	r.said, r.failed = string(runes[:min(len(runes), noticeWords)]), stuck(said)
+	r.said = text.TruncateRunes(strings.TrimSpace(credential.Mask(said)), noticeWords) // masked before it is cut: half of a secret has no form
+	r.failed = stuck(said)
 }
 
 // tellEnd tells people that a run has ended, and how. One that was halted was told of then.

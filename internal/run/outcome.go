@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
@@ -114,7 +115,7 @@ func endingOf(e harness.Event) gate.Ending {
 		end.Failed = "the tool reported an error"
 		var said string
 		if len(e.Response) > 0 && json.Unmarshal(e.Response, &said) == nil && said != "" {
-			end.Failed = text.TruncateRunes(said, maxName)
+			end.Failed = text.TruncateRunes(credential.Mask(said), maxName)
 		}
 	}
 	return end

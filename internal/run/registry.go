@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
@@ -127,7 +128,7 @@ func (g *Registry) Event(ctx context.Context, s *gate.Session, e harness.Event) 
 
 // faulty is the answer to an event that could not be dealt with.
 func faulty(e harness.Event, err error) harness.Answer {
-	why := "Mycelium could not decide about this: " + err.Error()
+	why := "Mycelium could not decide about this: " + credential.Mask(err.Error())
 	if e.Kind.Precedes() {
 		return harness.Answer{Verdict: harness.Deny, Reason: why}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mycelium/internal/text"
 )
 
 // maxPrompt bounds how much of a prompt is searched for roles, in bytes: whom somebody is to be is said at the start.
@@ -14,10 +16,7 @@ const maxPrompt = 64 << 10
 // with x role (with an article or in quotes, if need be), ロール: x, 役割: x, xロールで, xの役割で. Words that are no role's name say
 // nothing.
 func rolesNamed(prompt string, known []string) []string {
-	if len(prompt) > maxPrompt {
-		prompt = strings.ToValidUTF8(prompt[:maxPrompt], "")
-	}
-	prompt = strings.ToLower(prompt)
+	prompt = strings.ToLower(text.Prefix(prompt, maxPrompt))
 	type found struct {
 		at   int
 		name string

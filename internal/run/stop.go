@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -64,16 +65,16 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 	return harness.Answer{Verdict: harness.Pass, Block: true, Reason: cmp.Or(got.Text, got.Reason, "A person says: go on.")}
 }
 
-// forPeople is what happened last, as a person reads it who was not there.
+// forPeople is what happened last, as a person reads it who was not there. Secrets are masked before anything is cut.
 func forPeople(l harness.Recent, said string) string {
 	var b strings.Builder
 	for _, m := range l.Messages {
-		b.WriteString(text.TruncateRunes(m, maxName) + "\n")
+		b.WriteString(text.TruncateRunes(credential.Mask(m), maxName) + "\n")
 	}
 	if tools := lastOf(l.Tools, stopTools); len(tools) > 0 {
 		b.WriteString("Tools: " + strings.Join(tools, ", ") + "\n")
 	}
-	if runes := []rune(strings.TrimSpace(said)); len(runes) > 0 {
+	if runes := []rune(strings.TrimSpace(credential.Mask(said))); len(runes) > 0 {
 		b.WriteString("\n" + string(runes[max(0, len(runes)-stopLast):]))
 	}
 	return strings.TrimSpace(b.String())

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
@@ -29,7 +30,7 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 		e.Fault = "This session is over: " + why + ". Stop now."
 		g.decide(ctx, r, e, g.childOf(r, e)) // which refuses and records it
 		g.closeSession(r)
-		return harness.Answer{Verdict: harness.Deny, Reason: e.Fault, Halt: true}
+		return harness.Answer{Verdict: harness.Deny, Reason: credential.Mask(e.Fault), Halt: true}
 	}
 	call := callKey(e)
 	if e.Kind == harness.Permission && e.Fault == "" {
@@ -114,7 +115,7 @@ func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.
 	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
 	switch {
 	case !g.Gate.Shows(s, x.Child, it):
-		return deny("Unknown tool: " + e.Tool)
+		return deny("Unknown tool: " + credential.Mask(e.Tool))
 	case g.Alone && x.Child != nil:
 		return deny("A subagent's call of the gateway needs the daemon, which was not there; try again.")
 	case (e.Kind == harness.Permission || e.ToolUse == "") && x.Child != nil:

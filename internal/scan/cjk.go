@@ -4,7 +4,7 @@ import "strings"
 
 // cjk looks for orders in Japanese, Chinese and Korean, which are written without spaces: a sentence is looked at for what it has of
 // several lists.
-func (t *text) cjk(line string) {
+func (t *passage) cjk(line string) {
 	s := &sentence{text: line}
 	if quotedCJK(line) {
 		s.has = cRefuse
@@ -33,7 +33,7 @@ func (t *text) cjk(line string) {
 	t.cjkShadow(s)
 }
 
-func (t *text) cjkShadow(s *sentence) {
+func (t *passage) cjkShadow(s *sentence) {
 	line := s.text
 	others := contains(line, "他のサーバ", "別のサーバ", "ほかのサーバ", "他のツール", "すべてのツール", "全てのツール", "其他服务器", "其他工具", "다른 서버")
 	names := false

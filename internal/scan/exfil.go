@@ -3,7 +3,7 @@ package scan
 import "strings"
 
 // exfil looks for requests of what is none of a tool's business.
-func (t *text) exfil(s *sentence) {
+func (t *passage) exfil(s *sentence) {
 	line := s.text
 	asked := t.place == inParam || t.place == inData || t.place == inKey
 	if i, ok := s.talk(); ok {
@@ -58,7 +58,7 @@ func (s *sentence) talk() (int, bool) {
 }
 
 // credentials looks for those of the user.
-func (t *text) credentials(s *sentence, asked bool) {
+func (t *passage) credentials(s *sentence, asked bool) {
 	for i, w := range s.words {
 		if w.class&cCred == 0 || i == 0 {
 			continue
@@ -84,7 +84,7 @@ func (t *text) credentials(s *sentence, asked bool) {
 var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password", "user_email", "messages", "env", "memory", "credentials", "api_key"}
 
 // placeholders looks for addresses that carry data away.
-func (t *text) placeholders() {
+func (t *passage) placeholders() {
 	if !strings.Contains(t.raw, "://") {
 		return
 	}

@@ -3,10 +3,12 @@ package scan
 import (
 	"strings"
 	"unicode"
+
+	"mycelium/internal/text"
 )
 
-// text is one string under scan, in the forms in which rules look at it.
-type text struct {
+// passage is one string under scan, in the forms in which rules look at it.
+type passage struct {
 	*walk
 	where  string
 	member string
@@ -33,7 +35,7 @@ func fold(s string) string {
 			continue
 		}
 		start := i
-		for i < len(runes) && (unicode.IsLetter(runes[i]) || invisible(runes[i]) && runes[i] > 0xa0) {
+		for i < len(runes) && (unicode.IsLetter(runes[i]) || text.IsHidden(runes[i]) && runes[i] > 0xa0) {
 			i++
 		}
 		mixed := disguised(runes[start:i])
@@ -60,7 +62,7 @@ func plain(r rune) rune {
 		return 'a' + (r-0x1d400)%26
 	case r == 0x3000 || r == 0xa0:
 		return ' '
-	case invisible(r), unicode.Is(unicode.Mn, r):
+	case text.IsHidden(r), unicode.Is(unicode.Mn, r):
 		return 0
 	}
 	if i := strings.IndexRune(accented, r); i >= 0 {

@@ -3,7 +3,7 @@ package scan
 import "strings"
 
 // prose looks for what a text tells the model to do.
-func (t *text) prose() {
+func (t *passage) prose() {
 	t.folded = fold(t.raw)
 	t.markup()
 	for _, line := range sentences(t.folded) {
@@ -22,7 +22,7 @@ func (t *text) prose() {
 }
 
 // hit notes a finding of a sentence. What stands in quotes in a text that speaks of dangers is a quotation.
-func (t *text) hit(family string, s *sentence, at int, why string) {
+func (t *passage) hit(family string, s *sentence, at int, why string) {
 	severity := Hard
 	if quoted(s, at) || s.has&cRefuse != 0 && t.place == inProse && family != Exfil {
 		severity = Soft
@@ -61,7 +61,7 @@ func closing(q string) string {
 }
 
 // markup looks for marks that set a text off as a message of somebody else: tags, chat templates, roles.
-func (t *text) markup() {
+func (t *passage) markup() {
 	f := t.folded
 	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override", "priority"} {
 		if i := strings.Index(f, "<"+tag+">"); i >= 0 && len(strings.Fields(f[i:])) >= 4 {
@@ -82,7 +82,7 @@ var directives = []string{"you must", "you are", "must ", "ignore", "do not", "d
 	"bypass", "reveal", "copy", "route", "should"}
 
 // orders looks for orders to the model in a sentence.
-func (t *text) orders(s *sentence) {
+func (t *passage) orders(s *sentence) {
 	line := s.text
 	if i, ok := s.near(cIgnore, cOrder, 7); ok && s.between(i, cOrder, 7, cPrior|cLocal) {
 		t.hit(Instruction, s, i, "it tells the model to ignore what it was told")
@@ -111,7 +111,7 @@ func (t *text) orders(s *sentence) {
 }
 
 // secrecy looks for what is to be kept from the user.
-func (t *text) secrecy(s *sentence) {
+func (t *passage) secrecy(s *sentence) {
 	line := s.text
 	why := "it tells the model to keep something from the user"
 	if i, ok := s.near(cNot, cTell, 1); ok && !strings.Contains(s.text[s.words[i].end:min(len(s.text), s.words[i].end+3)], ",") {
@@ -138,7 +138,7 @@ func foreign(line string) bool {
 }
 
 // approval looks for ways around the person who approves.
-func (t *text) approval(s *sentence) {
+func (t *passage) approval(s *sentence) {
 	line := s.text
 	why := "it tells the model to act without the person who approves"
 	if i, ok := s.near(cNot, cAsk, 1); ok && s.has&cUser != 0 {
@@ -162,7 +162,7 @@ func negated(line, part string) bool {
 }
 
 // first looks for a tool that pushes itself before everything.
-func (t *text) first(s *sentence) {
+func (t *passage) first(s *sentence) {
 	line := s.text
 	if s.has&cMust == 0 || s.has&cCall == 0 {
 		return
@@ -188,7 +188,7 @@ func sensitive(line string) (string, bool) {
 }
 
 // files looks for orders to read such a place, or to hand its content over.
-func (t *text) files(s *sentence, place string) {
+func (t *passage) files(s *sentence, place string) {
 	at := strings.Index(s.text, place)
 	for i, w := range s.words {
 		if w.start > at {
@@ -208,7 +208,7 @@ func (t *text) files(s *sentence, place string) {
 }
 
 // imperative reports whether a word is a command: at the beginning, or after what commands begin with.
-func (t *text) imperative(s *sentence, i int) bool {
+func (t *passage) imperative(s *sentence, i int) bool {
 	if t.place == inData || t.place == inKey || i == 0 && len(s.words) > 0 && t.place != inProse {
 		return true
 	}

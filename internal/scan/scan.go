@@ -14,10 +14,13 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/credential"
+	"mycelium/internal/text"
 )
 
 // Version is that of the rules. It changes when a definition may have other findings than before.
-const Version = 1
+const Version = 2
 
 // Severity says what becomes of an item: Hard findings keep it in quarantine until a person accepts it, Soft ones are shown.
 type Severity string
@@ -61,22 +64,17 @@ const maxDepth = 64
 // Rules are the rules, made ready. To make them takes a millisecond or two, so nothing is made before somebody scans; who scans
 // keeps them. They are not changed by use.
 type Rules struct {
-	classes   map[string]class
-	tokens    []token
-	payloads  []payload
-	inURL     *regexp.Regexp
-	inHeader  *regexp.Regexp
-	secretKey *regexp.Regexp
-	query     *regexp.Regexp
-	picture   *regexp.Regexp
+	classes  map[string]class
+	payloads []payload
+	inHeader *regexp.Regexp
+	query    *regexp.Regexp
+	picture  *regexp.Regexp
 }
 
 // New makes the rules ready.
 func New() *Rules {
-	r := &Rules{classes: words(), tokens: credentialForms(), payloads: payloads()}
-	r.inURL = regexp.MustCompile(`[a-z][a-z0-9+]*://[^\s/:@"']*:([^\s/@"']+)@`)
-	r.inHeader = regexp.MustCompile(`(?i)(?:api[_-]?key|secret|token|passwd|password|credential)["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
-	r.secretKey = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:api[_-]?key|apikey|secret|password|passwd|pass|pwd|passphrase|token|credential|private[_-]?key)s?$`)
+	r := &Rules{classes: words(), payloads: payloads()}
+	r.inHeader = regexp.MustCompile(`(?i)` + credential.NamePattern + `["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
 	// A URL whose query takes what the model knows, and a picture whose address does.
 	r.query = regexp.MustCompile(`https?://[^\s"')]*[?&=/][^\s"')]*?=?(\{[^}]*\}|<[^>]*>|\[\[[^\]]*\]\]|[A-Z]{3,}_[A-Z_]{3,})`)
 	r.picture = regexp.MustCompile(`!\[[^\]]*\]\(https?://[^)]*[{<$]`)
@@ -109,7 +107,7 @@ func (s *Scanner) Definition(raw []byte) []Finding {
 	w.collect(raw)
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := w.value(d, "", "", 0); err != nil {
-		w.add(Schema, Hard, "", string(raw[:min(len(raw), 80)]), "it cannot be read: "+err.Error())
+		w.add(Schema, Hard, "", text.Prefix(string(raw), 80), "it cannot be read: "+err.Error())
 	}
 	slices.SortStableFunc(w.found, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // hard before soft
 	return w.found
@@ -130,11 +128,15 @@ type walk struct {
 // maxFindings bounds what is told of one definition.
 const maxFindings = 20
 
+// maxExcerpt bounds the excerpt of a finding, in characters.
+const maxExcerpt = 120
+
 func (w *walk) add(family string, severity Severity, where, excerpt, why string) {
 	if len(w.found) >= maxFindings {
 		return
 	}
-	f := Finding{family, severity, where, shorten(Visible(strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(excerpt)), 120), why}
+	excerpt = text.TruncateRunes(strings.Join(strings.Fields(text.Flatten(credential.Mask(excerpt))), " "), maxExcerpt)
+	f := Finding{family, severity, where, excerpt, why}
 	if !slices.ContainsFunc(w.found, func(o Finding) bool { return o.Family == family && o.Where == where && o.Why == why }) {
 		w.found = append(w.found, f)
 	}
@@ -227,7 +229,7 @@ func (w *walk) key(key, path string) {
 	}
 	if strings.ContainsAny(key, "_- ") && len(key) > 16 {
 		spaced := strings.NewReplacer("_", " ", "-", " ").Replace(key)
-		(&text{walk: w, where: path, raw: spaced, place: inKey}).prose()
+		(&passage{walk: w, where: path, raw: spaced, place: inKey}).prose()
 	}
 }
 
@@ -235,9 +237,9 @@ func (w *walk) key(key, path string) {
 func (w *walk) text(s, path, member string) {
 	w.characters(s, path)
 	if len(s) > longText {
-		w.add(Schema, Soft, path, s[:200], "a text of "+strconv.Itoa(len(s))+" bytes")
+		w.add(Schema, Soft, path, text.Prefix(s, 200), "a text of "+strconv.Itoa(len(s))+" bytes")
 	}
-	t := &text{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
+	t := &passage{walk: w, where: path, raw: s, place: placeOf(path, member), member: member}
 	if len(s) >= 3 {
 		t.secrets()
 		t.commands()

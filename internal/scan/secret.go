@@ -1,64 +1,22 @@
 package scan
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"mycelium/internal/credential"
 )
 
-// A token is a kind of credential that can be told by its form. mark is in every one, so that most texts are never matched.
-type token struct {
-	mark string
-	re   *regexp.Regexp
-	what string
-}
-
-// credentialForms are those that are known.
-func credentialForms() []token {
-	return []token{
-		{"AKIA", regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`), "an AWS key"},
-		{"gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{20,}`), "a GitHub token"},
-		{"github_pat_", regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{20,}`), "a GitHub token"},
-		{"sk-", regexp.MustCompile(`\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{24,}`), "an API key"},
-		{"k_live_", regexp.MustCompile(`\b[sr]k_live_[A-Za-z0-9]{16,}`), "a payment key"},
-		{"xox", regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{20,}`), "a Slack token"},
-		{"glpat-", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{16,}`), "a GitLab token"},
-		{"npm_", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`), "an npm token"},
-		{"dckr_pat_", regexp.MustCompile(`\bdckr_pat_[A-Za-z0-9_-]{20,}`), "a Docker token"},
-		{"hf_", regexp.MustCompile(`\bhf_[A-Za-z0-9]{28,}`), "a Hugging Face token"},
-		{"AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), "a Google key"},
-		{"PRIVATE KEY", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`), "a private key"},
-		{"AGE-SECRET-KEY-", regexp.MustCompile(`AGE-SECRET-KEY-1[0-9A-Z]{40,}`), "an age key"},
-		{"eyJ", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}`), "a signed token"},
-		{"hooks.slack.com", regexp.MustCompile(`hooks\.slack\.com/services/T[0-9A-Z]{6,}/B[0-9A-Z]{6,}/[A-Za-z0-9]{16,}`), "a webhook"},
-		{"api/webhooks/", regexp.MustCompile(`api/webhooks/[0-9]{15,}/[A-Za-z0-9_-]{30,}`), "a webhook"},
-		{"Bearer ", regexp.MustCompile(`Bearer [A-Za-z0-9._~+/-]{20,}`), "a bearer token"},
-		{"Basic ", regexp.MustCompile(`Basic [A-Za-z0-9+/]{16,}={0,2}`), "a password"},
-		{"SG.", regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}`), "a mail key"},
-		{":AA", regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}`), "a bot token"},
-		{"1//0", regexp.MustCompile(`1//0[A-Za-z0-9_-]{30,}`), "a refresh token"},
-	}
-}
-
 // secrets looks for credentials.
-func (t *text) secrets() {
+func (t *passage) secrets() {
 	s := t.raw
-	for _, k := range t.tokens {
-		if !strings.Contains(s, k.mark) {
+	told := map[string]bool{}
+	for _, found := range credential.Find(s) {
+		if told[found.Form.What] || !found.Sure || harmless(found.Form.Name, s[found.Start:found.End]) {
 			continue
 		}
-		for _, m := range k.re.FindAllString(s, 4) {
-			if !example(m) {
-				t.add(Secret, Hard, t.where, mask(s, m), k.what)
-			}
-		}
-	}
-	if strings.Contains(s, "://") {
-		for _, m := range t.inURL.FindAllStringSubmatch(s, 4) {
-			if !placeholder(m[1]) {
-				t.add(Secret, Hard, t.where, mask(s, m[1]), "a password in an address")
-			}
-		}
+		told[found.Form.What] = true
+		t.add(Secret, Hard, t.where, s, found.Form.What)
 	}
 	if strings.ContainsAny(s, ":=") {
 		for _, m := range t.inHeader.FindAllStringSubmatch(s, 4) {
@@ -67,13 +25,24 @@ func (t *text) secrets() {
 			}
 		}
 	}
-	if t.secretKey.MatchString(t.belongs()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) && !placeholder(s) {
+	if credential.EndsSensitive(t.belongs()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) && !placeholder(s) {
 		t.add(Secret, Hard, t.where, mask(s, s), "a value under a name that says it is secret")
 	}
 }
 
+// harmless reports whether what has the form of a secret says of itself that it is none.
+func harmless(form, value string) bool {
+	switch form {
+	case credential.PasswordInAddress:
+		return placeholder(value)
+	case credential.PrivateKey:
+		return false
+	}
+	return example(value)
+}
+
 // belongs is the name of what a value is for: of a default or an example, the property that has it.
-func (t *text) belongs() string {
+func (t *passage) belongs() string {
 	switch t.member {
 	case "default", "const", "examples", "example", "enum":
 		parts := strings.Split(t.where, ".")
@@ -99,7 +68,7 @@ func example(s string) bool {
 	for _, r := range l {
 		seen[r] = true
 	}
-	return len(seen) < 8 && len(l) < 64 && !strings.Contains(s, "PRIVATE KEY")
+	return len(seen) < 8 && len(l) < 64
 }
 
 // placeholder reports whether a password stands for one.

@@ -31,7 +31,7 @@ var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user
 	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true, "bash_history": true, "refresh_token": true, "pf_inet": true, "sock_stream": true, "your_token": true}
 
 // shadow looks for interference with the tools of other servers.
-func (t *text) shadow(s *sentence) {
+func (t *passage) shadow(s *sentence) {
 	line := s.text
 	if t.place == inKey {
 		return
@@ -80,7 +80,7 @@ func (s *sentence) embedded(i int) bool {
 }
 
 // about reports whether a sentence says of the word at i how it is to be used, or that it is not to be.
-func (t *text) about(s *sentence, i int) bool {
+func (t *passage) about(s *sentence, i int) bool {
 	line := s.text
 	if i >= len(s.words) {
 		return false

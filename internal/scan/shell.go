@@ -41,7 +41,7 @@ func payloads() []payload {
 }
 
 // commands looks for shell payloads.
-func (t *text) commands() {
+func (t *passage) commands() {
 	s := strings.ToLower(t.raw)
 	for _, p := range t.payloads {
 		if !contains(s, p.marks...) {

@@ -2,6 +2,8 @@ package scan
 
 import (
 	"unicode"
+
+	"mycelium/internal/text"
 )
 
 // characters looks at the characters of a string.
@@ -13,10 +15,8 @@ func (w *walk) characters(s, path string) {
 	for i, r := range runes {
 		if why := hidden(runes, i); why != "" {
 			w.add(Hidden, Hard, path, around(runes, i), why)
-		} else if r == 0x2028 || r == 0x2029 || r == 0x200e || r == 0x200f || r == 0x61c {
-			if !rightToLeft(runes) || r < 0x2029 && r > 0x2027 {
-				w.add(Hidden, Soft, path, around(runes, i), "a mark of direction or line that cannot be seen")
-			}
+		} else if kind := text.KindOf(r); kind == text.LineBreak || kind == text.Direction && !rightToLeft(runes) {
+			w.add(Hidden, Soft, path, around(runes, i), "a mark of direction or line that cannot be seen")
 		}
 	}
 	w.disguises(runes, path)
@@ -46,41 +46,43 @@ func hidden(runes []rune, i int) string {
 	if i+1 < len(runes) {
 		after = runes[i+1]
 	}
-	switch {
-	case r < 0x20 && r != '\n' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0:
-		return "a control character"
-	case r < 0xad:
-		return ""
-	case r >= 0xe0000 && r <= 0xe007f:
-		if flagged(runes, i) {
-			return ""
+	switch text.KindOf(r) {
+	case text.Control:
+		if r != '\r' {
+			return "a control character"
 		}
-		return "tag characters: text that models read and people do not see"
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r >= 0x206a && r <= 0x206f:
+	case text.Tag:
+		if !flagged(runes, i) {
+			return "tag characters: text that models read and people do not see"
+		}
+	case text.Bidi:
 		return "a bidirectional control: what is shown is in another order than what is read"
-	case r == 0xad, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xfeff, r == 0x180e, r == 0x34f, r >= 0xfff9 && r <= 0xfffb, r >= 0x1d173 && r <= 0x1d17a:
+	case text.ZeroWidth:
 		return "a character of no width"
-	case r == 0x200c || r == 0x200d:
-		if joins(before) && (joins(after) || r == 0x200c) {
-			return ""
+	case text.Joiner:
+		if !joins(before) || !joins(after) && r != 0x200c {
+			return "a joiner of no width where nothing is to be joined"
 		}
-		return "a joiner of no width where nothing is to be joined"
-	case isSelector(r):
+	case text.Selector:
 		return selector(r, before)
-	case isFiller(r) && r != 0x2800, r == 0x2800 && before == 0x2800:
-		return "a letter that is drawn as nothing"
-	case isPrivate(r):
+	case text.Filler:
+		if r != blankBraille || before == blankBraille {
+			return "a letter that is drawn as nothing"
+		}
+	case text.Private:
 		return "a private character: nobody but its author knows what it means"
-	case r == unicode.ReplacementChar:
-		return ""
+	default: // shown; or a mark of direction or line, a space or a format character, which have their uses
 	}
 	return ""
 }
 
+// blankBraille is a Braille pattern without dots: a space in Braille, so that only several in a row are odd.
+const blankBraille = 0x2800
+
 // selector judges a variation selector by the character before it.
 func selector(r, before rune) string {
 	switch {
-	case isSelector(before) || before == 0:
+	case text.KindOf(before) == text.Selector || before == 0:
 	case r >= 0xe0100 && unicode.Is(unicode.Han, before):
 		return ""
 	case r >= 0x180b && r <= 0x180f && unicode.Is(unicode.Mongolian, before):
@@ -103,11 +105,11 @@ func joins(r rune) bool {
 // flagged reports whether a tag character belongs to the flag of a region: a black flag, tags, and the tag that ends them.
 func flagged(runes []rune, i int) bool {
 	start := i
-	for start > 0 && runes[start] >= 0xe0000 && runes[start] <= 0xe007f {
+	for start > 0 && text.KindOf(runes[start]) == text.Tag {
 		start--
 	}
 	end := i
-	for end+1 < len(runes) && runes[end+1] >= 0xe0000 && runes[end+1] <= 0xe007f {
+	for end+1 < len(runes) && text.KindOf(runes[end+1]) == text.Tag {
 		end++
 	}
 	return runes[start] == 0x1f3f4 && runes[end] == 0xe007f && end-start <= 8

@@ -15,14 +15,17 @@ var inHome = shell.Options{Dir: "/home/u/p", Home: "/home/u"}
 
 // around are ways to run any command at all.
 var around = []struct{ before, after string }{
-	{"( ", "\n)"}, {"{ ", "\n}"}, {"if true; then\n", "\nfi"}, {"while :; do\n", "\nbreak; done"}, {"true && {\n", "\n}"}, {"echo \"$(", "\n)\""}, {"x=$(", "\n)"}, {"f() {\n", "\n}; f"},
-	{"case a in *)\n", "\n;; esac"}, {"cat <(", "\n)"}, {"! {\n", "\n}"}, {"for i in 1 2; do\n", "\ndone"}, {"true || {\n", "\n}"}, {"{\n", "\n} > /tmp/out"}, {"{\n", "\n} &"}, {"set -e; {\n", "\n}"}, {"exit 0; {\n", "\n}"},
+	{"( ", "\n)"}, {"{ ", "\n}"}, {"if true; then\n", "\nfi"}, {"while :; do\n", "\nbreak; done"}, {"true && {\n", "\n}"},
+	{"echo \"$(", "\n)\""}, {"x=$(", "\n)"}, {"f() {\n", "\n}; f"},
+	{"case a in *)\n", "\n;; esac"}, {"cat <(", "\n)"}, {"! {\n", "\n}"}, {"for i in 1 2; do\n", "\ndone"}, {"true || {\n", "\n}"},
+	{"{\n", "\n} > /tmp/out"}, {"{\n", "\n} &"}, {"set -e; {\n", "\n}"}, {"exit 0; {\n", "\n}"},
 	{"trap '' INT; {\n", "\n}"}, {"[ -n x ] && (", "\n)"},
 }
 
 // before are programs that run the words behind them.
 var before = []string{
-	"sudo ", "sudo -u root ", "env ", "env A=1 ", "env -i PATH=/bin ", "nohup ", "timeout 5 ", "timeout -s KILL 5 ", "nice ", "nice -n 5 ", "ionice -c 3 ", "stdbuf -oL ", "command ", "exec ", "setsid ", "time ", "/usr/bin/time -v ", "doas ",
+	"sudo ", "sudo -u root ", "env ", "env A=1 ", "env -i PATH=/bin ", "nohup ", "timeout 5 ", "timeout -s KILL 5 ", "nice ",
+	"nice -n 5 ", "ionice -c 3 ", "stdbuf -oL ", "command ", "exec ", "setsid ", "time ", "/usr/bin/time -v ", "doas ",
 	"A=1 ", "sudo env A=1 timeout 5 nice ", "xargs -n1 ", "find . -exec ", "watch -n1 -x ", "busybox ", "command exec ",
 }
 
@@ -66,7 +69,9 @@ func noLess(t interface{ Errorf(string, ...any) }, inner, outer string) {
 func simple(command string) bool {
 	first, _, _ := strings.Cut(command, " ")
 	return !strings.ContainsAny(command, ";&|<>(){}$`\n#=~") && !strings.ContainsAny(first, "'\"\\*") &&
-		!slices.Contains([]string{"cd", ".", "source", "eval", "exec", "export", "set", "time", "if", "for", "while", "case", "exit", "return", "declare", "local", "read", "trap", "unset", "alias", "history", "!", "pushd", "popd", "printf", "bash", "sh", "python3", "python", "node", "ssh", "xargs", "readonly", "typeset", "command", "builtin", "shift", "sudo"}, first)
+		!slices.Contains([]string{"cd", ".", "source", "eval", "exec", "export", "set", "time", "if", "for", "while", "case", "exit",
+			"return", "declare", "local", "read", "trap", "unset", "alias", "history", "!", "pushd", "popd", "printf", "bash", "sh",
+			"python3", "python", "node", "ssh", "xargs", "readonly", "typeset", "command", "builtin", "shift", "sudo"}, first)
 }
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
@@ -53,10 +54,10 @@ func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
 	}
 	p, problems := policy.New(policy.Source{
 		Grants: grants, Rules: doc.Rules, Dir: project, Home: home,
-		Commands: func(command, dir, home string) policy.Facts {
-			return shell.Facts(command, shell.Options{Dir: dir, Home: home})
-		},
 	})
+	problems = append(problems, policytest.Examples(p, func(command, dir, home string) policy.Facts {
+		return shell.Facts(command, shell.Options{Dir: dir, Home: home})
+	})...)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -71,7 +72,8 @@ func bashCall(s policy.Scope, command string) policy.Call {
 			f.Parts[i].Paths[j].Resolved = f.Parts[i].Paths[j].Clean
 		}
 	}
-	return policy.Call{Scope: s, Item: policy.Item{Server: policy.AgentServer, Name: "Bash"}, Args: policy.Args{"command": command}, Facts: f}
+	return policy.Call{Scope: s, Item: policy.Item{Server: policy.AgentServer, Name: "Bash"}, Args: policy.Args{"command": command},
+		Facts: f}
 }
 
 // keeps reports whether a decision is what the label promises.
@@ -130,7 +132,8 @@ func measure(t *testing.T, all []labelled) (files map[string]share, total share)
 		switch {
 		case l.keeps(x.Decision.Effect):
 		case *list:
-			t.Logf("%s:%d: %q is labelled %s, decided %s by %q: %s (%s)", l.file, l.line, l.command, l.label, x.Effect, x.Rule, x.Reason, l.reason)
+			t.Logf("%s:%d: %q is labelled %s, decided %s by %q: %s (%s)", l.file, l.line, l.command, l.label, x.Effect, x.Rule,
+				x.Reason, l.reason)
 		}
 	}
 	return files, total

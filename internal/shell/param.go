@@ -4,29 +4,32 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
 )
 
-// param adds the value of a variable.
+// param adds the value of a variable: $X, ${X:-d} and the like.
 func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Param == nil || p.Flags != nil || p.NestedParam != nil {
 		b.unknown(quoted)
 		return
 	}
-	b.r.insideParam(p, b.st)
+	b.inside(p)
 	if p.Length {
 		b.add("0")
 		return
 	}
 	vals, ok := b.value(p.Param.Value)
-	if !ok && secretName(p.Param.Value) {
-		b.cur.by |= doesSecrets
+	if !ok && program.IsSecretName(p.Param.Value) {
+		b.cur.From |= effect.Secrets
 	}
 	switch {
 	case p.Excl || p.Names != 0 || p.Slice != nil || p.Repl != nil || len(p.Modifiers) > 0:
 		b.unknown(quoted)
 		return
 	case p.Index != nil && !isAll(p.Index):
-		if len(vals) != 1 || vals[0].unknown {
+		if len(vals) != 1 || vals[0].Unknown {
 			b.unknown(quoted)
 			return
 		}
@@ -34,7 +37,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Exp != nil {
 		vals = b.operated(p.Exp, vals, ok)
 	} else if !ok {
-		vals = unknownVals
+		vals = program.UnknownWords
 	}
 	if p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && len(vals) > 1 {
 		vals = vals[:1] // of an array its first element
@@ -42,8 +45,24 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	b.values(vals, quoted)
 }
 
+// inside walks the commands in ${X[$(…)]} and the like. operated walks those in a default word.
+func (b *builder) inside(p *syntax.ParamExp) {
+	r, st := b.r, b.st
+	if p.Index != nil {
+		r.arithm(p.Index, st)
+	}
+	if p.Slice != nil {
+		r.arithm(p.Slice.Offset, st)
+		r.arithm(p.Slice.Length, st)
+	}
+	if p.Repl != nil {
+		r.one(p.Repl.Orig, st)
+		r.one(p.Repl.With, st)
+	}
+}
+
 // values adds values, split where the shell would split them.
-func (b *builder) values(vals []text, quoted bool) {
+func (b *builder) values(vals []program.Word, quoted bool) {
 	for i, v := range vals {
 		if i > 0 {
 			if b.whole {
@@ -52,13 +71,13 @@ func (b *builder) values(vals []text, quoted bool) {
 				b.end()
 			}
 		}
-		if quoted || b.whole || !strings.ContainsAny(v.s, " \t\n") {
+		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
 			b.some = b.some || quoted
-			b.add(v.s)
-			b.cur.glob = b.cur.glob || v.glob && !quoted || !quoted && strings.ContainsAny(v.s, "*?[")
-			if v.unknown {
-				if v.maybe != "" && b.cur.maybe == "" {
-					b.cur.maybe = b.cur.s + v.maybe
+			b.add(v.Text)
+			b.cur.Pattern = b.cur.Pattern || v.Pattern && !quoted || !quoted && strings.ContainsAny(v.Text, "*?[")
+			if v.Unknown {
+				if v.Default != "" && b.cur.Default == "" {
+					b.cur.Default = b.cur.Text + v.Default
 				}
 				b.unknown(quoted)
 			}
@@ -69,9 +88,9 @@ func (b *builder) values(vals []text, quoted bool) {
 }
 
 // split adds the words of an unquoted value.
-func (b *builder) split(v text) {
-	words := strings.Fields(v.s)
-	if strings.ContainsAny(v.s[:1], " \t\n") {
+func (b *builder) split(v program.Word) {
+	words := strings.Fields(v.Text)
+	if strings.ContainsAny(v.Text[:1], " \t\n") {
 		b.end()
 	}
 	for i, w := range words {
@@ -79,117 +98,108 @@ func (b *builder) split(v text) {
 			b.end()
 		}
 		b.add(w)
-		b.cur.glob = b.cur.glob || strings.ContainsAny(w, "*?[")
+		b.cur.Pattern = b.cur.Pattern || strings.ContainsAny(w, "*?[")
 	}
-	if v.unknown {
+	if v.Unknown {
 		b.unknown(false)
-	} else if strings.ContainsAny(v.s[len(v.s)-1:], " \t\n") {
+	} else if strings.ContainsAny(v.Text[len(v.Text)-1:], " \t\n") {
 		b.end()
 	}
 }
 
-// value is the value of a variable; ok is false if nobody here knows it.
-func (b *builder) value(name string) ([]text, bool) {
+// value returns the values of a variable. ok is false if they are not known.
+func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "?", "#", "!", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
-		return []text{{s: "0"}}, true
+		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
 		return nil, false
 	case "PWD":
-		if len(b.st.dirs) == 1 && !b.st.lost {
-			return []text{{s: b.st.dirs[0]}}, true
+		if len(b.st.Dirs) == 1 && !b.st.Lost {
+			return []program.Word{{Text: b.st.Dirs[0]}}, true
 		}
 		return nil, false
 	}
-	vals, ok := b.st.lookup(name)
-	if !ok && name == "HOME" && b.r.o.Home != "" {
-		return []text{{s: b.r.o.Home}}, true
+	vals, ok := b.st.Lookup(name)
+	if !ok && name == "HOME" && b.r.Home != "" {
+		return []program.Word{{Text: b.r.Home}}, true
 	}
-	if ok && b.r.ifs && !allPlain(vals) {
-		return unknownVals, true // how values are split is not what it usually is
+	if ok && b.r.IFSChanged && !allPlain(vals) {
+		return program.UnknownWords, true // how the shell splits the values is not known
 	}
 	return vals, ok
 }
 
-// secretName reports whether a variable is named like a secret.
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, part := range [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
-}
-
-func allPlain(vals []text) bool {
+// allPlain reports whether no value holds a character at which IFS might split it.
+func allPlain(vals []program.Word) bool {
 	for _, v := range vals {
-		if strings.ContainsAny(v.s, " \t\n:,;/=") {
+		if strings.ContainsAny(v.Text, " \t\n:,;/=") {
 			return false
 		}
 	}
 	return true
 }
 
-// operated is ${X:-d}, ${X%.md} and the like.
-func (b *builder) operated(e *syntax.Expansion, vals []text, ok bool) []text {
-	var arg text
+// operated returns the values of ${X:-d}, ${X%.md} and the like.
+func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []program.Word {
+	var arg program.Word
 	if e.Word != nil {
 		arg = b.r.one(e.Word, b.st)
 	}
-	set := ok && len(vals) > 0 && !vals[0].unknown
+	set := ok && len(vals) > 0 && !vals[0].Unknown
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
-		case set && vals[0].s != "":
+		case set && vals[0].Text != "":
 			return vals
-		case ok && len(vals) > 0 && !vals[0].unknown: // set to nothing
-			return []text{arg}
+		case ok && len(vals) > 0 && !vals[0].Unknown: // its value is empty
+			return []program.Word{arg}
 		}
-		return []text{{unknown: true, maybe: arg.s}}
+		return []program.Word{{Unknown: true, Default: arg.Text}}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if ok {
 			return vals
 		}
-		return unknownVals
+		return program.UnknownWords
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if set && vals[0].s != "" {
-			return []text{arg}
+		if set && vals[0].Text != "" {
+			return []program.Word{arg}
 		}
-		return unknownVals
+		return program.UnknownWords
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 		return trimmed(e, arg, vals, ok)
 	case syntax.OtherParamOps:
-		if arg.s == "P" || arg.unknown {
-			b.r.add(unread("a text is expanded as a prompt, which runs what stands in it"), 0)
+		if arg.Text == "P" || arg.Unknown {
+			b.r.Add(unread("a text is expanded as a prompt, which runs what stands in it"), 0)
 		}
-		return unknownVals
+		return program.UnknownWords
 	default:
-		return unknownVals
+		return program.UnknownWords
 	}
 }
 
-// trimmed removes a beginning or an end that a pattern matches, from values that are known and no patterns themselves.
-func trimmed(e *syntax.Expansion, arg text, vals []text, ok bool) []text {
-	if !ok || arg.unknown {
-		return unknownVals
+// trimmed removes from each value the beginning or the end that a pattern matches. The values must be known, and no patterns themselves.
+func trimmed(e *syntax.Expansion, arg program.Word, vals []program.Word, ok bool) []program.Word {
+	if !ok || arg.Unknown {
+		return program.UnknownWords
 	}
 	const most = 100_000 // steps: names are short
-	out := make([]text, 0, len(vals))
+	out := make([]program.Word, 0, len(vals))
 	for _, v := range vals {
-		if v.unknown || len(v.s)*len(v.s)*(len(arg.s)+1) > most {
-			return unknownVals
+		if v.Unknown || len(v.Text)*len(v.Text)*(len(arg.Text)+1) > most {
+			return program.UnknownWords
 		}
 		var found bool
-		v.s, found = trim(v.s, arg.s, e.Op)
-		if !found && v.glob {
-			return unknownVals
+		v.Text, found = trim(v.Text, arg.Text, e.Op)
+		if !found && v.Pattern {
+			return program.UnknownWords
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
+// trim removes what a pattern matches from one value, and reports whether it matches.
 func trim(s, pattern string, op syntax.ParExpOperator) (string, bool) {
 	best, found := s, false
 	for i := 0; i <= len(s); i++ {
@@ -197,7 +207,7 @@ func trim(s, pattern string, op syntax.ParExpOperator) (string, bool) {
 		if op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix {
 			part, rest = rest, part
 		}
-		if !matchGlob(pattern, part, true) {
+		if !program.MatchPattern(pattern, part, true) {
 			continue
 		}
 		longer := !found || len(rest) < len(best)
@@ -209,57 +219,6 @@ func trim(s, pattern string, op syntax.ParExpOperator) (string, bool) {
 		}
 	}
 	return best, found
-}
-
-// matchGlob matches a text with a pattern of * and ?; a bracket matches any character. slash: they match "/" too. The work is at
-// most the product of the two lengths.
-func matchGlob(p, s string, slash bool) bool {
-	i, j := 0, 0
-	star, mark := -1, 0 // where the last star stood, and how far it reached
-	for j < len(s) {
-		if i < len(p) && p[i] == '*' {
-			star, mark = i, j
-			i++
-			continue
-		}
-		if n := matchOne(p[i:], s[j], slash); n > 0 {
-			i += n
-			j++
-			continue
-		}
-		if star < 0 || s[mark] == '/' && !slash {
-			return false
-		}
-		mark++
-		i, j = star+1, mark
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
-}
-
-// matchOne matches one character and returns how much of the pattern that took; 0: it does not match.
-func matchOne(p string, c byte, slash bool) int {
-	switch {
-	case p == "":
-		return 0
-	case p[0] == '?' && (c != '/' || slash):
-		return 1
-	case p[0] == '[':
-		if end := strings.IndexByte(p[1:], ']'); end > 0 && (c != '/' || slash) {
-			return end + 2
-		}
-	case p[0] == '\\' && len(p) > 1:
-		if p[1] == c {
-			return 2
-		}
-		return 0
-	}
-	if p[0] == c {
-		return 1
-	}
-	return 0
 }
 
 // ansi resolves the escapes of $'…'.
@@ -299,6 +258,7 @@ func ansi(s string) string {
 	return b.String()
 }
 
+// lower returns an ASCII letter in lower case.
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		c += 'a' - 'A'

@@ -5,8 +5,8 @@
 // The command is parsed as bash, else as POSIX shell, and its whole tree is walked. There is one part for each simple command, in
 // the order in which the shell meets them, and one for each redirection that belongs to no simple command. Wrappers (env, timeout,
 // xargs, bash -c …) are no part: what they run is. Those that change rights or places (sudo, ssh, docker exec) are both. What
-// programs do with their arguments stands in the table of programs; what is not in it runs, and its operands that look like paths
-// are read and written.
+// programs do with their arguments stands in package program and below it; a program that no row describes runs, and its operands that
+// look like paths are read and written.
 package shell
 
 import (
@@ -15,20 +15,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/program/table"
 )
 
 // Options are what a command is read with.
 type Options struct {
-	Dir  string // working directory, absolute
-	Home string // the user's home folder, for ~ and $HOME; empty: not known
+	Dir  string // the working directory, absolute; empty if it is not known
+	Home string // the user's home folder, for ~ and $HOME; empty if it is not known
 }
 
-// Bounds of the work on one command. What goes past them is unclear as a whole.
+// Bounds of the work on one command, besides those of package program. A command that exceeds one of them is unclear as a whole.
 const (
-	MaxLength = 10_000 // bytes of a command: this many and more are not read
-	maxParts  = 200    // parts of a command
-	maxNodes  = 5_000  // statements, loops unrolled and functions inlined
-	maxDepth  = 20     // of commands in commands: bash -c, eval, $( ), functions
+	MaxLength = 10_000 // bytes of a command; a command of this length is not read
+	maxNodes  = 5_000  // statements, with loops unrolled and functions inlined
 	maxTurns  = 10     // turns of a loop that are walked
 )
 
@@ -39,54 +40,42 @@ func Facts(command string, o Options) policy.Facts {
 		f.Parts = []policy.Part{unread("it is too long to be read")}
 		return f
 	}
-	r := reader{o: o}
-	st := state{lost: o.Dir == ""}
-	if !st.lost {
-		st.dirs = []string{o.Dir}
+	r := reader{}
+	r.Dir, r.Home, r.Parts = o.Dir, o.Home, make([]policy.Part, 0, 2)
+	st := program.State{Lost: o.Dir == ""}
+	if !st.Lost {
+		st.Dirs = []string{o.Dir}
 	}
-	r.parts = make([]policy.Part, 0, 2)
-	r.script(command, st, input{})
-	r.rest(st)
-	r.writtenHere()
-	if r.armed && r.counts {
-		r.parts = append(r.parts, unread("a text that is evaluated as a number runs a command"))
+	r.Script(command, st, program.Input{})
+	r.uncalled(st)
+	r.MarkWrittenHere()
+	r.ForgetBranch()
+	if r.Armed && r.Evaluates {
+		r.Parts = append(r.Parts, unread("a text that is evaluated as a number runs a command"))
 	}
-	if r.over {
-		r.parts = append(r.parts, unread("it does too much to be read whole"))
+	if r.Exceeded {
+		r.Parts = append(r.Parts, unread("it does too much to be read whole"))
 	}
-	if len(r.parts) == 0 { // only assignments and comments
-		r.parts = append(r.parts, policy.Part{Effects: doesExecute.words()})
+	if len(r.Parts) == 0 { // only assignments and comments
+		r.Parts = append(r.Parts, policy.Part{Effects: effect.Execute.Names()})
 	}
-	f.Parts = r.parts
+	f.Parts = r.Parts
 	return f
 }
 
-// unread is the part that stands for what was not read.
+// unread returns the part that stands for something that was not read.
 func unread(why string) policy.Part {
-	return policy.Part{Effects: (doesExecute | doesUnclear).words(), Unclear: []string{why}}
+	return policy.Part{Effects: (effect.Execute | effect.Unclear).Names(), Unclear: []string{why}}
 }
 
-// reader walks one command.
+// reader walks one command. It is the program.Shell of the calls in it.
 type reader struct {
-	o        Options
-	src      string // what is being walked
-	parts    []policy.Part
-	does     effects // of all parts since somebody set it to nothing
-	also     effects // that the wrappers around add to every part: privilege, container …
-	away     bool    // on another machine or in a container: the paths are not ours
-	nodes    int
-	depth    int
-	assigned int
-	over     bool // a bound was met
-	errexit  bool // set -e: after a failure nothing runs
-	ifs      bool // IFS was changed
-	path     bool // PATH was changed: which program a name means is not known
-	armed    bool // there is a text that runs a command where it is evaluated: see arith.go
-	counts   bool // … and a place that evaluates
-	funcs    []function
-	hits     []text // what the last find finds
-	links    []link
-	trees    []tree
+	program.Walk
+	src   string // the text whose tree is walked
+	nodes int
+	depth int
+	funcs []function
+	spare *program.Call // a call that is done, for the next simple command
 }
 
 // function is a function that the command declares.
@@ -97,9 +86,7 @@ type function struct {
 	called bool
 }
 
-func (r *reader) tooMuch() { r.over = true }
-
-// source is a node as it was written.
+// source returns a node as it was written.
 func (r *reader) source(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from > to || to > len(r.src) {
@@ -108,82 +95,61 @@ func (r *reader) source(n syntax.Node) string {
 	return r.src[from:to]
 }
 
-// script walks the text of a command that runs in the given state. It returns the states in which it ends well and badly.
-func (r *reader) script(text string, st state, in input) (ok, fail state) {
-	if r.depth++; r.depth > maxDepth || r.over {
+// deeper begins a command inside a command, which ends with r.depth--. It reports false if the bound is met.
+func (r *reader) deeper() bool {
+	if r.depth++; r.depth > program.MaxDepth || r.Exceeded {
 		r.depth--
-		r.tooMuch()
+		r.Exceed()
+		return false
+	}
+	return true
+}
+
+// Script walks the text of a command that runs in the given state. It returns the states in which it ends well and badly.
+func (r *reader) Script(text string, st program.State, in program.Input) (ok, fail program.State) {
+	if !r.deeper() {
 		return st, st
 	}
+	defer func() { r.depth-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		file, err = syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), "")
 	}
 	if err != nil {
-		r.depth--
-		r.add(unread("it cannot be parsed"), 0)
+		r.Add(unread("it cannot be parsed"), 0)
 		return st, st
 	}
 	outer := r.src
 	r.src = text
 	ok, fail = r.stmts(file.Stmts, st, in)
 	r.src = outer
-	r.depth--
 	return ok, fail
 }
 
-// add puts a part at the end.
-func (r *reader) add(p policy.Part, does effects) {
-	if len(r.parts) >= maxParts {
-		r.tooMuch()
-		return
-	}
-	if does != 0 {
-		does |= r.also
-		p.Effects = does.words()
-	}
-	r.does |= does
-	r.parts = append(r.parts, p)
-}
+// Find returns the row of a program.
+func (r *reader) Find(name string) *program.Row { return table.Find(name) }
 
-// rest walks the functions that nobody called: what calls them may not have been understood.
-func (r *reader) rest(st state) {
+// uncalled walks the functions that no command called: the command that calls one may not have been understood.
+func (r *reader) uncalled(st program.State) {
 	for i := 0; i < len(r.funcs); i++ {
 		if !r.funcs[i].called {
-			r.invoke(i, nil, st.at(st.dirs, true), input{})
+			r.invoke(i, st.At(st.Dirs, true), program.Input{})
 		}
 	}
 }
 
-// invoke walks the body of a function with its arguments.
-func (r *reader) invoke(i int, args []text, st state, in input) (ok, fail state) {
+// invoke walks the body of a function. st holds its arguments.
+func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail program.State) {
 	f := &r.funcs[i]
 	f.called = true
-	if r.depth++; r.depth > maxDepth || r.over {
-		r.depth--
-		r.tooMuch()
+	if !r.deeper() {
 		return st, st
-	}
-	inner := st
-	if args != nil {
-		inner = inner.with("@", args...).with("*", args...)
-		for n := 1; n <= 9; n++ {
-			if n <= len(args) {
-				inner = inner.with(digits[n], args[n-1])
-			} else {
-				inner = inner.with(digits[n], text{})
-			}
-		}
 	}
 	outer := r.src
 	r.src = f.src
-	ok, fail = r.stmt(f.body, inner, in)
+	ok, fail = r.stmt(f.body, st, in)
 	r.src = outer
 	r.depth--
-	for _, s := range [...]*state{&ok, &fail} {
-		s.dead = false // return ends the function only
-	}
+	ok.Dead, fail.Dead = false, false // return ends only the function
 	return ok, fail
 }
-
-var digits = [...]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}

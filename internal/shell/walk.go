@@ -1,58 +1,47 @@
 package shell
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
 )
 
-// input is what a command reads from its standard input.
-type input struct {
-	stmt  *syntax.Stmt // the command before a pipe; nil: none
-	src   string       // of stmt
-	st    state        // in which stmt runs
-	does  effects      // what the command before does
-	doc   *text        // a here-document or a here-string
-	file  *text        // a file
-	roots []text       // the folders and files from which the command before lists names
-}
-
-// stmts walks a list. It returns the states in which its last command ends well and badly.
-func (r *reader) stmts(list []*syntax.Stmt, st state, in input) (ok, fail state) {
+// stmts walks a list of commands. It returns the states in which its last command ends well and badly.
+func (r *reader) stmts(list []*syntax.Stmt, st program.State, in program.Input) (ok, fail program.State) {
 	ok, fail = st, st
 	for _, s := range list {
 		ok, fail = r.stmt(s, st, in)
-		if r.errexit {
-			fail.dead = true
+		if r.Errexit {
+			fail.Dead = true
 		}
-		st = join(ok, fail)
+		st = program.Join(ok, fail)
 	}
 	return ok, fail
 }
 
-// block is stmts where only the one state after it matters.
-func (r *reader) block(list []*syntax.Stmt, st state, in input) state {
+// block walks a list of commands and returns the one state after it.
+func (r *reader) block(list []*syntax.Stmt, st program.State, in program.Input) program.State {
 	ok, fail := r.stmts(list, st, in)
-	return join(ok, fail)
+	return program.Join(ok, fail)
 }
 
 // stmt walks one command with its redirections.
-func (r *reader) stmt(s *syntax.Stmt, st state, in input) (ok, fail state) {
-	if r.nodes++; r.nodes > maxNodes || r.over {
-		r.tooMuch()
+func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, fail program.State) {
+	if r.nodes++; r.nodes > maxNodes || r.Exceeded {
+		r.Exceed()
 		return st, st
 	}
 	if s.Cmd == nil {
-		r.redirected(s, st, &in)
+		r.addFiles(r.redirects(s.Redirs, st, &in))
 		return st, st
 	}
 	if c, simple := s.Cmd.(*syntax.CallExpr); simple {
 		ok, fail = r.simple(c, s.Redirs, st, in)
 	} else {
 		if len(s.Redirs) > 0 {
-			r.redirected(s, st, &in)
+			r.addFiles(r.redirects(s.Redirs, st, &in))
 		}
 		ok, fail = r.command(s.Cmd, st, in)
 	}
@@ -65,24 +54,24 @@ func (r *reader) stmt(s *syntax.Stmt, st state, in input) (ok, fail state) {
 	return ok, fail
 }
 
-// command walks what is no simple command.
-func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) {
+// command walks a command that is not a simple one.
+func (r *reader) command(c syntax.Command, st program.State, in program.Input) (ok, fail program.State) {
 	switch c := c.(type) {
 	case *syntax.BinaryCmd:
 		return r.binary(c, st, in)
 	case *syntax.Block:
 		return r.stmts(c.Stmts, st, in)
 	case *syntax.Subshell:
-		outer := r.errexit
+		outer := r.Errexit
 		r.stmts(c.Stmts, st, in)
-		r.errexit = outer
+		r.Errexit = outer
 	case *syntax.IfClause:
 		end := r.branch(c, st, in)
 		return end, end
 	case *syntax.WhileClause:
 		st = r.forget(c, st)
 		st = r.block(c.Cond, st, in)
-		end := join(st, r.block(c.Do, st, in))
+		end := program.Join(st, r.block(c.Do, st, in))
 		return end, end
 	case *syntax.ForClause:
 		end := r.loop(c, st, in)
@@ -98,8 +87,9 @@ func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) 
 		if c.Stmt != nil {
 			return r.stmt(c.Stmt, st, in)
 		}
+		r.Add(policy.Part{Program: "time"}, effect.Execute)
 	case *syntax.CoprocClause:
-		r.stmt(c.Stmt, st, input{})
+		r.stmt(c.Stmt, st, program.Input{})
 	case *syntax.TestClause:
 		r.inside(c, st)
 		r.comparison(c, st)
@@ -111,58 +101,71 @@ func (r *reader) command(c syntax.Command, st state, in input) (ok, fail state) 
 			r.arithm(x, st)
 		}
 	default:
-		r.add(unread("a kind of command that is not known"), 0)
+		r.Add(unread("a kind of command that is not known"), 0)
 	}
 	return st, st
 }
 
-// binary walks && || | and |&. What is to the right of a pipe reads from the left, and both are shells of their own.
-func (r *reader) binary(c *syntax.BinaryCmd, st state, in input) (ok, fail state) {
+// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own.
+func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input) (ok, fail program.State) {
 	switch c.Op {
 	case syntax.AndStmt:
 		ok, fail = r.stmt(c.X, st, in)
 		ok2, fail2 := r.stmt(c.Y, ok, in)
-		if ok.dead {
+		if ok.Dead {
 			return ok, fail
 		}
-		return ok2, join(fail, fail2)
+		return ok2, program.Join(fail, fail2)
 	case syntax.OrStmt:
 		ok, fail = r.stmt(c.X, st, in)
 		ok2, fail2 := r.stmt(c.Y, fail, in)
-		if fail.dead {
+		if fail.Dead {
 			return ok, fail
 		}
-		return join(ok, ok2), fail2
+		return program.Join(ok, ok2), fail2
 	default:
-		outer, first := r.does, len(r.parts)
-		r.does = 0
+		outer, first := r.Does, len(r.Parts)
+		r.Does = 0
 		r.stmt(c.X, st, in)
-		next := input{stmt: c.X, src: r.src, st: st, does: r.does}
-		next.roots = r.listed(first)
-		r.does |= outer
-		r.stmt(c.Y, st, next)
+		r.stmt(c.Y, st, r.piped(c.X, st, first, outer))
 		return st, st
 	}
 }
 
-func (r *reader) branch(c *syntax.IfClause, st state, in input) state {
+// piped returns the input of a command behind a pipe. The parts of the command before the pipe begin at first; outer are the effects of the
+// parts before those.
+func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
+	src := r.src
+	in := program.Input{Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
+		now := r.src
+		r.src = src
+		w, ok := r.output(before, st)
+		r.src = now
+		return w, ok
+	}}
+	r.Does |= outer
+	return in
+}
+
+// branch walks if, elif and else.
+func (r *reader) branch(c *syntax.IfClause, st program.State, in program.Input) program.State {
 	if !c.ThenPos.IsValid() { // else
 		return r.block(c.Then, st, in)
 	}
 	ok, fail := r.stmts(c.Cond, st, in)
-	if r.errexit {
-		fail = join(ok, fail) // a condition may fail
-		fail.dead = false
+	if r.Errexit {
+		fail = program.Join(ok, fail) // a condition may fail
+		fail.Dead = false
 	}
 	end := r.block(c.Then, ok, in)
 	if c.Else != nil {
-		return join(end, r.branch(c.Else, fail, in))
+		return program.Join(end, r.branch(c.Else, fail, in))
 	}
-	return join(end, fail)
+	return program.Join(end, fail)
 }
 
 // loop walks the body of a for loop once for each of its words, if they are few and known.
-func (r *reader) loop(c *syntax.ForClause, st state, in input) state {
+func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) program.State {
 	words, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if l, is := c.Loop.(*syntax.CStyleLoop); is {
@@ -171,35 +174,35 @@ func (r *reader) loop(c *syntax.ForClause, st state, in input) state {
 			}
 		}
 		st = r.forget(c, st)
-		return join(st, r.block(c.Do, st, in))
+		return program.Join(st, r.block(c.Do, st, in))
 	}
 	items := r.fields(words.Items, st)
 	if !words.InPos.IsValid() {
-		items = unknownVals
-		if args, ok := st.lookup("@"); ok {
+		items = program.UnknownWords
+		if args, ok := st.Lookup("@"); ok {
 			items = args
 		}
 	}
 	if len(items) > maxTurns || c.Select {
-		items = unknownVals
+		items = program.UnknownWords
 		st = r.forget(c, st)
 	}
 	end := st
 	for _, item := range items {
 		r.notice(words.Name.Value, item, end)
-		end = join(end, r.block(c.Do, r.set(end, words.Name.Value, item), in))
+		end = program.Join(end, r.block(c.Do, r.Assign(end, words.Name.Value, item), in))
 	}
 	return end
 }
 
-// forget is the state in which a loop begins: what it assigns may have been assigned by the turn before, and the working directory
-// may be another.
-func (r *reader) forget(loop syntax.Node, st state) state {
+// forget returns the state in which a turn of a loop begins: the turn before may have assigned the variables of the loop and changed the
+// working directory.
+func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 	syntax.Walk(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
-				st = r.set(st, n.Name.Value, unknownVals...)
+				st = r.Assign(st, n.Name.Value, program.UnknownWords...)
 			}
 		case *syntax.CallExpr:
 			if len(n.Args) == 0 {
@@ -207,34 +210,36 @@ func (r *reader) forget(loop syntax.Node, st state) state {
 			}
 			switch n.Args[0].Lit() {
 			case "cd", "pushd", "popd":
-				st.lost = true
+				st.Lost = true
 			case "read", "getopts", "mapfile", "readarray", "printf":
 				for _, a := range n.Args[1:] {
 					if syntax.ValidName(a.Lit()) {
-						st = r.set(st, a.Lit(), unknownVals...)
+						st = r.Assign(st, a.Lit(), program.UnknownWords...)
 					}
 				}
 			}
 		case *syntax.Subshell, *syntax.CmdSubst:
-			return false // nothing of it outlives it
+			return false // it is a shell of its own
 		}
 		return true
 	})
 	return st
 }
 
-func (r *reader) choice(c *syntax.CaseClause, st state, in input) state {
+// choice walks case.
+func (r *reader) choice(c *syntax.CaseClause, st program.State, in program.Input) program.State {
 	r.one(c.Word, st)
 	end := st
 	for _, item := range c.Items {
 		for _, p := range item.Patterns {
 			r.one(p, st)
 		}
-		end = join(end, r.block(item.Stmts, st, in))
+		end = program.Join(end, r.block(item.Stmts, st, in))
 	}
 	return end
 }
 
+// declare records a function. Its body is walked where it is called.
 func (r *reader) declare(c *syntax.FuncDecl) {
 	names := c.Names
 	if c.Name != nil {
@@ -245,8 +250,8 @@ func (r *reader) declare(c *syntax.FuncDecl) {
 	}
 }
 
-// inside walks the commands in the words of a node that is no command itself: tests, arithmetic.
-func (r *reader) inside(n syntax.Node, st state) {
+// inside walks the commands in the words of a test or an expression.
+func (r *reader) inside(n syntax.Node, st program.State) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -260,113 +265,17 @@ func (r *reader) inside(n syntax.Node, st state) {
 	})
 }
 
-// insideParam walks the commands in ${X[$(…)]} and its like. Its default word is expanded elsewhere.
-func (r *reader) insideParam(p *syntax.ParamExp, st state) {
-	if p.Index != nil {
-		r.arithm(p.Index, st)
-	}
-	if p.Slice != nil {
-		r.arithm(p.Slice.Offset, st)
-		r.arithm(p.Slice.Length, st)
-	}
-	if p.Repl != nil {
-		r.one(p.Repl.Orig, st)
-		r.one(p.Repl.With, st)
-	}
-}
-
-// inner walks commands whose state is lost afterwards and returns what they do.
-func (r *reader) inner(list []*syntax.Stmt, st state) effects {
-	outer, errexit := r.does, r.errexit
-	r.does = 0
-	if r.depth++; r.depth > maxDepth {
-		r.tooMuch()
+// inner walks commands in a shell of their own and returns their effects.
+func (r *reader) inner(list []*syntax.Stmt, st program.State) effect.Set {
+	outer, errexit := r.Does, r.Errexit
+	r.Does = 0
+	if r.depth++; r.depth > program.MaxDepth {
+		r.Exceed()
 	} else {
-		r.stmts(list, st, input{})
+		r.stmts(list, st, program.Input{})
 	}
 	r.depth--
-	does := r.does
-	r.does, r.errexit = outer|does, errexit
+	does := r.Does
+	r.Does, r.Errexit = outer|does, errexit
 	return does
-}
-
-// output is what a command writes, where its text alone tells: echo, printf, pwd and cat of a here-document. Its parts are walked
-// by the caller.
-func (r *reader) output(s *syntax.Stmt, st state) (text, bool) {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 || r.over {
-		return text{}, false
-	}
-	if len(s.Redirs) == 1 && len(c.Args) == 1 && c.Args[0].Lit() == "cat" && (s.Redirs[0].Op == syntax.Hdoc || s.Redirs[0].Op == syntax.DashHdoc) {
-		return r.quiet(func(q *reader) text { return q.document(s.Redirs[0], st) })
-	}
-	name := c.Args[0].Lit()
-	if len(s.Redirs) > 0 || name != "echo" && name != "printf" && name != "pwd" || len(r.funcs) > 0 {
-		return text{}, false
-	}
-	return r.quiet(func(q *reader) text { return written(name, q.fields(c.Args[1:], st), st) })
-}
-
-// quiet expands something without adding its parts a second time.
-func (r *reader) quiet(f func(*reader) text) (text, bool) {
-	q := *r
-	q.parts = q.parts[:len(q.parts):len(q.parts)]
-	t := f(&q)
-	r.nodes, r.over = q.nodes, q.over
-	return t, !t.unknown
-}
-
-// written is what echo, printf or pwd writes.
-func written(name string, args []text, st state) text {
-	if name == "pwd" {
-		return text{s: firstOf(st.dirs), unknown: st.lost || len(st.dirs) != 1}
-	}
-	for len(args) > 0 && name == "echo" && len(args[0].s) == 2 && args[0].s[0] == '-' && strings.IndexByte("neE", args[0].s[1]) >= 0 {
-		if args[0].s == "-e" {
-			name = "printf" // escapes have a meaning
-		}
-		args = args[1:]
-	}
-	var b strings.Builder
-	for i, a := range args {
-		if a.unknown || a.glob || name == "printf" && strings.ContainsAny(a.s, "\\%") {
-			if name == "printf" && i == 0 && simpleFormat(a.s) {
-				continue
-			}
-			return text{unknown: true}
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(a.s)
-	}
-	return text{s: b.String()}
-}
-
-// simpleFormat reports whether a format of printf writes its arguments, and nothing else.
-func simpleFormat(s string) bool {
-	return s == "%s" || s == "%s\\n" || s == "%s "
-}
-
-func firstOf(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-// fileTests makes a part of the files that [[ looks at.
-func (r *reader) fileTests(x syntax.TestExpr, st state) {
-	f := &files{}
-	syntax.Walk(x, func(n syntax.Node) bool {
-		if u, ok := n.(*syntax.UnaryTest); ok && u.Op < syntax.TsEmpStr && u.Op != syntax.TsNot {
-			if w, ok := u.X.(*syntax.Word); ok {
-				if t, known := r.quiet(func(q *reader) text { return q.one(w, st) }); known {
-					r.open(f, policy.Read, t, st)
-				}
-			}
-		}
-		return true
-	})
-	r.addFiles(f)
 }

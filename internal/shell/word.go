@@ -5,17 +5,16 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mycelium/internal/shell/program"
 )
 
-// maxFields bounds the words that one word of a command may become.
-const maxFields = 100
-
-// fields is what the words become when the shell expands them.
-func (r *reader) fields(words []*syntax.Word, st state) []text {
-	list := make([]text, 0, len(words))
+// fields returns what the words become when the shell expands them.
+func (r *reader) fields(words []*syntax.Word, st program.State) []program.Word {
+	list := make([]program.Word, 0, len(words))
 	for _, w := range words {
 		if s, ok := plain(w); ok {
-			list = append(list, text{s: s, raw: s})
+			list = append(list, program.Word{Text: s, Raw: s})
 			continue
 		}
 		list = r.expand(list, w, st)
@@ -23,7 +22,7 @@ func (r *reader) fields(words []*syntax.Word, st state) []text {
 	return list
 }
 
-// plain is the value of a word that is one literal with nothing special in it: nearly all are.
+// plain returns the value of a word that is one literal without a special character. Nearly all words are.
 func plain(w *syntax.Word) (string, bool) {
 	if len(w.Parts) != 1 {
 		return "", false
@@ -35,31 +34,35 @@ func plain(w *syntax.Word) (string, bool) {
 	return lit.Value, true
 }
 
-// one is the value of a word where it is not split: of an assignment, a redirection, a here-document.
-func (r *reader) one(w *syntax.Word, st state) text {
+// one returns the value of a word that the shell does not split: in an assignment, a redirection or a here-document.
+func (r *reader) one(w *syntax.Word, st program.State) program.Word {
 	if w == nil {
-		return text{}
+		return program.Word{}
 	}
 	b := builder{r: r, st: st, whole: true}
 	b.parts(w.Parts, false)
-	b.cur.raw = r.source(w)
+	b.cur.Raw = r.source(w)
 	return b.cur
 }
 
-// expand adds what one word becomes.
-func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
+// expand appends what one word becomes.
+func (r *reader) expand(list []program.Word, w *syntax.Word, st program.State) []program.Word {
 	raw := r.source(w)
 	words := []*syntax.Word{w}
-	if hasBrace(w) && syntax.SplitBraces(w) {
-		words = r.braces(w)
+	if hasBrace(w) {
+		// A copy is split: the command may come here again (a loop, a function), and syntax.Walk panics on a word that was split.
+		split := &syntax.Word{Parts: w.Parts}
+		if syntax.SplitBraces(split) {
+			words = r.braces(split)
+		}
 	}
 	for _, w := range words {
 		b := builder{r: r, st: st, list: list, raw: raw}
 		b.parts(w.Parts, false)
 		b.end()
 		list = b.list
-		if len(list) > maxFields*10 {
-			r.tooMuch()
+		if len(list) > program.MaxWords*10 {
+			r.Exceed()
 			break
 		}
 	}
@@ -68,19 +71,14 @@ func (r *reader) expand(list []text, w *syntax.Word, st state) []text {
 
 func hasBrace(w *syntax.Word) bool {
 	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if strings.IndexByte(p.Value, '{') >= 0 {
-				return true
-			}
-		case *syntax.BraceExp:
+		if lit, ok := p.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// braces are the words that a word with braces stands for. Of a sequence, the shortest way to say it is a pattern.
+// braces returns the words that a word with braces stands for. A pattern stands for the words of a sequence.
 func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 	ways := []*syntax.Word{{}}
 	for _, p := range w.Parts {
@@ -99,8 +97,8 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 				elems = append(elems, r.braces(e)...)
 			}
 		}
-		if len(ways)*len(elems) > maxFields {
-			r.tooMuch()
+		if len(ways)*len(elems) > program.MaxWords {
+			r.Exceed()
 			return ways
 		}
 		var next []*syntax.Word
@@ -115,14 +113,14 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 	return ways
 }
 
-// sequence is a pattern for {1..5} and {a..e}; for characters that are neither, one that is its own end.
+// sequence returns a pattern for {1..5} and {a..e}. For other characters it returns "$", which lit takes as unknown.
 func sequence(b *syntax.BraceExp) string {
 	for _, e := range b.Elems {
 		s := e.Lit()
 		for i := range len(s) {
 			c := s[i] | 0x20
 			if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
-				return "$" // not a path that anybody means: judged as unknown by the builder
+				return "$"
 			}
 		}
 	}
@@ -132,44 +130,47 @@ func sequence(b *syntax.BraceExp) string {
 // builder makes words from the parts of one.
 type builder struct {
 	r     *reader
-	st    state
-	list  []text
-	cur   text
+	st    program.State
+	list  []program.Word
+	cur   program.Word
 	raw   string
 	some  bool // the word exists, even if empty
 	whole bool // it is not split
 }
 
+// end ends the current word.
 func (b *builder) end() {
-	if b.some || b.cur.s != "" || b.cur.unknown {
-		b.cur.raw = b.raw
+	if b.some || b.cur.Text != "" || b.cur.Unknown {
+		b.cur.Raw = b.raw
 		b.list = append(b.list, b.cur)
 	}
-	b.cur, b.some = text{}, false
+	b.cur, b.some = program.Word{}, false
 }
 
-// add puts a known piece at the end. After something unknown nothing is known any more.
+// add appends a known piece. Behind an unknown piece, it does not count.
 func (b *builder) add(s string) {
-	if !b.cur.unknown {
-		b.cur.s += s
+	if !b.cur.Unknown {
+		b.cur.Text += s
 	}
-	if b.cur.maybe != "" {
-		b.cur.maybe += s
+	if b.cur.Default != "" {
+		b.cur.Default += s
 	}
 }
 
+// unknown appends an unknown piece.
 func (b *builder) unknown(quoted bool) {
-	b.cur.unknown = true
+	b.cur.Unknown = true
 	if !quoted {
-		b.cur.bare = true
+		b.cur.Unquoted = true
 	}
 }
 
+// parts appends the parts of a word.
 func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			b.lit(p.Value, i == 0 && !quoted && b.cur.s == "" && !b.cur.unknown, quoted)
+			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
 			if p.Dollar {
@@ -186,26 +187,21 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.subst(p, quoted)
 		case *syntax.ArithmExp:
 			b.r.arithm(p.X, b.st)
-			b.add("0") // a number: it cannot lead anywhere
+			b.add("0") // a number names no path outside
 		case *syntax.ProcSubst:
-			b.cur.by |= b.r.inner(p.Stmts, b.st)
-			b.cur.stream = true
+			b.cur.From |= b.r.inner(p.Stmts, b.st)
+			b.cur.Stream = true
 			b.add("/dev/fd/63")
 		case *syntax.ExtGlob:
 			b.add("*")
-			b.cur.glob = true
-		case *syntax.BraceExp: // of a word that is not expanded there
-			for _, e := range p.Elems {
-				b.parts(e.Parts, quoted)
-			}
-			b.unknown(quoted)
+			b.cur.Pattern = true
 		default:
 			b.unknown(quoted)
 		}
 	}
 }
 
-// listOf reports whether a quoted text is "$@" or the like, which may become no word at all.
+// listOf reports whether a quoted text is "$@" or the like, which may become no word.
 func listOf(parts []syntax.WordPart) bool {
 	if len(parts) != 1 {
 		return false
@@ -214,12 +210,13 @@ func listOf(parts []syntax.WordPart) bool {
 	return ok && p.Param != nil && (p.Param.Value == "@" || p.Index != nil && isAll(p.Index))
 }
 
+// isAll reports whether an index is @ or *, which stands for all elements.
 func isAll(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// lit adds literal text: without its backslashes, with its patterns and the home folder seen.
+// lit appends literal text: it removes the backslashes, replaces the tilde and records patterns.
 func (b *builder) lit(s string, first, quoted bool) {
 	if first && s != "" && s[0] == '~' {
 		s = b.tilde(s)
@@ -242,7 +239,7 @@ func (b *builder) lit(s string, first, quoted bool) {
 		}
 	}
 	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
-		b.cur.glob = true
+		b.cur.Pattern = true
 	}
 	if strings.IndexByte(s, '\\') >= 0 {
 		s = unescape(s, "")
@@ -267,7 +264,7 @@ func activeGlob(s string) bool {
 	return false
 }
 
-// unescape removes backslashes: all, or those before one of the given characters.
+// unescape removes the backslashes: all of them, or those before the given characters.
 func unescape(s, only string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -282,7 +279,7 @@ func unescape(s, only string) string {
 	return b.String()
 }
 
-// tilde puts the home folder in the place of ~ and ~user; what cannot be known is left unknown. It returns the rest.
+// tilde appends the home folder that ~ or ~user stands for, or an unknown piece. It returns the rest of the text.
 func (b *builder) tilde(s string) string {
 	name, rest := s[1:], ""
 	if i := strings.IndexByte(name, '/'); i >= 0 {
@@ -293,9 +290,9 @@ func (b *builder) tilde(s string) string {
 		b.add(b.home())
 	case name == "root":
 		b.add("/root")
-	case name == "+" && len(b.st.dirs) == 1 && !b.st.lost:
-		b.add(b.st.dirs[0])
-	case name != "" && strings.IndexFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && c != '_' && c != '-' && (c < '0' || c > '9') }) < 0 && name != "-":
+	case name == "+" && len(b.st.Dirs) == 1 && !b.st.Lost:
+		b.add(b.st.Dirs[0])
+	case name != "" && name != "-" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "":
 		b.add("/home/" + name)
 	default:
 		b.unknown(true)
@@ -303,29 +300,30 @@ func (b *builder) tilde(s string) string {
 	return rest
 }
 
+// home returns the home folder; empty if it is not known.
 func (b *builder) home() string {
-	if vals, ok := b.st.lookup("HOME"); ok {
-		if len(vals) == 1 && !vals[0].unknown {
-			return vals[0].s
+	if vals, ok := b.st.Lookup("HOME"); ok {
+		if len(vals) == 1 && !vals[0].Unknown {
+			return vals[0].Text
 		}
 		return ""
 	}
-	return b.r.o.Home
+	return b.r.Home
 }
 
-// subst adds what a command writes, if that is known.
+// subst appends what a command writes, or an unknown piece.
 func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
-	first := len(b.r.parts)
-	b.cur.by |= b.r.inner(p.Stmts, b.st)
-	if names := b.r.listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
+	first := len(b.r.Parts)
+	b.cur.From |= b.r.inner(p.Stmts, b.st)
+	if names := b.r.Listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
 		b.values(names, true)
-		b.cur.glob = names[len(names)-1].glob
+		b.cur.Pattern = names[len(names)-1].Pattern
 		return
 	}
 	if len(p.Stmts) == 1 {
 		if t, ok := b.r.output(p.Stmts[0], b.st); ok {
-			t.s = strings.TrimRight(t.s, "\n")
-			b.values([]text{t}, quoted)
+			t.Text = strings.TrimRight(t.Text, "\n")
+			b.values([]program.Word{t}, quoted)
 			return
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/text"
 )
 
 //go:embed shipped
@@ -106,7 +106,7 @@ func Render(name, template string) (map[string][]byte, error) {
 		known := slices.Concat(starts, ours)
 		slices.Sort(known)
 		known = slices.Compact(known)
-		if near := yamlfile.Nearest(template, known); near != "" {
+		if near := text.Nearest(template, known); near != "" {
 			return nil, fmt.Errorf("there is no template %q; did you mean %q?", template, near)
 		}
 		return nil, fmt.Errorf("there is no template %q; known: %s", template, strings.Join(known, ", "))

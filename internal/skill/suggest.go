@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mycelium/internal/text"
 )
 
 // Suggestion is a skill that a text asks for.
@@ -20,11 +22,8 @@ const maxSuggest = 64 << 10
 // Suggest matches the triggers of the named skills against a text: whole words, never substrings (Japanese triggers match where
 // they stand, one in katakana only as a whole katakana word), best first. Upper and lower case, full and half width are alike.
 // A score is 0.3 per trigger that matches, at most 0.9, and 0.1 more where the text has more than five words.
-func (l *Library) Suggest(text string, among []string) []Suggestion {
-	if len(text) > maxSuggest {
-		text = strings.ToValidUTF8(text[:maxSuggest], "")
-	}
-	runes := []rune(fold(text))
+func (l *Library) Suggest(said string, among []string) []Suggestion {
+	runes := []rune(fold(text.Prefix(said, maxSuggest)))
 	long := words(runes) > 5
 	var out []Suggestion
 	seen := map[string]bool{}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/text"
 )
 
 // ToolPattern returns the name pattern of an entry of allowedTools: without the "?" of an optional tool and the limit in
@@ -96,9 +96,9 @@ func (t *toolList) UnmarshalYAML(decode func(any) error) error {
 	return err
 }
 
-// nearestTool returns the tool that was probably meant by word: of the same server first, then one of the same name elsewhere,
-// then any.
-func nearestTool(word string, all []string) string {
+// NearestTool returns the tool that a person probably meant by word, or "": one of the same server first, then one of the same
+// name elsewhere, then any.
+func NearestTool(word string, all []string) string {
 	server, name, found := strings.Cut(word, "__")
 	if !found {
 		return nearestBare(word, all)
@@ -113,20 +113,20 @@ func nearestTool(word string, all []string) string {
 			names = append(names, t)
 		}
 	}
-	if near := yamlfile.Nearest(word, same); near != "" {
+	if near := text.Nearest(word, same); near != "" {
 		return near
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		if near := yamlfile.Nearest(word, names); near != "" {
+		if near := text.Nearest(word, names); near != "" {
 			return near
 		}
 		return names[0]
 	}
-	return yamlfile.Nearest(word, all)
+	return text.Nearest(word, all)
 }
 
-// nearestBare is nearestTool for a word without a server.
+// nearestBare is NearestTool for a word without a server.
 func nearestBare(word string, all []string) string {
 	full := map[string]string{}
 	var names []string
@@ -137,5 +137,5 @@ func nearestBare(word string, all []string) string {
 			names = append(names, name)
 		}
 	}
-	return full[yamlfile.Nearest(word, names)]
+	return full[text.Nearest(word, names)]
 }

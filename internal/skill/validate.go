@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -121,7 +122,7 @@ func (c *check) tool(at position, entry string) {
 	p, err := policy.ParsePattern(pattern)
 	if err != nil {
 		hint := fmt.Sprintf("write server__tool, %q for an agent's own tool, or %q for all tools of a server", "agent__Read", "server__*")
-		if near := nearestTool(pattern, append(slices.Clone(c.names[policy.Tool]), ownTools()...)); near != "" {
+		if near := NearestTool(pattern, append(slices.Clone(c.names[policy.Tool]), ownTools()...)); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		c.fault(at, hint, "allowedTools: %q is no tool name", entry)
@@ -136,7 +137,7 @@ func (c *check) tool(at position, entry string) {
 	case exact && it.Server == policy.AgentServer:
 		if _, known := policy.AgentTool(it.Name); !known {
 			hint := "the names are those of Claude Code; those of other agents are mapped to them"
-			if near := yamlfile.Nearest(it.Name, policy.AgentTools()); near != "" {
+			if near := text.Nearest(it.Name, policy.AgentTools()); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", policy.AgentServer+"__"+near)
 			}
 			c.warn(at, hint, "no agent that we know has a tool %q", it.Name)
@@ -188,7 +189,7 @@ func (c *check) exact(at position, entry string, it policy.Item) {
 		c.noServer(at, key, entry, it.Server)
 	default:
 		hint := fmt.Sprintf("see what it offers: myc tools --all; or write %q if it may be missing", "?"+entry)
-		if near := nearestTool(it.String(), c.names[it.Kind]); near != "" {
+		if near := NearestTool(it.String(), c.names[it.Kind]); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		c.fault(at, hint, "%s: the server %s has no %s %q", key, it.Server, kind, it.Name)
@@ -280,8 +281,8 @@ func (c *check) noServer(at position, key, entry, server string) {
 		hint = fmt.Sprintf("this version does not have that built-in server; write %q to use it where it exists", optional)
 		c.fault(at, hint, "%s: there is no server %q (in %q)", key, server, entry)
 		return
-	case yamlfile.Nearest(server, known) != "":
-		hint = fmt.Sprintf("did you mean the server %q? Else %s", yamlfile.Nearest(server, known), hint)
+	case text.Nearest(server, known) != "":
+		hint = fmt.Sprintf("did you mean the server %q? Else %s", text.Nearest(server, known), hint)
 	}
 	c.fault(at, hint, "%s: no server %q is configured (in %q)", key, server, entry)
 }
@@ -341,7 +342,7 @@ func (c *check) memory() {
 	values := []string{"none", "isolated", "team", "all"}
 	if g.Memory != "" && !slices.Contains(values, g.Memory) {
 		hint := "write none, isolated, team or all"
-		if near := yamlfile.Nearest(g.Memory, values); near != "" {
+		if near := text.Nearest(g.Memory, values); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		c.fault(c.skill.at("grants.memory"), hint, "grants.memory: %q is no memory policy", g.Memory)

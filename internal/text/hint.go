@@ -2,35 +2,37 @@ package text
 
 import "errors"
 
-// HintedError is an error and what a person can do about it. Error is the text without the hint: a surface shows the hint in
-// its own place.
-type HintedError struct {
-	Err  error
-	Hint string
+// hinted is an error and what a person can do about it. Its text is that of the error alone: a surface shows the hint in its own
+// place.
+type hinted struct {
+	error
+	hint string
 }
 
-func (e *HintedError) Error() string { return e.Err.Error() }
-func (e *HintedError) Unwrap() error { return e.Err }
+func (h *hinted) Unwrap() error { return h.error }
+func (h *hinted) Hint() string  { return h.hint }
 
-// Hinted adds a hint to an error.
-func Hinted(err error, hint string) error { return &HintedError{err, hint} }
+// Hinted adds a hint to an error. Without a hint it returns the error as it is.
+func Hinted(err error, hint string) error {
+	if hint == "" {
+		return err
+	}
+	return &hinted{err, hint}
+}
 
-// HintOf is the hint of an error, or "". Of several the outermost counts.
+// HintOf is the hint of an error, or "". The outermost error with a method Hint counts.
 func HintOf(err error) string {
-	var e *HintedError
-	if errors.As(err, &e) {
-		return e.Hint
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
 	}
 	return ""
 }
 
-// Describe is an error with its hint, for a place that has room for one text.
-func Describe(err error) string { return WithHint(err.Error(), HintOf(err)) }
-
-// WithHint is a message with its hint, for a place that has room for one text.
-func WithHint(message, hint string) string {
-	if hint == "" {
-		return message
+// Describe is an error with its hint, for a place that has room for one text: an agent's answer, a line of the log.
+func Describe(err error) string {
+	if hint := HintOf(err); hint != "" {
+		return err.Error() + " (hint: " + hint + ")"
 	}
-	return message + " (hint: " + hint + ")"
+	return err.Error()
 }

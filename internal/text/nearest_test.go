@@ -6,12 +6,19 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	known := []string{"allowedTools", "allowedRoles", "description", "name", "tags", "files__read_file", "files__write_file", "日本語"}
+	known := []string{"deny", "allowedTools", "allowedRoles", "description", "name", "tags", "files__read_file", "files__write_file", "日本語"}
 	for word, want := range map[string]string{
 		"":                          "",
 		"name":                      "name",
 		"Name":                      "name",
 		"nmae":                      "name",
+		"allowedTool":               "allowedTools",
+		"alowedRoles":               "allowedRoles",
+		"NAME":                      "name",
+		"den":                       "deny",
+		"zzz":                       "",
+		"completely_else":           "",
+		"files__writefile":          "files__write_file",
 		"allowed-tools":             "allowedTools",
 		"allowed_tools":             "allowedTools",
 		"allowed tols":              "allowedTools",

@@ -61,7 +61,7 @@ func Width(s string) int { return displaywidth.String(s) }
 // TruncateCells shortens s to at most n cells of a terminal. A text that is shortened ends in an ellipsis, which counts.
 func TruncateCells(s string, n int) string {
 	if n <= 0 {
-		return ""
+		return displaywidth.TruncateString(s, 0, "")
 	}
 	return displaywidth.TruncateString(s, n, ellipsis)
 }

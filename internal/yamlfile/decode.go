@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // decoder places the values of one document and collects what is wrong with it.
@@ -38,17 +38,7 @@ var (
 )
 
 func (d *decoder) report(n ast.Node, hint, format string, args ...any) {
-	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: oneLine(fmt.Sprintf(format, args...)), Hint: oneLine(hint)})
-}
-
-// oneLine keeps what a file or an error brings into a message from breaking its line or steering a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
+	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: text.Flatten(fmt.Sprintf(format, args...)), Hint: text.Flatten(hint)})
 }
 
 // value decodes a node into v, which is settable. at is where it is ("grants.memory"), for messages; empty: the document.
@@ -138,12 +128,7 @@ func (d *decoder) self(node ast.Node, into selfDecoder, at string) {
 		d.problems = append(d.problems, known.problems...)
 		return
 	}
-	hint := ""
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		hint = hinted.Hint()
-	}
-	d.report(node, hint, "%s: %v", place(at), err)
+	d.report(node, text.HintOf(err), "%s: %v", place(at), err)
 }
 
 func (d *decoder) text(node ast.Node, into encoding.TextUnmarshaler, t reflect.Type, at string) {
@@ -250,9 +235,9 @@ func (d *decoder) unknownKey(e entry, names []string, at string) {
 	}
 	slices.Sort(all)
 	hint := ""
-	if near := Nearest(e.key, names); near != "" {
+	if near := text.Nearest(e.key, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
-	} else if near := Nearest(e.key, all); near != "" {
+	} else if near := text.Nearest(e.key, all); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if len(names) > 0 {
 		slices.Sort(names)

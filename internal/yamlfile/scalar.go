@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"mycelium/internal/text"
 )
 
 // free decodes into whatever fits: map[string]any, []any, string, bool, int64, uint64 or float64.
@@ -183,10 +185,7 @@ func describe(node ast.Node) string {
 	if !ok {
 		return "this"
 	}
-	if r := []rune(s); len(r) > 40 {
-		s = string(r[:40]) + "…"
-	}
-	return "the text " + strconv.Quote(s)
+	return "the text " + strconv.Quote(text.TruncateRunes(s, 40))
 }
 
 func place(at string) string {

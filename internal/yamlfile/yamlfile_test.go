@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // inner, base and doc together use every kind of field that our files have.
@@ -63,18 +64,11 @@ func (r *rule) UnmarshalYAML(unmarshal func(any) error) error {
 		return fmt.Errorf("rule: %w", err)
 	}
 	if plain.Action == "explode" {
-		return hinted{errors.New("no such action: explode"), "write deny, ask or allow"}
+		return text.Hinted(errors.New("no such action: explode"), "write deny, ask or allow")
 	}
 	*r = rule{plain.Action, plain.Match, plain.Tools}
 	return nil
 }
-
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Hint() string { return h.hint }
 
 // oneOrMany takes a text or a list: the first attempt may fail without a trace.
 type oneOrMany []string
@@ -200,7 +194,7 @@ func TestProblems(t *testing.T) {
 		{"reserved", "name: @x\n", []P{{Line: 1, Message: "a value begins with a character that YAML reserves (@ or `)", Hint: "put the value in quotes"}}},
 		{"foreign tag", "name: !ruby/object x\n", []P{{Line: 1, Message: "name has the tag !ruby/object, which means nothing here", Hint: "remove the tag"}}},
 		{"alias of two lines", "any: * a\n  b\n", []P{{Line: 1, Message: `the alias "*a b" stands for nothing: there is no "&a b" before it`, Hint: `if you mean the text, write it in quotes: "*a b"`}}},
-		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n", []P{{Line: 1, Message: "env.a b  must be text, not a list", Hint: "write one value, without brackets or dash"}}},
+		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n", []P{{Line: 1, Message: "env.a b\\x1b must be text, not a list", Hint: "write one value, without brackets or dash"}}},
 		{"merge of no map", "grants:\n  <<: [1]\n", []P{{Line: 2, Message: "grants: << merges a value that is not a map", Hint: "write << with an alias of a map"}}},
 		{"strict inside a type that decodes itself", "rules:\n  - action: deny\n    mach: {a: b}\n    tool: [1, {}]\n  - sub: {actoin: x}\n", []P{
 			{Line: 3, Message: `unknown key "mach" in rules[0]`, Hint: `did you mean "match"?`},
@@ -361,19 +355,6 @@ func TestLine(t *testing.T) {
 	}
 	if f, _ := Read("f", nil); f.Line("$.a") != 0 {
 		t.Error("a line in an empty file")
-	}
-}
-
-func TestNearest(t *testing.T) {
-	candidates := []string{"allowedTools", "allowedRoles", "name", "deny", "filesystem__read_file", "filesystem__write_file"}
-	for word, want := range map[string]string{
-		"allowedTool": "allowedTools", "allowed_tools": "allowedTools", "alowedRoles": "allowedRoles", "nmae": "name", "NAME": "name",
-		"filesystem__raed_file": "filesystem__read_file", "filesystem__writefile": "filesystem__write_file", "zzz": "", "": "", "x": "",
-		"den": "deny", "completely_else": "",
-	} {
-		if got := Nearest(word, candidates); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
-		}
 	}
 }
 

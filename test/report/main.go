@@ -104,8 +104,10 @@ func (r *report) take(e event) {
 	defer r.mu.Unlock()
 	t := test{e.Package, e.Test}
 	switch e.Action {
-	case "run":
+	case "run", "cont":
 		r.running[t] = time.Now()
+	case "pause": // a parallel test that waits for its turn
+		delete(r.running, t)
 	case "output":
 		if r.output[t] == nil {
 			r.output[t] = &strings.Builder{}

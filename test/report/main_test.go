@@ -26,6 +26,8 @@ func TestReport(t *testing.T) {
 {"ImportPath":"m/c","Action":"build-output","Output":"c.go:1: does not compile\n"}
 not JSON
 {"Action":"run","Package":"m/d","Test":"TestLong"}
+{"Action":"run","Package":"m/d","Test":"TestWaits"}
+{"Action":"pause","Package":"m/d","Test":"TestWaits"}
 {"Action":"pass","Package":"m/d2","Elapsed":0.1}
 `
 	var out strings.Builder

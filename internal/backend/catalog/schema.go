@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // maxSchema bounds the schemas that are compiled, in bytes. Compiling a larger one costs more than it is worth.
@@ -31,7 +32,7 @@ func SchemaProblems(definition []byte) []string {
 			continue
 		}
 		if err := compileSchema(raw); err != nil {
-			found = append(found, key+": "+err.Error())
+			found = append(found, key+": "+text.Describe(err))
 		}
 	}
 	return found
@@ -51,7 +52,7 @@ func compileSchema(raw []byte) (err error) {
 		return fmt.Errorf("it is longer than %d KiB and was not checked", maxSchema>>10)
 	}
 	if dialect, ok := rawjson.Text(rawjson.Member(raw, "$schema")); ok && !known(dialect) {
-		return fmt.Errorf("its dialect %.80q is not understood (hint: 2020-12 and draft-07 are)", dialect)
+		return text.Hinted(fmt.Errorf("its dialect %.80q is not understood", dialect), "2020-12 and draft-07 are")
 	}
 	var s jsonschema.Schema
 	if err := stdjson.Unmarshal(raw, &s); err != nil {

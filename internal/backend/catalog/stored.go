@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // storedVersion is the format of a stored catalog. A file of another format is ignored. Since format 3 the items of a stored catalog
@@ -77,7 +78,7 @@ func Stored(dir, server string) bool {
 // parse reads the form that save writes.
 func (l *Listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
 	if !rawjson.Valid(b) {
-		return About{}, false, fmt.Errorf("catalog of %s: the file is not JSON (hint: delete it; it is learned again)", server)
+		return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: the file is not JSON", server), "delete it; it is learned again")
 	}
 	name := rawjson.TextAt(b, "server")
 	config := rawjson.TextAt(b, "config")
@@ -88,7 +89,8 @@ func (l *Listing) parse(b []byte, server, digest string) (info About, known bool
 	for k := range Kinds {
 		items, ok := rawjson.List(rawjson.Member(b, k.String()))
 		if !ok {
-			return About{}, false, fmt.Errorf("catalog of %s: %s: not an array (hint: delete the file; it is learned again)", server, k.String())
+			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: not an array", server, k.String()),
+				"delete the file; it is learned again")
 		}
 		read[k] = items
 	}

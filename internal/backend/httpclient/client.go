@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // New returns a client for an address from the configuration. It takes no proxy from the environment, and it follows no redirect
@@ -29,7 +31,7 @@ func New() *http.Client {
 			case len(via) > 3:
 				return errors.New("more than 3 redirects")
 			case req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme:
-				return errors.New("redirect to another host refused (hint: put that address into the configuration)")
+				return text.Hinted(errors.New("redirect to another host refused"), "put that address into the configuration")
 			case req.Method != first.Method:
 				return errors.New("redirect that changes the method refused")
 			}

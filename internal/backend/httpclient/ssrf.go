@@ -111,7 +111,12 @@ func (r *Egress) isNamed(host, port string) bool {
 type refusedError struct{ host, why string }
 
 func (e *refusedError) Error() string {
-	return fmt.Sprintf("%s is refused: %s (hint: if that host is right, name it in the entry's oauth: {hosts: [%s]})", e.host, e.why, e.host)
+	return fmt.Sprintf("%s is refused: %s", e.host, e.why)
+}
+
+// Hint is how to mend it.
+func (e *refusedError) Hint() string {
+	return fmt.Sprintf("if that host is right, name it in the entry's oauth: {hosts: [%s]}", e.host)
 }
 
 // Check refuses what can be refused without resolving a name: other schemes, plain HTTP to other machines, credentials in the URL, and

@@ -84,7 +84,8 @@ func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err 
 		return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
 	}
 	if !slices.Contains(LegacyVersions, r.Version) {
-		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q (hint: we speak %s and %v)", r.Version, ModernVersion, LegacyVersions)}
+		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q; we speak %s and %v",
+			r.Version, ModernVersion, LegacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
 	c.setAbout(result, rawjson.Member(result, "serverInfo"))
@@ -142,7 +143,7 @@ func (c *Conn) setAbout(result, info []byte) {
 // About is what the server said of itself, without secrets.
 func (c *Conn) About() catalog.About {
 	a := c.about
-	a.Instructions = c.secrets.Text(a.Instructions)
+	a.Instructions = c.secrets.Known(a.Instructions)
 	a.Capabilities, a.Info = c.secrets.JSON(a.Capabilities), c.secrets.JSON(a.Info)
 	return a
 }

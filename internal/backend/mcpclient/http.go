@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // ErrSessionGone means that a server does not know our session any more. The request did not run there.
@@ -106,7 +107,7 @@ func (h *httpTransport) do(req *http.Request) (*http.Response, error) {
 		return nil, login
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %s", req.URL.Host, h.target.Secrets.Text(err.Error()))
+		return nil, fmt.Errorf("reach %s: %w", req.URL.Host, h.target.Secrets.Error(err))
 	}
 	return res, nil
 }
@@ -160,7 +161,7 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	case len(body) > MaxAnswer:
 		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
 	case kind != "application/json":
-		return fmt.Errorf("its answer is of type %.60q, not JSON (hint: is the url that of an MCP server?)", kind)
+		return text.Hinted(fmt.Errorf("its answer is of type %.60q, not JSON", kind), "is the url that of an MCP server?")
 	}
 	h.in.handle(body, p)
 	return nil
@@ -195,9 +196,10 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 			h.fail(ErrSessionGone)
 			return nil
 		}
-		return errors.New("it answers HTTP 404 Not Found (hint: check the path in the url)")
+		return text.Hinted(errors.New("it answers HTTP 404 Not Found"), "check the path in the url")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("it answers HTTP %d %s (hint: check the entry's headers, for instance Authorization)", res.StatusCode, http.StatusText(res.StatusCode))
+		return text.Hinted(fmt.Errorf("it answers HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode)),
+			"check the entry's headers, for instance Authorization")
 	}
 	said := body[:min(len(body), httpclient.MaxErrorBody)]
 	if len(said) == 0 {

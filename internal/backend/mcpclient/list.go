@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // List lists everything that a server offers. If a list of prompts or resources fails, the result has the items of old, and problems says
@@ -33,7 +34,7 @@ func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing
 			return catalog.Listing{}, nil, err
 		default:
 			l[k] = old[k]
-			problems = append(problems, err.Error())
+			problems = append(problems, text.Describe(err))
 		}
 	}
 	return l, problems, nil

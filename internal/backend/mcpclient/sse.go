@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // sseTransport speaks the HTTP transport of 2024. One stream of events carries all messages of the server, and its first event names the
@@ -35,9 +36,9 @@ func (s *sseTransport) read() {
 	if err != nil {
 		var status *statusError
 		if errors.As(err, &status) && (status.code == http.StatusUnauthorized || status.code == http.StatusForbidden) {
-			err = fmt.Errorf("%w (hint: check the entry's headers, for instance Authorization)", err)
+			err = text.Hinted(err, "check the entry's headers, for instance Authorization")
 		} else if errors.As(err, &status) {
-			err = fmt.Errorf("%w and no stream of events (hint: most servers of today speak type: http)", err)
+			err = text.Hinted(fmt.Errorf("%w and no stream of events", err), "most servers of today speak type: http")
 		}
 		s.fail(err)
 		return

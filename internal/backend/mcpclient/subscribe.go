@@ -42,7 +42,7 @@ func (c *Conn) Subscribe(ctx context.Context, s Subscription) error {
 	case errors.Is(err, ErrTimeout):
 		return fmt.Errorf("it did not answer resources/subscribe within %v", subscribeLimit)
 	case err != nil:
-		return errors.New(c.secrets.Text("resources/subscribe failed: " + err.Error()))
+		return fmt.Errorf("resources/subscribe failed: %w", c.secrets.Error(err))
 	case bad != nil:
 		return &refusedSubscription{bad}
 	}
@@ -90,7 +90,7 @@ func (c *Conn) subscribeModern(ctx context.Context, s Subscription) error {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return errors.New(c.secrets.Text(err.Error()))
+		return c.secrets.Error(err)
 	}
 	return errors.New("the server ended the subscription")
 }

@@ -22,10 +22,13 @@ import (
 type AuthorizationError struct {
 	Server string
 	Why    string
-	Hint   string // what a person does about it
+	hint   string // what a person does about it
 }
 
-func (e *AuthorizationError) Error() string { return e.Why + " (hint: " + e.Hint + ")" }
+func (e *AuthorizationError) Error() string { return e.Why }
+
+// Hint is what a person does about it.
+func (e *AuthorizationError) Hint() string { return e.hint }
 
 // Options of an authority.
 type Options struct {
@@ -92,7 +95,7 @@ func (a *Authority) unattended() bool { return a.conf.Grant == GrantCredentials 
 
 // needLogin is the error that asks a person to log in.
 func (a *Authority) needLogin(why string) error {
-	return &AuthorizationError{Server: a.Server, Why: why, Hint: "a person runs `myc mcp login " + a.Server + "` in a terminal of their own"}
+	return &AuthorizationError{Server: a.Server, Why: why, hint: "a person runs `myc mcp login " + a.Server + "` in a terminal of their own"}
 }
 
 // renewBefore is how long before its end a token is renewed, so that it is still valid when it arrives.
@@ -263,7 +266,7 @@ func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (st
 	case c.insufficient && held != nil && held.Access == sent && len(a.addable(held, missing)) == 0:
 		return "", &AuthorizationError{
 			Server: a.Server, Why: "it asks for a scope that our token already has, or that oauth.scopes leaves out",
-			Hint: "the operator widens oauth.scopes, or the rights of the account there",
+			hint: "the operator widens oauth.scopes, or the rights of the account there",
 		}
 	case c.insufficient && !a.unattended():
 		if held != nil && held.Access != sent {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/text"
 )
 
 // The grants by which we get a token for a server.
@@ -35,22 +36,24 @@ func (o *Config) Check() error {
 	variable := func(s string) bool { return strings.Contains(s, "${") }
 	switch {
 	case o.Grant != "" && o.Grant != GrantCode && o.Grant != GrantCredentials:
-		return fmt.Errorf("oauth.grant is %.40q (hint: write %s or %s)", o.Grant, GrantCode, GrantCredentials)
+		return text.Hinted(fmt.Errorf("oauth.grant is %.40q", o.Grant), "write "+GrantCode+" or "+GrantCredentials)
 	case o.ClientSecret != "" && o.PrivateKey != "":
-		return errors.New("oauth has clientSecret and privateKey (hint: keep one of them)")
+		return text.Hinted(errors.New("oauth has clientSecret and privateKey"), "keep one of them")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.ClientID == "":
-		return errors.New("oauth has a secret and no clientId (hint: write the clientId that it belongs to)")
+		return text.Hinted(errors.New("oauth has a secret and no clientId"), "write the clientId that it belongs to")
 	case (o.ClientSecret != "" || o.PrivateKey != "") && o.Issuer == "":
-		return errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere (hint: write issuer: the URL of the authorization server that the client is registered at)")
+		return text.Hinted(errors.New("oauth has a secret and no issuer, so that the server could have it sent anywhere"),
+			"write issuer: the URL of the authorization server that the client is registered at")
 	case o.Grant == GrantCredentials && o.ClientSecret == "" && o.PrivateKey == "":
 		return errors.New("oauth.grant client_credentials needs clientId with clientSecret or privateKey")
 	case o.KeyID != "" && o.PrivateKey == "":
-		return errors.New("oauth.keyId names no key (hint: write privateKey, or remove keyId)")
+		return text.Hinted(errors.New("oauth.keyId names no key"), "write privateKey, or remove keyId")
 	}
 	if o.Issuer != "" && !variable(o.Issuer) {
 		u, err := url.Parse(o.Issuer)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname())) {
-			return errors.New("oauth.issuer is not an https address (hint: write it as the authorization server names itself, for instance https://login.example.com)")
+			return text.Hinted(errors.New("oauth.issuer is not an https address"),
+				"write it as the authorization server names itself, for instance https://login.example.com")
 		}
 	}
 	if o.Redirect != "" && !variable(o.Redirect) {
@@ -60,12 +63,12 @@ func (o *Config) Check() error {
 	}
 	for _, s := range o.Scopes {
 		if !isScope(s) && !variable(s) {
-			return fmt.Errorf("oauth.scopes names %.40q (hint: a scope has no spaces and no quotes; write one per entry)", s)
+			return text.Hinted(fmt.Errorf("oauth.scopes names %.40q", s), "a scope has no spaces and no quotes; write one per entry")
 		}
 	}
 	for _, h := range o.Hosts {
 		if h == "" || strings.ContainsAny(h, "/@ *?#") {
-			return fmt.Errorf("oauth.hosts names %.60q (hint: write a host, or host:port, without scheme and path)", h)
+			return text.Hinted(fmt.Errorf("oauth.hosts names %.60q", h), "write a host, or host:port, without scheme and path")
 		}
 	}
 	return nil
@@ -76,7 +79,8 @@ func checkRedirect(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" || !httpclient.IsLoopback(u.Hostname()) || u.Port() == "" ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("oauth.redirect is %.80q (hint: write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine)", s)
+		return text.Hinted(fmt.Errorf("oauth.redirect is %.80q", s),
+			"write it as it is registered, like http://127.0.0.1:8765/callback; it must be on this machine")
 	}
 	return nil
 }

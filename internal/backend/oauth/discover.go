@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/text"
 )
 
 // maxMetadata bounds a metadata document, in bytes.
@@ -139,8 +140,9 @@ func (a *Authority) choose(servers []string) (string, error) {
 	case slices.Contains(servers, a.conf.Issuer):
 		return a.conf.Issuer, nil
 	}
-	return "", fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s (hint: correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there)",
+	err := fmt.Errorf("it names the authorization server %s, and oauth.issuer is %s",
 		httpclient.VisibleHost(servers[0]), httpclient.VisibleHost(a.conf.Issuer))
+	return "", text.Hinted(err, "correct oauth.issuer if the server has moved to another one; write it letter by letter as it is there")
 }
 
 // wellKnown is a well-known address (RFC 8615): the name stands between the host and the path.

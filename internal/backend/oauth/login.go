@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/text"
 )
 
 // Login is a request to a person to authorize us.
@@ -75,7 +75,7 @@ func (a *Authority) Begin(ctx context.Context, redirect string) (Login, error) {
 	}
 	l, err := a.begin(ctx, redirect)
 	if err != nil {
-		return Login{}, errors.New(a.live.Text(err.Error()))
+		return Login{}, a.live.Error(err)
 	}
 	return l, nil
 }
@@ -182,7 +182,7 @@ func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err er
 // End takes the query with which the browser came back, and gets the tokens that its code is worth.
 func (a *Authority) End(ctx context.Context, query string) error {
 	if err := a.end(ctx, query); err != nil {
-		return errors.New(a.live.Text(err.Error()))
+		return a.live.Error(err)
 	}
 	return nil
 }
@@ -197,7 +197,8 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	pl := a.takeLogin(q.Get("state"))
 	switch {
 	case pl == nil:
-		return errors.New("the browser's answer belongs to no pending login: it is too late, was used already, or comes from somebody else (hint: log in again)")
+		return text.Hinted(errors.New("the browser's answer belongs to no pending login: "+
+			"it is too late, was used already, or comes from somebody else"), "log in again")
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
 		return errors.New("the browser's answer has a parameter twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/text"
 )
 
 // register sets our client at the authorization server: the client of the configuration, the address of its metadata document, the
@@ -37,8 +38,8 @@ func (a *Authority) register(ctx context.Context, f *discovery, last, next *gran
 	case last != nil && next.ClientID != "" && next.ClientID != id && last.Redirect == next.Redirect && last.ClientSecret == "":
 		return nil // a registration belongs to its issuer and its redirect; one with a secret may expire
 	case f.issuer.Register == "":
-		return fmt.Errorf("authorization server %s registers no clients by itself (hint: register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered)",
-			httpclient.VisibleHost(f.issuer.Issuer))
+		return text.Hinted(fmt.Errorf("authorization server %s registers no clients by itself", httpclient.VisibleHost(f.issuer.Issuer)),
+			"register one there, and write its id as clientId in the entry's oauth, with redirect as it was registered")
 	}
 	return a.registerClient(ctx, f, next)
 }
@@ -81,7 +82,8 @@ func (a *Authority) registerClient(ctx context.Context, f *discovery, next *gran
 	err = readJSON(res.Body, maxToken, &r)
 	switch {
 	case res.StatusCode != http.StatusCreated && res.StatusCode != http.StatusOK:
-		return fmt.Errorf("register: the authorization server answers HTTP %d %s (hint: register a client there by hand, and write its id as clientId in the entry's oauth)", res.StatusCode, errorCode(r.Error))
+		return text.Hinted(fmt.Errorf("register: the authorization server answers HTTP %d %s", res.StatusCode, errorCode(r.Error)),
+			"register a client there by hand, and write its id as clientId in the entry's oauth")
 	case err != nil:
 		return fmt.Errorf("register: %w", err)
 	case !isSecretText(r.ClientID) || r.ClientSecret != "" && !isSecretText(r.ClientSecret):

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/text"
 )
 
 // grant is what an authorization server gave us for one server.
@@ -72,7 +73,7 @@ func (s tokenStore) load() (*grant, error) {
 	}
 	var g grant
 	if err := json.Unmarshal(b, &g, json.RejectUnknownMembers(true)); err != nil || !isSecretText(g.Access) {
-		return nil, fmt.Errorf("read token: %s is damaged (hint: delete it, and log in again)", s.file())
+		return nil, text.Hinted(fmt.Errorf("read token: %s is damaged", s.file()), "delete it, and log in again")
 	}
 	return &g, nil
 }

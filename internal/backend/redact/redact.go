@@ -1,15 +1,18 @@
-// Package redact keeps configured secrets out of what people and agents read: it replaces each value by the name under which it was
-// configured.
+// Package redact keeps secrets out of what people and agents read: it replaces each configured value by the name under which it was
+// configured, and masks what has the form of a secret.
 package redact
 
 import (
 	"bytes"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 // minSecret is the least length of a value that is replaced. Shorter values ("1", "en") are not secrets, and replacing them would make
@@ -57,12 +60,22 @@ func (r *Redactor) Add(value, name string) {
 	}
 }
 
-// Text replaces every value in s.
-func (r Redactor) Text(s string) string {
+// Text replaces every value in s, and what has the form of a secret.
+func (r Redactor) Text(s string) string { return credential.Mask(r.Known(s)) }
+
+// Known replaces every value in s. What has the form of a secret stays: it is for texts that clients get as the server wrote them.
+func (r Redactor) Known(s string) string {
 	for _, p := range r.pairs {
 		s = strings.ReplaceAll(s, p.value, p.name)
 	}
 	return r.live.Text(s)
+}
+
+// Error is an error without the values, in its text and in its hint. It wraps nothing.
+func (r Redactor) Error(err error) error { return redactedError(err, r.Text) }
+
+func redactedError(err error, redact func(string) string) error {
+	return text.Hinted(errors.New(redact(err.Error())), redact(text.HintOf(err)))
 }
 
 // JSON replaces every value in a JSON text. It returns b itself if b has none.
@@ -138,12 +151,10 @@ func (l *Live) replace(b []byte) []byte {
 // Text replaces every value in s.
 func (l *Live) Text(s string) string { return string(l.replace([]byte(s))) }
 
-// excerpt shortens what a server said for an error text.
-func Excerpt(b []byte) string {
-	const most = 300
-	s := Printable(string(b))
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return s
+// Error is an error without the values and without what has the form of a secret, in its text and in its hint. It wraps nothing.
+func (l *Live) Error(err error) error {
+	return redactedError(err, func(s string) string { return credential.Mask(l.Text(s)) })
 }
+
+// Excerpt shortens what a server said for an error text. It masks before it cuts: half of a secret has no form.
+func Excerpt(b []byte) string { return text.Truncate(credential.Mask(Printable(string(b))), 300) }

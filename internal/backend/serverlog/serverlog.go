@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/credential"
+	"mycelium/internal/text"
 )
 
 // Bounds of what is kept of a server's stderr on disk, in bytes: a file and the file before it, of logSize each. A longer line than
@@ -126,6 +128,7 @@ func (l *Log) Close() {
 type Writer struct {
 	log     *Log
 	secrets redact.Redactor
+	forms   credential.Lines
 	buf     []byte
 	skip    bool // the rest of a long line is skipped
 }
@@ -167,12 +170,12 @@ func (l *Writer) flush(cut bool) {
 	}
 	// Secrets are replaced before the line is cut, so that no part of one is left. A value that does not end in what was collected lies
 	// behind the cut.
-	text := l.secrets.Text(string(l.buf))
-	if cut || len(text) > lineSize {
-		text = text[:min(len(text), lineSize)] + " […]"
+	line := l.forms.Mask(l.secrets.Known(string(l.buf)))
+	if cut || len(line) > lineSize {
+		line = text.Prefix(line, lineSize) + " […]"
 	}
-	if text = strings.TrimRight(redact.Printable(text), " \t\n"); text != "" {
-		l.log.write(text)
+	if line = strings.TrimRight(redact.Printable(line), " \t\n"); line != "" {
+		l.log.write(line)
 	}
 	l.buf, l.skip = l.buf[:0], cut
 }

@@ -67,11 +67,11 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 			for i, group := range list.elems {
 				handlers := group.get("hooks")
 				switch {
-				case s.isOurs(group.get("command").str(text)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
+				case s.isOurs(handlerAt(text, &group)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
 					return cut(text, &list, i)
 				case handlers != nil:
 					for j := range handlers.elems {
-						if s.isOurs(handlers.elems[j].get("command").str(text)) {
+						if s.isOurs(handlerAt(text, &handlers.elems[j])) {
 							return cut(text, handlers, j)
 						}
 					}
@@ -101,13 +101,28 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 }
 
 func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {
-	return !slices.ContainsFunc(handlers.elems, func(h jsonNode) bool { return !s.isOurs(h.get("command").str(text)) })
+	return !slices.ContainsFunc(handlers.elems, func(h jsonNode) bool { return !s.isOurs(handlerAt(text, &h)) })
 }
 
 // handler is one handler in a file; ours says that it runs our hook.
 type handler struct {
 	harness.Handler
 	ours bool
+}
+
+// handlerAt is the handler that a value of a file is, as far as it stands in the value.
+func handlerAt(text []byte, n *jsonNode) harness.Handler {
+	h := harness.Handler{Command: n.get("command").str(text), Blocks: n.get("onFailure").str(text) == "block"}
+	if t := n.get("timeout"); t != nil {
+		h.Timeout = string(t.raw(text))
+	}
+	if args := n.get("args"); args != nil {
+		h.Args = []string{}
+		for i := range args.elems {
+			h.Args = append(h.Args, args.elems[i].str(text))
+		}
+	}
+	return h
 }
 
 // handlers are all handlers of a file, in their order.
@@ -124,11 +139,9 @@ func (s *Setup) handlers(text []byte) ([]handler, error) {
 	for _, event := range hooks.members {
 		for i, group := range event.value.elems {
 			add := func(j int, h *jsonNode) {
-				found := harness.Handler{Event: event.name, Group: i, Index: j, Command: h.get("command").str(text), Matcher: group.get("matcher").str(text)}
-				if t := h.get("timeout"); t != nil {
-					found.Timeout = string(t.raw(text))
-				}
-				out = append(out, handler{found, s.isOurs(found.Command)})
+				found := handlerAt(text, h)
+				found.Event, found.Group, found.Index, found.Matcher = event.name, i, j, group.get("matcher").str(text)
+				out = append(out, handler{found, s.isOurs(found)})
 			}
 			if s.Agent.Hooks.Flat {
 				add(0, &group)

@@ -12,10 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/web"
 	"mycelium/internal/rawjson"
 )
 
@@ -26,6 +29,9 @@ type Setup struct {
 	Dir       string              // project folder, absolute
 	Environ   []string            // HOME, and what moves an agent's configuration
 	Myc       string              // our program, absolute
+	Small     string              // the small program, absolute; "": there is none, and Myc answers the events
+	Version   string              // of the agent, which says what its configuration may hold; "": not known
+	Addr      string              // host and port where the daemon takes events over HTTP from a session with a token; "": nowhere
 	Gateway   string              // how our gateway's entry among the agent's MCP servers is called
 	State     string              // folder outside of the project for the notes of what was written
 	Protected []harness.Protected // what no agent may touch: the agent's own deny entries say it too, where it has such entries
@@ -47,20 +53,27 @@ type FileError struct {
 func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// command is the line that an agent runs at an event. An agent gives it to a shell.
-func (s *Setup) command(event string) string {
-	words := []string{s.Myc, "hook", s.Agent.Name}
+// runs is what the entry for an event runs.
+func (s *Setup) runs(event string) harness.Runs {
+	r := harness.Runs{Program: s.Small, Args: []string{s.Agent.Name}, Shell: !s.Agent.TakesArgs(s.Version)}
+	if s.Addr != "" && s.Agent.Posts(s.Version, event) {
+		r.URL = web.URL(s.Addr, s.Agent.Name, event, s.Agent.Pinned(event), s.Gateway)
+		r.Headers = [][2]string{{"Authorization", "Bearer $" + hook.TokenVar}}
+		for _, h := range web.Headers(s.Agent) {
+			r.Headers = append(r.Headers, [2]string{h[0], "$" + h[1]})
+		}
+	}
+	if s.Small == "" {
+		r.Program, r.Args = s.Myc, []string{"hook", s.Agent.Name}
+	}
 	if !s.User {
-		words = append(words, "-C", s.Dir)
+		r.Args = append(r.Args, "-C", s.Dir)
 	}
-	words = append(words, "--event", event, "--limit", s.Agent.Pinned(event).String())
+	r.Args = append(r.Args, "--event", event, "--limit", s.Agent.Pinned(event).String())
 	if s.Gateway != "" {
-		words = append(words, "--gateway", s.Gateway)
+		r.Args = append(r.Args, "--gateway", s.Gateway)
 	}
-	for i, w := range words {
-		words[i] = harness.ShellWord(w)
-	}
-	return strings.Join(words, " ")
+	return r
 }
 
 // shellWords splits a line as harness.ShellWord wrote it; ok is false for one that a shell would do more with.
@@ -99,16 +112,22 @@ func shellWords(line string) (words []string, ok bool) {
 	return words, !in
 }
 
-// names under which our program is installed.
-var programNames = []string{"myc", "mycelium", "mycelium-cli"}
-
-// isOurs reports whether a command line is one of ours for this agent, whichever version wrote it.
-func (s *Setup) isOurs(line string) bool {
-	words, ok := shellWords(line)
-	if !ok || len(words) < 3 || words[1] != "hook" || words[2] != s.Agent.Name {
-		return false
+// words are the program and the arguments of a handler; nil for a line that a shell would do more with.
+func words(h harness.Handler) []string {
+	if h.Args != nil {
+		return append([]string{h.Command}, h.Args...)
 	}
-	return words[0] == s.Myc || slices.Contains(programNames, filepath.Base(words[0]))
+	w, _ := shellWords(h.Command)
+	return w
+}
+
+// isOurs reports whether a handler runs our hook for this agent, whichever version wrote it.
+func (s *Setup) isOurs(h harness.Handler) bool {
+	w := words(h)
+	if len(w) >= 2 && (w[0] == s.Small || filepath.Base(w[0]) == hook.Small) {
+		return w[1] == s.Agent.Name
+	}
+	return len(w) >= 3 && w[1] == "hook" && w[2] == s.Agent.Name && (w[0] == s.Myc || slices.Contains(hook.Programs[:], filepath.Base(w[0])))
 }
 
 // files are where this installation writes.
@@ -149,7 +168,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		}
 	}
 	for _, event := range s.Agent.Events() {
-		if text, err = addElement(text, s.Agent.Hooks.Comments, []string{"hooks", event}, s.Agent.Entry(event, s.command(event))); err != nil {
+		if text, err = addElement(text, s.Agent.Hooks.Comments, []string{"hooks", event}, s.Agent.Entry(event, s.runs(event))); err != nil {
 			return nil, err
 		}
 	}
@@ -285,11 +304,34 @@ func (e *edit) write() (did string, err error) {
 	return "changed", nil
 }
 
+// direct are the variables with which an agent posts its events to no proxy. Settings of the project may name one, which would read the
+// token, and could consent to everything.
+func (s *Setup) direct() map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		out[name] = "127.0.0.1"
+		for _, kv := range s.Environ {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok && v != "" {
+				out[name] = "127.0.0.1," + v
+			}
+		}
+	}
+	return out
+}
+
 // Settings is what Install would write, as a settings file of Claude Code of its own for one run. Such a file stands above those of the
 // user and of the project, so it also says that hooks are on.
 func (s *Setup) Settings() ([]byte, error) {
+	own := map[string]any{"disableAllHooks": false}
+	if s.Addr != "" {
+		own["env"] = s.direct()
+	}
+	text, err := json.Marshal(own, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, fmt.Errorf("write settings: %w", err)
+	}
 	var n note
-	text, err := s.install("", []byte("{\n  \"disableAllHooks\": false\n}\n"), &n)
+	text, err = s.install("", append(text, '\n'), &n)
 	if err != nil {
 		return nil, fmt.Errorf("write settings: %w", err)
 	}

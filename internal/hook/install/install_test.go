@@ -106,9 +106,9 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 			t.Fatalf("%d entries, %v; want %d", len(handlers), err, len(s.Agent.Events()))
 		}
 		for _, h := range handlers {
-			words, ok := shellWords(h.Command)
+			words := words(h.Handler)
 			want := []string{"--event", h.Event, "--limit", s.Agent.Pinned(h.Event).String(), "--gateway", "mycelium"}
-			if !ok || words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
+			if words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
 				t.Errorf("%s: %q, time-out %s", h.Event, words, h.Timeout)
 			}
 			if in := slices.Contains(words, s.Dir); in == s.User {
@@ -378,7 +378,7 @@ func TestShellWords(t *testing.T) {
 	})
 	for _, line := range []string{"/myc hook claude; rm x", "$(x) hook claude", "\"myc\" hook claude", "/myc hook claude > /dev/null", "myc hook", "/x/guard hook claude", "/myc hook codex", "/myc 'hook claude'"} {
 		s, _ := newSetup(t, "claude", false)
-		if s.isOurs(line) {
+		if s.isOurs(harness.Handler{Command: line}) {
 			t.Errorf("%q is taken for ours", line)
 		}
 	}
@@ -443,6 +443,27 @@ func TestLawInstallAndUninstall(t *testing.T) {
 			t.Fatalf("%v\n%s\nbecame\n%s\nthrough\n%s", err, before, after, during)
 		}
 	})
+}
+
+// TestHostileFiles: a file that is made to break a reader is refused.
+func TestHostileFiles(t *testing.T) {
+	for _, comments := range []bool{false, true} {
+		for _, piece := range []string{"[", `{"a":`, `["]",`} {
+			if _, err := parseJSON([]byte(strings.Repeat(piece, 3<<20)), comments); err == nil {
+				t.Errorf("%s again and again is read", piece)
+			}
+		}
+		for _, text := range []string{`{"a":1,"a":2}`, `{"a":1} x`, `{"a":`, `{"a":"` + "\xff" + `"}`} {
+			if _, err := parseJSON([]byte(text), comments); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	for _, text := range []string{"a = " + strings.Repeat("[", 3<<20), strings.Repeat("[", 3<<20), "a = \"\"\"x", "[a", "a = 1 b = 2", "= 1"} {
+		if _, err := tomlTables([]byte(text)); !errors.Is(err, errTOML) {
+			t.Errorf("%.20s: %v", text, err)
+		}
+	}
 }
 
 func FuzzParseJSON(f *testing.F) {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 
 	"mycelium/internal/rawjson"
 )
@@ -30,193 +32,87 @@ type jsonMember struct {
 	value jsonNode
 }
 
-// maxJSONDepth bounds nesting: nobody's settings come near it.
-const maxJSONDepth = 200
+// The bounds of a file: nobody's settings come near them.
+const (
+	maxJSONDepth = 200
+	maxJSONLists = 50_000 // objects and arrays; what blanks comments has no bound of its own on how deep they are nested
+)
 
-// jsonReader reads a text with comments, and commas before a closing bracket, where the agent does too.
-type jsonReader struct {
-	text     []byte
-	at       int
-	comments bool
+// withoutMark is a text whose byte order mark is blank.
+func withoutMark(text []byte) []byte {
+	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+		return append([]byte("   "), text[3:]...)
+	}
+	return text
 }
 
-// parseJSON reads a whole text. An empty one has a zero kind. Names that stand twice are refused: nobody knows which one the agent reads.
+// parseJSON reads a whole text, with comments, and commas before a closing bracket, where the agent does too. An empty one has a zero kind.
+// Names that stand twice are refused: nobody knows which one the agent reads.
 func parseJSON(text []byte, comments bool) (jsonNode, error) {
-	r := jsonReader{text: text, comments: comments}
-	if err := r.space(); err != nil {
-		return jsonNode{}, err
-	}
-	if r.at == len(text) {
+	plain := withoutMark(text)
+	if len(bytes.TrimSpace(plain)) == 0 {
 		return jsonNode{}, nil
 	}
-	n, err := r.value(0)
-	if err == nil {
-		err = r.space()
-	}
-	if err == nil && r.at < len(text) {
-		err = r.fault("something stands behind the end")
-	}
-	return n, err
-}
-
-// fault is an error with the line.
-func (r *jsonReader) fault(format string, args ...any) error {
-	return fmt.Errorf("line %d: %s", 1+bytes.Count(r.text[:min(r.at, len(r.text))], []byte("\n")), fmt.Sprintf(format, args...))
-}
-
-// peek is the next byte; 0 at the end.
-func (r *jsonReader) peek() byte {
-	if r.at < len(r.text) {
-		return r.text[r.at]
-	}
-	return 0
-}
-
-// space skips what has no meaning.
-func (r *jsonReader) space() error {
-	for r.at < len(r.text) {
-		rest := r.text[r.at:]
-		switch {
-		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
-			r.at++
-		case r.at == 0 && bytes.HasPrefix(rest, []byte("\xef\xbb\xbf")):
-			r.at += 3
-		case r.comments && bytes.HasPrefix(rest, []byte("//")):
-			if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-				r.at += i
-			} else {
-				r.at = len(r.text)
-			}
-		case r.comments && bytes.HasPrefix(rest, []byte("/*")):
-			i := bytes.Index(rest, []byte("*/"))
-			if i < 2 {
-				return r.fault("a comment does not end")
-			}
-			r.at += i + 2
-		default:
-			return nil
+	if comments { // become blanks: every place stays what it is
+		if bytes.Count(plain, []byte("[")) > maxJSONLists || bytes.Count(plain, []byte("{")) > maxJSONLists {
+			return jsonNode{}, errors.New("it has too many lists")
 		}
-	}
-	return nil
-}
-
-func (r *jsonReader) value(depth int) (jsonNode, error) {
-	if depth > maxJSONDepth {
-		return jsonNode{}, r.fault("nested too deeply")
-	}
-	n := jsonNode{kind: r.peek(), start: r.at}
-	var err error
-	switch n.kind {
-	case '{':
-		err = r.object(&n, depth)
-	case '[':
-		err = r.array(&n, depth)
-	case '"':
-		_, err = r.string()
-	default:
-		err = r.literal()
-	}
-	n.end = r.at
-	return n, err
-}
-
-// list reads what stands between brackets; item reads one of them.
-func (r *jsonReader) list(closing byte, item func() error) error {
-	r.at++
-	for first := true; ; first = false {
-		if err := r.space(); err != nil {
-			return err
-		}
-		if r.peek() == closing {
-			r.at++
-			return nil
-		}
-		if !first {
-			if r.peek() != ',' {
-				return r.fault("a comma or %q is missing", string(closing))
-			}
-			r.at++
-			if err := r.space(); err != nil {
-				return err
-			}
-			if r.comments && r.peek() == closing {
-				r.at++
-				return nil
-			}
-		}
-		if err := item(); err != nil {
-			return err
-		}
-	}
-}
-
-func (r *jsonReader) object(n *jsonNode, depth int) error {
-	seen := map[string]bool{}
-	return r.list('}', func() error {
-		m := jsonMember{start: r.at}
 		var err error
-		if m.name, err = r.string(); err != nil {
-			return err
+		if plain, err = hujson.Standardize(append(bytes.Clone(plain), '\n')); err != nil {
+			return jsonNode{}, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 		}
-		if seen[m.name] {
-			return r.fault("%q stands there twice", m.name)
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(plain))
+	n, err := readNode(d, plain)
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF {
+			return n, nil
+		} else if err == nil {
+			err = errors.New("something stands behind the end")
 		}
-		seen[m.name] = true
-		if err := r.space(); err != nil {
-			return err
+	}
+	at := d.InputOffset()
+	var fault *jsontext.SyntacticError
+	if errors.As(err, &fault) {
+		at = fault.ByteOffset
+	}
+	return n, fmt.Errorf("line %d: %s", 1+bytes.Count(plain[:min(int(at), len(plain))], []byte("\n")), strings.TrimPrefix(err.Error(), "jsontext: "))
+}
+
+// readNode reads the next value of a text.
+func readNode(d *jsontext.Decoder, text []byte) (n jsonNode, err error) {
+	n.kind = byte(d.PeekKind())
+	switch {
+	case d.StackDepth() > maxJSONDepth:
+		return n, errors.New("nested too deeply")
+	case n.kind != '{' && n.kind != '[':
+		v, err := d.ReadValue()
+		n.end = int(d.InputOffset())
+		n.start = n.end - len(v)
+		return n, err
+	}
+	if _, err = d.ReadToken(); err != nil {
+		return n, err
+	}
+	n.start = int(d.InputOffset()) - 1
+	for kind := d.PeekKind(); kind != '}' && kind != ']'; kind = d.PeekKind() {
+		item, err := readNode(d, text)
+		if err != nil {
+			return n, err
 		}
-		if r.peek() != ':' {
-			return r.fault("a colon is missing behind %q", m.name)
+		if n.kind == '[' {
+			n.elems = append(n.elems, item)
+			continue
 		}
-		r.at++
-		if err := r.space(); err != nil {
-			return err
+		m := jsonMember{name: item.str(text), start: item.start}
+		if m.value, err = readNode(d, text); err != nil {
+			return n, err
 		}
-		m.value, err = r.value(depth + 1)
 		n.members = append(n.members, m)
-		return err
-	})
-}
-
-func (r *jsonReader) array(n *jsonNode, depth int) error {
-	return r.list(']', func() error {
-		v, err := r.value(depth + 1)
-		n.elems = append(n.elems, v)
-		return err
-	})
-}
-
-func (r *jsonReader) string() (string, error) {
-	if r.peek() != '"' {
-		return "", r.fault("a text in double quotes is missing")
 	}
-	for i := r.at + 1; i < len(r.text); i++ {
-		switch r.text[i] {
-		case '\\':
-			i++
-		case '"':
-			var s string
-			if err := json.Unmarshal(r.text[r.at:i+1], &s); err != nil {
-				return "", r.fault("a text cannot be read")
-			}
-			r.at = i + 1
-			return s, nil
-		}
-	}
-	return "", r.fault("a text does not end")
-}
-
-// literal reads a number, true, false or null.
-func (r *jsonReader) literal() error {
-	i := r.at
-	for i < len(r.text) && strings.IndexByte(" \t\r\n,]}/", r.text[i]) < 0 {
-		i++
-	}
-	if word := jsontext.Value(r.text[r.at:i]); len(word) == 0 || !word.IsValid() || strings.IndexByte(`{["`, word[0]) >= 0 {
-		return r.fault("%.40q is no value", string(word))
-	}
-	r.at = i
-	return nil
+	_, err = d.ReadToken()
+	n.end = int(d.InputOffset())
+	return n, err
 }
 
 // get is a member of an object; nil if it has none of that name.

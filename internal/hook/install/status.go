@@ -100,13 +100,16 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 			continue
 		}
 		for _, h := range found {
-			words, _ := shellWords(h.Command)
+			words := words(h.Handler)
 			programs[words[0]] = true
 			if h.Matcher != "" && h.Matcher != "*" {
 				bad(again, "the entry for %s is for %q only", event, h.Matcher)
 			}
 			if want := s.Agent.Timeout(event); h.Timeout != want {
 				bad(again, "the time-out of %s is %s, and %s was pinned: the answer may come too late, and then the tool runs", event, orNone(h.Timeout), want)
+			}
+			if s.Agent.SaysOnFailure() && !h.Blocks {
+				bad(again, "the entry for %s does not say that a hook that fails blocks the tool (onFailure)", event)
 			}
 			i := slices.Index(words, "--event")
 			if i < 0 || i+1 == len(words) || words[i+1] != event {
@@ -141,7 +144,7 @@ func (s *Setup) statusSwitches(text []byte, bad func(hint, format string, args .
 	list := s.Agent.Hooks.Disabled
 	if off := lookup(&root, list); list != nil && off != nil {
 		for i := range off.elems {
-			if name := off.elems[i].str(text); s.isOurs(name) || strings.HasPrefix(name, harness.HookName("")) {
+			if name := off.elems[i].str(text); s.isOurs(harness.Handler{Command: name}) || strings.HasPrefix(name, harness.HookName("")) {
 				path := strings.Join(list, ".")
 				bad("take it out of "+path, "%s switches %q off", path, name)
 			}

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"mycelium/internal/harness"
 	"mycelium/internal/rawjson"
@@ -104,161 +105,57 @@ type tomlTable struct {
 	line   int
 	start  int               // of its header
 	own    int               // behind the header and the lines that follow it without a gap
-	values map[string]string // by key as written; strings without their quotes
+	values map[string]string // by key, its parts joined by dots; of plain values only
 }
 
-// errTOML is the error of a file that is no TOML, as far as we look.
+// errTOML is the error of a file that is no TOML.
 var errTOML = errors.New("cannot be read as TOML")
 
-// tomlTables finds the tables of a file. It knows where strings, comments and brackets begin and end, and checks no more.
+// tomlTables finds the tables of a file.
 func tomlTables(text []byte) ([]tomlTable, error) {
 	tables := []tomlTable{{line: 1, values: map[string]string{}}}
-	line := 0
-	for at := 0; at < len(text); {
-		line++
-		end, err := tomlLine(text, at)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w: %w", line, errTOML, err)
+	var p unstable.Parser
+	p.Reset(withoutMark(text))
+	for p.NextExpression() {
+		n := p.Expression()
+		if n.Kind != unstable.KeyValue {
+			name, first := keyOf(n)
+			line := bytes.LastIndexByte(text[:first], '\n') + 1
+			tables = append(tables, tomlTable{
+				name: name, line: 1 + bytes.Count(text[:first], []byte("\n")), start: line, own: lineEnd(text, first), values: map[string]string{},
+			})
+			continue
 		}
-		raw := text[at:end]
-		trimmed := bytes.TrimSpace(raw)
 		t := &tables[len(tables)-1]
-		switch {
-		case len(trimmed) == 0 || trimmed[0] == '#':
-		case trimmed[0] == '[':
-			name, err := tomlHeader(string(trimmed))
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w: %w", line, errTOML, err)
-			}
-			tables = append(tables, tomlTable{name: name, line: line, start: at, own: end, values: map[string]string{}})
-		default:
-			key, value, ok := bytes.Cut(trimmed, []byte("="))
-			if !ok {
-				return nil, fmt.Errorf("line %d: %w: no key and value", line, errTOML)
-			}
-			t.values[strings.TrimSpace(string(key))] = tomlPlain(string(value))
-			if t.own == at {
-				t.own = end
-			}
+		name, _ := keyOf(n)
+		t.values[strings.Join(name, ".")] = string(n.Value().Data)
+		from, to := int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
+		if bytes.LastIndexByte(text[:from], '\n')+1 == t.own {
+			t.own = lineEnd(text, to)
 		}
-		line += bytes.Count(raw, []byte("\n")) - 1
-		if !bytes.HasSuffix(raw, []byte("\n")) {
-			line++
-		}
-		at = end
 	}
-	return tables, nil
+	var fault *unstable.ParserError
+	if errors.As(p.Error(), &fault) {
+		return nil, fmt.Errorf("line %d: %w: %w", p.Shape(p.Range(fault.Highlight)).Start.Line, errTOML, fault)
+	}
+	return tables, p.Error()
 }
 
-// tomlPlain is a value without its quotes and its comment; a longer one is good for nothing but to be there.
-func tomlPlain(v string) string {
-	v = strings.TrimSpace(v)
-	if v != "" && (v[0] == '"' || v[0] == '\'') {
-		if i := strings.IndexByte(v[1:], v[0]); i >= 0 {
-			return v[1 : 1+i]
+// keyOf is the name of a table or of a value, by its parts, and where it begins.
+func keyOf(n *unstable.Node) (name []string, at int) {
+	for key := n.Key(); key.Next(); {
+		if name == nil {
+			at = int(key.Node().Raw.Offset)
 		}
+		name = append(name, string(key.Node().Data))
 	}
-	v, _, _ = strings.Cut(v, "#")
-	return strings.TrimSpace(v)
+	return name, at
 }
 
-// tomlLine is the end of the logical line that begins at a place: behind its line break, and that of every line of a value that goes on.
-func tomlLine(text []byte, at int) (int, error) {
-	depth, header := 0, bytes.HasPrefix(bytes.TrimLeft(text[at:], " \t"), []byte("["))
-	for i := at; i < len(text); {
-		switch c := text[i]; c {
-		case '\n':
-			if i++; depth <= 0 || header {
-				return i, nil
-			}
-		case '#':
-			n := bytes.IndexByte(text[i:], '\n')
-			if n < 0 {
-				n = len(text) - i
-			}
-			i += n
-		case '"', '\'':
-			n := tomlString(text[i:])
-			if n == 0 {
-				return 0, errors.New("a text does not end")
-			}
-			i += n
-		case '[', '{':
-			depth++
-			i++
-		case ']', '}':
-			depth--
-			i++
-		default:
-			i++
-		}
+// lineEnd is where the line of a place ends, behind its line break.
+func lineEnd(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
 	}
-	if depth > 0 && !header {
-		return 0, errors.New("a bracket is not closed")
-	}
-	return len(text), nil
-}
-
-// tomlString is the length of the string that a text begins with; 0 for one without an end.
-func tomlString(text []byte) int {
-	q := text[:1]
-	long := bytes.Repeat(q, 3)
-	if bytes.HasPrefix(text, long) {
-		for i := 3; i < len(text); i++ {
-			if q[0] == '"' && text[i] == '\\' {
-				i++
-			} else if bytes.HasPrefix(text[i:], long) {
-				return i + 3
-			}
-		}
-		return 0
-	}
-	for i := 1; i < len(text) && text[i] != '\n'; i++ {
-		if q[0] == '"' && text[i] == '\\' {
-			i++
-		} else if text[i] == q[0] {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// tomlHeader is the name in a header: [a.b."c d"] or [[a.b]].
-func tomlHeader(line string) ([]string, error) {
-	rest := strings.TrimLeft(line, "[")
-	var name []string
-	for {
-		rest = strings.TrimLeft(rest, " \t")
-		switch {
-		case rest == "":
-			return nil, errors.New("a header does not end")
-		case rest[0] == '"':
-			n := tomlString([]byte(rest))
-			s, err := strconv.Unquote(rest[:n])
-			if n == 0 || err != nil {
-				return nil, errors.New("a quoted name cannot be read")
-			}
-			name, rest = append(name, s), rest[n:]
-		case rest[0] == '\'':
-			n := tomlString([]byte(rest))
-			if n == 0 {
-				return nil, errors.New("a quoted name cannot be read")
-			}
-			name, rest = append(name, rest[1:n-1]), rest[n:]
-		default:
-			n := strings.IndexAny(rest, ".] \t")
-			if n <= 0 {
-				return nil, errors.New("a header names nothing")
-			}
-			name, rest = append(name, rest[:n]), rest[n:]
-		}
-		switch rest = strings.TrimLeft(rest, " \t"); {
-		case strings.HasPrefix(rest, "]"):
-			return name, nil
-		case strings.HasPrefix(rest, "."):
-			rest = rest[1:]
-		default:
-			return nil, errors.New("a header does not end")
-		}
-	}
+	return len(text)
 }

@@ -3,10 +3,11 @@ package fake
 import (
 	"fmt"
 	"net/http"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/text"
 )
 
 // answer is a message on its way to the client.
@@ -158,12 +159,9 @@ func chunks(s string) []string {
 	size := max(16, len(s)/100)
 	var out []string
 	for len(s) > size {
-		n := size
-		for !utf8.RuneStart(s[n]) {
-			n--
-		}
-		out = append(out, s[:n])
-		s = s[n:]
+		piece := text.Prefix(s, size)
+		out = append(out, piece)
+		s = s[len(piece):]
 	}
 	return append(out, s)
 }

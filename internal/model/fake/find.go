@@ -18,6 +18,22 @@ func Find(repository, name string) (string, error) {
 	if path == "" {
 		path = filepath.Join(repository, ".cache", "npm", "node_modules", ".bin", name)
 	}
+	return present(path, name, variable)
+}
+
+// FindNewest returns the newest version of an agent to test with: the one that MYCELIUM_TEST_NAME_NEWEST names, else the one that `make
+// test` installs in the repository.
+func FindNewest(repository, name string) (string, error) {
+	variable := "MYCELIUM_TEST_" + strings.ToUpper(name) + "_NEWEST"
+	path := os.Getenv(variable)
+	if path == "" {
+		path = filepath.Join(repository, ".cache", "npm", "newest", "node_modules", ".bin", name)
+	}
+	return present(path, name, variable)
+}
+
+// present is the absolute path of a program that is there.
+func present(path, name, variable string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
 		_, err = os.Stat(path) //nolint:gosec // the variable is there to name a program

@@ -1,39 +1,117 @@
-// Package failure is an error as people read it: what went wrong, how to mend it, and with which exit code the command ends.
+// Package failure is an error as people meet it: what went wrong, how to mend it, and of which kind it is. One table turns the
+// kind into the exit code of a command, the code of a JSON-RPC error and the status of an HTTP response.
 package failure
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
-// Exit codes of every command (cli.md).
+// Kind is the kind of a failure.
+type Kind int
+
+// The kinds.
 const (
-	ExitFailed = 1
-	ExitUsage  = 2
-	ExitDenied = 3
-	ExitConfig = 4
+	Other       Kind = iota // anything else
+	Usage                   // the command line or a request is malformed
+	Denied                  // a person or the policy does not allow it
+	Config                  // a file of the project is wrong
+	Invalid                 // a parameter has a value that cannot be used
+	NotFound                // what was named does not exist
+	NoRole                  // the role or skill does not exist here, or may not be taken
+	Conflict                // it is too late: what was named has changed
+	Unavailable             // the node is ending
 )
 
-// Error is an error with an exit code and, where one helps, a hint.
+// codes are what each surface shows for a kind. Exit codes are those of every command (docs/reference); the codes of JSON-RPC are
+// different for each kind, so that a client finds the kind again.
+var codes = [...]struct{ exit, rpc, http int }{
+	Other:       {1, rpc.CodeInternal, http.StatusInternalServerError},
+	Usage:       {2, rpc.CodeInvalidRequest, http.StatusBadRequest},
+	Denied:      {3, -32050, http.StatusForbidden},
+	Config:      {4, -32055, http.StatusInternalServerError},
+	Invalid:     {1, rpc.CodeInvalidParams, http.StatusBadRequest},
+	NotFound:    {1, -32053, http.StatusNotFound},
+	NoRole:      {1, -32051, http.StatusBadRequest},
+	Conflict:    {1, -32052, http.StatusConflict},
+	Unavailable: {1, -32054, http.StatusServiceUnavailable},
+}
+
+// Exit is the exit code of a command that fails in this way.
+func (k Kind) Exit() int { return codes[k].exit }
+
+// HTTP is the status of a response.
+func (k Kind) HTTP() int { return codes[k].http }
+
+// RPC is the code of a JSON-RPC error.
+func (k Kind) RPC() int { return codes[k].rpc }
+
+// Error is an error of a kind. Its hint, where there is one, is that of Err: see [text.HintOf].
 type Error struct {
-	Code int
+	Kind Kind
 	Err  error
-	Hint string
 }
 
-func (f *Error) Error() string { return f.Err.Error() }
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
 
-func (f *Error) Unwrap() error { return f.Err }
+// New returns an error of a kind. hint may be empty.
+func New(k Kind, err error, hint string) error { return &Error{k, text.Hinted(err, hint)} }
 
-func Usagef(format string, args ...any) error {
-	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+// Hint adds a hint to an error of no special kind.
+func Hint(err error, hint string) error { return New(Other, err, hint) }
+
+// Usagef is a usage error.
+func Usagef(format string, args ...any) error { return New(Usage, fmt.Errorf(format, args...), "") }
+
+// Of returns the outermost failure in an error's chain; an error without one is a failure of kind Other.
+func Of(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Err: err}
 }
 
-func Config(err error, hint string) error {
-	return &Error{Code: ExitConfig, Err: err, Hint: hint}
+// ToRPC returns the JSON-RPC error for an error; nil for nil.
+func ToRPC(err error) *rpc.Error {
+	if err == nil {
+		return nil
+	}
+	e := Of(err)
+	out := &rpc.Error{Code: e.Kind.RPC(), Message: err.Error()}
+	if hint := text.HintOf(err); hint != "" {
+		out.Data, _ = json.Marshal(data{hint}) // a string cannot fail
+	}
+	return out
 }
 
-func Denied(err error, hint string) error {
-	return &Error{Code: ExitDenied, Err: err, Hint: hint}
+// data is the member of a JSON-RPC error that carries the hint.
+type data struct {
+	Hint string `json:"hint"`
 }
 
-func Hint(err error, hint string) error { return &Error{Code: ExitFailed, Err: err, Hint: hint} }
+// FromRPC finds the failure again in an error that ToRPC made. Every other error it returns as it is.
+func FromRPC(err error) error {
+	var e *rpc.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	kind := Other
+	for k, c := range codes {
+		if c.rpc == e.Code {
+			kind = Kind(k)
+		}
+	}
+	var d data
+	if len(e.Data) > 0 && json.Unmarshal(e.Data, &d) != nil {
+		d.Hint = ""
+	}
+	return New(kind, e, d.Hint)
+}

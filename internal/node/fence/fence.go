@@ -19,8 +19,8 @@ import (
 // our tokens or an agent's mark in its environment, or that has an agent among its ancestors. Without a sandbox this is a
 // fence, not a wall: an agent that runs as the same user can take its own marks off (docs/decisions/0003-operator-fence.md).
 
-// Marks are environment variables that only an agent's children carry, or those of a server, which does what agents tell it: a tool
-// that runs commands is their second shell (W2).
+// Marks returns the environment variables that only the children of an agent have, or those of a server: a tool that runs commands is
+// another shell of the agent (W2).
 func Marks() []string { return append(harness.Marks(), hook.TokenVar, keeper.MarkVar) }
 
 // AgentBehind says which agent a process belongs to, or "" for a person. It looks at the process and at its ancestors.
@@ -42,7 +42,7 @@ func AgentBehind(pid int) string {
 	return ""
 }
 
-// AgentHere is agentBehind for this run: its environment as given, and its ancestors.
+// AgentHere is AgentBehind for this process, with its environment and its ancestors.
 func AgentHere(environ []string) string {
 	if mark := markIn([]byte(strings.Join(environ, "\x00"))); mark != "" {
 		return "this process carries " + mark
@@ -68,7 +68,7 @@ func programOf(proc string) string {
 		return name
 	}
 	if isSelf(proc) {
-		return "" // `myc claude` is a person's command, and no script of that name
+		return "" // `myc claude` is a command of a person, not a script with that name
 	}
 	cmdline, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 	args := strings.Split(string(cmdline), "\x00")
@@ -80,7 +80,7 @@ func programOf(proc string) string {
 	return ""
 }
 
-// isSelf reports whether a process runs this very program, whatever it calls itself.
+// isSelf reports whether a process runs this program, under any name.
 func isSelf(proc string) bool {
 	theirs, err := os.Stat(filepath.Join(proc, "exe"))
 	if err != nil {

@@ -11,10 +11,13 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/daemon"
 	"mycelium/internal/files"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
 )
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
@@ -28,7 +31,7 @@ type Loader struct {
 	logs    config.Log // what the files say of logs
 }
 
-// ProjectDir is the project folder, absolute and with links resolved: the identity of a project.
+// ProjectDir returns the project folder, absolute and with links resolved. It identifies the project.
 func (l *Loader) ProjectDir() (string, error) {
 	dir, err := filepath.Abs(l.Dir)
 	if err != nil {
@@ -44,6 +47,15 @@ func (l *Loader) ProjectDir() (string, error) {
 	return resolved, nil
 }
 
+// Paths returns the project folder and where its daemon is.
+func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
+	if dir, err = l.ProjectDir(); err != nil {
+		return "", daemon.Paths{}, err
+	}
+	paths, err = daemon.PathsOf(dir)
+	return dir, paths, err
+}
+
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
 	dir, err := l.ProjectDir()
@@ -51,8 +63,10 @@ func (l *Loader) Load() (*config.Project, error) {
 		return nil, err
 	}
 	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
-		if why := fence.AgentHere(l.Environ); why != "" { // it could have written the file itself
-			return nil, failure.Denied(fmt.Errorf("another configuration file: only a person may name one, and %s", why), "start the daemon with it in a terminal of your own: myc --config FILE serve --background")
+		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
+			return nil, failure.New(failure.Denied,
+				fmt.Errorf("another configuration file: only a person may name one, and %s", why),
+				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
 	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
@@ -70,7 +84,7 @@ func (l *Loader) OpenView() (*View, error) {
 	}
 	v := &View{Project: p, Root: FilesRoot(p)}
 	if v.Files, err = files.New(v.Root); err != nil {
-		return nil, failure.Config(fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
+		return nil, failure.New(failure.Config, fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
 	}
 	if v.Pool, err = l.newPool(p, v.Files); err != nil {
 		_ = v.Files.Close()
@@ -86,7 +100,7 @@ func (l *Loader) OpenView() (*View, error) {
 	return v, nil
 }
 
-// OpenViewWith is look with the policy of another folder; empty: the project's own.
+// OpenViewWith is OpenView with the policy of another folder; "" is the project's own.
 func (l *Loader) OpenViewWith(dir string) (*View, error) {
 	v, err := l.OpenView()
 	if err != nil || dir == "" {
@@ -113,24 +127,25 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 	return v, nil
 }
 
-// newPool makes the pool of a project's servers with the built-in ones in it. Nothing is started.
+// newPool makes the pool of a project's servers, with the built-in one. It starts no server.
 func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	state, err := config.StateDir()
+	paths, err := state.Of(p.Dir)
 	if err != nil {
 		return nil, err
 	}
 	return backend.New(p.Servers, backend.Options{
-		Dir: p.Dir, Catalogs: filepath.Join(p.Dir, ".mycelium", "catalog"), Logs: filepath.Join(p.Dir, ".mycelium", "log"), Pins: filepath.Join(state, "pins", ProjectKey(p.Dir)),
-		Tokens: filepath.Join(state, "tokens"), Builtins: map[string]backend.Builtin{"files": fs},
-		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version, Logger: l.Logger(),
+		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
+		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
+		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
+		Logger: l.Logger(),
 	})
 }
 
-// Logger writes to stderr: warnings, or what the log section says, and with -v everything; as text, or as JSON.
+// Logger returns a logger to Err, as text or as JSON. It logs warnings, or what the log section says; with -v everything.
 func (l *Loader) Logger() *slog.Logger {
 	level := slog.LevelWarn
 	_ = level.UnmarshalText([]byte(l.logs.Level)) // checked when the files are read; empty: warnings
@@ -140,7 +155,12 @@ func (l *Loader) Logger() *slog.Logger {
 	if l.Getenv("LOG_SILENT") != "" {
 		return slog.New(slog.DiscardHandler)
 	}
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if err, ok := a.Value.Any().(error); ok {
+			a.Value = slog.StringValue(text.Describe(err))
+		}
+		return a
+	}}
 	if l.LogsJSON() {
 		return slog.New(slog.NewJSONHandler(l.Err, o))
 	}
@@ -153,7 +173,7 @@ func (l *Loader) LogsJSON() bool {
 	return strings.EqualFold(format, "json") || format == "" && l.logs.Format == "json"
 }
 
-// Getenv reads the environment that this run was given.
+// Getenv returns a variable of Environ; the last entry counts.
 func (l *Loader) Getenv(key string) string {
 	for i := len(l.Environ) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(l.Environ[i], key+"="); ok {

@@ -32,7 +32,7 @@ type memoryPolicy struct {
 	Teams  []string `json:"teams"`
 }
 
-// Check says what a role may come to see with every skill open to it active.
+// Check returns what a role may see when every skill that is open to it is active.
 func (v *View) Check(role string) (RoleCheck, bool) {
 	r, ok := v.Policy.Role(role)
 	if !ok {
@@ -61,7 +61,7 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	return c, true
 }
 
-// from says where a role has a tool from: a skill that names the role itself, one that it inherits, or its role file.
+// from says what gives a role a tool: a skill that names the role itself, an inherited one, or the role file.
 func (v *View) from(role string, r policy.RoleView, it policy.Item) string {
 	inherited := false
 	for _, name := range r.Skills {

@@ -16,10 +16,10 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Skills that servers serve. One takes effect once the operator has approved it, for the digests of its files; it may then make visible
-// tools of its own server only, whatever else it asks for.
+// A skill that a server serves takes effect when the operator has approved it with the digests of its files. It makes visible only tools of
+// its own server, whatever else it asks for.
 
-// servedSkills are the approved ones as skills, and what of them does not hold.
+// servedSkills returns the approved skills, and the problems with them.
 func servedSkills(served []pin.Served) (out []skill.Skill, problems []policy.Problem) {
 	for _, s := range served {
 		if s.State != pin.SkillApproved {
@@ -34,7 +34,7 @@ func servedSkills(served []pin.Served) (out []skill.Skill, problems []policy.Pro
 	return out, problems
 }
 
-// ServedSkill reads SKILL.md of a served skill and takes from it what such a skill may have.
+// ServedSkill reads SKILL.md of a served skill and keeps the parts that such a skill may have. It returns nil for an unusable file.
 func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 	source := skill.Source("mcp:" + s.Server)
 	file := string(source) + " " + s.URI
@@ -59,7 +59,8 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 		problems[i].File = file
 	}
 	if len(list) != 1 || list[0].Name != name {
-		return nil, append(problems, policy.Problem{File: file, Message: "its SKILL.md does not declare the skill " + name, Hint: "tell the makers of the server"})
+		return nil, append(problems, policy.Problem{File: file, Message: "its SKILL.md does not declare the skill " + name,
+			Hint: "tell the makers of the server"})
 	}
 	k := list[0]
 	asked := k.AllowedTools
@@ -68,7 +69,8 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 		if tool, ok := ownTool(s.Server, entry); ok {
 			k.AllowedTools = append(k.AllowedTools, "?"+tool)
 		} else {
-			problems = append(problems, policy.Problem{File: file, Warning: true, Message: fmt.Sprintf("allowed-tools asks for %q, which is not a tool of %s: it is not granted", entry, s.Server)})
+			problems = append(problems, policy.Problem{File: file, Warning: true,
+				Message: fmt.Sprintf("allowed-tools asks for %q, which is not a tool of %s: it is not granted", entry, s.Server)})
 		}
 	}
 	k.Commands, k.Triggers, k.Dir, k.File = nil, nil, nil, file
@@ -76,7 +78,7 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 	return &k, problems
 }
 
-// ownTool reads an entry of a served skill's allowed-tools, if it names tools of the server itself.
+// ownTool reads an entry of a served skill's allowed-tools. ok is false if the entry names tools of another server.
 func ownTool(server, entry string) (string, bool) {
 	entry = strings.TrimPrefix(strings.TrimPrefix(entry, "?"), "mcp__")
 	if strings.ContainsAny(entry, "( )") {
@@ -90,7 +92,7 @@ func ownTool(server, entry string) (string, bool) {
 	return entry, err == nil && own == server
 }
 
-// oneFile is a file system with one file.
+// oneFile returns a file system with one file.
 func oneFile(name string, data []byte) (fs.FS, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -39,7 +39,7 @@ func names(items []policy.Item) []string {
 	return out
 }
 
-// RolesOf are the roles to which a skill is open; of one that does not take effect, those that it declares.
+// RolesOf returns the roles to which a skill is open. For a skill without effect it returns those that the skill declares.
 func (v *View) RolesOf(s skill.Checked) []string {
 	roles := []string{}
 	for _, r := range v.Policy.Roles() {
@@ -53,7 +53,7 @@ func (v *View) RolesOf(s skill.Checked) []string {
 	return roles
 }
 
-// WhyClosed says why a valid skill is open to nobody; "" if it is open to someone, or nobody is meant.
+// WhyClosed says why a valid skill is open to no role; "" if it is open to one, or declares that it is for none.
 func (v *View) WhyClosed(s skill.Checked) string {
 	if _, inPlace := v.Skills.Skill(s.Name); !inPlace || s.State != skill.Valid || len(v.RolesOf(s)) > 0 {
 		return ""

@@ -6,14 +6,14 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Status is what can be said without an owner: the view of the default role.
+// Status returns what can be said without a node: the view of the default role.
 func (v *View) Status() api.StatusReply {
 	role := v.Project.File.Session.DefaultRole
 	r := api.StatusReply{Role: role, Backends: v.Pool.Status()}
 	r.Skills.Active = v.Policy.StartSkills(role)
 	count := v.Skills.Count()
 	r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending = count[skill.Valid], count[skill.Invalid], count[skill.Pending]
-	for _, p := range v.Project.Problems { // a file that did not even parse is an invalid skill too
+	for _, p := range v.Project.Problems { // a file that does not parse counts as an invalid skill
 		if !p.Warning && IsSkillFile(p.File) {
 			r.Skills.Invalid++
 		}

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Annotations are the hints of a tool as far as its server is trusted.
+// Annotations returns the annotations of a tool, if its server is trusted.
 func (v *View) Annotations(it policy.Item) policy.Annotations {
 	for _, d := range v.Catalog.Definitions {
 		if d.Item == it {
@@ -25,7 +25,7 @@ func (v *View) Annotations(it policy.Item) policy.Annotations {
 	return nil
 }
 
-// Scope is the scope of a role with active skills; nil skills: its start set.
+// Scope returns the scope of a role with active skills; nil stands for the skills that are active at the start.
 func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	if role != "" {
 		if _, ok := v.Policy.Role(role); !ok {
@@ -35,7 +35,8 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	open := v.Policy.OpenSkills(role)
 	for _, name := range skills {
 		if !slices.Contains(open, name) {
-			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name, cmp.Or(strings.Join(open, ", "), "–"))
+			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name,
+				cmp.Or(strings.Join(open, ", "), "–"))
 		}
 	}
 	if skills == nil {
@@ -44,13 +45,13 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	return policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills}, nil
 }
 
-// ToolRows describes the tools that a scope sees, or all of them with why.
-func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
+// Tools describes the tools that a scope sees; with all, every tool with the reason why it is visible or hidden.
+func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 	categories, err := config.ReadCategories(v.Project)
 	if err != nil {
 		return nil, err
 	}
-	rows := []api.ToolRow{}
+	rows := []api.Tool{}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind != policy.Tool {
 			continue
@@ -60,7 +61,7 @@ func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
 			continue
 		}
 		info := categories.Describe(d)
-		r := api.ToolRow{
+		r := api.Tool{
 			Name: d.Item.String(), Server: d.Item.Server, Title: info.Title, Description: info.Description,
 			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item),
 		}
@@ -77,11 +78,11 @@ func (v *View) ToolRows(scope policy.Scope, all bool) ([]api.ToolRow, error) {
 		noteFindings(rows, v.Pool.Review())
 		rows = append(rows, heldRows(categories, v.Pool.Catalog().Held)...)
 	}
-	slices.SortFunc(rows, func(x, y api.ToolRow) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(rows, func(x, y api.Tool) int { return cmp.Compare(x.Name, y.Name) })
 	return rows, nil
 }
 
-// granting are the active skills that make a tool visible.
+// granting returns the active skills that make a tool visible.
 func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 	out := []string{}
 	for _, name := range scope.Skills {
@@ -94,7 +95,7 @@ func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 	return out
 }
 
-// inactive are the skills that are open to the role and would make a tool visible if they were active.
+// inactive returns the skills that are open to the role and would make a tool visible if they were active.
 func (v *View) inactive(scope policy.Scope, it policy.Item) []string {
 	scope.Skills = v.Policy.OpenSkills(scope.Principal.Role)
 	return v.granting(scope, it)
@@ -107,34 +108,36 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 	})
 }
 
-// heldRows are the tools in quarantine among all tools, for the operator.
-func heldRows(categories *config.Categories, held []pin.Held) []api.ToolRow {
-	var rows []api.ToolRow
+// heldRows returns the tools in quarantine for the list of all tools.
+func heldRows(categories *config.Categories, held []pin.Held) []api.Tool {
+	var rows []api.Tool
 	hidden := false
 	for _, h := range held {
 		if h.Item.Kind != policy.Tool || h.Item.Name == "" {
 			continue
 		}
 		info := categories.Describe(policy.Definition{Item: h.Item, Raw: h.New})
-		rows = append(rows, api.ToolRow{
-			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category, Mutates: info.Mutates,
-			Skills: []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
+		rows = append(rows, api.Tool{
+			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category,
+			Mutates: info.Mutates,
+			Skills:  []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
 		})
 	}
 	return rows
 }
 
 // noteFindings adds what the scan found to the reasons of visible and hidden tools.
-func noteFindings(rows []api.ToolRow, found []backend.Reviewed) {
+func noteFindings(rows []api.Tool, found []backend.Reviewed) {
 	for _, r := range found {
-		i := slices.IndexFunc(rows, func(row api.ToolRow) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
+		i := slices.IndexFunc(rows, func(row api.Tool) bool { return r.Item.Kind == policy.Tool && row.Name == r.Item.String() })
 		if i >= 0 {
-			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why, rows[i].Reason)
+			rows[i].Reason = fmt.Sprintf("scan: %s %s: %s; %s", r.Findings[0].Severity, r.Findings[0].Family, r.Findings[0].Why,
+				rows[i].Reason)
 		}
 	}
 }
 
-// heldItems names what is in quarantine, for the validation of skills.
+// heldItems returns the items in quarantine, for the validation of skills.
 func heldItems(held []pin.Held) []policy.Item {
 	var out []policy.Item
 	for _, h := range held {

@@ -16,8 +16,7 @@ import (
 // LocalPrincipal is the default principal: this user, on this machine, without a credential of ours.
 const LocalPrincipal = "local"
 
-// View is a project as its files and the learned catalogs describe it, with nothing started: what the commands that only look
-// work on.
+// View is a project as its files and the learned catalogs describe it. No server is started for it.
 type View struct {
 	Project  *config.Project
 	Catalog  skill.Catalog
@@ -32,12 +31,12 @@ type View struct {
 	bareCollision string // a name for which the bare server keeps its prefix; empty: none
 }
 
-// With is the view of other files on the same servers.
+// With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
 	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Close: v.Close}
 }
 
-// Compile validates and compiles with the catalog of now.
+// Compile validates the files and compiles their policy with the present catalog.
 func (v *View) Compile() {
 	v.Catalog = catalogOf(v.Pool)
 	var more []policy.Problem
@@ -48,15 +47,17 @@ func (v *View) Compile() {
 	v.Problems = slices.Concat(v.Project.Problems, more, faults)
 	w := v.World()
 	if w.Bare != v.Project.Bare {
-		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." + v.Project.Bare + ": its names stand with their prefix, because without it " +
+		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." +
+			v.Project.Bare + ": its names stand with their prefix, because without it " +
 			v.bareCollision + " would be read as another server's", Hint: "remove bare, or rename the server whose name it begins with"})
 	}
 }
 
-// World is the view as the gate takes it.
+// World returns the view in the form that the gate takes.
 func (v *View) World() gate.World {
 	cat := v.Pool.Catalog()
-	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
+	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
+		Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]gate.Server{}}
 	for _, s := range v.Project.Servers {
@@ -75,13 +76,13 @@ func (v *View) World() gate.World {
 	return w
 }
 
-// catalogOf is what the servers offer, and the control tools that the gate itself answers.
+// catalogOf returns what the servers offer, and the control tools, which the gate answers itself.
 func catalogOf(pool *backend.Pool) skill.Catalog {
 	c := pool.Catalog()
 	return skill.Catalog{Definitions: append(gate.ControlDefinitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
 }
 
-// FilesRoot is the folder of the built-in files server: its entry may name another than the project's.
+// FilesRoot returns the folder of the built-in files server: the project's, or the one that its entry names.
 func FilesRoot(p *config.Project) string {
 	root := p.Dir
 	for _, s := range p.Servers {
@@ -98,8 +99,8 @@ func FilesRoot(p *config.Project) string {
 	return root
 }
 
-// HookSpec is the session of an agent whose hook brings no token: the default principal's, as that of a bare stdio client.
-func (v *View) HookSpec() gate.Spec {
+// AgentSession returns the session of an agent without a token: that of the default principal, as for a stdio client without options.
+func (v *View) AgentSession() gate.Spec {
 	conf := v.Project.File.Session
 	return gate.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
 }

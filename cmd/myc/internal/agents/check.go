@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // hookCheck proves with a real agent that the hook stops it.
@@ -36,9 +35,10 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	c := proving{agent: known, program: program, setup: *s, prepare: func(ctx context.Context, dir string, environ []string) (func(), error) {
-		return prepareCheck(ctx, self, dir, environ)
-	}}
+	c := proving{agent: known, program: program, setup: *s,
+		prepare: func(ctx context.Context, dir string, environ []string) (func(), error) {
+			return prepareCheck(ctx, self, dir, environ)
+		}}
 	p, err := c.run(ctx)
 	if errors.Is(err, harness.ErrNoScript) {
 		return failure.Hint(fmt.Errorf("hook check: %w", err), "docs/hook-install.md says why, and how to try it by hand")
@@ -54,17 +54,20 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	name := known.Title + " " + p.Version
 	switch {
 	case !p.Blocked:
-		return failure.Hint(fmt.Errorf("hook check: %s ran a command that was denied: the hook does not block%s", name, tail(p.Output)), "do not rely on the hook with this version; myc version and the output above help to mend it")
+		return failure.Hint(fmt.Errorf("hook check: %s ran a command that was denied: the hook does not block%s", name,
+			tail(p.Output)), "do not rely on the hook with this version; myc version and the output above help to mend it")
 	case !p.Ran:
-		return failure.Hint(fmt.Errorf("hook check: %s did not run a command that was allowed%s", name, tail(p.Output)), "the hook blocks, but nothing else can be done either; what the agent was told: "+p.Told)
+		return failure.Hint(fmt.Errorf("hook check: %s did not run a command that was allowed%s", name, tail(p.Output)),
+			"the hook blocks, but nothing else can be done either; what the agent was told: "+p.Told)
 	case a.JSON:
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s asked for two commands.\n✓ the denied one did not run; the agent was told: %s\n✓ the allowed one ran\nThe hook blocks.\n", name, project.Visible(base.FirstLine(p.Told, 300)))
+	fmt.Fprintf(a.Out, "%s asked for two commands.\n✓ the denied one did not run; the agent was told: %s\n✓ the allowed one ran\nThe "+
+		"hook blocks.\n", name, text.Cell(p.Told, 300))
 	return nil
 }
 
-// tail is the output of an agent below a message.
+// tail formats the output of an agent for the end of a message.
 func tail(output string) string {
 	if output == "" {
 		return ""
@@ -74,10 +77,12 @@ func tail(output string) string {
 
 // checkProject is a project in which one command is denied and another allowed, whatever the shipped rules are.
 var checkProject = map[string]string{
-	"mycelium.yaml":           "session: {defaultRole: developer}\n",
-	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: [agent__Bash]\n",
+	"mycelium.yaml": "session: {defaultRole: developer}\n",
+	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: " +
+		"[agent__Bash]\n",
 	"rules.yaml": "version: 1\nrules:\n" +
-		"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + deniedCommand + "]}, reason: the check denies this command}\n" +
+		"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + deniedCommand +
+		"]}, reason: the check denies this command}\n" +
 		"  - {name: check-allows, action: allow, tool: Bash, args: {command: [" + allowedCommand + "]}}\n",
 }
 

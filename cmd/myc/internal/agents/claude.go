@@ -55,24 +55,27 @@ func (a *app) claudeCmd() *cobra.Command {
 	return c
 }
 
-// ungoverned are arguments with which Claude Code would run without our hook or with other servers, or beyond our session.
-var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config", "--bg", "--background", "--tmux", "--remote", "--teleport"}
+// ungoverned are arguments with which Claude Code would run without the hook, with other servers or outside of the session.
+var ungoverned = []string{"--settings", "--setting-sources", "--bare", "--safe-mode", "--mcp-config", "--strict-mcp-config",
+	"--bg", "--background", "--tmux", "--remote", "--teleport"}
 
-// noSession are commands of Claude Code that start no session of its own here.
-var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project", "remote-control", "setup-token", "update", "upgrade"}
+// noSession are the commands of Claude Code that do not start a session in this process.
+var noSession = []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins",
+	"project", "remote-control", "setup-token", "update", "upgrade"}
 
-// governable refuses arguments that would leave our session.
+// governable refuses arguments with which Claude Code would leave the session.
 func governable(args []string) error {
 	if len(args) > 0 && slices.Contains(noSession, args[0]) {
-		return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %q starts no session that could be governed", args[0]), Hint: "run it yourself: claude " + args[0]}
+		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
+			"run it yourself: claude "+args[0])
 	}
 	for _, arg := range args {
 		if arg == "--" {
 			break
 		}
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(ungoverned, name) {
-			return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
-				Hint: "servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude " + name}
+			return failure.New(failure.Usage, fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
+				"servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude "+name)
 		}
 	}
 	return nil
@@ -96,55 +99,57 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	if made && role == "" {
-		role = "developer" // the one that init made for a coding agent; a client's default is guest
+		role = "developer" // init makes this role for coding agents; the default of clients is guest
 	}
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return err
 	}
-	if err := a.warnHands(role); err != nil {
+	if err := a.warnAgentTools(role); err != nil {
 		return err
 	}
-	c, err := a.attachOwner(ctx, dir)
+	c, err := a.attach(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Close() // while we are attached an automatic daemon does not end
+	defer c.Close() // an automatic daemon does not end while a client is attached
 	s, err := a.mintFor(ctx, c, role)
 	if err != nil {
 		return err
 	}
 	defer a.endFor(ctx, s.ID)
-	files, err := a.claudeFiles(dir, s.ID)
+	files, err := a.claudeFiles(ctx, c, program, dir, s.ID)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(files) }()
-	// --mcp-config takes as many words as follow it: were it the last of ours, a prompt would be taken for a file.
-	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings", filepath.Join(files, "settings.json")}, args...)
+	// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
+	argv := append([]string{"--strict-mcp-config", "--mcp-config", filepath.Join(files, "mcp.json"), "--settings",
+		filepath.Join(files, "settings.json")}, args...)
 	return a.runAgent(program, argv, s.Token)
 }
 
-// needProject wants a project: at a terminal it asks to set one up. made: it did.
+// needProject fails outside of a project. At a terminal it offers to set one up, and made reports that it did.
 func (a *app) needProject() (made bool, err error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return false, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mycelium.yaml")); !errors.Is(err, fs.ErrNotExist) || a.Config != "" {
-		return false, a.FirstUse()
+		return false, a.CheckTrust()
 	}
 	if !base.StdinIsTerminal(a.In) {
-		return false, failure.Hint(fmt.Errorf("claude: %s is no project of Mycelium yet: there is no mycelium.yaml", dir), "myc -C "+dir+" init sets it up")
+		return false, failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
+			"myc -C "+dir+" init sets it up")
 	}
-	fmt.Fprintf(a.Err, "%s is no project of Mycelium yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
+	fmt.Fprintf(a.Err, "%s is not a Mycelium project yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return false, fmt.Errorf("claude: nothing was started")
+		return false, errors.New("claude: not started, because the folder is not set up")
 	}
 	return true, a.SetUp(false, "")
 }
 
-// readLine reads one line of the terminal and not a byte more: the rest is the agent's.
+// readLine reads one line of the terminal and not a byte more, because the rest is input of the agent.
 func (a *app) readLine() (string, error) {
 	var line []byte
 	for b := make([]byte, 1); ; {

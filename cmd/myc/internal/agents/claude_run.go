@@ -18,68 +18,60 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/rpc"
+	"mycelium/internal/state"
 )
 
-// attachOwner attaches to the daemon of the project, and starts one if none runs.
-func (a *app) attachOwner(ctx context.Context, dir string) (*daemon.Client, error) {
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return nil, err
-	}
-	argv, env, err := a.Detached(dir, "serve", "--auto")
-	if err != nil {
-		return nil, err
-	}
-	c, err := daemon.Attach(ctx, paths, argv, env)
+// attach attaches to the daemon of the project, and starts one if none runs.
+func (a *app) attach(ctx context.Context) (*base.Client, error) {
+	c, err := a.Attach(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.HandOver(ctx, c); err != nil {
-		_ = c.Close()
+		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// agentTTL bounds the session of an agent whose launcher was killed and could not end it.
+// agentTTL is how long a session lives whose launcher was killed and could not end it.
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
-func (a *app) mintFor(ctx context.Context, c *daemon.Client, role string) (api.SessionReply, error) {
+func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Session, error) {
 	p := api.SessionParams{Name: "claude", Role: role, TTL: int64(agentTTL)}
 	if role == "" {
 		project, err := a.Load()
 		if err != nil {
-			return api.SessionReply{}, err
+			return api.Session{}, err
 		}
 		p.May = project.File.Session.Roles
 	}
-	var s api.SessionReply
-	if err := base.Answered(c.Call(ctx, "session/new", p, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.SessionNew, p)
+	if err != nil {
 		return s, err
 	}
 	if s.Role == "" {
-		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so it may use nothing\nhint: set session.defaultRole in mycelium.yaml, or say --role")
+		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so it may use nothing\nhint: set session.defaultRole in "+
+			"mycelium.yaml, or say --role")
 	}
 	return s, nil
 }
 
-// endFor ends the session of an agent that has gone. Its daemon may be another by now.
+// endFor ends the session of an agent that has exited. Another daemon may run by now.
 func (a *app) endFor(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.AnswerWithin)
 	defer cancel()
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err == nil && c != nil {
 		defer c.Close()
-		err = c.Call(ctx, "session/end", api.ChangeParams{ID: id}, nil)
+		_, err = base.Call(ctx, c, api.SessionEnd, api.ChangeParams{ID: id})
 	}
-	if gone := (*rpc.Error)(nil); errors.As(err, &gone) && gone.Code == rpc.CodeInvalidParams {
+	if failure.Of(err).Kind == failure.NotFound {
 		fmt.Fprintf(a.Err, "myc: the session had ended before its agent\nhint: myc audit denials may say why\n")
 		return
 	}
@@ -88,25 +80,39 @@ func (a *app) endFor(ctx context.Context, id string) {
 	}
 }
 
-// claudeFiles writes the settings and the MCP configuration of one run. They stand in the project's state, where no agent can write:
-// Claude Code would keep settings from its command line in a file that one can.
-func (a *app) claudeFiles(dir, id string) (folder string, err error) {
+// claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
+// they were passed on the command line, Claude Code would store them in a file that an agent can write.
+func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id string) (folder string, err error) {
 	agent, _ := harness.Named("claude")
 	s, err := a.setup(agent, false)
 	if err != nil {
 		return "", err
 	}
+	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
+		s.Version = "" // the form that every version takes
+	}
+	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
+		reply, err := base.Call(ctx, c, api.HookListen, api.None{})
+		if err != nil {
+			return "", err
+		}
+		s.Addr = reply.Addr
+	}
 	settings, err := s.Settings()
 	if err != nil {
 		return "", err
 	}
-	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "mcp"}} // a --config is the daemon's already
+	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "mcp"}} // the daemon was started with --config already
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{gatewayName: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return "", fmt.Errorf("write the MCP configuration: %w", err)
 	}
-	folder = filepath.Join(dir, ".mycelium", "run", id)
+	paths, err := state.Of(dir)
+	if err != nil {
+		return "", err
+	}
+	folder = paths.Run(id)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("make a folder for this run: %w", err)
 	}
@@ -118,7 +124,15 @@ func (a *app) claudeFiles(dir, id string) (folder string, err error) {
 	return folder, nil
 }
 
-// runAgent runs a program on our own terminal, with the token of its session. What ends us ends it; its exit code is ours.
+// proxied reports whether an environment sends HTTP to a proxy. Events and their token are not for a proxy, so a program asks the daemon.
+func proxied(environ []string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(kv), "=")
+		return value != "" && slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
+	})
+}
+
+// runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.
 func (a *app) runAgent(program string, argv []string, token string) error {
 	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -150,7 +164,7 @@ func (a *app) runAgent(program string, argv []string, token string) error {
 			if st, ok := exit.Sys().(syscall.WaitStatus); ok && st.Signaled() {
 				code = 128 + int(st.Signal())
 			}
-			return &failure.Error{Code: code}
+			return base.Exit{Code: code}
 		}
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
-// hands reports whether a role sees any of an agent's own tools when its session starts: without one, the hook refuses every call.
+// seesAgentTools reports whether a role sees any of an agent's own tools when its session starts. If it sees none, the hook refuses every
+// call.
 func seesAgentTools(v *project.View, role string) bool {
 	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: v.Policy.StartSkills(role)}
 	return slices.ContainsFunc([]string{"Bash", "Read", "Grep", "Edit", "Write"}, func(name string) bool {
@@ -19,14 +21,15 @@ func seesAgentTools(v *project.View, role string) bool {
 	})
 }
 
-// noHands says what is wrong with a role that sees none of an agent's own tools, and how to mend it; empty: nothing is. An empty role
-// is the one of a session that brings no credential.
+// agentToolsHidden returns what is wrong with a role that sees none of an agent's own tools, and how to mend it; "" if the role sees one.
+// An empty role is that of a session without a credential.
 func agentToolsHidden(v *project.View, role string) (message, hint string) {
 	role = cmp.Or(role, v.Project.File.Session.DefaultRole)
 	if seesAgentTools(v, role) {
 		return "", ""
 	}
-	message = fmt.Sprintf("the role %s sees none of an agent's own tools: every command and edit of the agent is refused", base.OrDash(role))
+	message = fmt.Sprintf("the role %s sees none of an agent's own tools: every command and edit of the agent is refused",
+		base.OrDash(role))
 	var able []string
 	for _, r := range v.Policy.Roles() {
 		if seesAgentTools(v, r) {
@@ -36,10 +39,11 @@ func agentToolsHidden(v *project.View, role string) (message, hint string) {
 	if len(able) == 0 {
 		return message, "no role sees them: myc init writes the skill coding-agent, which grants them"
 	}
-	return message, fmt.Sprintf("seen by %s: myc claude --role %s, or session.defaultRole in mycelium.yaml for an agent that you start yourself", strings.Join(able, ", "), preferred(able))
+	return message, fmt.Sprintf("seen by %s: myc claude --role %s, or session.defaultRole in mycelium.yaml for an agent that you "+
+		"start yourself", strings.Join(able, ", "), preferred(able))
 }
 
-// preferred is the role to name first: developer, which myc init made for it, else the first.
+// preferred returns the role to suggest: developer, which myc init makes for coding agents, or else the first.
 func preferred(roles []string) string {
 	if slices.Contains(roles, "developer") {
 		return "developer"
@@ -47,15 +51,15 @@ func preferred(roles []string) string {
 	return roles[0]
 }
 
-// warnHands says it on stderr, before an agent is started or hooked.
-func (a *app) warnHands(role string) error {
+// warnAgentTools warns on stderr, before an agent is started or hooked, if its role sees none of its tools.
+func (a *app) warnAgentTools(role string) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
 	}
 	defer v.Close()
 	if message, hint := agentToolsHidden(v, role); message != "" {
-		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.Visible(message), project.Visible(hint))
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Flatten(message), text.Flatten(hint))
 	}
 	return nil
 }

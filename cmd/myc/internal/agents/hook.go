@@ -2,10 +2,10 @@
 package agents
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +27,8 @@ func Hook(a *base.App) *cobra.Command { return (&app{a}).hookCmd() }
 // Check is what `myc doctor` says of installed hooks.
 func Check(a *base.App) base.Check { return (&app{a}).doctorHooks }
 
-// QuickHook runs `myc hook AGENT …` as installers write it without the tree of commands, which costs more than the answer. False: this
-// is not such a line, and the tree says what it is.
+// QuickHook runs `myc hook AGENT …` in the form that the installer writes. It does without the tree of commands, which takes longer to
+// build than the answer takes. ok is false for every other command line.
 func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bool) {
 	return (&app{a}).quickHook(ctx, args)
 }
@@ -46,7 +46,8 @@ func (a *app) hookCmd() *cobra.Command {
 	}
 	var f hook.Flags
 	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
-	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the agent's own)")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the "+
+		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -55,7 +56,7 @@ func (a *app) hookCmd() *cobra.Command {
 		}
 		f.Agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {
-			return &failure.Error{Code: code}
+			return base.Exit{Code: code}
 		}
 		return nil
 	}
@@ -72,43 +73,42 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 	return a.hook(ctx, f), true
 }
 
-// hook is one run of the hook.
+// hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
-	c := hook.Command{
-		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Decide: a.decide, Own: isOwnProgram,
-		Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
+		c := hook.Command{
+			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,
+			Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+				return node.HookAlone(ctx, &a.Loader, e)
+			},
+			Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
+		}
+		return c.Run(ctx)
 	}
-	return c.Run(ctx)
+	p := hook.Program{
+		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Interrupted: func() context.Context { return ctx },
+		Alone: func(ctx context.Context, event []byte) int { return alone(ctx, event, f) },
+		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) {
+			node.NoteDenial(ctx, &a.Loader, e, why)
+		},
+	}
+	var err error
+	if p.Folder, err = a.ProjectDir(); err != nil {
+		f.Fault = err.Error()
+	}
+	if f.Fault != "" { // the denial is only to be recorded
+		event, err := io.ReadAll(io.LimitReader(a.In, harness.MaxInput+1))
+		if err != nil {
+			event = nil
+		}
+		return alone(ctx, event, f)
+	}
+	return p.Run()
 }
 
-// decide has the daemon decide; without one the files decide.
-func (a *app) decide(ctx context.Context, e harness.Event) (harness.Answer, error) {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return harness.Answer{}, err
-	}
-	d := hook.Daemon{Dir: dir, Token: a.Getenv(hook.TokenVar), Alone: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-		return node.HookAlone(ctx, &a.Loader, e)
-	}}
-	return d.Decide(ctx, e)
-}
-
-// isOwnProgram reports whether a server that an agent started is this program: one of the same name that is not is no gateway of ours.
+// isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.
 func isOwnProgram(program string) bool {
 	self, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	if !filepath.IsAbs(program) {
-		if program, err = exec.LookPath(program); err != nil {
-			return false
-		}
-	}
-	a, err := os.Stat(self)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(program)
-	return err == nil && os.SameFile(a, b)
+	return err == nil && hook.SameProgram(self, program)
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,15 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config"
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
 )
 
-// gatewayName is what the entry of our gateway among an agent's MCP servers is called, where nobody says otherwise.
+// gatewayName is the default name of the gateway among an agent's MCP servers.
 const gatewayName = "mycelium"
 
 // installFlags are what install, uninstall, status and check share.
@@ -27,7 +29,7 @@ type installFlags struct {
 	gateway       string
 }
 
-// hookSetupCmds are the commands that put the hook into an agent's configuration, and look whether it is there.
+// hookSetupCmds are the commands that install, remove and check the hook of an agent.
 func (a *app) hookSetupCmds() []*cobra.Command {
 	agents := strings.Join(harness.Names(), "|")
 	var f installFlags
@@ -41,20 +43,23 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Long: "Writes an entry for every event of the agent that we answer, with its time-out, and the agent's own deny entries for\n" +
 			"what no agent may touch. Hooks of others and everything else in the file stay as they are. Running it again changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
+		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, false) },
 	})
 	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
 	remove := scope(&cobra.Command{
-		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
+		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude",
+		Args: base.ArgRange(1, 1, "an agent: "+agents),
+		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, true) },
 	})
 	status := &cobra.Command{
-		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way", Example: "  myc hook status --json", Args: base.NoArgs,
+		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way",
+		Example: "  myc hook status --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hookStatus(c.Context()) },
 	}
 	check := &cobra.Command{
 		Use: "check " + agents, Short: "Prove with the installed agent that a denied call does not run",
-		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our hook\n" +
+		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our " +
+			"hook\n" +
 			"and a model that follows a script: a denied command must not run, an allowed one must. Your own configuration, your\n" +
 			"credentials and the network are not used.",
 		Example: "  myc hook check claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
@@ -63,7 +68,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	return []*cobra.Command{add, remove, status, check}
 }
 
-// setup is an installation in the configuration of an agent.
+// setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -73,19 +78,43 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	state, err := config.StateDir()
+	paths, err := state.Of(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &install.Setup{Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Gateway: gatewayName, State: filepath.Join(state, "hooks")}
+	s := &install.Setup{
+		Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Small: smallBeside(self), Gateway: gatewayName, State: paths.Hooks(),
+	}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
 	}
 	return s, nil
 }
 
-// hookInstall installs, or takes out.
-func (a *app) hookInstall(agent string, f installFlags, out bool) error {
+// smallBeside is the small program beside ours; "": it is not there, and ours answers the events.
+func smallBeside(self string) string {
+	path := filepath.Join(filepath.Dir(self), hook.Small)
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
+		return ""
+	}
+	return path
+}
+
+// versionOf is the version of an agent that is installed; "" for one that is not, or does not say.
+func (a *app) versionOf(ctx context.Context, agent harness.Agent) string {
+	path, err := agent.Find(a.Environ)
+	if err != nil {
+		return ""
+	}
+	version, err := agent.Version(ctx, path, a.Environ)
+	if err != nil {
+		return ""
+	}
+	return version
+}
+
+// hookInstall installs the hook, or removes it.
+func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
 		name = "uninstall"
@@ -107,6 +136,7 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	if f.gateway != "" {
 		s.Gateway = f.gateway
 	}
+	s.Version = a.versionOf(ctx, known)
 	act := s.Install
 	if out {
 		act = s.Uninstall
@@ -128,16 +158,17 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 		fmt.Fprintf(a.Err, "myc: %s is not on the PATH; the hook waits for it\n", known.Title)
 	}
 	for _, p := range s.Status().Problems {
-		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", project.VisibleText(p.Message), project.VisibleText(p.Hint))
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(p.Message), text.Visible(p.Hint))
 	}
-	if err := a.warnHands(""); err != nil {
+	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next start\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next "+
+		"start\n", agent, known.Title)
 	return nil
 }
 
-// fileFailure is an error about a file of an agent, with what to do.
+// fileFailure adds the hint of an error about a file of an agent.
 func fileFailure(err error) error {
 	var fe *install.FileError
 	if errors.As(err, &fe) {

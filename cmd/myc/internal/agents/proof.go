@@ -68,9 +68,11 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 	if err != nil {
 		return p, err
 	}
-	model.Play(fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, deniedCommand)}}, fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, allowedCommand)}}, fake.Step{Text: "done"})
+	model.Play(fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, deniedCommand)}},
+		fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, allowedCommand)}}, fake.Step{Text: "done"})
 	// What goes elsewhere than to the script ends at a port where nobody listens.
-	environ = append(environ, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
+	environ = append(environ, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "HTTP_PROXY=http://127.0.0.1:9",
+		"HTTPS_PROXY=http://127.0.0.1:9",
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
 	if p.Version, err = c.agent.Version(ctx, c.program, environ); err != nil {
 		return p, err
@@ -81,7 +83,7 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 	}
 	defer end()
 	s := c.setup
-	s.User, s.Dir, s.Environ, s.State, s.Gateway = true, dir, environ, filepath.Join(home, "notes"), ""
+	s.User, s.Dir, s.Environ, s.State, s.Gateway, s.Version = true, dir, environ, filepath.Join(home, "notes"), "", p.Version
 	if _, err := s.Install(); err != nil {
 		return p, err
 	}

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // agentStatus is one agent of `myc hook status --json`.
@@ -20,7 +21,7 @@ type agentStatus struct {
 	Hooks   []install.Installation `json:"hooks"`
 }
 
-// hookAgents looks at every agent. versions asks their programs, which takes a moment.
+// hookAgents returns the status of every agent. With versions it also runs their programs, which takes a moment.
 func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, error) {
 	var out []agentStatus
 	for _, known := range harness.Agents() {
@@ -45,7 +46,7 @@ func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, err
 	return out, nil
 }
 
-// hookStatus prints how the hooks stand. A hook that is installed and does not guard is a failure.
+// hookStatus prints the status of every hook. It fails if an installed hook does not guard its agent.
 func (a *app) hookStatus(ctx context.Context) error {
 	agents, err := a.hookAgents(ctx, true)
 	if err != nil {
@@ -76,24 +77,24 @@ func (a *app) printAgents(agents []agentStatus) {
 		if st.Path != "" {
 			where = st.Version + ", " + st.Path
 		}
-		fmt.Fprintf(a.Out, "%s: %s\n", st.Title, project.Visible(where))
+		fmt.Fprintf(a.Out, "%s: %s\n", st.Title, text.Flatten(where))
 		for _, h := range st.Hooks {
-			text := "no hook of ours"
+			hooks := "no hook of ours"
 			if h.Installed {
-				text = fmt.Sprintf("%d hooks of ours, %d deny entries", h.Ours, h.Denials)
+				hooks = fmt.Sprintf("%d hooks of ours, %d deny entries", h.Ours, h.Denials)
 			}
 			if h.Foreign > 0 {
-				text += fmt.Sprintf(", %d of others", h.Foreign)
+				hooks += fmt.Sprintf(", %d of others", h.Foreign)
 			}
-			fmt.Fprintf(a.Out, "  %-8s %s (%s)\n", h.Scope, text, project.Visible(h.File))
+			fmt.Fprintf(a.Out, "  %-8s %s (%s)\n", h.Scope, hooks, text.Flatten(h.File))
 			for _, p := range h.Problems {
-				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", project.Visible(p.Message), project.Visible(p.Hint))
+				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", text.Flatten(p.Message), text.Flatten(p.Hint))
 			}
 		}
 	}
 }
 
-// doctorHooks says what is wrong with installed hooks, so that whoever tampered with them is seen.
+// doctorHooks reports problems with installed hooks, so that tampering is noticed.
 func (a *app) doctorHooks(ctx context.Context, v *project.View, add base.Report) {
 	agents, err := a.hookAgents(ctx, false)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package approvals has the commands with which a person answers what waits.
+// Package approvals has the commands with which a person answers calls that wait.
 package approvals
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -26,7 +25,8 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).approvalsCmd() }
 func (a *app) approvalsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "approvals", Short: "Calls that wait for a person", Args: base.NoArgs,
-		Long: "A call that the policy marks ask waits until somebody answers it here, in a chat, over HTTP or in the client itself. The first\n" +
+		Long: "A call that the policy marks ask waits until somebody answers it here, in a chat, over HTTP or in the client itself. " +
+			"The first\n" +
 			"answer counts; a call that nobody answers in time (approval.deadline, 5 minutes) is denied. ID may be its first letters.",
 		Example: "  myc approvals list\n  myc approvals approve k3m9 --for session",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) },
@@ -34,7 +34,8 @@ func (a *app) approvalsCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "What waits, oldest first", Example: "  myc approvals list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) }},
-		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9", Args: base.ArgRange(1, 1, "one request id"),
+		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9",
+			Args: base.ArgRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
 		a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
 	return c
@@ -42,7 +43,8 @@ func (a *app) approvalsCmd() *cobra.Command {
 
 func (a *app) answerCmd(allow bool) *cobra.Command {
 	var reach, reason string
-	c := &cobra.Command{Use: "approve ID", Short: "Let it run", Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
+	c := &cobra.Command{Use: "approve ID", Short: "Let it run",
+		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
 	words := "once, session (the same call, for the rest of the session) or rule (a rule is written into the project's rules)"
 	if !allow {
 		c.Use, c.Short, c.Example = "deny ID", "Do not let it run", `  myc approvals deny k3m9 --for session --reason "not on a Friday"`
@@ -56,14 +58,14 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 		if err := oneOf(reach, known...); err != nil {
 			return failure.Usagef("%s--for: %v", base.CommandName(c), err)
 		}
-		return a.approvalsAnswer(c.Context(), args[0], api.AnswerParams{Allow: allow, For: approval.For(reach), Reason: reason})
+		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach), Reason: reason})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
 	c.Flags().StringVar(&reason, "reason", "", "why; a denied agent is told. Of an agent's question: the answer")
 	return c
 }
 
-// oneOf refuses a word that is none of the known ones.
+// oneOf returns an error for a word that is not known.
 func oneOf(word string, known ...string) error {
 	for _, k := range known {
 		if word == k {
@@ -73,10 +75,9 @@ func oneOf(word string, known ...string) error {
 	return fmt.Errorf("%q is none of %s", word, strings.Join(known, ", "))
 }
 
-// pending are the requests that wait.
+// pending returns the requests that wait.
 func (a *app) pending(ctx context.Context) ([]approval.Request, error) {
-	list := []approval.Request{}
-	return list, a.Operate(ctx, "look at approvals", "approvals/list", nil, &list)
+	return base.Operate(ctx, a.App, api.ApprovalsList, api.None{})
 }
 
 func (a *app) approvalsList(ctx context.Context) error {
@@ -93,7 +94,8 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), base.FirstLine(whoAsks(r), 30), base.OrDash(r.Tool), base.FirstLine(approval.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30),
+			base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
 	}
 	base.Table(a.Out, rows)
 	return nil
@@ -108,10 +110,10 @@ func whoAsks(r approval.Request) string {
 	if r.Agent != "" {
 		who = r.Agent + " " + who
 	}
-	return approval.OneLine(who)
+	return text.OneLine(who)
 }
 
-// left is how long a request still waits.
+// left returns how long a request still waits.
 func left(r approval.Request) string {
 	switch {
 	case r.State != approval.Pending || r.Deadline.IsZero():
@@ -121,31 +123,22 @@ func left(r approval.Request) string {
 	}
 }
 
-func (a *app) approvalsAnswer(ctx context.Context, id string, p api.AnswerParams) error {
+func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) error {
 	id, err := a.requestID(ctx, id)
 	if err != nil {
 		return err
 	}
 	p.ID = id
-	var r approval.Request
-	if err := a.Operate(ctx, "answer an approval", "approvals/answer", p, &r); err != nil {
-		return settledError(err)
+	r, err := base.Operate(ctx, a.App, api.ApprovalsAnswer, p)
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, r.State, approval.OneLine(r.Tool))
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, r.State, text.OneLine(r.Tool))
 	if r.Answer != nil && r.Answer.Rule != "" {
 		fmt.Fprintf(a.Out, "written: rule %s\n", r.Answer.Rule)
 	}
 	return nil
-}
-
-// settledError says what to do about an answer that was refused.
-func settledError(err error) error {
-	var e *rpc.Error
-	if errors.As(err, &e) && e.Code == api.CodeSettled {
-		return failure.Hint(e, "myc approvals list shows what still waits")
-	}
-	return err
 }

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 func (a *app) approvalsShow(ctx context.Context, id string) error {
@@ -22,9 +23,9 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	var r approval.Request
-	if err := a.Operate(ctx, "look at approvals", "approvals/show", api.AnswerParams{ID: id}, &r); err != nil {
-		return settledError(err)
+	r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -33,7 +34,7 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 	return nil
 }
 
-// showRequest prints a request whole: the arguments as they are, with every character visible.
+// showRequest prints all of a request. Hidden characters in the arguments are made visible.
 func (a *app) showRequest(r approval.Request) {
 	state := string(r.State)
 	if r.Answer != nil {
@@ -43,13 +44,15 @@ func (a *app) showRequest(r approval.Request) {
 		}
 		state += " at " + r.Answer.Time.Local().Format(time.DateTime)
 	}
-	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)}, {"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
+	rows := [][]string{{"request", r.ID}, {"state", state}, {"tool", base.OrDash(r.Tool)},
+		{"risk", base.OrDash(strings.TrimSpace(string(r.Risk) + " " + r.Category))}}
 	for _, f := range [][2]string{
-		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir}, {"asked by rule", r.Rule},
-		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", base.FirstLine(r.Thinking, 500)},
+		{"session", whoAsks(r)}, {"principal", r.Principal}, {"child of", r.Parent}, {"role", r.Role}, {"folder", r.Dir},
+		{"asked by rule", r.Rule},
+		{"reason", r.Reason}, {"the model says", r.Opinion}, {"the agent says", text.Cell(r.Thinking, 500)},
 	} {
 		if f[1] != "" {
-			rows = append(rows, []string{f[0], approval.OneLine(f[1])})
+			rows = append(rows, []string{f[0], text.OneLine(f[1])})
 		}
 	}
 	if r.State == approval.Pending {
@@ -57,16 +60,16 @@ func (a *app) showRequest(r approval.Request) {
 	}
 	base.Table(a.Out, rows)
 	if r.Text != "" {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(r.Text))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(r.Text))
 	}
 	for _, q := range r.Questions {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(q.Text))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(q.Text))
 		for _, o := range q.Options {
-			fmt.Fprintf(a.Out, "  - %s\n", approval.OneLine(o))
+			fmt.Fprintf(a.Out, "  - %s\n", text.OneLine(o))
 		}
 	}
 	if len(r.Args) > 0 {
-		fmt.Fprintf(a.Out, "\n%s\n", approval.Visible(argLines(r.Args)))
+		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(argLines(r.Args)))
 	}
 }
 
@@ -90,13 +93,15 @@ func (a *app) requestID(ctx context.Context, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", failure.Hint(fmt.Errorf("approvals: nothing that waits has an id that begins with %q", prefix), "myc approvals list shows what waits; a settled one is shown by its whole id")
+		return "", failure.Hint(fmt.Errorf("approvals: nothing that waits has an id that begins with %q", prefix),
+			"myc approvals list shows what waits; a settled one is shown by its whole id")
 	default:
-		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)), "write more of it: "+strings.Join(found, ", "))
+		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)),
+			"write more of it: "+strings.Join(found, ", "))
 	}
 }
 
-// argLines are the arguments of a call for people: one a line, a text as it is, everything else as JSON.
+// argLines formats the arguments of a call, one a line: a text as it is, any other value as JSON.
 func argLines(raw jsontext.Value) string {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(raw, &members) != nil {

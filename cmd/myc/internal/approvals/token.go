@@ -13,12 +13,13 @@ func (a *app) approvalsTokenCmd() *cobra.Command {
 	var p api.TokenParams
 	c := &cobra.Command{
 		Use: "token", Short: "The operator's token for the HTTP API; shown once, the one before is void", Args: base.NoArgs,
-		Long: "With this token /api/approvals of the daemon lists and answers what waits, from this machine only. Keep it where no agent reads:\n" +
+		Long: "With this token /api/approvals of the daemon lists and answers what waits, from this machine only. Keep it where no " +
+			"agent reads:\n" +
 			"whoever has it approves calls.",
 		Example: "  myc approvals token\n  myc approvals token --revoke",
 		RunE: func(c *cobra.Command, _ []string) error {
-			var token string
-			if err := a.Operate(c.Context(), "make the operator's token", "approvals/token", p, &token); err != nil {
+			token, err := base.Operate(c.Context(), a.App, api.ApprovalsToken, p)
+			if err != nil {
 				return err
 			}
 			switch {

@@ -14,7 +14,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -27,19 +27,23 @@ func (a *app) auditCmd() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "The record of every call", Example: "  myc audit tail\n  myc audit verify", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
-		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning", func(ctx context.Context, x *audit.Index) error { return a.auditStats(ctx, x) }),
+		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning",
+			func(ctx context.Context, x *audit.Index) error { return a.auditStats(ctx, x) }),
 		a.auditDenials(),
-		a.auditRead("thinking", "The reasoning that came with calls, as a report", func(ctx context.Context, x *audit.Index) error { return a.auditThinking(ctx, x) }),
-		&cobra.Command{Use: "verify", Short: "Check the chain, and name the first broken line", Example: "  myc audit verify --json", Args: base.NoArgs,
+		a.auditRead("thinking", "The reasoning that came with calls, as a report",
+			func(ctx context.Context, x *audit.Index) error { return a.auditThinking(ctx, x) }),
+		&cobra.Command{Use: "verify", Short: "Check the chain, and name the first broken line",
+			Example: "  myc audit verify --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.auditVerify() }},
 		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *audit.Index) error { return x.Rebuild(ctx) }))
 	return c
 }
 
 func (a *app) auditRead(use, short string, f func(context.Context, *audit.Index) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: "  myc audit " + use, Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		return a.WithIndex(c.Context(), func(x *audit.Index) error { return f(c.Context(), x) })
-	}}
+	return &cobra.Command{Use: use, Short: short, Example: "  myc audit " + use, Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.WithIndex(c.Context(), func(x *audit.Index) error { return f(c.Context(), x) })
+		}}
 }
 
 func (a *app) auditVerify() error {
@@ -47,7 +51,7 @@ func (a *app) auditVerify() error {
 	if err != nil {
 		return err
 	}
-	o, err := project.AuditOptions(p)
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
@@ -65,7 +69,8 @@ func (a *app) auditVerify() error {
 			"keep the folder "+o.Dir+" as it is: what stands before that line is sound")
 	}
 	if !a.JSON {
-		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First), base.OrDash(r.Last))
+		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First),
+			base.OrDash(r.Last))
 	}
 	return nil
 }
@@ -73,13 +78,14 @@ func (a *app) auditVerify() error {
 func (a *app) auditTail() *cobra.Command {
 	var follow bool
 	var lines int
-	c := &cobra.Command{Use: "tail", Short: "The latest records as they stand in the log", Example: "  myc audit tail -f", Args: base.NoArgs,
+	c := &cobra.Command{Use: "tail", Short: "The latest records as they stand in the log", Example: "  myc audit tail -f",
+		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.Load()
 			if err != nil {
 				return err
 			}
-			o, err := project.AuditOptions(p)
+			o, err := p.AuditLog()
 			if err != nil {
 				return err
 			}
@@ -90,7 +96,7 @@ func (a *app) auditTail() *cobra.Command {
 	return c
 }
 
-// auditLines shows the last n records, and with follow what comes after them.
+// auditLines prints the last n records, and with follow those that are written afterwards.
 func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow bool) error {
 	if n < 0 {
 		return failure.Usagef("audit tail: --lines is %d", n)
@@ -125,7 +131,7 @@ func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow boo
 	return nil
 }
 
-// tailLine shows one record: the raw line with --json, else what people look for.
+// tailLine prints one record: with --json the raw line, else a summary.
 func (a *app) tailLine(r audit.Record, raw []byte) error {
 	if a.JSON {
 		_, err := fmt.Fprintf(a.Out, "%s\n", raw)
@@ -139,13 +145,15 @@ func (a *app) tailLine(r audit.Record, raw []byte) error {
 	if r.Kind == audit.Outcome {
 		state = r.Outcome
 	}
-	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state), base.OrDash(r.Role), project.Visible(what), project.Visible(base.FirstLine(why, 100)))
+	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state),
+		base.OrDash(r.Role), text.Flatten(what), text.Cell(why, 100))
 	return err
 }
 
 func (a *app) auditExport() *cobra.Command {
 	var format, file string
-	c := &cobra.Command{Use: "export", Short: "Every call as JSON, JSON Lines or CSV", Args: base.NoArgs, Example: "  myc audit export --format csv > calls.csv",
+	c := &cobra.Command{Use: "export", Short: "Every call as JSON, JSON Lines or CSV", Args: base.NoArgs,
+		Example: "  myc audit export --format csv > calls.csv",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if a.JSON && !c.Flags().Changed("format") {
 				format = "json"

@@ -11,7 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) auditQuery() *cobra.Command {
@@ -63,7 +63,8 @@ func (a *app) auditEntries(entries []audit.Entry) error {
 	}
 	rows := [][]string{{"TIME", "OUTCOME", "ROLE", "TOOL", "BY", "REASON", "ARGS"}}
 	for _, e := range entries {
-		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), base.FirstLine(e.Reason, 60), base.FirstLine(string(e.Args), 60)})
+		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool,
+			base.OrDash(e.DecidedBy), text.Cell(e.Reason, 60), text.Cell(string(e.Args), 60)})
 	}
 	base.Table(a.Out, rows)
 	return nil
@@ -71,15 +72,16 @@ func (a *app) auditEntries(entries []audit.Entry) error {
 
 func (a *app) auditDenials() *cobra.Command {
 	var limit int
-	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10", Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		return a.WithIndex(c.Context(), func(x *audit.Index) error {
-			entries, err := x.Denials(c.Context(), limit)
-			if err != nil {
-				return err
-			}
-			return a.auditEntries(entries)
-		})
-	}}
+	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10",
+		Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return a.WithIndex(c.Context(), func(x *audit.Index) error {
+				entries, err := x.Denials(c.Context(), limit)
+				if err != nil {
+					return err
+				}
+				return a.auditEntries(entries)
+			})
+		}}
 	c.Flags().IntVar(&limit, "limit", 10, "at most this many")
 	return c
 }
@@ -92,7 +94,8 @@ func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
 	if a.JSON {
 		return a.PrintJSON(s)
 	}
-	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)}, {"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
+	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)},
+		{"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
 		{"reasoning", fmt.Sprintf("with %d calls (%.0f %%), %d tokens", s.Thinking.Entries, 100*s.Thinking.Coverage, s.Thinking.Tokens)}}
 	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
 		if n := s.ByOutcome[k]; n > 0 {
@@ -126,9 +129,10 @@ func (a *app) auditThinking(ctx context.Context, x *audit.Index) error {
 		if e.Claimed {
 			claimed = ", claimed by the client"
 		}
-		fmt.Fprintf(a.Out, "\n%s  %s  %s  %s (%s%s, %d characters)\n", e.Time.Local().Format(time.DateTime), base.OrDash(e.Role), e.Tool, e.Outcome, base.OrDash(e.Type), claimed, e.FullLength)
+		fmt.Fprintf(a.Out, "\n%s  %s  %s  %s (%s%s, %d characters)\n", e.Time.Local().Format(time.DateTime), base.OrDash(e.Role),
+			e.Tool, e.Outcome, base.OrDash(e.Type), claimed, e.FullLength)
 		for line := range strings.Lines(strings.TrimSpace(e.Preview)) {
-			fmt.Fprintf(a.Out, "  │ %s\n", project.Visible(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(a.Out, "  │ %s\n", text.Flatten(strings.TrimRight(line, "\n")))
 		}
 	}
 	return nil

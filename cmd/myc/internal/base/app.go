@@ -1,7 +1,9 @@
-// Package base is what every family of commands stands on: the streams and flags of a run, tables, failures, and the client of the node.
+// Package base is what every family of commands stands on: the streams and flags of a run, tables, exit codes, and the client of the
+// node.
 package base
 
 import (
+	"fmt"
 	"io"
 
 	"mycelium/internal/node/project"
@@ -15,3 +17,8 @@ type App struct {
 	JSON    bool
 	NoColor bool
 }
+
+// Exit ends a command with the exit code of another program, and prints nothing.
+type Exit struct{ Code int }
+
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// CommandName is how an error names a command: its path without the program, which every error begins with.
+// CommandName returns the name of a command for the beginning of an error: its path without the program.
 func CommandName(c *cobra.Command) string {
 	if !c.HasParent() {
 		return ""
@@ -17,7 +17,7 @@ func CommandName(c *cobra.Command) string {
 	return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ") + ": "
 }
 
-// NoArgs refuses arguments, and says which command the word may have meant.
+// NoArgs refuses arguments, and suggests the command that may have been meant.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -26,14 +26,14 @@ func NoArgs(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), Hint: hint}
+	return failure.New(failure.Usage, fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), hint)
 }
 
-// ArgRange accepts min to max arguments; usage names them.
+// ArgRange accepts lo to hi arguments. usage describes them in the error.
 func ArgRange(lo, hi int, usage string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < lo || len(args) > hi {
-			return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%swants %s", CommandName(c), usage), Hint: "see " + c.CommandPath() + " --help"}
+			return failure.New(failure.Usage, fmt.Errorf("%swants %s", CommandName(c), usage), "see "+c.CommandPath()+" --help")
 		}
 		return nil
 	}

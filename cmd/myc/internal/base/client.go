@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,142 +15,114 @@ import (
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
-	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
-// Client is a command's connection to the owner of the project. Where nobody owns it the command becomes the owner until
-// done is called: the same program in this process, under the same lock.
+// AnswerWithin is how long the node of a project may take to answer a connection, so that one that is frozen does not freeze every
+// command.
+const AnswerWithin = 10 * time.Second
+
+// Client is a connection to the node of a project.
 type Client struct {
-	*daemon.Client
-	Done func()
+	conn *daemon.Client
+	end  func() // closes the node, where this process opened it; else nil
 }
 
-// Connect attaches to the owner, or becomes it.
+// Close closes the connection, and the node where this process opened it.
+func (c *Client) Close() {
+	_ = c.conn.Close()
+	if c.end != nil {
+		c.end()
+	}
+}
+
+// Connect attaches to the node of the project. Where none runs, this process is the node until the client is closed: the same
+// program, under the same lock.
 func (a *App) Connect(ctx context.Context) (*Client, error) {
-	if err := a.FirstUse(); err != nil {
+	if err := a.CheckTrust(); err != nil {
 		return nil, err
 	}
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return nil, err
-	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return nil, err
-	}
-	for range 2 { // an owner may end between our two questions; not twice
-		c, err := dial(ctx, paths)
-		if err == nil {
-			return &Client{Client: c, Done: func() { _ = c.Close() }}, nil
+	for range 2 { // a node may end between the two questions, but not twice
+		c, err := a.Running(ctx)
+		if c != nil || err != nil {
+			return c, err
 		}
-		if !errors.Is(err, daemon.ErrNotRunning) {
-			return nil, err
-		}
-		own, err := a.become(ctx, paths)
+		c, err = a.become(ctx)
 		if !errors.Is(err, daemon.ErrOwned) {
-			return own, err
+			return c, err
 		}
 	}
-	return nil, failure.Hint(fmt.Errorf("another process owns this project and does not answer"), "myc doctor says which; myc stop -f ends it")
+	return nil, failure.Hint(errors.New("another process owns this project and does not answer"),
+		"myc doctor says which; myc stop -f ends it")
 }
 
-// become opens the project in this process and attaches to itself.
-func (a *App) become(ctx context.Context, paths daemon.Paths) (*Client, error) {
+// become opens the node in this process and attaches to it.
+func (a *App) become(ctx context.Context) (*Client, error) {
 	_, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
 	if err != nil {
 		return nil, err
 	}
-	c, err := daemon.Dial(ctx, paths)
-	if err != nil {
+	c, err := a.Running(ctx)
+	switch {
+	case err != nil:
 		end()
 		return nil, err
+	case c == nil:
+		end()
+		return nil, daemon.ErrNotRunning
 	}
-	return &Client{Client: c, Done: func() { _ = c.Close(); end() }}, nil
+	c.end = end
+	return c, nil
 }
 
-// Running attaches to an owner that runs already; nil without one.
-func (a *App) Running(ctx context.Context) (*daemon.Client, daemon.Paths, error) {
-	dir, err := a.ProjectDir()
+// Running attaches to a node that runs already; nil if none runs.
+func (a *App) Running(ctx context.Context) (*Client, error) {
+	_, paths, err := a.Paths()
 	if err != nil {
-		return nil, daemon.Paths{}, err
+		return nil, err
 	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return nil, paths, err
-	}
-	c, err := dial(ctx, paths)
-	if errors.Is(err, daemon.ErrNotRunning) {
-		return nil, paths, nil
-	}
-	return c, paths, err
-}
-
-// AnswerWithin is how long the owner may take to greet: one that is frozen must not freeze every command with it.
-const AnswerWithin = 10 * time.Second
-
-// dial attaches to the owner, and gives up on one that does not answer.
-func dial(ctx context.Context, paths daemon.Paths) (*daemon.Client, error) {
 	short, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
 	c, err := daemon.Dial(short, paths)
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, daemon.ErrNotRunning):
+		return nil, nil
+	case errors.Is(err, context.DeadlineExceeded):
 		return nil, failure.Hint(fmt.Errorf("the daemon of this project does not answer: %w", err), "myc stop -f ends it")
+	case err != nil:
+		return nil, err
 	}
-	return c, err
+	return &Client{conn: c}, nil
 }
 
-// Ask is one question to the owner, its refusals as failures with their exit codes.
-func (c *Client) Ask(ctx context.Context, method string, params, out any) error {
-	return Answered(c.Call(ctx, method, params, out))
-}
-
-// WarnBroken says on stderr that a file does not load, where that may be why something is hidden or refused.
-func (a *App) WarnBroken(ctx context.Context, c *Client) {
-	var s api.StatusReply
-	if err := c.Ask(ctx, "status", nil, &s); err == nil && s.Problem != "" {
-		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", project.VisibleText(s.Problem))
-	}
-}
-
-// Operate is an operator's act: refused to agents here already, and once more by the owner.
-func (a *App) Operate(ctx context.Context, act, method string, params, out any) error {
-	if err := a.NeedPerson(act); err != nil {
-		return err
-	}
-	c, err := a.Connect(ctx)
+// Attach attaches to the daemon of the project. If none runs it starts one with these arguments; without arguments, one that ends when it
+// is idle.
+func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
+	dir, paths, err := a.Paths()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer c.Done()
-	return c.Ask(ctx, method, params, out)
+	if len(args) == 0 {
+		args = []string{"serve", "--auto"}
+	}
+	argv, env, err := a.detached(dir, args)
+	if err != nil {
+		return nil, err
+	}
+	c, err := daemon.Attach(ctx, paths, argv, env)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{conn: c}, nil
 }
 
-// Answered gives an owner's error the exit code that it deserves.
-func Answered(err error) error {
-	var e *rpc.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Code {
-	case api.CodeDenied:
-		return failure.Denied(e, "")
-	case api.CodeNoRole:
-		if strings.Contains(e.Message, `no skill "`) {
-			return failure.Hint(e, "myc skill list shows the skills, and why one takes no effect")
-		}
-		return failure.Hint(e, "myc policy roles lists the roles that exist")
-	}
-	return e
-}
-
-// Detached is the argument vector and the environment of an automatic daemon: what it was given here less credentials.
-func (a *App) Detached(dir string, args ...string) ([]string, []string, error) {
+// detached returns the command line and the environment of a daemon: those of this process without credentials and marks of agents.
+func (a *App) detached(dir string, args []string) (argv, environ []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, fmt.Errorf("find own program: %w", err)
 	}
-	argv := []string{self, "-C", dir}
+	argv = []string{self, "-C", dir}
 	if a.Config != "" {
 		abs, err := filepath.Abs(a.Config)
 		if err != nil {
@@ -160,23 +133,46 @@ func (a *App) Detached(dir string, args ...string) ([]string, []string, error) {
 	if a.Verbose {
 		argv = append(argv, "-v")
 	}
-	var env []string
 	for _, e := range a.Environ {
 		name, _, _ := strings.Cut(e, "=")
-		if name == "ANTHROPIC_API_KEY" || name == "MYCELIUM_CURRENT_ROLE" || strings.HasPrefix(name, "CLAUDE") || name == hook.TokenVar {
-			continue // an agent's mark or credential is not the daemon's
+		if name != "ANTHROPIC_API_KEY" && name != "MYCELIUM_CURRENT_ROLE" && !strings.HasPrefix(name, "CLAUDE") && name != hook.TokenVar {
+			environ = append(environ, e)
 		}
-		env = append(env, e)
 	}
-	return append(argv, args...), env, nil
+	return append(argv, args...), environ, nil
 }
 
-// HandOver gives the owner the variables that mycelium.yaml names under env, as they are here: ${VAR} of server entries expands
+// Call sends a request to the node.
+func Call[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (reply R, err error) {
+	err = failure.FromRPC(c.conn.Call(ctx, m.Name, p, &reply))
+	return reply, err
+}
+
+// Operate sends a request that only a person may make. An agent is refused here, and again by the node.
+func Operate[P, R any](ctx context.Context, a *App, m api.Method[P, R], p P) (reply R, err error) {
+	if err := a.NeedPerson(m.Act); err != nil {
+		return reply, err
+	}
+	c, err := a.Connect(ctx)
+	if err != nil {
+		return reply, err
+	}
+	defer c.Close()
+	return Call(ctx, c, m, p)
+}
+
+// Stream sends a request whose connection then carries something else. It ends the use of the client for requests.
+func Stream[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (conn net.Conn, reply R, err error) {
+	conn, err = c.conn.Stream(ctx, m.Name, p, &reply)
+	return conn, reply, failure.FromRPC(err)
+}
+
+// HandOver gives the node the variables that mycelium.yaml names under env, with their values here: ${VAR} in server entries expands
 // from them.
-func (a *App) HandOver(ctx context.Context, c *daemon.Client) error {
-	var names []string
-	if err := c.Call(ctx, "environ/names", nil, &names); err != nil || len(names) == 0 {
-		return Answered(err)
+func (a *App) HandOver(ctx context.Context, c *Client) error {
+	names, err := Call(ctx, c, api.EnvironNames, api.None{})
+	if err != nil || len(names) == 0 {
+		return err
 	}
 	var environ []string
 	for _, name := range names {
@@ -184,5 +180,13 @@ func (a *App) HandOver(ctx context.Context, c *daemon.Client) error {
 			environ = append(environ, name+"="+value)
 		}
 	}
-	return Answered(c.Call(ctx, "environ/set", api.EnvironParams{Environ: environ}, nil))
+	_, err = Call(ctx, c, api.EnvironSet, api.EnvironParams{Environ: environ})
+	return err
+}
+
+// WarnBroken says on stderr that a file does not load, which may be why something is hidden or refused.
+func (a *App) WarnBroken(ctx context.Context, c *Client) {
+	if s, err := Call(ctx, c, api.Status, api.None{}); err == nil && s.Problem != "" {
+		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", text.Visible(s.Problem))
+	}
 }

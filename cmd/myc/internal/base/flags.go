@@ -12,11 +12,11 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// nameFlags are the flags that take names. Which command has which does not matter: they mean the same everywhere.
+// nameFlags are the flags that take names. They mean the same in every command.
 var nameFlags = []string{"role", "may", "skill", "token", "tool", "template"}
 
-// strictName is a flag's value that refuses at once what can be no name. An empty one does not count as none given: `--role "$ROLE"` with the
-// variable missing must not become the default role. And of a list with a line break only the first line would be read.
+// strictName is the value of a flag that refuses what cannot be a name. An empty name is an error: `--role "$ROLE"` without that variable
+// must not become the default role. So is a line break, because only the first line of a list would be read.
 type strictName struct{ pflag.Value }
 
 func (s strictName) Set(text string) error {
@@ -31,7 +31,7 @@ func (s strictName) Set(text string) error {
 	return s.Value.Set(text)
 }
 
-// StrictNames makes the flags of a command, and of those below it, strict.
+// StrictNames makes the name flags of a command and of its subcommands strict.
 func StrictNames(c *cobra.Command) {
 	for _, name := range nameFlags {
 		f := c.Flags().Lookup(name)
@@ -48,8 +48,8 @@ func StrictNames(c *cobra.Command) {
 	}
 }
 
-// TakeFlag sets the flag with which args begin, for a command that reads its arguments by itself, and returns how many arguments it
-// is: 0, where they begin with none of the flags.
+// TakeFlag sets the flag at the beginning of args, for a command that reads its arguments itself. It returns how many arguments it has
+// used: 0 if args do not begin with one of the flags.
 func TakeFlag(flags *pflag.FlagSet, args []string) (int, error) {
 	name, value, given := strings.Cut(args[0], "=")
 	var f *pflag.Flag
@@ -72,7 +72,7 @@ func TakeFlag(flags *pflag.FlagSet, args []string) (int, error) {
 	}
 }
 
-// GlobalFlags are those of every command.
+// GlobalFlags adds the flags that every command has.
 func (a *App) GlobalFlags(root *cobra.Command) {
 	pf := root.PersistentFlags()
 	pf.StringVarP(&a.Dir, "dir", "C", ".", "project folder")
@@ -81,6 +81,6 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	pf.BoolVarP(&a.Verbose, "verbose", "v", false, "log more")
 	pf.BoolVar(&a.NoColor, "no-color", false, "no colours (NO_COLOR does the same)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &failure.Error{Code: failure.ExitUsage, Err: fmt.Errorf("%s%w", CommandName(c), err), Hint: "see " + c.CommandPath() + " --help"}
+		return failure.New(failure.Usage, fmt.Errorf("%s%w", CommandName(c), err), "see "+c.CommandPath()+" --help")
 	})
 }

@@ -7,39 +7,42 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
-	"mycelium/internal/node/project"
 	"mycelium/internal/store"
 )
 
-// WithIndex opens the index beside whoever owns the project: reading needs no owner.
+// WithIndex calls f with the audit index. It needs no node, and works beside one.
 func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
 	p, err := a.Load()
 	if err != nil {
 		return err
 	}
-	o, err := project.AuditOptions(p)
+	o, err := p.AuditLog()
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, project.StoreURL(p))
+	url, err := p.StoreURL()
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	x := audit.NewIndex(db, o)
-	owner, _, err := a.Running(ctx)
+	owner, err := a.Running(ctx)
 	if err != nil {
 		return err
 	}
 	if owner != nil {
-		_ = owner.Close() // it keeps the index up
+		owner.Close() // a node keeps the index up to date
 	} else if err := x.Follow(ctx); err != nil {
 		return err
 	}
 	return f(x)
 }
 
-// ParseTime reads a moment or an age; days are d.
+// ParseTime reads a time (RFC 3339) or an age such as 24h or 7d. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

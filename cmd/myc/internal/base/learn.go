@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"mycelium/internal/node/project"
+	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
-// LearnPending starts servers whose catalog nobody knows yet, so that a first look shows what they offer.
+// LearnPending asks the servers what they offer if the catalog of one is not known yet, so that the first list is complete.
 func (a *App) LearnPending(ctx context.Context, c *Client) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -21,16 +22,14 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 	return a.LearnAll(ctx, c)
 }
 
-// LearnAll asks every server anew what it offers.
+// LearnAll asks every server what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
-	var failed struct {
-		Failed map[string]string `json:"failed"`
-	}
-	if err := c.Ask(ctx, "learn", nil, &failed); err != nil {
+	learned, err := Call(ctx, c, api.Learn, api.None{})
+	if err != nil {
 		return err
 	}
-	for name, why := range failed.Failed {
-		fmt.Fprintf(a.Err, "myc: server %s: %s\n", name, project.Visible(strings.TrimPrefix(why, fmt.Sprintf("server %q: ", name))))
+	for name, why := range learned.Failed {
+		fmt.Fprintf(a.Err, "myc: server %s: %s\n", name, text.Flatten(strings.TrimPrefix(why, fmt.Sprintf("server %q: ", name))))
 	}
 	return nil
 }

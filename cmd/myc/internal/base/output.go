@@ -7,14 +7,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/mattn/go-runewidth"
 
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
-// PrintJSON writes one JSON value, indented, in the shapes of cli.md: lists are never null.
+// PrintJSON prints an indented JSON value. Empty lists are [], not null.
 func (a *App) PrintJSON(v any) error {
-	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.WithIndent("  "))
+	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
+		jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
@@ -22,7 +22,7 @@ func (a *App) PrintJSON(v any) error {
 	return err
 }
 
-// PrintLine writes one value as a line of JSON Lines.
+// PrintLine prints a value as a line of JSON Lines.
 func (a *App) PrintLine(v any) error {
 	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
 	if err != nil {
@@ -32,8 +32,8 @@ func (a *App) PrintLine(v any) error {
 	return err
 }
 
-// Table writes aligned columns; wide (Japanese) characters count twice. Control characters of foreign text are made visible,
-// so that nothing a server or file says can play with the terminal.
+// Table writes aligned columns; wide (Japanese) characters count twice. Hidden characters are shown, so
+// that the text of a server or a file cannot control the terminal.
 func Table(w io.Writer, rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -41,29 +41,23 @@ func Table(w io.Writer, rows [][]string) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], runewidth.StringWidth(project.Visible(cell)))
+			width[i] = max(width[i], text.Width(text.Flatten(cell)))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			cell = project.Visible(cell)
+			cell = text.Flatten(cell)
 			line.WriteString(cell)
 			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", width[i]-runewidth.StringWidth(cell)+2))
+				line.WriteString(strings.Repeat(" ", width[i]-text.Width(cell)+2))
 			}
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }
 
-// FirstLine shortens a text for a table to n columns.
-func FirstLine(s string, n int) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return runewidth.Truncate(s, n, "…")
-}
-
-// OrDash shows an empty value.
+// OrDash returns a dash for an empty value.
 func OrDash(s string) string {
 	if s == "" {
 		return "–"

@@ -7,10 +7,11 @@ import (
 	"mycelium/internal/node/fence"
 )
 
-// NeedPerson refuses an operator's act to an agent.
+// NeedPerson refuses an act of an operator to an agent.
 func (a *App) NeedPerson(act string) error {
 	if why := fence.AgentHere(a.Environ); why != "" {
-		return failure.Denied(fmt.Errorf("%s: only a person may do this, and %s", act, why), "run it in a terminal of your own, outside of the agent")
+		return failure.New(failure.Denied, fmt.Errorf("%s: only a person may do this, and %s", act, why),
+			"run it in a terminal of your own, outside of the agent")
 	}
 	return nil
 }

@@ -13,10 +13,11 @@ import (
 // Check adds its findings to those of `myc doctor`.
 type Check func(ctx context.Context, v *project.View, add Report)
 
+// Report adds a finding: its level is ok, warning or problem, hint says how to mend it.
 type Report func(level, what, message, hint string)
 
-// RefuseBroken ends a command that cannot be right while files are broken: every problem on stderr, and exit code 4 unless it is
-// about skills only.
+// RefuseBroken prints every problem, and returns an error unless all of them are about skills: a command whose answer depends on the files
+// cannot be right while one of them is broken.
 func (a *App) RefuseBroken(problems []policy.Problem) error {
 	n := 0
 	for _, p := range problems {
@@ -24,14 +25,15 @@ func (a *App) RefuseBroken(problems []policy.Problem) error {
 			continue
 		}
 		fmt.Fprintln(a.Err, project.ProblemText(p))
-		if !project.IsSkillFile(p.File) { // a broken skill removes itself only (decision 7)
+		if !project.IsSkillFile(p.File) { // a broken skill is left out alone (decision 7)
 			n++
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	return failure.Config(fmt.Errorf("%d problem(s) in the project's files", n), "myc doctor shows all of them with what to do")
+	return failure.New(failure.Config, fmt.Errorf("%d problem(s) in the project's files", n),
+		"myc doctor shows all of them with what to do")
 }
 
 // ReadFile reads a file that a person named.
@@ -43,6 +45,7 @@ func ReadFile(path string) ([]byte, error) {
 	return b, nil
 }
 
+// ProblemShape is a problem in the JSON output of commands.
 type ProblemShape struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -50,4 +53,5 @@ type ProblemShape struct {
 	Hint    string `json:"hint"`
 }
 
+// ShapeOf returns a problem in that shape.
 func ShapeOf(p policy.Problem) ProblemShape { return ProblemShape{p.File, p.Line, p.Message, p.Hint} }

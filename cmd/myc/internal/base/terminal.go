@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
+// OutputIsTerminal reports whether a person reads.
 func OutputIsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -19,14 +20,14 @@ func OutputIsTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
-// StdinIsTerminal reports whether a person types. A character device alone is none: /dev/null is one.
+// StdinIsTerminal reports whether a person types. A character device is not enough: /dev/null is one.
 func StdinIsTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Agreed asks a person at a terminal; no answer is a no.
-func (a *App) Agreed(question string) bool {
+// Confirm asks a person at a terminal. Every answer but y is a no.
+func (a *App) Confirm(question string) bool {
 	fmt.Fprint(a.Err, question)
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y")

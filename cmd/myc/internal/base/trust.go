@@ -21,7 +21,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	before, err := a.Load() // what was there before, .mcp.json of a clone included
+	before, err := a.Load() // with what was there before, such as the .mcp.json of a clone
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 	for _, f := range done.Kept {
 		fmt.Fprintf(a.Out, "kept  %s\n", f)
 	}
-	// What we wrote ourselves needs no trust but ours; what was there before is the owner's to judge.
+	// Files that init wrote itself are trusted. A person decides about files that were there before.
 	if len(done.Kept)+len(before.Untrusted) == 0 {
 		err = config.Trust(dir)
 	} else {
@@ -45,19 +45,21 @@ func (a *App) SetUp(minimal bool, template string) error {
 		return err
 	}
 	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
-	if !minimal { // which grants nothing
-		fmt.Fprintf(a.Out, "Claude Code, its own tools included: myc -C %[1]s claude --role developer. The hook in your agents: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
+	if !minimal { // a minimal project grants nothing
+		fmt.Fprintf(a.Out, "Claude Code, its own tools included: myc -C %[1]s claude --role developer. The hook in your agents: myc "+
+			"-C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
 	}
 	return nil
 }
 
-// askTrust asks a person at a terminal; elsewhere it says what to run.
+// askTrust asks a person at a terminal. Elsewhere it prints the command to run.
 func (a *App) askTrust(dir string) error {
 	if trusted, err := config.Trusted(dir); err != nil || trusted {
 		return err
 	}
 	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
-		fmt.Fprintf(a.Err, "myc: %s is not trusted: its own servers, skills and rules do not take effect\nhint: read them, then run: myc -C %s trust\n", dir, a.Dir)
+		fmt.Fprintf(a.Err, "myc: %s is not trusted: its own servers, skills and rules do not take effect\nhint: read them, then run: "+
+			"myc -C %s trust\n", dir, a.Dir)
 		return nil
 	}
 	fmt.Fprintf(a.Err, "Let the servers, skills and rules of %s take effect? [y/N] ", dir)
@@ -68,9 +70,9 @@ func (a *App) askTrust(dir string) error {
 	return config.Trust(dir)
 }
 
-// FirstUse asks for trust, or says that it is missing, before a folder's own files are worked with. It never stands in the way:
-// without trust the user's own files and the built-in server are what there is.
-func (a *App) FirstUse() error {
+// CheckTrust asks for trust in the project folder, or says that it is missing. A command goes on without trust: then only the user's own
+// files and the built-in server take effect.
+func (a *App) CheckTrust() error {
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return err

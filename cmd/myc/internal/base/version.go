@@ -7,7 +7,7 @@ import (
 // Release is the version of this source tree.
 const Release = "0.1.0"
 
-// Version is the release, with the commit where the build knows it.
+// Version returns the release, with the commit if the build knows it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

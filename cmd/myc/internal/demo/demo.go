@@ -1,4 +1,4 @@
-// Package demo tells the main job as a story whose every line is checked.
+// Package demo shows the main job on a scratch project, and checks every line that it shows.
 package demo
 
 import (
@@ -43,7 +43,7 @@ type demo struct {
 	dir   string
 	env   []string
 	addr  string
-	wrong []string // what should have happened and did not
+	wrong []string // facts that should hold and do not
 	bold  lipgloss.Style
 	good  lipgloss.Style
 	bad   lipgloss.Style
@@ -70,7 +70,8 @@ func (a *app) demo(ctx context.Context) (err error) {
 	if err := d.verdict(); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."), d.bold.Render("myc init && myc mcp"))
+	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."),
+		d.bold.Render("myc init && myc mcp"))
 	return nil
 }
 
@@ -115,11 +116,12 @@ func (d *demo) setUp(ctx context.Context) error {
 		return err
 	}
 	d.addr = s.Daemon.Addr
-	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"), d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
+	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"),
+		d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
 	return nil
 }
 
-// self is this program on the scratch project.
+// self returns a command of this program on the scratch project.
 func (d *demo) self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -161,7 +163,7 @@ func (d *demo) title(n int, text string) {
 	fmt.Fprintf(d.Out, "\n%s\n", d.bold.Render(fmt.Sprintf("%d. %s", n, text)))
 }
 
-// check shows one fact, and remembers it if it is false.
+// check shows one fact, and keeps it for the verdict if it is false.
 func (d *demo) check(ok bool, text string) {
 	mark := d.good.Render("✓")
 	if !ok {
@@ -171,7 +173,7 @@ func (d *demo) check(ok bool, text string) {
 	fmt.Fprintf(d.Out, "   %s %s\n", mark, text)
 }
 
-// verdict is an error if a fact was false.
+// verdict returns an error if a fact was false.
 func (d *demo) verdict() error {
 	if len(d.wrong) == 0 {
 		return nil

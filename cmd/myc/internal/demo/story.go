@@ -56,7 +56,8 @@ func (d *demo) threeWorlds(ctx context.Context) error {
 		fmt.Fprintf(d.Out, "   %s%s%s %s\n", mark("guest"), mark("developer"), mark("admin"), name)
 	}
 	g, dev, adm := len(seen["guest"]), len(seen["developer"]), len(seen["admin"])
-	d.check(0 < g && g < dev && dev < adm, fmt.Sprintf("guest is shown %d tools, developer %d, admin %d: the rest does not exist for them", g, dev, adm))
+	d.check(0 < g && g < dev && dev < adm, fmt.Sprintf("guest is shown %d tools, developer %d, admin %d: the rest does not exist for "+
+		"them", g, dev, adm))
 	return nil
 }
 
@@ -78,7 +79,8 @@ func (d *demo) hiddenIsAbsent(ctx context.Context) error {
 	hidden, absent := text("files__write_file"), text("files__no_such_tool")
 	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("guest calls files__write_file   → "+hidden))
 	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("guest calls files__no_such_tool → "+absent))
-	d.check(strings.ReplaceAll(hidden, "write_file", "no_such_tool") == absent && strings.Contains(hidden, "nknown tool"), "both answers are the same but for the name")
+	d.check(strings.ReplaceAll(hidden, "write_file", "no_such_tool") == absent && strings.Contains(hidden, "nknown tool"),
+		"both answers are the same but for the name")
 	_, err = os.Stat(filepath.Join(d.dir, "x.txt"))
 	d.check(os.IsNotExist(err), "nothing was written")
 	return nil
@@ -87,7 +89,7 @@ func (d *demo) hiddenIsAbsent(ctx context.Context) error {
 // switchRole shows one HTTP session that may also be developer, and not admin.
 func (d *demo) switchRole(ctx context.Context) error {
 	d.title(3, "A session may take the roles of its credential, and no other")
-	var minted api.SessionReply
+	var minted api.Session
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--may", "developer", "--json"); err != nil {
 		return err
 	}
@@ -114,7 +116,8 @@ func (d *demo) switchRole(ctx context.Context) error {
 	r, err = s.CallTool(ctx, setRole("admin"))
 	no, noErr := s.CallTool(ctx, setRole("emperor"))
 	refused := err == nil && noErr == nil && r.IsError && no.IsError
-	d.check(refused && strings.ReplaceAll(ResultOf(r), "admin", "emperor") == ResultOf(no), "set_role admin: answered like a role that does not exist")
+	d.check(refused && strings.ReplaceAll(ResultOf(r), "admin", "emperor") == ResultOf(no),
+		"set_role admin: answered like a role that does not exist")
 	return nil
 }
 

@@ -11,33 +11,38 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
 // poisoned sends a call with a second Name key, which a careless parser would take for the tool.
 func (d *demo) poisoned(ctx context.Context) error {
 	d.title(4, "A poisoned call is refused whole")
-	var minted api.SessionReply
+	var minted api.Session
 	if err := d.run(ctx, &minted, "session", "new", "--role", "guest", "--json"); err != nil {
 		return err
 	}
-	_, header, err := d.post(ctx, minted.Token, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"demo","version":"1"}}}`)
+	_, header, err := d.post(ctx, minted.Token, "",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+			`"capabilities":{},"clientInfo":{"name":"demo","version":"1"}}}`)
 	if err != nil {
 		return err
 	}
 	answer, _, err := d.post(ctx, minted.Token, header.Get("Mcp-Session-Id"),
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"files__read_file","Name":"files__write_file","arguments":{"path":"poison.txt","content":"x"}}}`)
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"files__read_file","Name":"files__write_file",`+
+			`"arguments":{"path":"poison.txt","content":"x"}}}`)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`), d.dim.Render("→ "+base.FirstLine(string(answer), 150)))
+	fmt.Fprintf(d.Out, "   %s\n   %s\n", d.dim.Render(`"params":{"name":"files__read_file","Name":"files__write_file", …}`),
+		d.dim.Render("→ "+text.Cell(string(answer), 150)))
 	_, statErr := os.Stat(filepath.Join(d.dir, "poison.txt"))
-	d.check(bytes.Contains(answer, []byte(`"error"`)) && bytes.Contains(answer, []byte("Name")) && os.IsNotExist(statErr), "name and Name in one call: refused, nothing ran")
+	d.check(bytes.Contains(answer, []byte(`"error"`)) && bytes.Contains(answer, []byte("Name")) && os.IsNotExist(statErr),
+		"name and Name in one call: refused, nothing ran")
 	return nil
 }
 
-// post sends one raw message, as an attacker would who needs no client.
+// post sends one raw message, as an attacker without a client would.
 func (d *demo) post(ctx context.Context, token, link, body string) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.addr+"/mcp", strings.NewReader(body))
 	if err != nil {
@@ -57,15 +62,16 @@ func (d *demo) post(ctx context.Context, token, link, body string) ([]byte, http
 	return answer, res.Header, err
 }
 
-// typo shows that a skill with a misspelt tool removes itself, and nothing else.
+// typo shows that a skill with a misspelt tool is left out, and only that skill.
 func (d *demo) typo(ctx context.Context) error {
 	d.title(5, "A broken declaration grants nothing")
 	dir := filepath.Join(d.dir, "skills", "sloppy")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	text := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - files__raed_file\n"
-	if err := os.WriteFile(filepath.Join(dir, "SKILL.yaml"), []byte(text), 0o600); err != nil {
+	file := "name: sloppy\ndescription: Deletes things.\nallowedRoles: [guest]\nallowedTools:\n  - files__delete_file\n  - " +
+		"files__raed_file\n"
+	if err := os.WriteFile(filepath.Join(dir, "SKILL.yaml"), []byte(file), 0o600); err != nil {
 		return err
 	}
 	stdout, stderr, err := d.capture(ctx, "skill", "validate")
@@ -75,8 +81,9 @@ func (d *demo) typo(ctx context.Context) error {
 			line = strings.TrimSpace(l)
 		}
 	}
-	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(base.FirstLine(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
-	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"), "the operator is told the file, the line and what was meant")
+	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(text.Cell(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
+	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"),
+		"the operator is told the file, the line and what was meant")
 	if err := d.run(ctx, nil, "skill", "reload"); err != nil {
 		return err
 	}
@@ -93,7 +100,7 @@ func (d *demo) typo(ctx context.Context) error {
 	return nil
 }
 
-// tamper verifies the log, changes one byte of it, and finds the place.
+// tamper verifies the log, changes one byte of it, and shows that the place is found.
 func (d *demo) tamper(ctx context.Context) error {
 	d.title(6, "The record shows tampering")
 	var calls []struct {
@@ -129,7 +136,7 @@ func (d *demo) tamper(ctx context.Context) error {
 		return err
 	}
 	_, stderr, err := d.capture(ctx, "audit", "verify")
-	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("one bit flipped → "+base.FirstLine(stderr, 150)))
+	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render("one bit flipped → "+text.Cell(stderr, 150)))
 	line := 1 + bytes.Count(b[:at], []byte("\n"))
 	d.check(err != nil && strings.Contains(stderr, fmt.Sprintf(":%d:", line)), "and names the broken line")
 	return nil

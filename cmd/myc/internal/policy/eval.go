@@ -21,10 +21,10 @@ type answer struct {
 	Effect string         `json:"effect"`
 	Rule   string         `json:"rule"`
 	Reason string         `json:"reason"`
-	Result *policy.Guard  `json:"result,omitempty"` // what would be done to the result
+	Result *policy.Guard  `json:"result,omitempty"` // how the result would be guarded
 }
 
-// eval answers JSON Lines. A line that cannot be read is answered with a denial that says so, in its place.
+// eval answers JSON Lines. The answer to a line that cannot be read is a denial that says so.
 func (a *app) eval(ctx context.Context) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -69,7 +69,7 @@ func answerTo(v *project.View, line []byte, n int) answer {
 	return out
 }
 
-// jsonFault says what is wrong with a line in words that need no knowledge of Go.
+// jsonFault describes what is wrong with a line without the words of Go.
 func jsonFault(line []byte, err error) string {
 	var wrong *json.SemanticError
 	switch {

@@ -1,4 +1,4 @@
-// Package policy has the commands that say what the policy decides, and why; roles are what it is asked for.
+// Package policy has the commands that say what the policy decides and why, and what each role may see.
 package policy
 
 import (
@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -27,10 +28,12 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).policyCmd() }
 func Roles(a *base.App) *cobra.Command { return (&app{a}).rolesCmd() }
 
 func (a *app) policyCmd() *cobra.Command {
-	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer", Args: base.NoArgs,
+	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer",
+		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var role string
-	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory", Example: "  myc policy check --role developer --json", Args: base.NoArgs,
+	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory",
+		Example: "  myc policy check --role developer --json", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if role == "" {
 				return failure.Usagef("policy check: which role? Name one with --role")
@@ -47,13 +50,15 @@ func (a *app) policyCmd() *cobra.Command {
 	explain.Flags().StringVar(&q.Role, "role", "", "role (default: session.defaultRole)")
 	explain.Flags().StringSliceVar(&q.Skills, "skill", nil, "active skills (default: the start set of the role)")
 	c.AddCommand(check,
-		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory", Example: "  myc policy roles --json", Args: base.NoArgs,
+		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory",
+			Example: "  myc policy roles --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
 		explain,
 		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
 			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
-		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora", Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
+		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora",
+			Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
 			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
 		a.policyReplay())
 	return c
@@ -96,7 +101,7 @@ func (a *app) explain(q question) error {
 	if x.Rule != "" {
 		rule = " by " + x.Rule
 	}
-	fmt.Fprintf(a.Out, "%s%s: %s\n", x.Effect, rule, project.Visible(x.Reason))
+	fmt.Fprintf(a.Out, "%s%s: %s\n", x.Effect, rule, text.Flatten(x.Reason))
 	if x.Result != nil {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}
@@ -113,7 +118,7 @@ func (a *app) explain(q question) error {
 	return nil
 }
 
-// call is the policy's form of a question. An unknown role is no error here: the policy answers it.
+// callFor returns a question as a call. An unknown role is not an error: the policy answers it.
 func callFor(v *project.View, q question) (policy.Call, error) {
 	args, err := policy.ParseArgs(q.Args)
 	if err != nil {
@@ -148,7 +153,7 @@ func callFor(v *project.View, q question) (policy.Call, error) {
 	}, nil
 }
 
-// canonicalTool lets a bare name stand for an agent's own tool, as in rules.
+// canonicalTool completes a bare name to the name of an agent's own tool, as in rules.
 func canonicalTool(name string) string {
 	if !strings.Contains(name, "__") {
 		return policy.AgentServer + "__" + name

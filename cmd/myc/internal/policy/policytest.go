@@ -13,12 +13,14 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
+	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
-// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. A corpus
-// that brings files of its own (skills/*.yaml, roles/*.yaml, rules.yaml, catalog) is judged by them, one with cases only by the
-// project's policy.
+// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. The
+// cases of a corpus are decided by the files in it (skills/*.yaml, roles/*.yaml, rules.yaml, catalog), or by the project's policy if it
+// has only cases.
 func (a *app) policyTest(files []string) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -52,7 +54,7 @@ func (a *app) policyTest(files []string) error {
 		failed += len(wrong)
 		fmt.Fprintf(a.Out, "FAIL %s\n", file)
 		for _, w := range wrong {
-			fmt.Fprintf(a.Out, "     %s\n", project.Visible(w))
+			fmt.Fprintf(a.Out, "     %s\n", text.Flatten(w))
 		}
 	}
 	if failed > 0 {
@@ -61,14 +63,14 @@ func (a *app) policyTest(files []string) error {
 	return nil
 }
 
-// rulesFile is as much of a rules file as its examples need.
+// rulesFile is the part of a rules file that its examples need.
 type rulesFile struct {
 	Version  int            `yaml:"version"`
 	Defaults map[string]any `yaml:"defaults"`
 	Rules    []policy.Rule  `yaml:"rules"`
 }
 
-// testRules compiles a rules file with the project's skills and roles, which tries its examples.
+// testRules compiles a rules file with the project's skills and roles. Compiling runs the examples of the rules.
 func testRules(v *project.View, file string) (n int, wrong []string, err error) {
 	data, err := base.ReadFile(file)
 	if err != nil {
@@ -80,7 +82,10 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		_, problems = policy.New(policy.Source{Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home, Commands: config.ReadCommand})
+		pol, more := policy.New(policy.Source{
+			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home,
+		})
+		problems = append(more, policytest.Examples(pol, config.ReadCommand)...)
 	}
 	return n, faults(problems), nil
 }
@@ -103,13 +108,13 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	}
 	archive := txtar.Parse(data)
 	pol := v.Policy
-	var cases []policy.Case
-	src := policy.Source{Dir: "/p", Home: "/home/dev", Commands: config.ReadCommand}
+	var cases []policytest.Case
+	src := policy.Source{Dir: "/p", Home: "/home/dev"}
 	own := false
 	for _, f := range archive.Files {
 		if f.Name == "cases" {
-			if cases, err = policy.ParseCases(f.Data); err != nil {
-				return 0, nil, failure.Config(fmt.Errorf("policy test: %s: %w", file, err), "")
+			if cases, err = policytest.ParseCases(f.Data); err != nil {
+				return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s: %w", file, err), "")
 			}
 			continue
 		}
@@ -119,11 +124,13 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 		}
 	}
 	if len(cases) == 0 {
-		return 0, nil, failure.Config(fmt.Errorf("policy test: %s has no cases", file), "a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
+		return 0, nil, failure.New(failure.Config, fmt.Errorf("policy test: %s has no cases", file),
+			"a case is a line such as: guest files__read_file {\"path\":\"a\"} -> allow")
 	}
 	if own {
 		var problems []policy.Problem
 		pol, problems = policy.New(src)
+		problems = append(problems, policytest.Examples(pol, config.ReadCommand)...)
 		wrong = faults(problems)
 	}
 	for i := range cases {
@@ -134,7 +141,7 @@ func testCorpus(v *project.View, file string) (n int, wrong []string, err error)
 	return len(cases), wrong, nil
 }
 
-// addToSource takes one file of an archive into what is compiled.
+// addToSource adds one file of an archive to the source of a policy.
 func addToSource(src *policy.Source, archive string, f txtar.File) error {
 	name := archive + "/" + f.Name
 	var problems []policy.Problem
@@ -159,7 +166,7 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			}
 			it, err := policy.ParseTool(words[0])
 			if err != nil {
-				return failure.Config(fmt.Errorf("policy test: %s: %w", name, err), "")
+				return failure.New(failure.Config, fmt.Errorf("policy test: %s: %w", name, err), "")
 			}
 			d := policy.Definition{Item: it, Annotations: map[string]bool{}}
 			for _, w := range words[1:] {
@@ -169,10 +176,11 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			src.Catalog = append(src.Catalog, d)
 		}
 	default:
-		return failure.Config(fmt.Errorf("policy test: %s: no such part of a corpus", name), "parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name),
+			"parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
 	}
 	if wrong := faults(problems); len(wrong) > 0 {
-		return failure.Config(fmt.Errorf("policy test: %s", wrong[0]), "")
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s", wrong[0]), "")
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
 
@@ -22,7 +21,8 @@ func (a *app) policyReplay() *cobra.Command {
 	var since, dir string
 	c := &cobra.Command{
 		Use: "replay", Short: "Past calls against another policy: what would change, and for whom", Args: base.NoArgs,
-		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against what was decided then",
+		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against " +
+			"what was decided then",
 		RunE: func(c *cobra.Command, _ []string) error {
 			from, err := base.ParseTime(since)
 			if err != nil {
@@ -36,7 +36,7 @@ func (a *app) policyReplay() *cobra.Command {
 	return c
 }
 
-// replay decides the recorded calls again, on the facts of their day.
+// replay decides the recorded calls again, with the facts that were recorded then.
 func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	if err := a.NeedPerson("replay the audit log"); err != nil {
 		return err
@@ -47,14 +47,16 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	}
 	defer v.Close()
 	if v.Project.Broken.All != "" {
-		return failure.Config(fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All), "myc -C DIR config validate says where")
+		return failure.New(failure.Config, fmt.Errorf("policy replay: the policy does not load: %s", v.Project.Broken.All),
+			"myc -C DIR config validate says where")
 	}
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
-		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir), "calls are recorded as soon as an agent makes some")
+		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir),
+			"calls are recorded as soon as an agent makes some")
 	}
 	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
 	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
@@ -68,7 +70,7 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 	return a.printReplay(r.report())
 }
 
-// replaying gathers what changes.
+// replaying collects the calls whose decision changes.
 type replaying struct {
 	policy *policy.Policy
 	sum    replayReport
@@ -77,10 +79,10 @@ type replaying struct {
 
 type replayKey struct{ role, tool, from, to, rule string }
 
-// notByPolicy are the words in a record's rule for what no policy decided.
+// notByPolicy are the rules of records that no policy decided.
 var notByPolicy = []string{"session", "request", "arguments", "fault", "audit"}
 
-// take decides one record again.
+// take decides one recorded call again.
 func (r *replaying) take(line *audit.Line) {
 	if cmp.Or(line.DecidedBy, "policy") != "policy" || slices.Contains(notByPolicy, line.Rule) || strings.HasPrefix(line.Rule, "limit:") {
 		r.sum.Skipped++
@@ -113,8 +115,8 @@ func (r *replaying) take(line *audit.Line) {
 	g.Example = replayExample{ID: line.ID, Time: line.Time, Args: line.Args}
 }
 
-// callOf makes a call of its record. Facts are those of that day; what was recorded before there were facts, or was too long for the log,
-// is judged by the arguments alone, and so is not whole. Of a parent principal the record has the id: it is taken to have the child's role.
+// callOf returns the call of a record, with the recorded facts. whole is false if the record has no facts or only a part of the arguments:
+// then the arguments alone decide. A record has only the id of a parent principal, which is assumed to have the child's role.
 func callOf(line *audit.Line) (call policy.Call, whole bool) {
 	it, err := policy.ParseTool(line.Tool)
 	if err != nil {
@@ -131,7 +133,8 @@ func callOf(line *audit.Line) (call policy.Call, whole bool) {
 	}
 	args, err := policy.ParseArgs(line.Args)
 	whole = err == nil && !isCut(args)
-	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills}, Item: it, Args: args, Time: line.Time}
+	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills},
+		Item: it, Args: args, Time: line.Time}
 	if line.Parent != "" {
 		call.Scope.Principal.Parent = &policy.Principal{ID: line.Parent, Role: line.Role}
 	}
@@ -141,7 +144,7 @@ func callOf(line *audit.Line) (call policy.Call, whole bool) {
 	return call, whole
 }
 
-// isCut reports whether the log kept no more than the beginning of the arguments.
+// isCut reports whether the log has only the beginning of the arguments.
 func isCut(args policy.Args) bool {
 	cut, _ := args["truncated"].(bool)
 	_, sum := args["sha256"].(string)

@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // replayReport is `myc policy replay --json`.
 type replayReport struct {
-	Calls     int           `json:"calls"`     // that were decided again
-	Unchanged int           `json:"unchanged"` // of them
+	Calls     int           `json:"calls"`     // how many were decided again
+	Unchanged int           `json:"unchanged"` // how many of them are decided as before
 	Skipped   int           `json:"skipped"`   // records that no policy decided: limits, faults, ended sessions
-	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log: decided on what is left of them
+	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log, decided on the part that it has
 	Changes   []replayGroup `json:"changes"`   // most calls first
 }
 
@@ -41,14 +41,15 @@ type replayExample struct {
 	Args jsontext.Value `json:"args,omitempty"`
 }
 
-// report sorts what was found: most calls first.
+// report returns the groups, those with most calls first.
 func (r *replaying) report() replayReport {
 	r.sum.Changes = []replayGroup{}
 	for _, g := range r.groups {
 		r.sum.Changes = append(r.sum.Changes, *g)
 	}
 	slices.SortFunc(r.sum.Changes, func(x, y replayGroup) int {
-		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool),
+			cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
 	})
 	return r.sum
 }
@@ -71,13 +72,14 @@ func (a *app) printReplay(r replayReport) error {
 	fmt.Fprintln(a.Out)
 	rows := [][]string{{"CALLS", "ROLE", "TOOL", "WAS", "WOULD BE", "BY", "FOR EXAMPLE"}}
 	for _, g := range r.Changes {
-		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule), exampleText(g.Example.Args)})
+		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule),
+			exampleText(g.Example.Args)})
 	}
 	base.Table(a.Out, rows)
 	return nil
 }
 
-// exampleText is the one argument that says most about a call, in one line.
+// exampleText returns the argument that says most about a call, in one line.
 func exampleText(raw []byte) string {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {
@@ -85,16 +87,8 @@ func exampleText(raw []byte) string {
 	}
 	for _, key := range []string{"command", "file_path", "path", "url", "pattern"} {
 		if s, ok := args[key].(string); ok {
-			return cutText(project.Visible(s), 60)
+			return text.TruncateCells(text.Flatten(s), 60)
 		}
 	}
-	return cutText(project.Visible(string(raw)), 60)
-}
-
-// cutText cuts a text to n characters.
-func cutText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return text.TruncateCells(text.Flatten(string(raw)), 60)
 }

@@ -8,6 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 // roleRow is one role in the shape of `myc policy roles --json`.
@@ -21,11 +22,14 @@ type roleRow struct {
 }
 
 func (a *app) rolesCmd() *cobra.Command {
-	c := &cobra.Command{Use: "roles", Short: "The roles that skills and role files name", Example: "  myc roles list\n  myc roles show guest", Args: base.NoArgs,
+	c := &cobra.Command{Use: "roles", Short: "The roles that skills and role files name",
+		Example: "  myc roles list\n  myc roles show guest", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.rolesList() }}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List roles", Example: "  myc roles list --json", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
-		&cobra.Command{Use: "show ROLE", Short: "Show what a role comes to", Example: "  myc roles show developer", Args: base.ArgRange(1, 1, "one role"),
+		&cobra.Command{Use: "list", Short: "List roles", Example: "  myc roles list --json", Args: base.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
+		&cobra.Command{Use: "show ROLE", Short: "Show what a role comes to", Example: "  myc roles show developer",
+			Args: base.ArgRange(1, 1, "one role"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.roleCheck(args[0]) }},
 	)
 	return c
@@ -40,7 +44,8 @@ func (a *app) rolesList() error {
 	rows := []roleRow{}
 	for _, id := range v.Policy.Roles() {
 		c, _ := v.Check(id)
-		row := roleRow{Role: id, Skills: []string{}, Tools: len(c.Tools), Servers: c.Servers, Memory: c.Memory.Policy, Inherits: c.Chain[1:]}
+		row := roleRow{Role: id, Skills: []string{}, Tools: len(c.Tools), Servers: c.Servers, Memory: c.Memory.Policy,
+			Inherits: c.Chain[1:]}
 		for _, s := range c.Skills {
 			row.Skills = append(row.Skills, s.Name)
 		}
@@ -49,11 +54,12 @@ func (a *app) rolesList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
+	cells := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
 	for _, r := range rows {
-		text = append(text, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory, base.OrDash(strings.Join(r.Inherits, " → ")), base.FirstLine(strings.Join(r.Skills, ", "), 70)})
+		cells = append(cells, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory,
+			base.OrDash(strings.Join(r.Inherits, " → ")), text.Cell(strings.Join(r.Skills, ", "), 70)})
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	return a.RefuseBroken(v.Problems)
 }
 
@@ -66,7 +72,8 @@ func (a *app) roleCheck(role string) error {
 	defer v.Close()
 	c, ok := v.Check(role)
 	if !ok {
-		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role), "known roles: "+strings.Join(v.Policy.Roles(), ", "))
+		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role),
+			"known roles: "+strings.Join(v.Policy.Roles(), ", "))
 	}
 	if a.JSON {
 		if err := a.PrintJSON(c); err != nil {
@@ -88,7 +95,7 @@ func (a *app) roleCheck(role string) error {
 	}
 	base.Table(a.Out, [][]string{
 		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
-		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(base.FirstLine(c.Prompt, 80))},
+		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(text.Cell(c.Prompt, 80))},
 	})
 	fmt.Fprintf(a.Out, "\n%d tools\n", len(c.Tools))
 	var rows [][]string

@@ -13,13 +13,15 @@ import (
 )
 
 func (a *app) configCmd() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "What the files come to", Example: "  myc config show --sources", Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: "config", Short: "What the files come to", Example: "  myc config show --sources", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var sources bool
 	show := &cobra.Command{Use: "show", Short: "The effective configuration", Example: "  myc config show --sources", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.configShow(sources) }}
 	show.Flags().BoolVar(&sources, "sources", false, "which file each value came from")
 	c.AddCommand(show,
-		&cobra.Command{Use: "validate", Short: "Check every file; exit 4 if one is wrong", Example: "  myc config validate --json", Args: base.NoArgs,
+		&cobra.Command{Use: "validate", Short: "Check every file; exit 4 if one is wrong",
+			Example: "  myc config validate --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.configValidate() }})
 	return c
 }
@@ -87,7 +89,7 @@ func (a *app) configValidate() error {
 		}
 	}
 	if bad > 0 {
-		return failure.Config(fmt.Errorf("config: %d problem(s)", bad), "")
+		return failure.New(failure.Config, fmt.Errorf("config: %d problem(s)", bad), "")
 	}
 	if !a.JSON {
 		fmt.Fprintln(a.Out, "ok")

@@ -1,12 +1,12 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // finding is one line of `myc doctor`.
@@ -52,7 +53,12 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		c(ctx, v, add)
 	}
 	doctorAudit(v, add)
-	bad := slices.ContainsFunc(found, func(f finding) bool { return f.Level == "problem" })
+	problems := 0
+	for _, f := range found {
+		if f.Level == "problem" {
+			problems++
+		}
+	}
 	if a.JSON {
 		if err := a.PrintJSON(found); err != nil {
 			return err
@@ -60,20 +66,24 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	} else {
 		for _, f := range found {
 			mark := map[string]string{"ok": "✓", "warning": "!", "problem": "✗"}[f.Level]
-			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, project.Visible(f.Message))
+			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, text.Flatten(f.Message))
 			if f.Hint != "" {
-				fmt.Fprintf(a.Out, "    → %s\n", project.Visible(f.Hint))
+				fmt.Fprintf(a.Out, "    → %s\n", text.Flatten(f.Hint))
 			}
 		}
 	}
-	if bad {
-		return failure.Config(fmt.Errorf("doctor: something is wrong"), "")
+	if problems > 0 {
+		hint := "the lines marked ✗ say what, the line with → below each of them how to mend it"
+		if a.JSON {
+			hint = "the findings of level \"problem\" say what, their hints how to mend it"
+		}
+		return failure.New(failure.Config, fmt.Errorf("doctor: %d problem(s) in this project", problems), hint)
 	}
 	return nil
 }
 
 func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
@@ -83,8 +93,8 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		return
 	}
 	defer c.Close()
-	var s api.StatusReply
-	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
 	}
@@ -102,11 +112,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		}
 		switch {
 		case b.State == backend.StateFailed:
-			text, own, ok := strings.Cut(b.Error, " (hint: ")
-			if ok {
-				hint = strings.TrimSuffix(own, ")")
-			}
-			add("problem", "server "+b.Name, text, hint)
+			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":
 			hint = "calls are tried again by themselves; myc tools sync tries it now"
 			if b.Log != "" {
@@ -119,7 +125,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 
 // doctorAudit checks the log.
 func doctorAudit(v *project.View, add base.Report) {
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		add("problem", "audit", err.Error(), "")
 		return
@@ -133,7 +139,8 @@ func doctorAudit(v *project.View, add base.Report) {
 	case err != nil:
 		add("problem", "audit", err.Error(), "")
 	case r.Broken != nil:
-		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why), "keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
+		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
+			"keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
 	default:
 		add("ok", "audit", fmt.Sprintf("%d records, the chain is whole", r.Records), "")
 	}

@@ -15,7 +15,8 @@ func doctorTrust(v *project.View, add base.Report) {
 	case v.Project.Trusted:
 		add("ok", "trust", v.Project.Dir+" is trusted", "")
 	case len(v.Project.Untrusted) > 0:
-		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d file(s) of it take no effect", len(v.Project.Untrusted)), "read them, then run: myc trust")
+		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d file(s) of it take no effect",
+			len(v.Project.Untrusted)), "read them, then run: myc trust")
 	default:
 		add("ok", "trust", "the folder brings nothing of its own", "myc init sets one up")
 	}
@@ -30,33 +31,24 @@ func doctorFiles(v *project.View, add base.Report) {
 			bad++
 		}
 		if ofSkill(v, p) {
-			continue // told with its skill
+			continue // reported with its skill
 		}
+		hint := p.Hint
 		p.Hint, p.Warning = "", false
-		add(level, "files", project.ProblemText(p), hintFor(v, p))
+		add(level, "files", project.ProblemText(p), hint)
 	}
 	if bad == 0 {
 		add("ok", "files", "every file loads", "")
 	}
 }
 
-// ofSkill reports whether a problem is one that doctorSkills tells of.
+// ofSkill reports whether doctorSkills reports this problem.
 func ofSkill(v *project.View, p policy.Problem) bool {
 	return slices.ContainsFunc(v.Skills.All(), func(s skill.Checked) bool {
 		return slices.ContainsFunc(s.Problems, func(q policy.Problem) bool {
 			return q.File == p.File && q.Line == p.Line && q.Message == p.Message
 		})
 	})
-}
-
-// hintFor finds the hint again that the problem's one-line form leaves to a line of its own.
-func hintFor(v *project.View, p policy.Problem) string {
-	for _, q := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
-		if q.File == p.File && q.Line == p.Line && q.Message == p.Message {
-			return q.Hint
-		}
-	}
-	return ""
 }
 
 func doctorSkills(v *project.View, add base.Report) {
@@ -82,7 +74,8 @@ func doctorSkills(v *project.View, add base.Report) {
 func doctorRoles(v *project.View, add base.Report) {
 	conf := v.Project.File.Session
 	if conf.DefaultRole == "" {
-		add("warning", "roles", "session.defaultRole is not set: a client without a role sees control tools only", "set it in mycelium.yaml, or start clients with --role")
+		add("warning", "roles", "session.defaultRole is not set: a client without a role sees control tools only",
+			"set it in mycelium.yaml, or start clients with --role")
 	}
 	for _, role := range v.Policy.Roles() {
 		if c, _ := v.Check(role); len(c.Tools) == 0 {

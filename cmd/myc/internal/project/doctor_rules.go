@@ -9,11 +9,12 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy/policytest"
 )
 
-// doctorRules tells of rules that cannot decide, that are wider than they look, and that never decided a call.
+// doctorRules reports rules that cannot match, that match more than they seem to, and that never decided a call.
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
-	remarks := v.Policy.Review()
+	remarks := policytest.Review(v.Policy)
 	for _, r := range remarks {
 		hint := r.Hint
 		r.Hint, r.Warning = "", false
@@ -24,9 +25,9 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		add("ok", "rules", "none: what a skill grants is decided by the fallback", "")
 		return
 	}
-	o, err := project.AuditOptions(v.Project)
+	o, err := v.Project.AuditLog()
 	if err != nil {
-		return // doctorAudit says so
+		return // doctorAudit reports it
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
 		add("ok", "rules", fmt.Sprintf("%d rules, no call yet", len(rules)), "")
@@ -49,7 +50,8 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		}
 		text := fmt.Sprintf("each of the %d decided one of %d recorded calls at least", len(rules), calls)
 		if len(never) > 0 {
-			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls, strings.Join(never, ", "))
+			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls,
+				strings.Join(never, ", "))
 		}
 		add("ok", "rules", text, "")
 		return nil

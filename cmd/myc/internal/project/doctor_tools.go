@@ -8,21 +8,23 @@ import (
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
-// doctorSchemas checks the schemas of the tools that servers offer. A tool whose schema does not compile works all the same.
+// doctorSchemas checks the schemas of the tools that servers offer. A tool works although its schema does not compile.
 func doctorSchemas(v *project.View, add base.Report) {
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind != policy.Tool {
 			continue
 		}
 		for _, why := range catalog.SchemaProblems(d.Raw) {
-			add("warning", "tool "+d.Item.String(), project.Visible(why), "its server has to mend it; clients that check schemas may refuse the tool")
+			add("warning", "tool "+d.Item.String(), text.Flatten(why),
+				"its server has to mend it; clients that check schemas may refuse the tool")
 		}
 	}
 }
 
-// doctorServed tells of served skills whose approval is void.
+// doctorServed reports served skills whose approval is void.
 func doctorServed(v *project.View, add base.Report) {
 	for _, s := range v.Pool.Catalog().Skills {
 		if s.State == pin.SkillChanged {
@@ -32,7 +34,7 @@ func doctorServed(v *project.View, add base.Report) {
 	}
 }
 
-// doctorHeld tells of the quarantine.
+// doctorHeld reports what the scan found and what is in quarantine.
 func doctorHeld(v *project.View, add base.Report) {
 	for _, r := range v.Pool.Review() {
 		f := r.Findings[0]
@@ -41,7 +43,8 @@ func doctorHeld(v *project.View, add base.Report) {
 			add("ok", "scan "+name, fmt.Sprintf("accepted by the operator: %s: %s", f.Family, f.Why), "")
 			continue
 		}
-		add("warning", "scan "+name, fmt.Sprintf("%s at %s: %s: %s", f.Family, f.Where, f.Why, f.Excerpt), "read its definition: myc tools --all --json")
+		add("warning", "scan "+name, fmt.Sprintf("%s at %s: %s: %s", f.Family, f.Where, f.Why, f.Excerpt),
+			"read its definition: myc tools --all --json")
 	}
 	for _, h := range v.Pool.Catalog().Held {
 		level := "warning"

@@ -1,4 +1,4 @@
-// Package project has the commands about a project as a whole: to set it up, to trust it, and to see how it stands.
+// Package project has the commands about a whole project: they set it up, trust it, check it and show its state.
 package project
 
 import (

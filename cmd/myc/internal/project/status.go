@@ -11,12 +11,13 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) statusCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "The daemon, backends, sessions, and how much is concealed", Example: "  myc status --json", Args: base.NoArgs,
+		Use: "status", Short: "The daemon, backends, sessions, and how much is concealed", Example: "  myc status --json",
+		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
 	}
 }
@@ -39,7 +40,8 @@ func (a *app) status(ctx context.Context) error {
 	rows := [][]string{
 		{"daemon", state},
 		{"role", base.OrDash(r.Role)},
-		{"skills", fmt.Sprintf("%s (valid %d, invalid %d, pending %d)", base.OrDash(strings.Join(r.Skills.Active, ", ")), r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
+		{"skills", fmt.Sprintf("%s (valid %d, invalid %d, pending %d)", base.OrDash(strings.Join(r.Skills.Active, ", ")),
+			r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
 		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% concealed", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
 		{"sessions", fmt.Sprint(r.Sessions)},
 	}
@@ -56,14 +58,15 @@ func (a *app) status(ctx context.Context) error {
 		if !b.Since.IsZero() {
 			since = b.Since.Local().Format(time.TimeOnly)
 		}
-		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b), base.OrDash(base.FirstLine(b.Error, 80))})
+		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b),
+			base.OrDash(text.Cell(b.Error, 80))})
 	}
 	fmt.Fprintln(a.Out)
 	base.Table(a.Out, rows[1:])
 	return nil
 }
 
-// backendState is the state of a server, and when calls pass again where they do not now.
+// backendState returns the state of a server. If calls are refused now, it says until when.
 func backendState(b backend.Status) string {
 	state := b.State
 	if b.Breaker != "" && b.Breaker != "closed" {
@@ -75,7 +78,7 @@ func backendState(b backend.Status) string {
 	return state
 }
 
-// backendCalls counts the calls that a server is at work on, and those that wait.
+// backendCalls counts the running calls of a server and those that wait.
 func backendCalls(b backend.Status) string {
 	switch {
 	case b.Waiting > 0:
@@ -94,7 +97,7 @@ func restarts(b backend.Status) string {
 	return fmt.Sprint(b.Restarts)
 }
 
-// statusShape is the reply as `myc status --json` prints it: every key stands there always, a moment that never was as null.
+// statusShape returns the reply as `myc status --json` prints it: with every key, and null for a time that is not set.
 func statusShape(r api.StatusReply) any {
 	moment := func(t time.Time) *time.Time {
 		if t.IsZero() {
@@ -114,7 +117,8 @@ func statusShape(r api.StatusReply) any {
 		Tools int        `json:"tools"`
 		Since *time.Time `json:"since"`
 		Error string     `json:"error"`
-		// Beyond the contract of the shape:
+		// Not promised by the reference:
+		Hint     string     `json:"hint"`
 		Breaker  string     `json:"breaker"`
 		Retry    *time.Time `json:"retry"`
 		Restarts int        `json:"restarts"`
@@ -132,24 +136,25 @@ func statusShape(r api.StatusReply) any {
 		Sessions  int              `json:"sessions"`
 		Approvals int              `json:"approvals"`
 		Problem   string           `json:"problem,omitempty"`
-	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions, r.Approvals, r.Problem}
+	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
+		r.Approvals, r.Problem}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
-			b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
+			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
 	}
 	return out
 }
 
-// statusReply asks the owner; without one it says what the files say.
+// statusReply asks the node. Without one it returns what the files say.
 func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	var r api.StatusReply
-	c, _, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil {
 		return r, err
 	}
 	if c != nil {
 		defer c.Close()
-		return r, base.Answered(c.Call(ctx, "status", nil, &r))
+		return base.Call(ctx, c, api.Status, api.None{})
 	}
 	v, err := a.OpenView()
 	if err != nil {
@@ -157,8 +162,6 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	}
 	defer v.Close()
 	r = v.Status()
-	if project.BrokenFiles(v.Project, v.Problems) {
-		r.Problem = project.FirstProblem(v.Problems)
-	}
+	r.Problem = v.Broken()
 	return r, nil
 }

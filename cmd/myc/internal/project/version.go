@@ -11,18 +11,21 @@ import (
 )
 
 func (a *app) versionCmd() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Example: "  myc version --json", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error {
-		if a.JSON {
-			return a.PrintJSON(map[string]string{"version": base.Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
-		}
-		_, err := fmt.Fprintf(a.Out, "myc %s (%s %s/%s)\n", base.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		return err
-	}}
+	return &cobra.Command{Use: "version", Short: "Print the version", Example: "  myc version --json", Args: base.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.JSON {
+				return a.PrintJSON(map[string]string{"version": base.Version(), "go": runtime.Version(), "os": runtime.GOOS,
+					"arch": runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(a.Out, "myc %s (%s %s/%s)\n", base.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		}}
 }
 
 func (a *app) completionCmd() *cobra.Command {
-	return &cobra.Command{Use: "completion bash|zsh|fish", Short: "Print a completion script for a shell", Example: "  source <(myc completion bash)",
-		Args: base.ArgRange(1, 1, "bash, zsh or fish"), ValidArgs: []string{"bash", "zsh", "fish"},
+	return &cobra.Command{Use: "completion bash|zsh|fish", Short: "Print a completion script for a shell",
+		Example: "  source <(myc completion bash)",
+		Args:    base.ArgRange(1, 1, "bash, zsh or fish"), ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":

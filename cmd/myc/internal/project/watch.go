@@ -47,16 +47,16 @@ func (a *app) watch(ctx context.Context) error {
 			failed = err
 			return
 		}
-		defer next.Close() // only its files are open, and nothing of it is used after this
+		defer next.Close() // the view stays readable for the comparison after this
 		if err := a.printWatch(next, last); err != nil {
 			failed = err
 		}
-		if !project.BrokenFiles(next.Project, next.Problems) {
-			last = next // the last good one is what the next is compared with
+		if next.Broken() == "" {
+			last = next // the next view is compared with the last good one
 		}
 	})
 	if ctx.Err() != nil {
-		return nil // ended by the person
+		return nil // the person has ended it
 	}
 	if failed != nil {
 		return failed
@@ -64,14 +64,15 @@ func (a *app) watch(ctx context.Context) error {
 	return err
 }
 
-// printWatch says what is new in next against last; nil last: the state at the start.
+// printWatch prints what is new in next compared with last. Without last it prints the state at the start.
 func (a *app) printWatch(next, last *project.View) error {
-	e := watchEvent{Time: time.Now(), OK: !project.BrokenFiles(next.Project, next.Problems), Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
+	e := watchEvent{Time: time.Now(), OK: next.Broken() == "", Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
 	for _, p := range next.Problems {
 		e.Problem = append(e.Problem, base.ShapeOf(p))
 	}
 	if last != nil && e.OK {
-		e.Changed = slices.DeleteFunc(next.Changes(last.Policy, next.Policy), func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
+		e.Changed = slices.DeleteFunc(next.Changes(last.Policy, next.Policy),
+			func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
 	}
 	if a.JSON {
 		return a.PrintLine(e)
@@ -79,7 +80,8 @@ func (a *app) printWatch(next, last *project.View) error {
 	stamp := e.Time.Format(time.TimeOnly)
 	switch {
 	case last == nil:
-		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()), len(next.Skills.Grants()))
+		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()),
+			len(next.Skills.Grants()))
 	case !e.OK:
 		fmt.Fprintf(a.Out, "%s a file is broken: the last good policy stays in force\n", stamp)
 	case len(e.Changed) == 0:

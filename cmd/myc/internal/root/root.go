@@ -22,6 +22,7 @@ import (
 	"mycelium/cmd/myc/internal/tools"
 	"mycelium/internal/node/failure"
 	loaded "mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // Main runs the program once and returns its exit code.
@@ -37,17 +38,15 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 	if err == nil {
 		return 0
 	}
-	var f *failure.Error
-	if !errors.As(err, &f) {
-		f = &failure.Error{Code: failure.ExitFailed, Err: err}
+	if exit := (base.Exit{}); errors.As(err, &exit) {
+		return exit.Code
 	}
-	if f.Err != nil && f.Error() != "" {
-		fmt.Fprintf(a.Err, "myc: %s\n", loaded.VisibleText(f.Error()))
+	f := failure.Of(err)
+	fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(f.Error()))
+	if hint := text.HintOf(err); hint != "" {
+		fmt.Fprintf(a.Err, "hint: %s\n", text.Visible(hint))
 	}
-	if f.Hint != "" {
-		fmt.Fprintf(a.Err, "hint: %s\n", loaded.VisibleText(f.Hint))
-	}
-	return f.Code
+	return f.Kind.Exit()
 }
 
 // command is the whole tree.
@@ -70,8 +69,10 @@ func command(a *base.App) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
-	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp, agents.Claude(a), tools.Tools(a),
-		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a), approvals.Command(a), audit.Command(a),
+	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
+		agents.Claude(a), tools.Tools(a),
+		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a),
+		approvals.Command(a), audit.Command(a),
 		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a), serve.Keeper(a))
 	base.StrictNames(root)
 	return root

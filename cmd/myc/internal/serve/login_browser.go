@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// listenAddress is where to listen for a redirect: on loopback, whatever its name.
+// listenAddress returns the loopback address on which to listen for a redirect.
 func listenAddress(u *url.URL) string {
 	host := u.Hostname()
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
@@ -26,7 +26,7 @@ func listenAddress(u *url.URL) string {
 	return net.JoinHostPort(host, u.Port())
 }
 
-// openBrowser opens an address where there is a browser to open it; that it is printed is what counts.
+// openBrowser opens an address if there is a browser. The address is printed in any case.
 func (a *app) openBrowser(ctx context.Context, address string) {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
@@ -42,8 +42,8 @@ func (a *app) openBrowser(ctx context.Context, address string) {
 	}
 }
 
-// comesBack waits for the query with which the browser returns.
-func (a *app) comesBack(ctx context.Context, l net.Listener, ask oauth.Login, path string, paste bool) (string, error) {
+// waitForReturn waits for the browser to come back, and returns the query that it brings.
+func (a *app) waitForReturn(ctx context.Context, l net.Listener, ask oauth.Login, path string, paste bool) (string, error) {
 	u, err := url.Parse(ask.URL)
 	if err != nil {
 		return "", fmt.Errorf("the address to open cannot be read: %w", err)
@@ -60,29 +60,31 @@ func (a *app) comesBack(ctx context.Context, l net.Listener, ask oauth.Login, pa
 	_, query, ok := strings.Cut(strings.TrimSpace(line), "?")
 	query, _, _ = strings.Cut(query, "#")
 	if q, err := url.ParseQuery(query); !ok || err != nil || q.Get("state") != state {
-		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the state of the address above")
+		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the " +
+			"state of the address above")
 	}
 	return query, nil
 }
 
-// waitForBrowser serves the one page at which the browser ends. Whoever does not know the state of this login is nobody: a page
-// that guesses the port changes nothing.
+// waitForBrowser serves the page at which the browser ends. It ignores requests without the state of this login, so that a page that
+// guesses the port changes nothing.
 func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (string, error) {
 	came := make(chan string, 1)
-	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		if r.Method != http.MethodGet || r.URL.Path != path || r.URL.Query().Get("state") != state {
-			http.Error(w, "no login is waiting for this", http.StatusNotFound)
-			return
-		}
-		select {
-		case came <- r.URL.RawQuery:
-		default:
-		}
-		fmt.Fprintln(w, "Thank you. You can close this page and go back to the terminal.")
-	})}
+	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			if r.Method != http.MethodGet || r.URL.Path != path || r.URL.Query().Get("state") != state {
+				http.Error(w, "no login is waiting for this", http.StatusNotFound)
+				return
+			}
+			select {
+			case came <- r.URL.RawQuery:
+			default:
+			}
+			fmt.Fprintln(w, "Thank you. You can close this page and go back to the terminal.")
+		})}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -101,7 +103,8 @@ func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (st
 		return query, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait), "log in again; with a browser on another machine use --paste")
+			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait),
+				"log in again; with a browser on another machine use --paste")
 		}
 		return "", fmt.Errorf("wait for the browser: %w", ctx.Err())
 	}

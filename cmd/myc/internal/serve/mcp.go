@@ -47,7 +47,8 @@ func (a *app) mcpCmd() *cobra.Command {
 		Example: "  myc mcp --role guest --may developer",
 		Args:    base.NoArgs, RunE: run,
 	})
-	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background", Args: base.NoArgs, RunE: run})
+	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background",
+		Args: base.NoArgs, RunE: run})
 	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
 	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
 	cmd.AddCommand(start, a.stopCmd(), a.loginCmd(), a.logoutCmd())
@@ -60,68 +61,50 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 		p.Token = a.Getenv(hook.TokenVar)
 	}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
-		p.Role = role // it can only narrow: the owner takes it as it takes --role
+		p.Role = role // it can only narrow: the node treats it like --role
 	}
-	if err := a.FirstUse(); err != nil {
-		return err
-	}
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return err
-	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
+	if err := a.CheckTrust(); err != nil {
 		return err
 	}
 	if !alone {
-		return a.relay(ctx, dir, paths, p)
+		return a.relay(ctx, p)
 	}
-	err = a.alone(ctx, p)
+	err := a.alone(ctx, p)
 	if errors.Is(err, daemon.ErrOwned) {
-		return a.relay(ctx, dir, paths, p) // under the same lock: the owner's socket serves us
+		return a.relay(ctx, p)
 	}
 	return err
 }
 
-// alone owns the project in this process and serves the client without a way between; others may attach to its socket meanwhile.
+// alone runs the node in this process and serves the client directly. Other clients may attach to its socket meanwhile.
 func (a *app) alone(ctx context.Context, p api.SessionParams) error {
 	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
 	if err != nil {
 		return err
 	}
 	defer end()
-	return base.Answered(n.Stdio(ctx, p, a.In, a.Out))
+	return n.Sessions.Serve(ctx, p, a.In, a.Out)
 }
 
-// relay attaches to the daemon, starting it if none runs; where it cannot be started this process owns the project itself.
-func (a *app) relay(ctx context.Context, dir string, paths daemon.Paths, p api.SessionParams) error {
-	argv, env, err := a.Detached(dir, "serve", "--auto")
-	if err != nil {
-		return err
-	}
-	return a.relayWith(ctx, p, func(ctx context.Context) (*daemon.Client, error) { return daemon.Attach(ctx, paths, argv, env) })
-}
-
-// relayWith carries lines between the client and the owner, and finds the owner again, with the same session, when it dies.
-func (a *app) relayWith(ctx context.Context, p api.SessionParams, attach func(context.Context) (*daemon.Client, error)) error {
+// relay carries lines between the client and the daemon, which it starts if none runs. When the daemon dies, relay finds or starts another
+// one, with the same session.
+func (a *app) relay(ctx context.Context, p api.SessionParams) error {
 	dial := func(ctx context.Context) (net.Conn, error) {
-		c, err := attach(ctx)
+		c, err := a.Attach(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if err := a.HandOver(ctx, c); err != nil {
-			_ = c.Close()
+			c.Close()
 			return nil, err
 		}
-		var got api.Attached
-		conn, err := c.Stream(ctx, "mcp", p, &got)
+		conn, got, err := base.Stream(ctx, c, api.MCP, p)
 		if err != nil {
-			_ = c.Close()
-			return nil, base.Answered(err)
+			c.Close()
+			return nil, err
 		}
 		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own}
 		return conn, nil
 	}
-	in, out := a.In, a.Out
-	return daemon.Relay(ctx, in, out, dial)
+	return daemon.Relay(ctx, a.In, a.Out, dial)
 }

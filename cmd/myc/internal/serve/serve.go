@@ -2,6 +2,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (a *app) serveCmd() *cobra.Command {
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if !o.auto {
-		if err := a.FirstUse(); err != nil {
+		if err := a.CheckTrust(); err != nil {
 			return err
 		}
 	}
@@ -71,7 +72,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 			return err
 		}
 	}
-	n, err := node.Open(ctx, node.Options{Loader: &a.Loader, Daemon: true, Serves: !o.auto, Auto: o.auto})
+	n, err := node.Open(ctx, node.Options{Loader: &a.Loader, Stays: true, Serves: !o.auto, Auto: o.auto})
 	if errors.Is(err, daemon.ErrOwned) {
 		return failure.Hint(fmt.Errorf("serve: another process owns this project"), "myc status shows it; myc stop ends it")
 	}
@@ -80,14 +81,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer n.Close()
 	if !o.auto {
-		addr := o.addr
-		if addr == "" {
-			addr = n.View().Project.File.Server.Addr
-		}
-		if addr == "" {
-			addr = defaultAddr
-		}
-		if err := n.Listen(addr); err != nil {
+		if err := n.Listen(cmp.Or(o.addr, n.View().Project.File.Server.Addr, defaultAddr)); err != nil {
 			return err
 		}
 		a.announce(n)
@@ -98,7 +92,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	return n.Run(ctx)
 }
 
-// announce tells where a daemon serves and what is wrong with its files, whatever the level of the log is.
+// announce prints where the daemon serves and the problems of its files, at every level of the log.
 func (a *app) announce(n *node.Node) {
 	dir := n.View().Project.Dir
 	if a.LogsJSON() {
@@ -115,16 +109,8 @@ func (a *app) announce(n *node.Node) {
 	}
 }
 
-// serveBackground starts the daemon detached and returns when it answers.
+// serveBackground starts a detached daemon and returns when it answers.
 func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return err
-	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return err
-	}
 	if err := a.replaceAuto(ctx); err != nil {
 		return err
 	}
@@ -132,42 +118,43 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 	if o.addr != "" {
 		args = append(args, "--addr", o.addr)
 	}
-	argv, env, err := a.Detached(dir, args...)
-	if err != nil {
-		return err
-	}
-	c, err := daemon.Attach(ctx, paths, argv, env)
+	c, err := a.Attach(ctx, args...)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	var s api.StatusReply
-	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp (pid %d)\n", s.Daemon.Addr, s.Daemon.PID)
 	return nil
 }
 
-// replaceAuto ends an automatic daemon, which serves no HTTP, so that this one can take its place: its clients attach again by
-// themselves. A daemon that a person started stays.
+// replaceAuto ends an automatic daemon, which does not serve HTTP, so that this daemon can take its place. The clients attach again by
+// themselves. A daemon that a person has started stays.
 func (a *app) replaceAuto(ctx context.Context) error {
-	c, paths, err := a.Running(ctx)
+	c, err := a.Running(ctx)
 	if err != nil || c == nil {
 		return err
 	}
 	defer c.Close()
-	var s api.StatusReply
-	if err := base.Answered(c.Call(ctx, "status", nil, &s)); err != nil {
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	if err != nil {
 		return err
 	}
 	if s.Daemon.Addr != "" {
-		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr), "myc stop ends it")
+		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr),
+			"myc stop ends it")
 	}
 	if err := a.NeedPerson("replace the daemon"); err != nil {
 		return err
 	}
-	if err := base.Answered(c.Call(ctx, "stop", nil, nil)); err != nil {
+	if _, err := base.Call(ctx, c, api.Stop, api.None{}); err != nil {
+		return err
+	}
+	_, paths, err := a.Paths()
+	if err != nil {
 		return err
 	}
 	return waitFree(ctx, paths)

@@ -37,11 +37,15 @@ func (a *app) keeperCmd() *cobra.Command {
 	}
 }
 
-// waitFree waits until nobody owns the project.
+// endWithin is how long a daemon that agreed to stop may take. It ends its servers one grace period after the other, which a busy
+// machine stretches; a daemon that never ends is what `myc stop -f` is for.
+const endWithin = time.Minute
+
+// waitFree waits until no process owns the project.
 func waitFree(ctx context.Context, paths daemon.Paths) error {
-	patience := 10 * time.Second
+	patience := endWithin
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = time.Until(deadline)
+		patience = min(patience, time.Until(deadline))
 	}
 	l, err := atomicfile.LockWait(paths.Lock, patience)
 	if err != nil {
@@ -56,21 +60,25 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	patience := base.AnswerWithin
 	if force {
-		patience = 2 * time.Second // whoever forces has waited already
+		patience = 2 * time.Second // a person who forces has waited already
 	}
 	greeting, done := context.WithTimeout(ctx, patience)
 	defer done()
-	c, paths, err := a.Running(greeting)
+	_, paths, err := a.Paths()
+	if err != nil {
+		return err
+	}
+	c, err := a.Running(greeting)
 	if err == nil && c == nil {
 		fmt.Fprintln(a.Err, "myc: no daemon runs for this project")
 		return nil
 	}
 	if err == nil {
 		defer c.Close()
-		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
-		if err = base.Answered(c.Call(short, "stop", nil, nil)); err == nil {
-			err = waitFree(short, paths)
+		if _, err = base.Call(short, c, api.Stop, api.None{}); err == nil {
+			err = waitFree(ctx, paths)
 		}
 	}
 	if err == nil {
@@ -82,7 +90,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	return kill(ctx, paths)
 }
 
-// kill ends a daemon that does not answer. Its servers end with their keeper.
+// kill kills a daemon that does not answer. The keeper then ends its servers.
 func kill(ctx context.Context, paths daemon.Paths) error {
 	b, err := os.ReadFile(paths.Info)
 	if errors.Is(err, fs.ErrNotExist) {

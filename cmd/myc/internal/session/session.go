@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -23,7 +24,8 @@ type app struct{ *base.App }
 func Command(a *base.App) *cobra.Command { return (&app{a}).sessionCmd() }
 
 func (a *app) sessionCmd() *cobra.Command {
-	c := &cobra.Command{Use: "session", Short: "Live sessions: who may do what now", Example: "  myc session new --role guest --may developer", Args: base.NoArgs,
+	c := &cobra.Command{Use: "session", Short: "Live sessions: who may do what now",
+		Example: "  myc session new --role guest --may developer", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }}
 	var p api.SessionParams
 	var ttl time.Duration
@@ -41,19 +43,23 @@ func (a *app) sessionCmd() *cobra.Command {
 	c.AddCommand(create,
 		&cobra.Command{Use: "list", Short: "List live sessions", Example: "  myc session list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }},
-		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b", Args: base.ArgRange(1, 1, "one session id"),
+		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b",
+			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionShow(c.Context(), args[0]) }},
-		&cobra.Command{Use: "set-role ID ROLE", Short: "Switch the role of a session", Example: "  myc session set-role s-1a2b developer", Args: base.ArgRange(2, 2, "a session id and a role"),
+		&cobra.Command{Use: "set-role ID ROLE", Short: "Switch the role of a session",
+			Example: "  myc session set-role s-1a2b developer", Args: base.ArgRange(2, 2, "a session id and a role"),
 			RunE: func(c *cobra.Command, args []string) error {
 				if args[1] == "" {
 					return failure.Usagef("session set-role: which role?")
 				}
 				return a.sessionChange(c.Context(), api.ChangeParams{ID: args[0], Role: args[1]})
 			}},
-		&cobra.Command{Use: "skills ID [+SKILL] [-SKILL]", Short: "Activate (+) and deactivate (-) skills of a session", Example: "  myc session skills s-1a2b +editor -reader",
-			Args: cobra.MinimumNArgs(1), DisableFlagParsing: true,
+		&cobra.Command{Use: "skills ID [+SKILL] [-SKILL]", Short: "Activate (+) and deactivate (-) skills of a session",
+			Example: "  myc session skills s-1a2b +editor -reader",
+			Args:    cobra.MinimumNArgs(1), DisableFlagParsing: true,
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionSkills(c, args) }},
-		&cobra.Command{Use: "end ID", Short: "End a session: its token is void at once", Example: "  myc session end s-1a2b", Args: base.ArgRange(1, 1, "one session id"),
+		&cobra.Command{Use: "end ID", Short: "End a session: its token is void at once", Example: "  myc session end s-1a2b",
+			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionEnd(c.Context(), args[0]) }})
 	return c
 }
@@ -62,8 +68,8 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	if p.TTL <= 0 {
 		return failure.Usagef("session new: --ttl must be longer than 0")
 	}
-	var r api.SessionReply
-	if err := a.Operate(ctx, "mint a session", "session/new", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionNew, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -71,14 +77,14 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	}
 	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+hook.TokenVar+"=TOKEN for myc mcp.")
+	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+
+		""+hook.TokenVar+"=TOKEN for myc mcp.")
 	return nil
 }
 
-// sessions asks the owner for its live sessions.
+// sessions returns the live sessions.
 func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
-	infos := []gate.Summary{}
-	return infos, a.Operate(ctx, "list sessions", "session/list", nil, &infos)
+	return base.Operate(ctx, a.App, api.SessionList, api.None{})
 }
 
 func (a *app) sessionList(ctx context.Context) error {
@@ -95,7 +101,8 @@ func (a *app) sessionList(ctx context.Context) error {
 		if !i.Expires.IsZero() {
 			expires = i.Expires.Local().Format(time.DateTime)
 		}
-		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")), base.OrDash(base.FirstLine(strings.Join(i.Skills, ", "), 50)), expires})
+		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")),
+			base.OrDash(text.Cell(strings.Join(i.Skills, ", "), 50)), expires})
 	}
 	base.Table(a.Out, rows)
 	return nil
@@ -125,7 +132,7 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
 }
 
-// limitText is one limit with what is used of it.
+// limitText formats a limit and how much of it is used.
 func limitText(l gate.LimitUse) string {
 	text := fmt.Sprintf("%s of the %s: %d of %d used", l.Limit, l.Of, l.Used, l.Max)
 	if l.Tools != "" {
@@ -135,8 +142,8 @@ func limitText(l gate.LimitUse) string {
 }
 
 func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
-	var r api.SessionReply
-	if err := a.Operate(ctx, "change a session", "session/change", p, &r); err != nil {
+	r, err := base.Operate(ctx, a.App, api.SessionChange, p)
+	if err != nil {
 		return err
 	}
 	if a.JSON {
@@ -146,7 +153,7 @@ func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
 	return nil
 }
 
-// sessionSkills reads +NAME and -NAME, which look like flags to the flag parser and are none, and the global flags by itself.
+// sessionSkills reads +NAME and -NAME itself, because the flag parser would take -NAME for a flag, and so also the global flags.
 func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 	p := api.ChangeParams{}
 	for len(args) > 0 {
@@ -178,5 +185,6 @@ func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 }
 
 func (a *app) sessionEnd(ctx context.Context, id string) error {
-	return a.Operate(ctx, "end a session", "session/end", api.ChangeParams{ID: id}, nil)
+	_, err := base.Operate(ctx, a.App, api.SessionEnd, api.ChangeParams{ID: id})
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 func (a *app) skillTemplates() error {
@@ -32,15 +33,15 @@ func (a *app) skillTemplates() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
+	cells := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
 	for _, r := range rows {
-		text = append(text, []string{r.Name, r.Kind, base.FirstLine(r.Description, 80)})
+		cells = append(cells, []string{r.Name, r.Kind, text.Cell(r.Description, 80)})
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	return nil
 }
 
-// skillAdd writes a new skill folder; an existing one is never touched.
+// skillAdd writes a new skill folder. It never changes an existing one.
 func (a *app) skillAdd(name, template string) error {
 	if err := a.NeedPerson("add a skill"); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (a *app) skillAdd(name, template string) error {
 	return a.skillValidate([]string{target})
 }
 
-// skillValidate checks the project's skills, or those of one folder (a skill's, or one of skill folders) as if they were in place.
+// skillValidate checks the project's skills. With a folder it checks the skill or the skills in it as if they were installed.
 func (a *app) skillValidate(args []string) error {
 	v, err := a.OpenView()
 	if err != nil {
@@ -119,7 +120,8 @@ func (a *app) skillValidate(args []string) error {
 		}
 	}
 	if bad > 0 {
-		return failure.Config(fmt.Errorf("skill validate: %d invalid", bad), "an invalid skill is left out whole until it is mended")
+		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad),
+			"an invalid skill is left out whole until it is mended")
 	}
 	return nil
 }
@@ -144,7 +146,8 @@ func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
 	}
 	s, p := skill.Load(os.DirFS(abs), path, "project")
 	if len(s)+len(p) == 0 {
-		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path), "name a skill's folder, or the folder that holds skill folders")
+		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path),
+			"name a skill's folder, or the folder that holds skill folders")
 	}
 	return s, p, nil
 }

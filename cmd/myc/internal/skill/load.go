@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -17,12 +18,12 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 	if err := a.NeedPerson("reload"); err != nil {
 		return err
 	}
-	if c, _, err := a.Running(ctx); err != nil {
+	if c, err := a.Running(ctx); err != nil {
 		return err
 	} else if c != nil {
 		defer c.Close()
-		if err := base.Answered(c.Call(ctx, "reload", nil, nil)); err != nil {
-			return failure.Config(err, "myc doctor shows what is wrong")
+		if _, err := base.Call(ctx, c, api.Reload, api.None{}); err != nil {
+			return failure.New(failure.Config, err, "myc doctor shows what is wrong")
 		}
 	}
 	v, err := a.OpenView()
@@ -41,7 +42,8 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 		if why := v.WhyClosed(skill.Checked{Skill: *sk, State: skill.Valid}); why != "" {
 			fmt.Fprintln(a.Err, "myc: "+why)
 		}
-		fmt.Fprintf(a.Out, "%s is in effect, open to %s\n", sk.Name, base.OrDash(strings.Join(v.RolesOf(skill.Checked{Skill: *sk, State: skill.Valid}), ", ")))
+		fmt.Fprintf(a.Out, "%s is in effect, open to %s\n", sk.Name,
+			base.OrDash(strings.Join(v.RolesOf(skill.Checked{Skill: *sk, State: skill.Valid}), ", ")))
 		return nil
 	}
 	for _, s := range v.Skills.All() {
@@ -49,13 +51,13 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 			for _, p := range s.Problems {
 				fmt.Fprintln(a.Err, project.ProblemText(p))
 			}
-			return failure.Config(fmt.Errorf("skill %s is %s and left out", name, s.State), "")
+			return failure.New(failure.Config, fmt.Errorf("skill %s is %s and left out", name, s.State), "")
 		}
 	}
 	return a.noSkill(v, name)
 }
 
-// skillFaults are the faults for which skills are left out.
+// skillFaults returns the problems for which skills are left out.
 func skillFaults(v *project.View) []policy.Problem {
 	var all, faults []policy.Problem
 	for _, p := range v.Problems {

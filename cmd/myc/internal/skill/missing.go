@@ -18,7 +18,7 @@ func (a *app) noSkill(v *project.View, name string) error {
 		}
 	}
 	if said {
-		return failure.Config(fmt.Errorf("skill %s does not load and is left out", name), "")
+		return failure.New(failure.Config, fmt.Errorf("skill %s does not load and is left out", name), "")
 	}
 	return unknownSkill(name)
 }

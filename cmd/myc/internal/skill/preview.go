@@ -9,8 +9,8 @@ import (
 	"mycelium/internal/skill"
 )
 
-// skillPreview compares the policy with and without a skill. A skill that is in place is compared with its absence, a shipped
-// one with its presence.
+// skillPreview compares the policy with and without a skill. A skill that is installed is
+// compared with its absence, a shipped one with its presence.
 func (a *app) skillPreview(name, role string) error {
 	v, err := a.OpenView()
 	if err != nil {

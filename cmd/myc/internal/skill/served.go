@@ -12,15 +12,16 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/scan"
+	"mycelium/internal/text"
 )
 
-// servedRows are the served skills that take no effect.
+// servedRows are the served skills that have no effect.
 func servedRows(served []pin.Served) []skillRow {
 	rows := []skillRow{}
 	for _, s := range served {
 		if s.State != pin.SkillApproved {
-			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{}, Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
+			rows = append(rows, skillRow{Name: s.Name, Description: s.Description, Roles: []string{}, Tools: []string{},
+				Triggers: []string{}, Problems: []base.ProblemShape{base.ShapeOf(project.ServedProblem(s))}, Source: "mcp:" + s.Server})
 		}
 	}
 	return rows
@@ -30,7 +31,8 @@ func (a *app) skillApproveCmd() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "approve NAME", Short: "Let a skill that a server serves take effect",
-		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the approval is\n" +
+		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the " +
+			"approval is\n" +
 			"void. Such a skill grants tools of its own server only, to the roles whose file lists it.",
 		Example: "  myc skill approve docs.refunds", Args: base.ArgRange(1, 1, "one skill of a server"),
 		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes) },
@@ -47,16 +49,16 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	if err := a.LearnPending(ctx, c); err != nil {
 		return err
 	}
-	var r api.ServedReply
-	if err := c.Ask(ctx, "skill/served", api.ServedParams{Name: name}, &r); err != nil {
+	r, err := base.Call(ctx, c, api.ServedSkill, api.ServedSkillParams{Name: name})
+	if err != nil {
 		return err
 	}
 	if !a.JSON {
-		fmt.Fprintf(a.Out, "%s, digest %s\ngrants %s\n", project.Visible(r.Name), r.Digest, base.OrDash(strings.Join(r.Tools, ", ")))
+		fmt.Fprintf(a.Out, "%s, digest %s\ngrants %s\n", text.Flatten(r.Name), r.Digest, base.OrDash(strings.Join(r.Tools, ", ")))
 		for _, p := range r.Problems {
 			fmt.Fprintln(a.Out, p)
 		}
@@ -65,18 +67,18 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 		}
 		fmt.Fprintln(a.Out)
 		for line := range strings.SplitSeq(r.Text, "\n") {
-			fmt.Fprintln(a.Out, "  "+scan.Visible(line))
+			fmt.Fprintln(a.Out, "  "+text.OneLine(line))
 		}
 	}
-	if !yes && base.StdinIsTerminal(a.In) && !a.Agreed("Approve it? [y/N] ") {
-		return failure.Denied(fmt.Errorf("skill approve: nothing was approved"), "")
+	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
+		return failure.New(failure.Denied, fmt.Errorf("skill approve: nothing was approved"), "")
 	}
-	if err := c.Ask(ctx, "skill/approve", api.ServedParams{Name: name, Digest: r.Digest}, nil); err != nil {
+	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {
 		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Err, "myc: approved %s: it is open to the roles whose file lists it in allowedSkills\n", project.Visible(name))
+	fmt.Fprintf(a.Err, "myc: approved %s: it is open to the roles whose file lists it in allowedSkills\n", text.Flatten(name))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -36,27 +37,36 @@ type skillRow struct {
 }
 
 func (a *app) skillCmd() *cobra.Command {
-	c := &cobra.Command{Use: "skill", Short: "Skills: what makes tools exist", Example: "  myc skill list", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillList() }}
+	c := &cobra.Command{Use: "skill", Short: "Skills: what makes tools exist", Example: "  myc skill list", Args: base.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.skillList() }}
 	var template, role string
-	add := &cobra.Command{Use: "add NAME", Short: "Add a skill from a template, or a shipped one by its name", Example: "  myc skill add my-skill --template code-reviewer", Args: base.ArgRange(1, 1, "one name"),
+	add := &cobra.Command{Use: "add NAME", Short: "Add a skill from a template, or a shipped one by its name",
+		Example: "  myc skill add my-skill --template code-reviewer", Args: base.ArgRange(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.skillAdd(args[0], template) }}
 	add.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
-	preview := &cobra.Command{Use: "preview NAME", Short: "What adding a skill would change, for whom", Example: "  myc skill preview editor --role guest", Args: base.ArgRange(1, 1, "one skill"),
+	preview := &cobra.Command{Use: "preview NAME", Short: "What adding a skill would change, for whom",
+		Example: "  myc skill preview editor --role guest", Args: base.ArgRange(1, 1, "one skill"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.skillPreview(args[0], role) }}
 	preview.Flags().StringVar(&role, "role", "", "one role only")
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List skills, the invalid ones with what is wrong", Example: "  myc skill list --json", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillList() }},
-		&cobra.Command{Use: "show NAME", Short: "Show a skill with its instructions", Example: "  myc skill show reader", Args: base.ArgRange(1, 1, "one skill"),
+		&cobra.Command{Use: "list", Short: "List skills, the invalid ones with what is wrong", Example: "  myc skill list --json",
+			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillList() }},
+		&cobra.Command{Use: "show NAME", Short: "Show a skill with its instructions", Example: "  myc skill show reader",
+			Args: base.ArgRange(1, 1, "one skill"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.skillShow(args[0]) }},
 		add,
-		&cobra.Command{Use: "templates", Short: "List templates and shipped skills", Example: "  myc skill templates", Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillTemplates() }},
-		&cobra.Command{Use: "validate [PATH]", Short: "Check skills, also ones that are not in place yet", Example: "  myc skill validate skills/reader", Args: base.ArgRange(0, 1, "at most one folder"),
+		&cobra.Command{Use: "templates", Short: "List templates and shipped skills", Example: "  myc skill templates",
+			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillTemplates() }},
+		&cobra.Command{Use: "validate [PATH]", Short: "Check skills, also ones that are not in place yet",
+			Example: "  myc skill validate skills/reader", Args: base.ArgRange(0, 1, "at most one folder"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.skillValidate(args) }},
 		preview,
 		a.skillApproveCmd(),
-		&cobra.Command{Use: "load NAME", Short: "Let a skill that is in place take effect now, and say whether it does", Example: "  myc skill load reader", Args: base.ArgRange(1, 1, "one skill"),
+		&cobra.Command{Use: "load NAME", Short: "Let a skill that is in place take effect now, and say whether it does",
+			Example: "  myc skill load reader", Args: base.ArgRange(1, 1, "one skill"),
 			RunE: func(c *cobra.Command, args []string) error { return a.skillReload(c.Context(), args[0]) }},
-		&cobra.Command{Use: "reload [NAME]", Short: "Read the files again", Example: "  myc skill reload", Args: base.ArgRange(0, 1, "at most one skill"),
+		&cobra.Command{Use: "reload [NAME]", Short: "Read the files again", Example: "  myc skill reload",
+			Args: base.ArgRange(0, 1, "at most one skill"),
 			RunE: func(c *cobra.Command, args []string) error {
 				return a.skillReload(c.Context(), strings.Join(args, ""))
 			}})
@@ -74,19 +84,20 @@ func (a *app) skillList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"SKILL", "STATE", "SOURCE", "ROLES", "TOOLS", "DESCRIPTION"}}
+	cells := [][]string{{"SKILL", "STATE", "SOURCE", "ROLES", "TOOLS", "DESCRIPTION"}}
 	for _, s := range v.Skills.All() {
-		text = append(text, []string{s.Name, string(s.State), string(s.Source), base.FirstLine(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), base.FirstLine(s.Description, 60)})
+		cells = append(cells, []string{s.Name, string(s.State), string(s.Source),
+			text.Cell(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), text.Cell(s.Description, 60)})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
 		if s.State != pin.SkillApproved {
-			text = append(text, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", base.FirstLine(s.Description, 60)})
+			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", text.Cell(s.Description, 60)})
 		}
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	for _, r := range served {
 		p := r.Problems[0]
-		fmt.Fprintf(a.Err, "%s: %s (%s)\n", project.Visible(p.File), p.Message, project.Visible(p.Hint))
+		fmt.Fprintf(a.Err, "%s: %s (%s)\n", text.Flatten(p.File), text.Flatten(p.Message), text.Flatten(p.Hint))
 	}
 	a.printProblems(v, func(p policy.Problem) bool { return project.IsSkillFile(p.File) })
 	return nil
@@ -104,7 +115,8 @@ func (a *app) printProblems(v *project.View, which func(policy.Problem) bool) {
 func skillRows(v *project.View, lib *skill.Library) []skillRow {
 	rows := []skillRow{}
 	for _, s := range lib.All() {
-		r := skillRow{Name: s.Name, DisplayName: s.DisplayName, Description: s.Description, Roles: v.RolesOf(s), Tools: s.AllowedTools, Triggers: s.Triggers,
+		r := skillRow{Name: s.Name, DisplayName: s.DisplayName, Description: s.Description, Roles: v.RolesOf(s),
+			Tools: s.AllowedTools, Triggers: s.Triggers,
 			Valid: s.State == skill.Valid, Problems: []base.ProblemShape{}, Source: string(s.Source)}
 		for _, p := range s.Problems {
 			r.Problems = append(r.Problems, base.ShapeOf(p))
@@ -135,8 +147,10 @@ func (a *app) skillShow(name string) error {
 			Commands     []skill.Command `json:"commands"`
 		}{rows[j], s.Instructions, s.Commands})
 	}
-	base.Table(a.Out, [][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File}, {"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
-		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))}, {"description", s.Description}})
+	base.Table(a.Out, [][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File},
+		{"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
+		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))},
+		{"description", s.Description}})
 	for _, p := range s.Problems {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
@@ -145,5 +159,6 @@ func (a *app) skillShow(name string) error {
 }
 
 func unknownSkill(name string) error {
-	return failure.Hint(fmt.Errorf("skill %q: there is none of that name", name), "myc skill list shows them, myc skill templates what can be added")
+	return failure.Hint(fmt.Errorf("skill %q: there is none of that name", name),
+		"myc skill list shows them, myc skill templates what can be added")
 }

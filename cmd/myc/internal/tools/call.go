@@ -52,9 +52,9 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
-	var r api.CallResult
-	if err := c.Ask(ctx, "call", p, &r); err != nil {
+	defer c.Close()
+	r, err := base.Call(ctx, c, api.Call, p)
+	if err != nil {
 		return err
 	}
 	if len(r.Error) > 0 {

@@ -9,24 +9,25 @@ import (
 
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
-// callError turns a JSON-RPC error into the command's failure.
-func (a *app) callError(r api.CallResult) error {
+// callError returns the failure for a JSON-RPC error.
+func (a *app) callError(r api.CallReply) error {
 	message := rawjson.TextAt(r.Error, "message")
 	if a.JSON {
 		if err := a.printRaw(r.Error); err != nil {
 			return err
 		}
 	}
-	err := fmt.Errorf("call: %s", project.Visible(message))
+	err := fmt.Errorf("call: %s", text.Flatten(message))
 	if r.Denied {
 		if rawjson.Path(r.Error, "data", "retryAfterMs") != nil {
-			return failure.Denied(err, "limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
+			return failure.New(failure.Denied, err,
+				"limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
 		}
-		return failure.Denied(err, "myc policy explain says why; myc tools shows what this role sees")
+		return failure.New(failure.Denied, err, "myc policy explain says why; myc tools shows what this role sees")
 	}
 	return err
 }
@@ -42,13 +43,12 @@ func (a *app) callOutput(result []byte) error {
 		return err
 	}
 	if failed {
-		return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("call: the tool reported an error")}
+		return &failure.Error{Err: fmt.Errorf("call: the tool reported an error")}
 	}
 	return nil
 }
 
-// resultText is what a person wants to read of a tool's result: its text blocks, with envelopes that hold nothing but another
-// result unwrapped (A18).
+// resultText returns the text blocks of a tool's result. A block that only wraps another result is unwrapped (A18).
 func resultText(result []byte) string {
 	var r struct {
 		Content []struct {

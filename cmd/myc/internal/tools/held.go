@@ -12,11 +12,8 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
-	"mycelium/internal/scan"
+	"mycelium/internal/text"
 )
-
-// Definitions in quarantine: to look at them, and to accept them.
 
 func (a *app) toolsDiffCmd() *cobra.Command {
 	return &cobra.Command{
@@ -39,21 +36,22 @@ func (a *app) toolsApproveCmd() *cobra.Command {
 		Use: "approve NAME", Short: "Accept a definition that is in quarantine",
 		Long: "Shows the difference and accepts what it shows: a definition that changes again in between stays in quarantine.\n" +
 			"At a terminal it asks first. --digest accepts only what an earlier `myc tools diff` showed.",
-		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes", Args: base.ArgRange(1, 1, "the name of a tool, or a server"),
-		RunE: func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
+		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes",
+		Args:    base.ArgRange(1, 1, "the name of a tool, or a server"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
 	}
 	c.Flags().StringVar(&o.digest, "digest", "", "accept only the definition with this digest (its first 12 characters or more)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return c
 }
 
-// held asks the owner what is in quarantine under a name.
-func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldRow, error) {
+// held returns what is in quarantine under a name.
+func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.HeldItem, error) {
 	if err := a.LearnPending(ctx, c); err != nil {
 		return nil, err
 	}
-	var rows []api.HeldRow
-	if err := c.Ask(ctx, "held", api.HeldParams{Name: name}, &rows); err != nil {
+	rows, err := base.Call(ctx, c, api.Held, api.HeldParams{Name: name})
+	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 && name != "" {
@@ -70,7 +68,7 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	rows, err := a.held(ctx, c, name)
 	if err != nil {
 		return err
@@ -86,14 +84,14 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 }
 
 // printHeld shows definitions in quarantine to a person.
-func (a *app) printHeld(rows []api.HeldRow) {
+func (a *app) printHeld(rows []api.HeldItem) {
 	for i, r := range rows {
 		if i > 0 {
 			fmt.Fprintln(a.Out)
 		}
-		fmt.Fprintf(a.Out, "%s: %s\ndigest %s\n", project.Visible(r.Name), project.Visible(r.Reason), r.Digest)
+		fmt.Fprintf(a.Out, "%s: %s\ndigest %s\n", text.Flatten(r.Name), text.Flatten(r.Reason), r.Digest)
 		for _, f := range r.Findings {
-			fmt.Fprintf(a.Out, "%s %s at %s: %s: %s\n", f.Severity, f.Family, base.OrDash(scan.Visible(f.Where)), f.Why, f.Excerpt)
+			fmt.Fprintf(a.Out, "%s %s at %s: %s: %s\n", f.Severity, f.Family, base.OrDash(text.OneLine(f.Where)), f.Why, f.Excerpt)
 		}
 		for _, line := range r.Diff {
 			fmt.Fprintln(a.Out, line)
@@ -109,35 +107,36 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	rows, err := a.held(ctx, c, name)
 	if err != nil {
 		return err
 	}
 	if o.digest != "" {
-		rows = slices.DeleteFunc(rows, func(r api.HeldRow) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
+		rows = slices.DeleteFunc(rows, func(r api.HeldItem) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
 		if len(rows) == 0 {
-			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest), "it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
+			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest),
+				"it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
 		}
 	}
 	if !a.JSON {
 		a.printHeld(rows)
 	}
-	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Agreed(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
-		return failure.Denied(fmt.Errorf("tools approve: nothing was accepted"), "")
+	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
+		return failure.New(failure.Denied, fmt.Errorf("tools approve: nothing was accepted"), "")
 	}
 	var p api.AcceptParams
 	for _, r := range rows {
 		p.Items = append(p.Items, backend.Acceptance{Name: r.Name, Digest: r.Digest})
 	}
-	if err := c.Ask(ctx, "accept", p, nil); err != nil {
+	if _, err := base.Call(ctx, c, api.Accept, p); err != nil {
 		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(p.Items)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(a.Err, "myc: accepted %s\n", project.Visible(r.Name))
+		fmt.Fprintf(a.Err, "myc: accepted %s\n", text.Flatten(r.Name))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (a *app) toolsSync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	if err := a.LearnAll(ctx, c); err != nil {
 		return err
 	}
@@ -54,17 +54,16 @@ func (a *app) writeIndex(v *project.View, tools []policy.Definition) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(v.Project.Dir, ".mycelium", "tools")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder for the tool index: %w", err)
-	}
 	cats, err := categories.Render()
 	if err != nil {
 		return err
 	}
 	var wrote []string
-	for name, data := range map[string][]byte{"index.yaml": index, "categories.yaml": cats} {
-		path := filepath.Join(dir, name)
+	for name, data := range map[string][]byte{config.ToolIndexFile: index, config.CategoriesFile: cats} {
+		path := filepath.Join(v.Project.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("make folder for the tool index: %w", err)
+		}
 		if err := atomicfile.Write(path, data, 0o600); err != nil {
 			return err
 		}

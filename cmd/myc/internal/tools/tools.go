@@ -9,6 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -50,37 +51,38 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	if err != nil {
 		return err
 	}
-	defer c.Done()
+	defer c.Close()
 	if err := a.LearnPending(ctx, c); err != nil {
 		return err
 	}
-	var rows []api.ToolRow
-	if err := c.Ask(ctx, "tools", p, &rows); err != nil {
+	rows, err := base.Call(ctx, c, api.Tools, p)
+	if err != nil {
 		return err
 	}
 	a.WarnBroken(ctx, c)
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	text := [][]string{{"TOOL", "CATEGORY", "", "SKILLS", "DESCRIPTION"}}
+	cells := [][]string{{"TOOL", "CATEGORY", "", "SKILLS", "DESCRIPTION"}}
 	for _, r := range rows {
 		mutates := ""
 		if r.Mutates {
 			mutates = "mutates"
 		}
-		line := []string{r.Name, r.Category, mutates, base.FirstLine(base.OrDash(strings.Join(r.Skills, ", ")), 40), base.FirstLine(r.Description, 60)}
+		line := []string{r.Name, r.Category, mutates, text.Cell(base.OrDash(strings.Join(r.Skills, ", ")), 40),
+			text.Cell(r.Description, 60)}
 		if r.Visible != nil {
 			mark := "hidden"
 			if *r.Visible {
 				mark = "visible"
 			}
-			line = append([]string{mark}, append(line[:4:4], base.FirstLine(r.Reason, 70))...)
+			line = append([]string{mark}, append(line[:4:4], text.Cell(r.Reason, 70))...)
 		}
-		text = append(text, line)
+		cells = append(cells, line)
 	}
 	if p.All {
-		text[0] = []string{"", "TOOL", "CATEGORY", "", "SKILLS", "REASON"}
+		cells[0] = []string{"", "TOOL", "CATEGORY", "", "SKILLS", "REASON"}
 	}
-	base.Table(a.Out, text)
+	base.Table(a.Out, cells)
 	return nil
 }

@@ -1,0 +1,76 @@
+// Package approvaltest makes requests for the tests of those who show them.
+package approvaltest
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/credential/credentialtest"
+	"mycelium/internal/policy"
+)
+
+// fill puts a text into every string of a value and into one element of every list.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), text)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.Uint8 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			fill(v.Index(0), text)
+		}
+	default: // numbers, times, and the answer, which is not there yet
+	}
+}
+
+// Asked is a request all of whose texts have a secret in them.
+func Asked(t *testing.T, kind approval.Kind, tool string, f credentialtest.Sample) approval.Request {
+	t.Helper()
+	var r approval.Request
+	text := "see " + f.Text + " there"
+	fill(reflect.ValueOf(&r).Elem(), text)
+	args, err := json.Marshal(map[string]any{"command": text, "file_path": text, "list": []any{f.Text, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ID, r.Kind, r.Call, r.Session, r.Principal, r.Parent, r.Role, r.Surface = "", kind, "c", "s", "p", "q", "dev", "stdio"
+	r.Tool, r.Args, r.Digest, r.Pane, r.Risk, r.State = tool, args, "", "", policy.High, ""
+	r.Facts.Parts[0].Paths[0].Access = policy.Read
+	r.Answer, r.Waiting, r.Deadline, r.Created = nil, 0, time.Time{}, time.Time{}
+	return r
+}
+
+// Shown is such a request as a queue hands it to those who show it.
+func Shown(t *testing.T, kind approval.Kind, f credentialtest.Sample) approval.Request {
+	t.Helper()
+	q, err := approval.New(t.Context(), approval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _, _ = q.Ask(ctx, Asked(t, kind, "agent__Bash", f)) }()
+	shown := make(chan approval.Request, 1)
+	watch, stop := context.WithCancel(ctx)
+	defer stop()
+	go q.Watch(watch, func(r approval.Request) {
+		if r.State == approval.Pending {
+			select {
+			case shown <- r:
+			default:
+			}
+		}
+	})
+	return <-shown
+}

@@ -1,0 +1,81 @@
+package approval
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/credential"
+	"mycelium/internal/policy"
+)
+
+// masked is a request as people, chats and models may see it, and as the database keeps it: without what has the form of a secret. The
+// digest is of the request as it was made.
+func (r Request) masked() Request {
+	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion} {
+		*text = credential.Mask(*text)
+	}
+	r.Args = maskedArgs(r.Args)
+	r.Facts.Dir = credential.Mask(r.Facts.Dir)
+	r.Facts.Parts = slices.Clone(r.Facts.Parts)
+	for i := range r.Facts.Parts {
+		maskPart(&r.Facts.Parts[i])
+	}
+	r.Questions = slices.Clone(r.Questions)
+	for i := range r.Questions {
+		q := &r.Questions[i]
+		q.Header, q.Text, q.Options = credential.Mask(q.Header), credential.Mask(q.Text), maskedTexts(q.Options)
+	}
+	return r
+}
+
+func maskPart(p *policy.Part) {
+	p.Program = credential.Mask(p.Program)
+	p.Argv, p.Hosts, p.Effects, p.Unclear = maskedTexts(p.Argv), maskedTexts(p.Hosts), maskedTexts(p.Effects), maskedTexts(p.Unclear)
+	p.Branches = maskedTexts(p.Branches)
+	p.Paths = slices.Clone(p.Paths)
+	for i := range p.Paths {
+		path := &p.Paths[i]
+		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
+	}
+}
+
+func maskedTexts(texts []string) []string {
+	out := slices.Clone(texts)
+	for i := range out {
+		out[i] = credential.Mask(out[i])
+	}
+	return out
+}
+
+// maskedArgs masks the strings of a JSON text. What is no JSON is masked as text.
+func maskedArgs(raw jsontext.Value) jsontext.Value {
+	if !credential.Possible(raw) && bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	var out bytes.Buffer
+	lax := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+	d := jsontext.NewDecoder(bytes.NewReader(raw), lax)
+	e := jsontext.NewEncoder(&out, lax)
+	for d.PeekKind() != jsontext.KindInvalid {
+		t, err := d.ReadToken()
+		if err == nil && t.Kind() == '"' {
+			t = jsontext.String(credential.Mask(t.String()))
+		}
+		if err == nil {
+			err = e.WriteToken(t)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if d.StackDepth() > 0 || d.InputOffset() < int64(len(bytes.TrimSpace(raw))) {
+		return jsontext.Value(credential.Mask(string(raw)))
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+// HoldsSecret reports whether something in the arguments was masked.
+func (r *Request) HoldsSecret() bool { return bytes.Contains(r.Args, []byte(credential.Redacted)) }

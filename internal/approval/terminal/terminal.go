@@ -1,0 +1,306 @@
+// Package terminal shows the queue on a terminal and takes the answers of the person there.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+)
+
+// Options say what a full-screen list works on.
+type Options struct {
+	// Watch tells of every request that waits now, and of every new and every settled one, until ctx ends.
+	Watch  func(ctx context.Context, tell func(approval.Request)) error
+	Settle func(ctx context.Context, id string, a approval.Answer) (approval.Request, error)
+	// Preview says which rule an answer [Rule] would write; nil: that is not shown before.
+	Preview func(r approval.Request, allow bool) string
+	Title   string // what is watched: the project's folder
+	By      string // who answers
+	Plain   bool   // without colours
+	Now     func() time.Time
+}
+
+// Watch shows the requests on a terminal, and takes answers by keys, until the person leaves or ctx ends.
+func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := tea.NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler())
+	watching := make(chan error, 1)
+	go func() {
+		err := o.Watch(ctx, func(r approval.Request) { p.Send(r) })
+		if ctx.Err() == nil {
+			p.Send(lostMsg{err})
+		}
+		watching <- err
+	}()
+	_, err := p.Run()
+	cancel()
+	if lost := <-watching; err == nil && lost != nil && !errors.Is(lost, context.Canceled) {
+		return lost
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// lostMsg tells that nothing more is heard of requests.
+type lostMsg struct{ err error }
+
+// settledMsg is what came of an answer.
+type settledMsg struct {
+	r   approval.Request
+	err error
+}
+
+type tickMsg time.Time
+
+// maxSettled bounds the settled requests that stay in the list, so that a person sees what others decided.
+const maxSettled = 5
+
+// terminal is the state of the screen.
+type terminal struct {
+	o             Options
+	ctx           context.Context
+	width, height int
+
+	waiting []approval.Request // oldest first
+	settled []approval.Request // newest first
+	chosen  string             // id of the request that is shown
+	scroll  int                // lines of its details that are above the window
+	said    string             // the last word to the person, for so many ticks more
+	saidFor int
+	ask     *prompt // what is being typed; nil: keys are commands
+	picks   picks
+}
+
+// prompt is a line that the person types, or a single key that confirms.
+type prompt struct {
+	label string
+	text  []rune
+	keys  string // not empty: one of these keys ends it at once
+	done  func(text string) tea.Cmd
+}
+
+func (t *terminal) Init() tea.Cmd { return t.tick() }
+
+// tick redraws the time that is left, once a second.
+func (t *terminal) tick() tea.Cmd {
+	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) })
+}
+
+// Update takes one message.
+func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		t.width, t.height = max(msg.Width, 20), max(msg.Height, 8)
+	case tickMsg:
+		if t.saidFor--; t.saidFor <= 0 {
+			t.said = ""
+		}
+		return t, t.tick()
+	case approval.Request:
+		t.take(msg)
+	case settledMsg:
+		t.answered(msg)
+	case lostMsg:
+		return t, tea.Quit
+	case tea.PasteMsg:
+		if t.ask != nil && t.ask.keys == "" {
+			t.ask.text = append(t.ask.text, []rune(text.OneLine(msg.Content))...)
+		}
+	case tea.KeyPressMsg:
+		if t.ask != nil {
+			return t, t.typed(msg)
+		}
+		return t, t.key(msg)
+	}
+	return t, nil
+}
+
+// take puts a request where it belongs.
+func (t *terminal) take(r approval.Request) {
+	same := func(o approval.Request) bool { return o.ID == r.ID }
+	if r.State == approval.Pending {
+		if i := slices.IndexFunc(t.waiting, same); i >= 0 {
+			t.waiting[i] = r
+			return
+		}
+		t.waiting = append(t.waiting, r)
+		slices.SortStableFunc(t.waiting, func(a, b approval.Request) int { return a.Created.Compare(b.Created) })
+		if t.chosen == "" {
+			t.choose(r.ID)
+		}
+		return
+	}
+	i := slices.IndexFunc(t.waiting, same)
+	t.waiting = slices.DeleteFunc(t.waiting, same)
+	t.settled = slices.DeleteFunc(t.settled, same)
+	t.settled = append([]approval.Request{r}, t.settled...)
+	t.settled = t.settled[:min(len(t.settled), maxSettled)]
+	if t.chosen == r.ID {
+		t.ask = nil // what was being answered is answered
+		t.next(max(i, 0))
+	}
+}
+
+// next chooses the request at a place of those that wait.
+func (t *terminal) next(i int) {
+	if len(t.waiting) == 0 {
+		t.choose("")
+		return
+	}
+	t.choose(t.waiting[min(max(i, 0), len(t.waiting)-1)].ID)
+}
+
+func (t *terminal) choose(id string) { t.chosen, t.scroll, t.picks = id, 0, picks{} }
+
+// current is the chosen request.
+func (t *terminal) current() (approval.Request, int) {
+	i := slices.IndexFunc(t.waiting, func(r approval.Request) bool { return r.ID == t.chosen })
+	if i < 0 {
+		return approval.Request{}, -1
+	}
+	return t.waiting[i], i
+}
+
+// answered tells what came of an answer of this person.
+func (t *terminal) answered(m settledMsg) {
+	if m.err != nil {
+		t.say(text.OneLine(m.err.Error()))
+		return
+	}
+	t.take(m.r)
+	t.say(outcome(m.r))
+}
+
+// say tells the person something; it stands where the keys are for a while.
+func (t *terminal) say(text string) { t.said, t.saidFor = text, saidTicks }
+
+// saidTicks is how many seconds a word to the person stands.
+const saidTicks = 4
+
+// key is a command.
+func (t *terminal) key(k tea.KeyPressMsg) tea.Cmd {
+	r, at := t.current()
+	t.said = ""
+	switch k.String() {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "up", "k":
+		t.next(at - 1)
+	case "down", "j", "tab":
+		t.next(at + 1)
+	case "pgdown", "space", "J":
+		t.scroll += t.page()
+	case "pgup", "K":
+		t.scroll = max(0, t.scroll-t.page())
+	case "home", "g":
+		t.scroll = 0
+	default:
+		if at < 0 {
+			return nil
+		}
+		return t.answerKey(r, k.String())
+	}
+	return nil
+}
+
+// answerKey is a command that answers.
+func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
+	switch r.Kind {
+	case approval.Stop:
+		return t.stopKey(r, key)
+	case approval.Question:
+		return t.questionKey(r, key)
+	case approval.Call: // below
+	}
+	switch key {
+	case "a":
+		return t.allow(r, approval.Once)
+	case "s":
+		return t.allow(r, approval.Session)
+	case "r":
+		return t.allow(r, approval.Rule)
+	case "d":
+		return t.settle(r, approval.Answer{For: approval.Once})
+	case "n":
+		return t.settle(r, approval.Answer{For: approval.Never})
+	case "D":
+		t.ask = &prompt{label: "Deny, because", done: func(text string) tea.Cmd { return t.settle(r, approval.Answer{For: approval.Once, Reason: text}) }}
+	}
+	return nil
+}
+
+// allow allows, after one more key where that is written down or can do much harm.
+func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
+	done := func(string) tea.Cmd { return t.settle(r, approval.Answer{Allow: true, For: how}) }
+	switch {
+	case how == approval.Rule && t.o.Preview != nil:
+		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
+	case how == approval.Rule:
+		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
+	case r.Risk == policy.Critical:
+		t.ask = &prompt{label: "This is critical. Allow it? [y/N]", keys: "y", done: done}
+	default:
+		return done("")
+	}
+	return nil
+}
+
+// stopKey answers an agent that wants to stop.
+func (t *terminal) stopKey(r approval.Request, key string) tea.Cmd {
+	switch key {
+	case "c":
+		t.ask = &prompt{label: "Go on with (empty: as it thinks best)", done: func(text string) tea.Cmd {
+			return t.settle(r, approval.Answer{Allow: true, For: approval.Once, Text: text})
+		}}
+	case "l", "d":
+		return t.settle(r, approval.Answer{For: approval.Once})
+	}
+	return nil
+}
+
+// settle sends an answer, bound to what is on the screen.
+func (t *terminal) settle(r approval.Request, a approval.Answer) tea.Cmd {
+	a.By, a.Via, a.Digest, a.Time = t.o.By, "terminal", r.Digest, t.o.Now()
+	return func() tea.Msg {
+		r, err := t.o.Settle(t.ctx, r.ID, a)
+		return settledMsg{r, err}
+	}
+}
+
+// typed takes a key while something is being typed.
+func (t *terminal) typed(k tea.KeyPressMsg) tea.Cmd {
+	p := t.ask
+	switch s := k.String(); {
+	case s == "esc" || s == "ctrl+c":
+		t.ask = nil
+	case p.keys != "":
+		t.ask = nil
+		if strings.Contains(p.keys, s) {
+			return p.done(s)
+		}
+		t.say("nothing was answered")
+	case s == "enter":
+		t.ask = nil
+		return p.done(strings.TrimSpace(string(p.text)))
+	case s == "backspace":
+		p.text = p.text[:max(0, len(p.text)-1)]
+	case k.Text != "":
+		p.text = append(p.text, []rune(k.Text)...)
+	}
+	return nil
+}

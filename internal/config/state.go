@@ -1,0 +1,42 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/state"
+)
+
+// AuditLog says where the log of the project is: its segments in the project, its key and checkpoint outside. It makes the folder
+// of the log's lock.
+func (p *Project) AuditLog() (audit.Options, error) {
+	paths, err := state.Of(p.Dir)
+	if err != nil {
+		return audit.Options{}, err
+	}
+	dir := cmp.Or(p.File.Audit.Dir, DefaultAuditDir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Dir, dir)
+	}
+	if err := os.MkdirAll(paths.Folder(), 0o700); err != nil {
+		return audit.Options{}, fmt.Errorf("make state folder: %w", err)
+	}
+	return audit.Options{Dir: dir, Lock: paths.AuditLock(), KeyDir: paths.AuditKeys(), Redact: p.File.Audit.Redact, Sync: p.File.Audit.Sync}, nil
+}
+
+// StoreURL names the database of the project.
+func (p *Project) StoreURL() (string, error) {
+	if p.File.Store != "" {
+		return p.File.Store, nil
+	}
+	paths, err := state.Of(p.Dir)
+	return "sqlite://" + paths.Database(), err
+}
+
+// userState is the user's state folder in an environment.
+func userState(environ []string) (string, error) {
+	return state.UserIn(func(key string) string { return getenv(environ, key) })
+}

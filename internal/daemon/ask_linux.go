@@ -1,0 +1,236 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sys/unix"
+
+	"mycelium/internal/rpc"
+)
+
+// quick is how long an owner may take for an answer before it is asked for a greeting: most answers come sooner.
+const quick = 50 * time.Millisecond
+
+// socketHolds is what a socket holds of a message whose receiver does not read, in bytes.
+const socketHolds = 64 << 10
+
+// Ask asks the owner one thing on a connection of its own, and returns the result as it came. It is Dial and Call for a program that
+// lives for one question: the answer greets too, and the system calls block, so that no other thread is started. greet bounds the wait
+// for the greeting of an owner that takes longer; the wait for the answer has no bound, and a program that gives up on it ends. Errors
+// are ErrNotRunning, ErrSilent, ErrLost, an *rpc.Error for what the owner refuses, or others. slow is called, at least once, when the
+// answer does not come at once.
+func Ask(p Paths, greet time.Duration, method string, params []byte, slow func()) (result []byte, err error) {
+	fd, err := reach(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	asked := append(append([]byte(`{"method":"`+method+`","params":`), params...), '}')
+	request := append(rpc.Message{ID: answerID, Method: askMethod, Params: asked}.Append(nil), '\n')
+	if len(request) > maxMessage/2 {
+		return nil, fmt.Errorf("call %s: %w", method, rpc.ErrTooLong)
+	}
+	if len(request) > socketHolds {
+		slow()
+	}
+	if err := patience(fd, greet); err != nil {
+		return nil, fmt.Errorf("attach to the daemon: %w", err)
+	}
+	if err := send(fd, request); err != nil {
+		return nil, err
+	}
+	if err := patience(fd, quick); err != nil {
+		return nil, fmt.Errorf("attach to the daemon: %w", err)
+	}
+	a := asking{fd: fd, lock: p.Lock, lines: rpc.NewLines(descriptor(fd), maxMessage)}
+	result, err = a.answer(greet, slow)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", method, err)
+	}
+	return result, nil
+}
+
+// The ids of the two requests.
+var greetingID, answerID = []byte("1"), []byte("2")
+
+// asking is a question that was sent.
+type asking struct {
+	fd      int
+	lock    string // the lock file of the project
+	lines   *rpc.Lines
+	waits   bool // a greeting was asked for
+	greeted bool
+}
+
+// answer reads the answer, and asks for a greeting if it does not come soon.
+func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
+	for {
+		line, err := a.lines.Next()
+		switch {
+		case err == nil:
+		case errors.Is(err, unix.EAGAIN) && !a.waits:
+			a.waits = true
+			slow()
+			if err := patience(a.fd, greet); err != nil {
+				return nil, err
+			}
+			if err := send(a.fd, append(rpc.Message{ID: greetingID, Method: helloMethod}.Append(nil), '\n')); err != nil {
+				return nil, err
+			}
+			continue
+		case errors.Is(err, unix.EAGAIN):
+			return nil, ErrSilent
+		case errors.Is(err, unix.ECONNRESET) && !a.greeted: // the kernel says so where the question was not read (unix(7))
+			return nil, ErrNotRunning
+		default:
+			return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		m, bad := rpc.Parse(append([]byte(nil), line...))
+		if bad != nil {
+			return nil, fmt.Errorf("the daemon sent something that is no message: %w", bad)
+		}
+		result, done, err := a.take(m)
+		if done || err != nil {
+			return result, err
+		}
+	}
+}
+
+// take takes in one message. done: it is the answer.
+func (a *asking) take(m rpc.Message) (result []byte, done bool, err error) {
+	answers := string(m.ID) == string(answerID)
+	switch {
+	case !m.IsResponse() || !answers && string(m.ID) != string(greetingID):
+		return nil, false, nil
+	case m.Error != nil:
+		return nil, true, rpc.ErrorOf(m.Error)
+	}
+	if text, _ := jsontext.AppendUnquote(nil, member(m.Result, "lock")); !sameFile(string(text), a.lock) {
+		return nil, true, fmt.Errorf("%w: %s points to that of another project", ErrNotRunning, a.lock)
+	}
+	if answers {
+		return member(m.Result, "result"), true, nil
+	}
+	a.greeted = true
+	return nil, false, patience(a.fd, 0)
+}
+
+// send sends a request.
+func send(fd int, request []byte) error {
+	switch _, err := descriptor(fd).Write(request); {
+	case errors.Is(err, unix.EAGAIN):
+		return ErrSilent
+	case err != nil && !ended(err): // what ended is told by the next read
+		return fmt.Errorf("ask the daemon: %w", err)
+	}
+	return nil
+}
+
+// reach connects to the owner's socket, as connect does.
+func reach(p Paths) (fd int, err error) {
+	fd, err = dialSocket(p.Socket)
+	if err != nil {
+		for _, path := range sockets(p)[1:] {
+			fd, err = dialSocket(path)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
+		err = ErrNotRunning
+	}
+	if err != nil {
+		return -1, fmt.Errorf("attach to the daemon: %w", err)
+	}
+	return fd, nil
+}
+
+// dialSocket connects to a socket on which this user listens.
+func dialSocket(path string) (fd int, err error) {
+	if len(path) > maxSocketPath {
+		return -1, fs.ErrNotExist
+	}
+	fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	if err = unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err == nil {
+		var cred *unix.Ucred
+		cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err == nil && !own(Caller{PID: int(cred.Pid), UID: int(cred.Uid)}) {
+			err = fmt.Errorf("the socket %s belongs to another user", path)
+		}
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// patience bounds how long a read and a write on a socket wait; 0: without bound.
+func patience(fd int, d time.Duration) error {
+	t := unix.NsecToTimeval(d.Nanoseconds())
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t); err != nil {
+		return err
+	}
+	return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &t)
+}
+
+// descriptor reads and writes a socket, and blocks.
+type descriptor int
+
+func (d descriptor) Read(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(d), b)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+func (d descriptor) Write(b []byte) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := unix.SendmsgN(int(d), b[done:], nil, nil, unix.MSG_NOSIGNAL)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return done, err
+		}
+		done += max(n, 0)
+	}
+	return done, nil
+}
+
+// member is a member of an object; nil: there is none.
+func member(object []byte, name string) []byte {
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for d.PeekKind() == '"' {
+		key, err := d.ReadToken()
+		if err != nil {
+			return nil
+		}
+		found := key.String() == name
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil
+		}
+		if found {
+			return value.Clone()
+		}
+	}
+	return nil
+}

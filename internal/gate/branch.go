@@ -1,0 +1,163 @@
+package gate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+)
+
+// Bounds of what is read of git's settings. A repository with more has settings that are not known.
+const (
+	maxSettings     = 1 << 20 // bytes of a file
+	maxSettingFiles = 20
+)
+
+// pushed completes the facts of a git command that pushes: the branch that is checked out gets its name, and where git's settings
+// send a push elsewhere, or force it, any branch may be replaced. What cannot be read stays as the shell left it: a branch that nobody
+// knows.
+func (r resolver) pushed(part *policy.Part) {
+	forced := slices.Contains(part.Effects, policy.EffectForcePush)
+	if !forced && !slices.Contains(part.Effects, policy.EffectPush) {
+		return
+	}
+	own, common := repository(r.dir)
+	s := pushSettings{home: r.home}
+	s.read("/etc/gitconfig")
+	if r.home != "" {
+		s.read(filepath.Join(r.home, ".config/git/config"))
+		s.read(filepath.Join(r.home, ".gitconfig"))
+	}
+	if own != "" {
+		s.read(filepath.Join(common, "config"))
+		s.read(filepath.Join(own, "config.worktree"))
+	}
+	if s.forces && !forced {
+		part.Effects = append(part.Effects, policy.EffectForcePush)
+	}
+	if s.forces || forced && s.redirects {
+		part.Branches = append(part.Branches, "*")
+	}
+	for i, b := range part.Branches {
+		if head := checkedOut(own); b == "HEAD" && head != "" {
+			part.Branches[i] = head
+		}
+	}
+}
+
+// repository finds the repository that a folder is in: its own folder, and the one that it shares with its worktrees.
+func repository(dir string) (own, common string) {
+	for {
+		git := filepath.Join(dir, ".git")
+		info, err := os.Stat(git)
+		switch {
+		case err == nil && info.IsDir():
+			return git, git
+		case err == nil:
+			return worktree(dir, git)
+		case dir == "/" || dir == "." || dir == "":
+			return "", ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// worktree reads the file .git of a linked worktree: it names the worktree's own folder, and that one names the shared one.
+func worktree(dir, file string) (own, common string) {
+	text, err := os.ReadFile(file)
+	own, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !found {
+		return "", ""
+	}
+	if !filepath.IsAbs(own) {
+		own = filepath.Join(dir, own)
+	}
+	text, err = os.ReadFile(filepath.Join(own, "commondir"))
+	if err != nil {
+		return own, own // of a submodule
+	}
+	common = strings.TrimSpace(string(text))
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(own, common)
+	}
+	return own, common
+}
+
+// checkedOut is the branch that is checked out in a repository, or "" where that cannot be told.
+func checkedOut(own string) string {
+	if own == "" {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(own, "HEAD"))
+	branch, found := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+	if err != nil || !found || branch == "refs/heads/.invalid" { // what git writes there with another format of references
+		return ""
+	}
+	return branch
+}
+
+// pushSettings is what git's settings say of pushes.
+type pushSettings struct {
+	home      string
+	files     int
+	forces    bool // a push may replace or delete branches that its command does not name
+	redirects bool // a push may go to a branch of another name
+}
+
+// read reads a file of settings, and those that it includes, whatever the condition. A file that cannot be read says the worst.
+func (s *pushSettings) read(file string) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if s.files++; err != nil || info.Size() > maxSettings || s.files > maxSettingFiles {
+		s.redirects = true
+		return
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		s.redirects = true
+		return
+	}
+	section := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if header, rest, found := strings.Cut(line, "]"); found && strings.HasPrefix(header, "[") {
+			section, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(header[1:])), " ")
+			section, _, _ = strings.Cut(section, ".")
+			line = strings.TrimSpace(rest)
+		}
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, value, found := strings.Cut(line, "=")
+		if value = strings.Trim(strings.TrimSpace(value), `"`); !found {
+			value = "true"
+		}
+		s.setting(section+"."+strings.ToLower(strings.TrimSpace(key)), value, file)
+	}
+}
+
+// setting judges one setting by its section and its key, without the name between them.
+func (s *pushSettings) setting(key, value, file string) {
+	switch key {
+	case "push.default":
+		s.redirects = s.redirects || value != "simple" && value != "current" && value != "nothing"
+	case "remote.push":
+		s.redirects = true
+		s.forces = s.forces || strings.HasPrefix(value, "+")
+	case "remote.mirror":
+		s.forces = s.forces || !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(value))
+	case "include.path", "includeif.path":
+		if rest, home := strings.CutPrefix(value, "~/"); home {
+			value = filepath.Join(s.home, rest)
+		} else if !filepath.IsAbs(value) {
+			value = filepath.Join(filepath.Dir(file), value)
+		}
+		s.read(value)
+	}
+}

@@ -1,0 +1,183 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mycelium/internal/harness"
+)
+
+// small is one run of the small program myc-hook. Where no daemon runs it becomes `myc hook`, which decides by the files.
+type small struct {
+	args    []string // behind the name of the program: AGENT and flags
+	environ []string
+	err     io.Writer
+}
+
+// RunSmall is the whole of myc-hook: args stand behind the name of the program. interrupted is asked for a context that ends when the
+// program shall end. It returns the exit code.
+func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
+	s := small{args, environ, errs}
+	f, ok := ParseFlags(append([]string{"hook"}, args...))
+	if !ok { // myc says what is wrong
+		return s.become(nil, nil)
+	}
+	dir, err := filepath.Abs(ProjectDir(f.Agent, f.Dir, s.getenv))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return s.become(nil, nil)
+	}
+	p := Program{
+		Flags: f, Folder: dir, Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
+		Alone: func(ctx context.Context, event []byte) int {
+			at, _ := ctx.Deadline()
+			return s.become(event, []string{"--deadline", time.Until(at).String()})
+		},
+		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
+	}
+	p.In = patient{in, p.watch}
+	p.begin()
+	return p.run()
+}
+
+// patient reads a file, and calls slow when there is nothing to read for a moment.
+type patient struct {
+	*os.File
+	slow func()
+}
+
+// moment is what an agent takes at most between starting a program and writing the event, in milliseconds, as a rule.
+const moment = 50
+
+func (p patient) Read(b []byte) (int, error) {
+	ready := []unix.PollFd{{Fd: int32(p.Fd()), Events: unix.POLLIN}}
+	if n, err := unix.Poll(ready, moment); n == 0 || err != nil {
+		p.slow()
+	}
+	return p.File.Read(b)
+}
+
+// become replaces this process by `myc hook` with the same arguments, and more, and the event if it was read. It returns only if that
+// fails, and blocks then what comes next.
+func (s *small) become(event []byte, more []string) int {
+	path, err := myc()
+	if err == nil && event != nil {
+		if err = replaceStdin(event); err != nil {
+			err = fmt.Errorf("pass the event to %s: %w", path, err)
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("start %s: %w", path, syscall.Exec(path, slices.Concat([]string{path, "hook"}, s.args, more), s.clean()))
+	}
+	_, _ = fmt.Fprintf(s.err, "Mycelium denied this call: %v. Nothing ran.\n", err)
+	return harness.Block
+}
+
+// note has `myc hook` record a denial that nobody decided.
+func (s *small) note(ctx context.Context, event []byte, why string) {
+	path, err := myc()
+	if err != nil {
+		return
+	}
+	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"hook"}, s.args, []string{"--fault", why})...)
+	cmd.Env, cmd.Stdin = s.clean(), strings.NewReader(string(event))
+	_ = cmd.Run()
+}
+
+// SameProgram reports whether a program, as somebody calls it, is the file at a path.
+func SameProgram(path, program string) bool {
+	if !filepath.IsAbs(program) {
+		var err error
+		if program, err = exec.LookPath(program); err != nil {
+			return false
+		}
+	}
+	a, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(program)
+	return err == nil && os.SameFile(a, b)
+}
+
+// Programs are the names under which the whole program is installed. Small is that of the small one, which stands beside it.
+var Programs = [...]string{"myc", "mycelium", "mycelium-cli"}
+
+// Small is the name of the small program.
+const Small = "myc-hook"
+
+// myc is the whole program beside this one.
+func myc() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find own program: %w", err)
+	}
+	for _, name := range Programs {
+		path := filepath.Join(filepath.Dir(self), name)
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("there is no %s beside %s, which decides where no daemon runs", Programs[0], self)
+}
+
+// clean is the environment without what makes the loader of a dynamic program load something else: a project's settings may have set it.
+func (s *small) clean() []string {
+	return slices.DeleteFunc(slices.Clone(s.environ), func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
+}
+
+func (s *small) getenv(name string) string {
+	for _, kv := range slices.Backward(s.environ) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// pipeHolds is what every system's pipe holds without a reader, in bytes.
+const pipeHolds = 16 << 10
+
+// replaceStdin makes a text what is read from standard input, also by the program that this process becomes.
+func replaceStdin(text []byte) error {
+	if len(text) <= pipeHolds {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		if _, err = w.Write(text); err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			return err
+		}
+		return unix.Dup2(int(r.Fd()), 0)
+	}
+	f, err := os.CreateTemp("", "myc-hook-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if err := os.Remove(f.Name()); err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return unix.Dup2(int(f.Fd()), 0)
+}

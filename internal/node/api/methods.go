@@ -1,0 +1,60 @@
+// Package api says what the node of a project and its clients ask each other on the socket: the methods, their parameters and
+// their replies. Both ends use it.
+package api
+
+import (
+	"mycelium/internal/approval"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/gate"
+	"mycelium/internal/hook"
+)
+
+// Method is a request to a node, with the type of its parameters and of its reply.
+type Method[P, R any] struct {
+	Name string
+	Act  string // what a person does with it, for a refusal; agents may not use such a method. Empty: everybody may
+}
+
+// None is the type of parameters and replies that say nothing.
+type None struct{}
+
+// The methods.
+var (
+	Status = Method[None, StatusReply]{Name: "status"}
+	Stop   = Method[None, None]{"stop", "stop the daemon"}
+	Reload = Method[None, None]{Name: "reload"}
+
+	Tools  = Method[ToolsParams, []Tool]{Name: "tools"}
+	Call   = Method[CallParams, CallReply]{Name: "call"}
+	Held   = Method[HeldParams, []HeldItem]{"held", "look at the quarantine"}
+	Accept = Method[AcceptParams, None]{"accept", "accept a definition"}
+
+	ServedSkill  = Method[ServedSkillParams, ServedSkillReply]{"skill/served", "look at a server's skill"}
+	ApproveSkill = Method[ServedSkillParams, None]{"skill/approve", "approve a skill"}
+
+	Learn        = Method[None, LearnReply]{Name: "learn"}
+	LoginBegin   = Method[LoginParams, oauth.Login]{"login/begin", "log in to a server"}
+	LoginEnd     = Method[LoginParams, LoginReply]{"login/end", "log in to a server"}
+	Logout       = Method[LoginParams, LogoutReply]{"login/forget", "log out of a server"}
+	EnvironNames = Method[None, []string]{Name: "environ/names"}
+	EnvironSet   = Method[EnvironParams, None]{Name: "environ/set"}
+
+	ApprovalsList   = Method[None, []approval.Request]{"approvals/list", "look at approvals"}
+	ApprovalsShow   = Method[ApprovalParams, approval.Request]{"approvals/show", "look at approvals"}
+	ApprovalsAnswer = Method[Answer, approval.Request]{"approvals/answer", "answer an approval"}
+	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
+
+	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}
+	SessionList   = Method[None, []gate.Summary]{"session/list", "list sessions"}
+	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
+	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
+
+	Hook       = Method[hook.Request, hook.Reply]{Name: hook.Method}
+	HookListen = Method[None, ListenReply]{"hook/listen", "start an agent"}
+)
+
+// The streams: requests whose connection carries something else once they are answered.
+var (
+	MCP            = Method[SessionParams, Attached]{Name: "mcp"}             // then: MCP over stdio
+	ApprovalsWatch = Method[None, None]{"approvals/watch", "watch approvals"} // then: one approval.Request a line
+)

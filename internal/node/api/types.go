@@ -1,0 +1,220 @@
+package api
+
+import (
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/backend"
+	"mycelium/internal/scan"
+)
+
+// Info is what daemon.json says of a daemon, for people and for `myc stop -f`.
+type Info struct {
+	PID   int       `json:"pid"`
+	Addr  string    `json:"addr,omitempty"`
+	Since time.Time `json:"since"`
+}
+
+// ListenReply says where the events of agents are taken over HTTP.
+type ListenReply struct {
+	Addr string `json:"addr"` // host and port
+}
+
+// StatusReply is the state of a node, as the default role sees it.
+type StatusReply struct {
+	Daemon    DaemonStatus     `json:"daemon"`
+	Role      string           `json:"role"`
+	Skills    SkillsStatus     `json:"skills"`
+	Tools     ToolsStatus      `json:"tools"`
+	Backends  []backend.Status `json:"backends"`
+	Sessions  int              `json:"sessions"`
+	Approvals int              `json:"approvals"`
+	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
+}
+
+// DaemonStatus says whether a process owns the project, and which.
+type DaemonStatus struct {
+	Running bool      `json:"running"`
+	PID     int       `json:"pid,omitempty"`
+	Addr    string    `json:"addr,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// SkillsStatus counts skills.
+type SkillsStatus struct {
+	Active  []string `json:"active"`
+	Valid   int      `json:"valid"`
+	Invalid int      `json:"invalid"`
+	Pending int      `json:"pending"`
+}
+
+// ToolsStatus counts tools. Concealment is the share of the definitions that is hidden, 0 to 1.
+type ToolsStatus struct {
+	Catalog     int     `json:"catalog"`
+	Visible     int     `json:"visible"`
+	Concealment float64 `json:"concealment"`
+}
+
+// SessionParams describe a session: of a stdio client, of a new credential, or of a single request.
+type SessionParams struct {
+	Token  string   `json:"token,omitempty"`
+	Name   string   `json:"name,omitempty"`
+	Role   string   `json:"role,omitempty"`
+	May    []string `json:"may,omitempty"` // further roles that the session may take
+	Skills []string `json:"skills,omitempty"`
+	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
+	Own    bool     `json:"own,omitzero"` // the session ends with this connection
+}
+
+// Attached answers a stdio client. With the token it finds its session again after the death of the daemon.
+type Attached struct {
+	Session string `json:"session"`
+	Token   string `json:"token"`
+}
+
+// Session is a live session. Only the reply to SessionNew has the token.
+type Session struct {
+	ID      string    `json:"id"`
+	Token   string    `json:"token"`
+	Role    string    `json:"role"`
+	Skills  []string  `json:"skills"`
+	Expires time.Time `json:"expires"`
+}
+
+// ChangeParams change a live session.
+type ChangeParams struct {
+	ID     string   `json:"id"`
+	Role   string   `json:"role,omitempty"`
+	Add    []string `json:"add,omitempty"`    // skills to activate
+	Remove []string `json:"remove,omitempty"` // skills to deactivate
+}
+
+// ToolsParams ask for the tools that a session would see; with All, for every tool.
+type ToolsParams struct {
+	SessionParams
+	All bool `json:"all,omitempty"`
+}
+
+// Tool is one tool in the shape of `myc tools --json`; Visible and Reason only with All.
+type Tool struct {
+	Name        string   `json:"name"`
+	Server      string   `json:"server"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Category    string   `json:"category"`
+	Mutates     bool     `json:"mutates"`
+	Skills      []string `json:"skills"`
+	Visible     *bool    `json:"visible,omitempty"`
+	Reason      string   `json:"reason,omitempty"`
+}
+
+// CallParams are one call of a tool. Args is a JSON object.
+type CallParams struct {
+	SessionParams
+	Tool string `json:"tool"`
+	Args []byte `json:"args,omitempty"`
+}
+
+// CallReply is the end of a call: a result or a JSON-RPC error, as the gateway would send it.
+type CallReply struct {
+	Result []byte `json:"result"`
+	Error  []byte `json:"error"`
+	Denied bool   `json:"denied,omitempty"`
+}
+
+// HeldParams name a tool, another item or a server; empty: everything in quarantine.
+type HeldParams struct {
+	Name string `json:"name"`
+}
+
+// HeldItem is one item in quarantine.
+type HeldItem struct {
+	Name     string   `json:"name"`
+	Cause    string   `json:"cause"`
+	Reason   string   `json:"reason"`
+	Former   string   `json:"former,omitempty"`
+	Digest   string   `json:"digest"`
+	Accepted string   `json:"accepted,omitempty"` // the definition that was accepted, JSON text
+	Offered  string   `json:"offered"`            // the present one
+	Diff     []string `json:"diff"`
+
+	Findings []scan.Finding `json:"findings"`
+}
+
+// AcceptParams take definitions out of quarantine.
+type AcceptParams struct {
+	Items []backend.Acceptance `json:"items"`
+}
+
+// ServedSkillParams name a skill that a server serves. Digest is that of the skill as it was shown.
+type ServedSkillParams struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest,omitempty"`
+}
+
+// ServedSkillReply is such a skill as an operator sees it before approving it.
+type ServedSkillReply struct {
+	Name     string         `json:"name"`
+	Digest   string         `json:"digest"`
+	Text     string         `json:"text"`
+	Tools    []string       `json:"tools"`
+	Problems []string       `json:"problems"`
+	Findings []scan.Finding `json:"findings"`
+}
+
+// LearnReply says of which servers the catalog could not be learned, and why.
+type LearnReply struct {
+	Failed map[string]string `json:"failed"`
+}
+
+// LoginParams name a server. Redirect is the address to which the browser comes back (LoginBegin), Query is with what it came
+// (LoginEnd).
+type LoginParams struct {
+	Server   string `json:"server"`
+	Redirect string `json:"redirect,omitempty"`
+	Query    string `json:"query,omitempty"`
+}
+
+// LoginReply is the end of a login. Problem says why the server cannot be used although the login succeeded.
+type LoginReply struct {
+	Server  string `json:"server"`
+	Tools   int    `json:"tools"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// LogoutReply says whether there were tokens to forget.
+type LogoutReply struct {
+	Server string `json:"server"`
+	Had    bool   `json:"had"`
+}
+
+// EnvironParams are variables that a client hands over, as NAME=VALUE.
+type EnvironParams struct {
+	Environ []string `json:"environ"`
+}
+
+// ApprovalParams name a request.
+type ApprovalParams struct {
+	ID string `json:"id"`
+}
+
+// Answer is what an operator says about a request that waits, on the socket and over HTTP. HTTP has the ID in the path.
+type Answer struct {
+	ID     string       `json:"id,omitempty"`
+	Allow  *bool        `json:"allow,omitempty"`
+	For    approval.For `json:"for,omitempty"`
+	Reason string       `json:"reason,omitempty"`
+	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
+	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
+}
+
+// By is the answer as the queue takes it: by this person, from this surface.
+func (a Answer) By(person, via string) approval.Answer {
+	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, By: person, Via: via, Reason: a.Reason, Text: a.Text,
+		Digest: a.Digest}
+}
+
+// TokenParams ask for a new operator's token, or take the present one away.
+type TokenParams struct {
+	Revoke bool `json:"revoke,omitzero"`
+}

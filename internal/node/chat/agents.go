@@ -1,0 +1,207 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+	"mycelium/internal/tmux"
+)
+
+// Past returns the sessions that ended and can be resumed.
+func (c *Chats) Past(context.Context) ([]approval.AgentSession, error) { return c.Runs.Past(), nil }
+
+// Costs returns what agents and our own questions to models have cost.
+func (c *Chats) Costs(ctx context.Context) (approval.Costs, error) { return c.Replies.Costs(ctx) }
+
+// Sessions returns the runs that the hooks know, and the agents that were only seen in tmux.
+func (c *Chats) Sessions(ctx context.Context) ([]approval.AgentSession, error) {
+	known := c.Runs.Sessions()
+	servers := map[string]tmux.Server{"": {}}
+	for _, s := range known {
+		if s.Tmux != "" {
+			at := tmux.At(s.Tmux)
+			servers[at.Socket] = at
+		}
+	}
+	return approval.MergeSessions(known, c.seenInTmux(ctx, servers)), nil
+}
+
+// seenInTmux returns the panes in which an agent works on this project, or on one that may be started from a chat.
+func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) []approval.AgentSession {
+	var seen []approval.AgentSession
+	ids := map[string]bool{}
+	for _, at := range servers {
+		panes, err := at.Panes(ctx)
+		if err != nil {
+			if !errors.Is(err, tmux.ErrNoServer) {
+				c.Logger.Debug("tmux was not asked for agents", "error", err)
+			}
+			continue
+		}
+		for _, p := range panes {
+			if p.Dead || !isAgent(p.Command) || !c.ours(p.Dir) {
+				continue
+			}
+			socket := cmp.Or(at.Socket, p.Socket)
+			if ids[socket+" "+p.ID] {
+				continue
+			}
+			ids[socket+" "+p.ID] = true
+			agent := p.Command
+			if agent == "node" || agent == "myc" {
+				agent = ""
+			}
+			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID,
+				Tmux: socket, State: approval.Idle})
+		}
+	}
+	return seen
+}
+
+// isAgent reports whether a program that runs in a pane may be an agent, and not a shell that would run a typed text.
+func isAgent(command string) bool {
+	return command == "node" || command == "myc" || slices.Contains(harness.Names(), command)
+}
+
+// ours reports whether a folder belongs to this project, or lies where chats may start agents.
+func (c *Chats) ours(dir string) bool {
+	for _, root := range append([]string{c.Dir}, c.Project().File.Spawn.SearchPaths...) {
+		if root, err := filepath.EvalSymlinks(root); err == nil {
+			if rel, err := filepath.Rel(root, dir); err == nil && (rel == "." || filepath.IsLocal(rel)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// paneOf returns the pane of a session if an agent runs in it now.
+func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Server, tmux.Pane, error) {
+	at := tmux.At(s.Tmux)
+	if s.Pane == "" {
+		return at, tmux.Pane{}, errors.New("it does not run in tmux, so nobody else can type there; start agents in tmux, or with /new")
+	}
+	panes, err := at.Panes(ctx)
+	if err != nil {
+		return at, tmux.Pane{}, err
+	}
+	for _, p := range panes {
+		if p.ID != s.Pane {
+			continue
+		}
+		if p.Dead || !isAgent(p.Command) {
+			return at, p, fmt.Errorf("no agent runs in its window any more, there is %s: a text would be a command there", p.Command)
+		}
+		return at, p, nil
+	}
+	return at, tmux.Pane{}, tmux.ErrNoPane
+}
+
+// Send types a text into the terminal of an agent.
+func (c *Chats) Send(ctx context.Context, s approval.AgentSession, text string) error {
+	if err := checkTyped(text); err != nil {
+		return err
+	}
+	at, p, err := c.paneOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	c.Logger.Info("a text from a chat goes to an agent", "session", s.ID, "pane", p.ID, "bytes", len(text))
+	return at.Type(ctx, p.ID, text)
+}
+
+// checkTyped refuses a text that an agent's terminal would not take for words. After "!" the agent runs a shell command that no
+// hook sees (W10).
+func checkTyped(text string) error {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return errors.New("the text is empty")
+	case !utf8.ValidString(text) || len(text) > 16<<10:
+		return errors.New("the text is too long, or no text")
+	case text[0] == '!' || strings.HasPrefix(text, "！"):
+		return errors.New("a text that begins with ! is a command of the shell there, which no policy sees; write it without")
+	}
+	return nil
+}
+
+// Summary returns what the agent did lately, by its transcript, else the end of what its terminal shows.
+func (c *Chats) Summary(ctx context.Context, s approval.AgentSession) (string, error) {
+	about := fmt.Sprintf("%s in %s, role %s", cmp.Or(s.Agent, "agent"), s.Dir, cmp.Or(s.Role, "none"))
+	if s.Last != "" {
+		about += "\nlast: " + s.Last
+	}
+	if text, err := c.Runs.Summary(s.ID); err == nil && text != "" {
+		return about + "\n\n" + text, nil
+	}
+	at, p, err := c.paneOf(ctx, s)
+	if err != nil {
+		return about, nil //nolint:nilerr // not every agent has a terminal that we can read
+	}
+	screen, err := at.Screen(ctx, p.ID)
+	if err != nil {
+		return about, nil //nolint:nilerr // as above
+	}
+	lines := strings.Split(strings.TrimRight(screen, "\n "), "\n")
+	return about + "\n\n" + strings.Join(lines[max(0, len(lines)-25):], "\n"), nil
+}
+
+// Abort ends a session of an agent.
+func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
+	if strings.HasPrefix(s.ID, "pane:") {
+		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
+	}
+	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
+}
+
+// SetMode says who is asked from now on, whatever the files say.
+func (c *Chats) SetMode(_ context.Context, m approval.Mode) error {
+	c.mode.Store(m)
+	c.Logger.Info("who is asked was changed from a chat", "mode", string(m))
+	return nil
+}
+
+// Places returns the folders that a name can mean, below the search paths of the files.
+func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
+	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
+}
+
+// Start starts an agent in a new tmux window. It checks the folder again, which a person chose a while ago.
+func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (label string, err error) {
+	conf := c.Project().File.Spawn
+	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
+		return "", err
+	}
+	argv := slices.Clone(conf.Command)
+	if argv == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find myc: %w", err)
+		}
+		argv = []string{self, "claude"}
+	}
+	if resume != "" {
+		argv = append(argv, "--resume", resume)
+	}
+	if prompt = strings.TrimSpace(prompt); prompt != "" {
+		if strings.HasPrefix(prompt, "-") {
+			return "", errors.New("a prompt does not begin with -")
+		}
+		if err := checkTyped(prompt); err != nil {
+			return "", err
+		}
+		argv = append(argv, prompt)
+	}
+	label = filepath.Base(dir)
+	_, err = tmux.Server{}.Open(ctx, tmux.Window{Session: "mycelium", Name: label, Dir: dir, Command: argv})
+	return label, err
+}

@@ -1,0 +1,217 @@
+// Package chat connects a node with people who are elsewhere: a Telegram bot that asks them, notices on other channels, and marks
+// on the tmux windows of agents that wait.
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/approval/notify"
+	"mycelium/internal/approval/telegram"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/config"
+	"mycelium/internal/run"
+	"mycelium/internal/store"
+)
+
+// Replies understands what people write in a chat about a request, and keeps the policies and rules that they give.
+type Replies interface {
+	Read(ctx context.Context, r approval.Request, text string) (approval.Reply, error)
+	Adopt(ctx context.Context, r approval.Request, reply approval.Reply, by string) (string, error)
+	Costs(ctx context.Context) (approval.Costs, error)
+}
+
+// Options of Chats. All are required.
+type Options struct {
+	Dir      string                            // the project folder
+	Project  func() *config.Project            // the files in force
+	Expand   func(text string) (string, error) // replaces ${VAR} and references to secrets
+	Queue    *approval.Queue
+	DB       *store.DB
+	Replies  Replies
+	BotLocks string // folder of the locks of bots, which are the user's and not a project's
+	Logger   *slog.Logger
+}
+
+// Chats is the connection. It is safe for concurrent use.
+type Chats struct {
+	Options
+	Runs *run.Registry // the agents at work; it is set before Run
+
+	board   approval.Board // notices; each channel posts them
+	bells   chan bell
+	renewed chan struct{} // holds one: configuration or variables may have changed
+	mode    atomic.Value  // approval.Mode: set from a chat; empty: what the files say
+}
+
+// New makes the connection. Nothing runs until Run is called.
+func New(o Options) *Chats {
+	return &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+}
+
+// Run runs the bot and the notices that the files name until ctx is done. It starts them anew when what the files name changes, so
+// that a token is rotated by writing another one.
+func (c *Chats) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		conf, err := c.channels()
+		if err != nil {
+			c.Logger.Warn("no chat and no notice works until this is mended", "error", err)
+			conf = channels{}
+		}
+		part, cancel := context.WithCancel(ctx)
+		var parts sync.WaitGroup
+		parts.Go(func() { c.runNotify(part, conf.notify) })
+		if conf.telegram != nil {
+			parts.Go(func() { c.runTelegram(part, *conf.telegram) })
+		}
+		c.waitForChange(ctx, conf)
+		cancel()
+		parts.Wait()
+	}
+	return nil
+}
+
+// waitForChange returns when the configuration differs from have, or ctx is done.
+func (c *Chats) waitForChange(ctx context.Context, have channels) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.renewed:
+		}
+		if now, err := c.channels(); err != nil || !reflect.DeepEqual(now, have) {
+			return
+		}
+	}
+}
+
+// Renew says that configuration or variables may have changed.
+func (c *Chats) Renew() {
+	select {
+	case c.renewed <- struct{}{}:
+	default:
+	}
+}
+
+// Post shows people a notice.
+func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
+
+// Mode says who is asked now: what was set in a chat, else what the files say.
+func (c *Chats) Mode() approval.Mode {
+	if m, ok := c.mode.Load().(approval.Mode); ok {
+		return m
+	}
+	if m := c.Project().File.Approval.Mode; m != "" {
+		return m
+	}
+	return approval.Auto
+}
+
+// Chat reports whether people can be asked in a chat.
+func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
+
+// channels is the configuration with its secrets put in.
+type channels struct {
+	telegram *approval.TelegramConfig
+	notify   approval.NotifyConfig
+}
+
+func (c *Chats) channels() (out channels, err error) {
+	conf := c.Project().File.Approval
+	fill := func(key string, s *string) {
+		text, e := c.Expand(*s)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", key, e))
+		}
+		*s = text
+	}
+	out.notify = conf.Notify
+	for key, w := range map[string]**approval.WebhookConfig{"approval.notify.ntfy": &out.notify.Ntfy,
+		"approval.notify.slack": &out.notify.Slack} {
+		if *w != nil {
+			filled := **w
+			fill(key+".url", &filled.URL)
+			fill(key+".token", &filled.Token)
+			*w = &filled
+		}
+	}
+	if conf.Telegram != nil {
+		t := *conf.Telegram
+		fill("approval.telegram.token", &t.Token)
+		fill("approval.telegram.pin", &t.PIN)
+		out.telegram = &t
+	}
+	return out, err
+}
+
+func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
+	out, err := notify.New(notify.Options{Config: conf, Queue: c.Queue, Board: &c.board, Logger: c.Logger})
+	if err != nil {
+		c.Logger.Warn("no notice tells people of what waits", "error", err)
+		return
+	}
+	_ = out.Run(ctx)
+}
+
+// runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only.
+func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
+	lock, err := lockBot(ctx, c.BotLocks, conf.Token, func(err error) {
+		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give "+
+			"each project a bot of its own", "error", err)
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			c.Logger.Warn("the Telegram bot does not run", "error", err)
+		}
+		return
+	}
+	defer func() { _ = lock.Unlock() }()
+	o := telegram.Options{
+		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
+		Adopt: c.Replies.Adopt, Logger: c.Logger,
+	}
+	if len(c.Project().File.Spawn.SearchPaths) > 0 {
+		o.Starter = c
+	}
+	bot, err := telegram.New(o)
+	if err == nil {
+		err = bot.Run(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.Logger.Warn("the Telegram bot does not run", "error", err)
+	}
+}
+
+// retryLock is how often the lock of a bot that another daemon polls is tried.
+const retryLock = 30 * time.Second
+
+// lockBot takes the lock of a bot, in the folder of all locks. It calls busy once if somebody has it.
+func lockBot(ctx context.Context, dir, token string, busy func(error)) (*atomicfile.Lock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the bots' locks: %w", err)
+	}
+	path := filepath.Join(dir, telegram.TokenDigest(token)+".lock")
+	for first := true; ; first = false {
+		lock, err := atomicfile.TryLock(path)
+		if !errors.Is(err, atomicfile.ErrLocked) {
+			return lock, err
+		}
+		if first {
+			busy(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(retryLock):
+		}
+	}
+}

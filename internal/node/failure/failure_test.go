@@ -1,0 +1,36 @@
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"mycelium/internal/text"
+)
+
+// TestKinds: every kind has all its codes, and a client finds kind, text and hint again.
+func TestKinds(t *testing.T) {
+	seen := map[int]Kind{}
+	for k := Other; k <= Unavailable; k++ {
+		c := codes[k]
+		if c.exit == 0 || c.rpc == 0 || c.http < 400 {
+			t.Errorf("kind %d has no codes: %+v", k, c)
+		}
+		if other, twice := seen[c.rpc]; twice {
+			t.Errorf("the kinds %d and %d have one code, %d", other, k, c.rpc)
+		}
+		seen[c.rpc] = k
+		sent := ToRPC(fmt.Errorf("open: %w", New(k, errors.New("closed"), "turn the key")))
+		got := Of(FromRPC(sent))
+		if got.Kind != k || got.Error() != "open: closed" || text.HintOf(got) != "turn the key" {
+			t.Errorf("kind %d came back as %d %q %q", k, got.Kind, got, text.HintOf(got))
+		}
+	}
+	if len(codes) != int(Unavailable)+1 {
+		t.Errorf("%d kinds have codes", len(codes))
+	}
+	plain := errors.New("plain")
+	if ToRPC(nil) != nil || FromRPC(plain) != plain || Of(plain).Kind != Other || text.HintOf(FromRPC(ToRPC(plain))) != "" {
+		t.Error("an error of no kind")
+	}
+}

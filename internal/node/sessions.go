@@ -1,0 +1,200 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/daemon"
+	"mycelium/internal/gate"
+	"mycelium/internal/gateway"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/fence"
+	"mycelium/internal/node/project"
+)
+
+// Sessions are the live sessions: those of credentials, and those of clients that have none.
+type Sessions struct {
+	gate    *gate.Gate
+	gateway func() *gateway.Server
+	files   *reloader
+	logger  *slog.Logger
+}
+
+// New mints a session with a credential. Only the reply has its token.
+func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, error) {
+	if p.Role == "" {
+		p.Role = s.files.Project().File.Session.DefaultRole
+	}
+	live, token, err := s.gate.Mint(ctx, gate.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL)})
+	if err != nil {
+		return api.Session{}, noRole(err)
+	}
+	out := s.describe(ctx, live)
+	out.Token = token
+	return out, nil
+}
+
+// List returns every live session.
+func (s *Sessions) List(ctx context.Context) ([]gate.Summary, error) { return s.gate.Sessions(ctx) }
+
+// Change switches the role or the active skills of a live session, as its operator.
+func (s *Sessions) Change(ctx context.Context, p api.ChangeParams) (api.Session, error) {
+	live, err := s.find(ctx, p.ID)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if p.Role != "" {
+		if _, err := s.gate.SetRole(ctx, live, p.Role, gate.ByOperator); err != nil {
+			return api.Session{}, noRole(err)
+		}
+	}
+	if len(p.Add)+len(p.Remove) > 0 {
+		if err := s.gate.SetSkills(ctx, live, p.Add, p.Remove, gate.ByOperator); err != nil {
+			return api.Session{}, failure.New(failure.Invalid, err, "")
+		}
+	}
+	return s.describe(ctx, live), nil
+}
+
+// End ends a session. Its token is void at once.
+func (s *Sessions) End(ctx context.Context, id string) error {
+	if _, err := s.find(ctx, id); err != nil {
+		return err
+	}
+	return s.gate.End(ctx, id)
+}
+
+func (s *Sessions) find(ctx context.Context, id string) (*gate.Session, error) {
+	live, err := s.gate.Session(ctx, id)
+	if err != nil {
+		return nil, failure.New(failure.NotFound, errors.New("no live session has the id "+id), "myc session list shows them")
+	}
+	return live, nil
+}
+
+func (s *Sessions) describe(ctx context.Context, live *gate.Session) api.Session {
+	scope := live.Scope()
+	out := api.Session{ID: live.ID, Role: scope.Principal.Role, Skills: scope.Skills}
+	all, err := s.gate.Sessions(ctx)
+	if err != nil {
+		return out
+	}
+	for _, i := range all {
+		if i.ID == live.ID {
+			out.Expires = i.Expires
+		}
+	}
+	return out
+}
+
+// spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among
+// session.roles only (decision 9).
+func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (gate.Spec, error) {
+	conf := s.files.Project().File.Session
+	spec := gate.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
+	if p.Role == "" && p.May == nil {
+		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
+	}
+	if why := fence.AgentBehind(c.PID); why != "" {
+		for _, r := range append([]string{spec.Role}, spec.Roles...) {
+			if r != "" && r != conf.DefaultRole && !slices.Contains(conf.Roles, r) {
+				return spec, noRole(fmt.Errorf("Unknown role: %s", r)) //nolint:staticcheck,revive // the same words everywhere
+			}
+		}
+	}
+	return spec, nil
+}
+
+// open returns the session of a client: the one of its token, or else a new one. done ends a session that is only for this client.
+func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParams) (live *gate.Session, done func(), err error) {
+	if p.Token == "" {
+		spec, err := s.spec(c, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		if live, err = s.gate.Open(ctx, spec); err != nil {
+			return nil, nil, noRole(err)
+		}
+		return live, func() { s.end(ctx, live.ID) }, nil
+	}
+	if live, err = s.authenticate(ctx, p.Token); err != nil {
+		return nil, nil, err
+	}
+	if p.Role != "" && p.Role != live.Scope().Principal.Role {
+		if _, err := s.gate.SetRole(ctx, live, p.Role, gate.ByAgent); err != nil {
+			return nil, nil, noRole(err)
+		}
+	}
+	if p.Own {
+		return live, func() { s.end(ctx, live.ID) }, nil
+	}
+	return live, func() {}, nil
+}
+
+// authenticate returns the session of a token.
+func (s *Sessions) authenticate(ctx context.Context, token string) (*gate.Session, error) {
+	live, err := s.gate.Authenticate(ctx, token)
+	if err != nil {
+		return nil, failure.New(failure.Denied, errors.New("this token is not one of a live session"), "")
+	}
+	return live, nil
+}
+
+// attach opens the session of a stdio client: the one of its token, or else a new one, whose token lets the client attach again.
+func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *gate.Session, func(), error) {
+	answer := api.Attached{Token: p.Token}
+	if p.Token == "" {
+		spec, err := s.spec(c, p)
+		if err != nil {
+			return answer, nil, nil, err
+		}
+		_, token, err := s.gate.Mint(ctx, spec)
+		if err != nil {
+			return answer, nil, nil, noRole(err)
+		}
+		answer.Token, p = token, api.SessionParams{Token: token, Own: true}
+	}
+	live, done, err := s.open(ctx, c, p)
+	if err != nil {
+		return answer, nil, nil, err
+	}
+	answer.Session = live.ID
+	return answer, live, done, nil
+}
+
+// Serve serves MCP to one client in this process, until in ends.
+func (s *Sessions) Serve(ctx context.Context, p api.SessionParams, in io.Reader, out io.Writer) error {
+	_, live, done, err := s.attach(ctx, daemon.Caller{PID: os.Getpid(), UID: os.Getuid()}, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.gateway().Stdio(ctx, live, in, out)
+}
+
+// end ends a session whose client has gone. When the daemon itself ends, the session stays, so that the client finds it again.
+func (s *Sessions) end(ctx context.Context, id string) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := s.gate.End(ctx, id); err != nil {
+		s.logger.Warn("end session", "id", id, "err", err)
+	}
+}
+
+// noRole is the failure of a session that asks for a role or a skill that it cannot have.
+func noRole(err error) error {
+	hint := "myc policy roles lists the roles that exist"
+	if strings.Contains(err.Error(), `no skill "`) {
+		hint = "myc skill list shows the skills, and why one takes no effect"
+	}
+	return failure.New(failure.NoRole, err, hint)
+}

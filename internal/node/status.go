@@ -1,0 +1,41 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/node/api"
+)
+
+// Status returns the state of the node, as the default role sees it.
+func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
+	r := n.View().Status()
+	r.Daemon = api.DaemonStatus{Running: true, PID: os.Getpid(), Addr: n.Addr(), Since: n.since}
+	live, err := n.Sessions.List(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.Sessions = len(live)
+	if waiting, err := n.Approvals.List(ctx); err == nil {
+		r.Approvals = len(waiting)
+	}
+	r.Problem = n.files.Broken()
+	return r, nil
+}
+
+// WriteInfo writes daemon.json, which tells people and `myc stop -f` of this process, until Close.
+func (n *Node) WriteInfo() error {
+	b, err := json.Marshal(api.Info{PID: os.Getpid(), Addr: n.Addr(), Since: n.since.UTC()})
+	if err == nil {
+		err = atomicfile.Note(n.paths.Info, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("leave a note about this daemon: %w", err)
+	}
+	n.onClose(func() { _ = os.Remove(n.paths.Info) })
+	return nil
+}

@@ -1,0 +1,157 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/backend"
+	"mycelium/internal/daemon"
+	"mycelium/internal/gate"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
+)
+
+// Tools are the tools of all servers: what a session sees of them, a call, and what is in quarantine.
+type Tools struct {
+	gate     *gate.Gate
+	pool     *backend.Pool
+	sessions *Sessions
+	files    *reloader
+	acts     recorder
+}
+
+// List returns the tools that a session with these parameters would see.
+func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
+	if p.All {
+		if err := personOnly(c, "list hidden tools"); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := t.sessions.spec(c, p.SessionParams)
+	if err != nil {
+		return nil, err
+	}
+	v := t.files.View()
+	scope, err := v.Scope(spec.Role, spec.Skills)
+	if err != nil {
+		return nil, noRole(err)
+	}
+	scope.Principal.Roles = spec.Roles
+	return v.Tools(scope, p.All)
+}
+
+// Call calls one tool in the session of the parameters.
+func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (api.CallReply, error) {
+	if limit := cmp.Or(t.files.Project().File.Server.MaxBody, rpc.MaxMessage); len(p.Args) > limit {
+		return api.CallReply{}, failure.New(failure.Invalid,
+			fmt.Errorf("call: the arguments are too large: the limit is %d bytes (server.maxBody)", limit), "")
+	}
+	s, done, err := t.sessions.open(ctx, c, p.SessionParams)
+	if err != nil {
+		return api.CallReply{}, err
+	}
+	defer done()
+	it, _ := policy.ParseTool(p.Tool) // the gate refuses and records a malformed name too
+	args := p.Args
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli"}
+	req.Params = rawjson.Set(rawjson.Set([]byte("{}"), "name", rawjson.Quote(it.Name)), "arguments", args)
+	reply, err := t.gate.Call(ctx, s, req)
+	var denied *gate.DeniedError
+	switch {
+	case errors.As(err, &denied):
+		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true}, nil
+	case err != nil:
+		return api.CallReply{}, err
+	case reply.Open != "":
+		err = errors.New("the server asks for input, and on the command line nobody can be asked; call it from a client that can")
+		req.Continues = reply.Open
+		t.gate.Abandon(ctx, s, req, err)
+		return api.CallReply{}, err
+	}
+	return api.CallReply{Result: reply.Result, Error: reply.Error}, nil
+}
+
+// deniedCall is a denial as an MCP client would read it.
+func deniedCall(asked string, denied *gate.DeniedError) *rpc.Error {
+	if denied.Decision.Unknown {
+		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: "Unknown tool: " + asked}
+	}
+	e := &rpc.Error{Code: failure.Denied.RPC(), Message: denied.Error()}
+	if denied.RetryAfter > 0 {
+		e.Data = rawjson.Set(nil, "retryAfterMs", strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10))
+	}
+	return e
+}
+
+// Held returns what is in quarantine under the name of an item or a server; all of it for "".
+func (t *Tools) Held(name string) []api.HeldItem {
+	cat := t.pool.Catalog()
+	held := cat.Held
+	if name != "" {
+		held = cat.HeldBy(name)
+	}
+	items := []api.HeldItem{}
+	for _, h := range held {
+		items = append(items, api.HeldItem{
+			Name: h.Name(), Cause: h.Cause, Reason: h.Reason, Former: h.Former, Digest: h.Digest,
+			Accepted: string(h.Old), Offered: string(h.New), Diff: definitionDiff(h.Old, h.New), Findings: h.Findings,
+		})
+	}
+	return items
+}
+
+// Accept takes definitions out of quarantine. What cannot be recorded is not done.
+func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance) error {
+	for _, it := range items {
+		server := ""
+		if held := t.pool.Catalog().HeldBy(it.Name); len(held) > 0 {
+			server = held[0].Item.Server
+		}
+		if err := t.acts.record(ctx, act{"accept", it.Name, it.Digest}, server, "the definition of "+it.Name+" is accepted"); err != nil {
+			return err
+		}
+	}
+	if err := t.pool.Accept(items); err != nil {
+		for _, it := range items {
+			_ = t.acts.record(ctx, act{"accept failed", it.Name, it.Digest}, "",
+				"the definition of "+it.Name+" was not accepted: "+err.Error())
+		}
+		return failure.New(failure.Invalid, err, "")
+	}
+	t.files.Recompile()
+	return nil
+}
+
+// recorder writes acts of operators into the log.
+type recorder struct{ log *audit.Log }
+
+// act is what is recorded of an operator's act.
+type act struct {
+	Act    string `json:"act"`
+	Item   string `json:"item"`
+	Digest string `json:"digest,omitempty"`
+}
+
+func (r recorder) record(ctx context.Context, what act, server, note string) error {
+	args, err := json.Marshal(what)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", what.Act, err)
+	}
+	return r.log.Append(context.WithoutCancel(ctx), audit.Record{
+		ID: audit.NewID(), Kind: audit.Operator, Time: time.Now(), Principal: "operator", Surface: "cli",
+		Server: server, Tool: what.Item, Args: args, Note: note,
+	})
+}

@@ -1,0 +1,22 @@
+package rpc
+
+import (
+	"io"
+	"time"
+)
+
+// Interrupt ends a read of r that blocks, now or later, and reports whether that is possible: r takes a deadline, or is a
+// closer other than a file that cannot be polled. A process's standard input is such a file unless it was made non-blocking.
+func Interrupt(r io.Reader) bool {
+	c, closes := r.(io.Closer)
+	if d, ok := r.(interface{ SetReadDeadline(time.Time) error }); ok {
+		if d.SetReadDeadline(time.Unix(1, 0)) == nil {
+			return true
+		}
+		if closes {
+			_ = c.Close()
+		}
+		return false
+	}
+	return closes && c.Close() == nil
+}

@@ -1,0 +1,256 @@
+package builtin
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// changeDir is cd and pushd.
+func changeDir(c *program.Call) {
+	to := program.Word{Text: c.Walk.Home, Unknown: c.Walk.Home == ""}
+	if vals, ok := c.State.Lookup("HOME"); ok && len(vals) == 1 {
+		to = vals[0]
+	}
+	if len(c.Operands) > 0 {
+		to = c.Operands[0]
+	}
+	if to.Text == "-" && !to.Unknown {
+		to = program.Word{Unknown: true}
+		if vals, ok := c.State.Lookup("OLDPWD"); ok && len(vals) == 1 {
+			to = vals[0]
+		}
+	}
+	if len(c.Operands) > 0 && c.Operands[0].Text == "-" && to.Unknown {
+		c.OK = c.State.At(nil, true)
+		return
+	}
+	before := c.State
+	old := program.Word{Unknown: true}
+	if len(before.Dirs) == 1 && !before.Lost {
+		old = program.Known(before.Dirs[0])
+	}
+	if vals, ok := before.Lookup("CDPATH"); ok && len(vals) > 0 {
+		to.Unknown = true
+	}
+	if to.Unknown || to.Pattern {
+		c.Unclear("the folder that it goes to is not known")
+		c.OK = before.At(nil, true).With("OLDPWD", old)
+	} else if to.Text != "" {
+		if len(c.Operands) > 0 {
+			c.File(policy.Read, to)
+		}
+		c.Enter(to)
+		c.OK = c.State.With("OLDPWD", old)
+		if c.Has("P") {
+			c.OK.Lost = true
+		}
+	}
+	c.Fail = before
+}
+
+// popDir is popd.
+func popDir(c *program.Call) {
+	c.OK = c.State.At(nil, true)
+	if vals, ok := c.State.Lookup("OLDPWD"); ok && len(vals) == 1 && !vals[0].Unknown {
+		c.OK = c.State.At([]string{vals[0].Text}, false)
+	}
+}
+
+// leave is exit and return: the shell reaches no later point.
+func leave(c *program.Call) { c.OK.Dead, c.Fail.Dead = true, true }
+
+// setOptions is set: -e stops the shell after a failure, and arguments become $1, $2 …
+func setOptions(c *program.Call, args []program.Word) {
+	if len(args) == 0 {
+		c.Does |= effect.Secrets // it shows every variable
+	}
+	for i, a := range args {
+		isOption := strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+")
+		isName := i > 0 && program.Named("-o|+o", args[i-1].Text)
+		switch {
+		case a.Unknown:
+			c.Unclear("an option of set is not known")
+			c.Finish()
+			return
+		case a.Text == "--":
+			setArguments(c, args[i+1:])
+			return
+		case !isOption && !isName:
+			setArguments(c, args[i:])
+			return
+		case strings.HasPrefix(a.Text, "+"):
+			c.Walk.Errexit = false
+		case isOption && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "e"), a.Text == "errexit" && args[i-1].Text == "-o":
+			c.Walk.Errexit = true
+		}
+	}
+	c.Finish()
+}
+
+// setArguments gives $1, $2 … their values.
+func setArguments(c *program.Call, args []program.Word) {
+	c.OK = c.OK.WithArguments(args)
+	c.Fail = c.OK
+	c.Finish()
+}
+
+// shiftArguments is shift.
+func shiftArguments(c *program.Call) {
+	vals, ok := c.State.Lookup("@")
+	switch {
+	case !ok:
+	case len(c.Operands) > 0 || len(vals) == 0 || vals[0].Unknown:
+		c.OK = c.State
+		for _, d := range program.Digits[1:] {
+			c.OK = c.OK.With(d, program.UnknownWords...)
+		}
+		c.OK = c.OK.With("@", program.UnknownWords...).With("*", program.UnknownWords...)
+	default:
+		c.OK = c.State.WithArguments(vals[1:])
+	}
+	c.Fail = c.OK
+}
+
+// printf writes to a variable with -v.
+func printf(c *program.Call) {
+	if v, ok := c.Value("v"); ok {
+		c.State = c.Walk.Assign(c.State, v.Text, program.UnknownWords...)
+	}
+	c.OK, c.Fail = c.State, c.State
+}
+
+// read gives its operands a line of its input. One operand may get the names that a find before the pipe writes.
+func read(c *program.Call) {
+	if v, ok := c.Value("a"); ok {
+		c.State = c.Walk.Assign(c.State, v.Text, program.UnknownWords...)
+	}
+	if len(c.Input.Names) == 1 && len(c.Operands) == 1 {
+		if c.Operands[0].Unknown {
+			c.Unclear(unknownVariable)
+		}
+		c.OK = c.Walk.Assign(c.State, c.Operands[0].Text, c.Input.Names[0])
+		c.Fail = c.OK
+		return
+	}
+	forgetNames(c)
+}
+
+// unknownVariable is why an assignment is unclear.
+const unknownVariable = "which variable is meant is not known"
+
+// forgetNames is read, mapfile, getopts and unset: the values of the variables become unknown.
+func forgetNames(c *program.Call) {
+	for _, o := range c.Operands {
+		if o.Unknown {
+			c.Unclear(unknownVariable)
+		}
+		if program.IsOurVariable(o.Text) {
+			c.Does |= effect.Operator
+		}
+		c.State = c.Walk.Assign(c.State, o.Text, program.UnknownWords...)
+	}
+	c.OK, c.Fail = c.State, c.State
+}
+
+// exportNames is export, declare, local and readonly where the parser takes them for no declaration: behind command or builtin.
+func exportNames(c *program.Call) {
+	st := c.State
+	for _, o := range c.Operands {
+		name, val, ok := strings.Cut(o.Text, "=")
+		if !ok {
+			continue
+		}
+		v := program.Word{Text: val, Unknown: o.Unknown}
+		c.Variable(name, v)
+		st = c.Walk.Assign(st, name, v)
+	}
+	c.OK, c.Fail = st, st
+}
+
+// trap runs its first operand as a command.
+func trap(c *program.Call) {
+	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
+		c.RunNested(c.Operands[0])
+	}
+}
+
+// alias changes what later words mean.
+func alias(c *program.Call) {
+	for _, o := range c.Operands {
+		if strings.Contains(o.Text, "=") || o.Unknown {
+			c.Unclear("an alias changes what later words mean")
+		}
+	}
+}
+
+// eval runs its arguments as a command line.
+func eval(c *program.Call, args []program.Word) {
+	c.RunWords(args)
+}
+
+// source runs a script in this shell.
+func source(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if len(c.Operands) == 0 {
+		c.Finish()
+		return
+	}
+	c.RunFile(c.Operands[0])
+	c.Finish()
+}
+
+// command is command and builtin. With -v it only asks.
+func command(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if c.HasAny("v", "V") {
+		c.Finish()
+		return
+	}
+	c.RunInPlace(c.Operands)
+}
+
+// exec runs a command in the place of the shell. Without a command it only redirects.
+func exec(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if len(c.Operands) == 0 {
+		c.Finish()
+		return
+	}
+	c.RunInPlace(c.Operands)
+	c.OK.Dead = true
+}
+
+// umask may let others write what is made from then on.
+func umask(c *program.Call) {
+	if len(c.Operands) == 0 {
+		return
+	}
+	mask := c.Operands[0]
+	last := byte('2')
+	if mask.Text != "" && !mask.Unknown {
+		last = mask.Text[len(mask.Text)-1]
+	}
+	if mask.Unknown || last < '0' || last > '7' || (last-'0')&2 == 0 {
+		c.Does |= effect.Privilege
+	}
+}
+
+// test is test and [: what it asks of a file is a read of it.
+func test(c *program.Call, args []program.Word) {
+	for i, t := range args {
+		if fileTest(t.Text) && i+1 < len(args) {
+			if next := args[i+1]; !next.Unknown {
+				c.File(policy.Read, next)
+			}
+		}
+	}
+	c.Finish()
+}
+
+// fileTest reports whether an operator of test looks at a file.
+func fileTest(s string) bool {
+	return len(s) == 2 && s[0] == '-' && strings.IndexByte("abcdefghkprstuwxGLNOS", s[1]) >= 0
+}

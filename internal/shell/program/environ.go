@@ -1,0 +1,205 @@
+package program
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+)
+
+// meaning is what a variable of the environment means to programs.
+type meaning uint8
+
+const (
+	plainVariable     meaning = iota
+	ourVariable               // says to our own programs who asks
+	agentVariable             // says to an agent where its settings are
+	commandVariable           // a command line that programs run
+	codeVariable              // code that programs load, or settings that name it
+	searchVariable            // folders where programs look for code
+	folderVariable            // a folder where a program works
+	writtenVariable           // a file or a folder that programs write
+	optionsVariable           // options that programs take from it; a few known ones change nothing
+	elsewhereVariable         // the machine that programs ask
+	promptVariable            // a prompt; the shell runs the commands in it
+)
+
+// meaningOf returns what a variable means: it is the table of variables.
+func meaningOf(name string) meaning {
+	switch name {
+	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GEMINI_CLI", "CODEX_SANDBOX", "CRUSH":
+		return ourVariable
+	case "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_HOME", "CRUSH_GLOBAL_CONFIG", "ANTHROPIC_BASE_URL":
+		return agentVariable
+	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
+		"SSH_ASKPASS", "GIT_PROXY_COMMAND", "EDITOR", "VISUAL", "FCEDIT", "PAGER", "MANPAGER", "BAT_PAGER", "DELTA_PAGER",
+		"SYSTEMD_PAGER", "GH_PAGER", "GH_EDITOR", "GH_BROWSER", "AWS_PAGER", "PSQL_PAGER", "PSQL_EDITOR", "KUBE_EDITOR", "LESSOPEN",
+		"LESSCLOSE", "BROWSER", "RUSTC", "RUSTDOC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RSYNC_RSH", "CVS_RSH", "SVN_SSH",
+		"SUDO_ASKPASS", "PROMPT_COMMAND", "MAKE_SHELL", "CC", "CXX", "LD", "AR", "FC", "CPP", "TAR", "FZF_DEFAULT_COMMAND":
+		return commandVariable
+	case "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "ZDOTDIR", "INPUTRC", "PERL5OPT",
+		"PERL5DB", "RUBYOPT", "LUA_INIT", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
+		"PYTEST_PLUGINS", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_PROFILE_USER", "DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH",
+		"ELIXIR_ERL_OPTIONS", "ERL_FLAGS", "GCONV_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "OPENSSL_CONF", "OPENSSL_ENGINES",
+		"OPENSSL_MODULES", "VIMINIT", "EXINIT", "MYVIMRC", "LESS", "LESSKEY", "LESSKEYIN", "MORE", "TAR_OPTIONS", "GREP_OPTIONS",
+		"RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "PATH", "SHELL", "HOME", "XDG_CONFIG_HOME",
+		"XDG_CONFIG_DIRS", "IFS", "MAKEFILES", "GOROOT", "GOTOOLDIR", "CARGO_HOME", "KUBECONFIG", "DOCKER_CONFIG", "TF_CLI_CONFIG_FILE",
+		"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_CONFIG", "HELM_PLUGINS", "PIP_CONFIG_FILE", "UV_CONFIG_FILE",
+		"GH_CONFIG_DIR", "KRB5_CONFIG", "GNUPGHOME":
+		return codeVariable
+	case "NODE_OPTIONS", "BUN_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS",
+		"MAVEN_ARGS", "GRADLE_OPTS", "SBT_OPTS", "MAKEFLAGS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
+		"GOINSECURE", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
+		"LDFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS":
+		return optionsVariable
+	case "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "LUA_PATH", "LUA_CPATH", "JULIA_LOAD_PATH":
+		return searchVariable
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY":
+		return folderVariable
+	case "TMPDIR", "SSLKEYLOGFILE", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "GOTMPDIR", "CARGO_TARGET_DIR", "PYTHONPYCACHEPREFIX",
+		"XDG_CACHE_HOME", "XDG_DATA_HOME", "HISTFILE", "DESTDIR":
+		return writtenVariable
+	case "DOCKER_HOST", "DOCKER_CONTEXT", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
+		"UV_INDEX", "UV_EXTRA_INDEX_URL", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "GH_HOST", "GITLAB_HOST", "CARGO_REGISTRY_INDEX",
+		"GEM_HOST", "HOSTALIASES", "VAULT_ADDR":
+		return elsewhereVariable
+	case "PS0", "PS1", "PS2", "PS4":
+		return promptVariable
+	}
+	return familyOf(name)
+}
+
+// familyOf returns the meaning of variables that share a beginning or an end.
+func familyOf(name string) meaning {
+	switch {
+	case strings.HasPrefix(name, "MYCELIUM_"):
+		return ourVariable
+	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "BASH_FUNC_"),
+		strings.HasPrefix(name, "TF_CLI_ARGS"):
+		return codeVariable
+	case strings.HasPrefix(name, "CARGO_TARGET_") && (strings.HasSuffix(name, "_LINKER") || strings.HasSuffix(name, "_RUNNER")),
+		strings.HasPrefix(name, "CARGO_BUILD_RUSTC"):
+		return commandVariable
+	case strings.HasPrefix(name, "GIT_TRACE"):
+		return writtenVariable
+	case strings.HasPrefix(name, "AWS_ENDPOINT_URL"), strings.HasPrefix(name, "CARGO_REGISTRIES_"):
+		return elsewhereVariable
+	}
+	if len(name) < len("all_proxy") {
+		return plainVariable
+	}
+	lower := strings.ToLower(name)
+	if strings.HasSuffix(lower, "_proxy") && lower != "no_proxy" {
+		return elsewhereVariable
+	}
+	if key, ok := strings.CutPrefix(lower, "npm_config_"); ok {
+		switch key = strings.ReplaceAll(key, "-", "_"); {
+		case strings.Contains(key, "registry"):
+			return elsewhereVariable
+		case Named("script_shell|shell|userconfig|globalconfig|prefix|node_options|git|editor|viewer", key),
+			Named("init_module|node_gyp|python|onload_script", key):
+			return codeVariable
+		}
+	}
+	return plainVariable
+}
+
+// IsPlainVariable reports whether a variable means nothing special to programs.
+func IsPlainVariable(name string) bool { return meaningOf(name) == plainVariable }
+
+// IsOurVariable reports whether a variable says to our own programs who asks.
+func IsOurVariable(name string) bool { return meaningOf(name) == ourVariable }
+
+// Variable says what an assignment means for the command.
+func (c *Call) Variable(name string, value Word) {
+	m := meaningOf(name)
+	if value.Text == "" && !value.Unknown && name != "PATH" && m != ourVariable && m != agentVariable {
+		return // an empty value changes nothing
+	}
+	switch m {
+	case ourVariable:
+		c.Does |= effect.Operator
+	case agentVariable:
+		c.Does |= effect.Agent
+	case commandVariable:
+		c.RunNested(value)
+	case codeVariable:
+		if name != "IFS" || strings.Trim(value.Text, " \t\n,:;|=") != "" || value.Unknown {
+			c.Unclear(name + " changes which code runs")
+		}
+	case optionsVariable:
+		if !plainOptions(name, value) {
+			c.Unclear(name + " changes which code runs")
+		}
+	case searchVariable:
+		for dir := range strings.SplitSeq(value.Text, ":") {
+			if dir != "" && (!value.Unknown || !strings.HasSuffix(value.Text, dir)) {
+				c.File(policy.Read, Known(dir))
+			}
+		}
+	case folderVariable:
+		c.Role('b', value)
+		if name == "GIT_DIR" || name == "GIT_COMMON_DIR" {
+			ExecuteGitSettings(c, value)
+		}
+	case writtenVariable:
+		if !strings.HasPrefix(name, "GIT_TRACE") || strings.HasPrefix(value.Text, "/") || value.Unknown {
+			c.Role('w', value)
+		}
+	case elsewhereVariable:
+		if h := hostOf(value.Text); value.Unknown || h != "localhost" && h != "127.0.0.1" && h != "::1" {
+			c.Unclear(name + " changes which machine is asked")
+		}
+	case promptVariable:
+		if value.Unknown || ContainsAny(value.Text, "$(", "`", "${") {
+			c.Unclear(name + " runs what stands in it")
+		}
+	}
+}
+
+// ExecuteGitSettings executes the settings in a folder of git, if it is not the project's own: settings of git name commands that git runs.
+func ExecuteGitSettings(c *Call, dir Word) {
+	if dir.Unknown || dir.Text == "" {
+		return
+	}
+	if to := strings.TrimSuffix(dir.Text, "/"); to != ".git" && to != c.Walk.Dir+"/.git" {
+		c.File(policy.Execute, Word{Text: to + "/config"})
+	}
+}
+
+// plainOptions reports whether none of the options names code, or another place to fetch it from.
+func plainOptions(name string, value Word) bool {
+	if value.Unknown {
+		return false
+	}
+	switch name {
+	case "GOENV", "GOPROXY":
+		return Named("off|direct|https://proxy.golang.org|https://proxy.golang.org,direct", value.Text)
+	case "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE":
+		return value.Text == "sum.golang.org"
+	case "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS":
+		return !ContainsAny(value.Text, "link", "plugin", "-Z")
+	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS":
+		return !ContainsAny(value.Text, "plugin", "-B", "specs", "-wrapper", "-fuse-ld=/")
+	case "PYTEST_ADDOPTS":
+		return !ContainsAny(value.Text, "-p", "-c", "--rootdir", "-o")
+	}
+	for w := range strings.FieldsSeq(value.Text) {
+		switch name, _, _ := strings.Cut(w, "="); name {
+		case "--max-old-space-size", "--experimental-vm-modules", "--no-warnings", "--enable-source-maps", "--trace-warnings",
+			"--openssl-legacy-provider", "-mod", "-race", "-count", "-tags", "-v", "-trimpath", "--unhandled-rejections",
+			"--trace-deprecation", "--no-daemon", "--offline":
+		default:
+			if !strings.HasPrefix(w, "-j") && !strings.HasPrefix(w, "-Xm") && !strings.HasPrefix(w, "-XX:Max") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// IsSecretName reports whether a variable is named like a secret.
+func IsSecretName(name string) bool {
+	name = strings.ToUpper(name)
+	return ContainsAny(name, "TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY")
+}

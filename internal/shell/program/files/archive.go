@@ -1,0 +1,146 @@
+package files
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/program"
+)
+
+// tar packs and unpacks. Its first operand may be a bundle of options without a hyphen.
+func tar(c *program.Call) {
+	mode, files := tarMode(c)
+	for i := 0; i+1 < len(files); i++ { // tar xzf a.tgz -C dir: -C stands behind the bundle
+		if files[i].Text == "-C" {
+			c.Enter(files[i+1])
+		}
+	}
+	switch mode {
+	case 'x':
+		if !c.Has("O") && !c.Has("to-command") {
+			program.Unpack(c)
+		}
+		if c.Has("P") {
+			c.Unclear("absolute names are unpacked where they lead")
+		}
+	case 't':
+	case 'c', 'r', 'u', 'A':
+		for _, f := range files {
+			c.File(policy.Read, f)
+			if c.Has("remove-files") {
+				c.File(policy.Delete, f)
+			}
+		}
+	default:
+		c.Unclear("what tar does is not known")
+		c.Guess(files)
+	}
+	if c.Has("T") {
+		c.Unclear("which files the list names is not known")
+	}
+	if v, ok := c.Value("checkpoint-action"); ok {
+		if cmd, is := strings.CutPrefix(v.Text, "exec="); is || v.Unknown {
+			c.RunNested(program.Word{Text: cmd, Unknown: v.Unknown})
+		}
+	}
+}
+
+// tarMode takes the archive. It returns the letter of what is done with it, 0 if that is not known, and the files.
+func tarMode(c *program.Call) (mode byte, files []program.Word) {
+	for _, m := range [...]string{"c", "x", "t", "r", "u", "A", "delete"} {
+		if c.Has(m) {
+			mode = m[0]
+			break
+		}
+	}
+	files = c.Operands
+	if mode != 0 || len(files) == 0 || strings.Trim(files[0].Text, "cxtruAzjJvfpkmhaOwWCTPn") != "" {
+		if v, ok := c.Value("f"); ok {
+			c.Part.Paths = nil // only the mode says which access it is
+			archive(c, v, mode)
+		}
+		return mode, files
+	}
+	bundle := files[0].Text
+	files = files[1:]
+	if i := strings.IndexAny(bundle, "cxtruA"); i >= 0 {
+		mode = bundle[i]
+	}
+	if strings.ContainsAny(bundle, "PCT") {
+		c.Unclear("where the archive is unpacked is not known")
+	}
+	if strings.Contains(bundle, "f") && len(files) > 0 {
+		archive(c, files[0], mode)
+		files = files[1:]
+	}
+	return mode, files
+}
+
+// archive takes the file that tar works on. host:file is on another machine.
+func archive(c *program.Call, t program.Word, mode byte) {
+	if i := strings.IndexByte(t.Text, ':'); i > 0 && !strings.Contains(t.Text[:i], "/") {
+		c.Host(t)
+		return
+	}
+	switch mode {
+	case 'x', 't':
+		c.Role('r', t)
+	case 'c':
+		c.Role('w', t)
+	default:
+		if t.Text != "-" {
+			c.Role('b', t)
+		}
+	}
+}
+
+// cpio reads archives with -i and -p.
+func cpio(c *program.Call) {
+	if c.HasAny("i", "p") {
+		c.Unclear(unnamed)
+	}
+}
+
+// patch writes the files that its input names.
+func patch(c *program.Call) {
+	if !c.Has("dry-run") {
+		c.Unclear(unnamed)
+	}
+}
+
+// unnamed is why a program is unclear whose input says what it writes.
+const unnamed = "which files it writes stands in what it reads"
+
+// unzip unpacks, unless it only lists or tests.
+func unzip(c *program.Call) {
+	if c.HasAny("l", "p", "t", "v") {
+		return
+	}
+	if to, ok := c.Value("d"); ok {
+		c.Enter(to)
+	}
+	program.Unpack(c)
+}
+
+// extract7z is x and e of 7z.
+func extract7z(c *program.Call) {
+	if !c.Has("o") {
+		program.Unpack(c)
+	}
+}
+
+// ar unpacks with x among the letters of its first operand.
+func ar(c *program.Call) {
+	if len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "x") {
+		program.Unpack(c)
+	}
+}
+
+// zip runs the command behind -TT.
+func zip(c *program.Call) {
+	for i, w := range c.Words {
+		if w.Text == "-TT" && i+1 < len(c.Words) {
+			c.RunNested(c.Words[i+1])
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package files
+
+import (
+	"path"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/program"
+)
+
+// find takes its starting points, tests, and what is done with what it finds.
+func find(c *program.Call, args []program.Word) {
+	roots, i := startingPoints(args)
+	if len(roots) == 0 {
+		roots = []program.Word{program.Known(".")}
+	}
+	name := "*"
+	for ; i < len(args); i++ {
+		t := args[i]
+		switch {
+		case t.Unknown && t.Unquoted:
+			c.Unclear("an argument of find is not known")
+		case t.Text == "-name" || t.Text == "-iname" || t.Text == "-path" || t.Text == "-wholename":
+			if i++; i < len(args) && !args[i].Unknown {
+				name = args[i].Text
+			}
+		case t.Text == "-o" || t.Text == "-or" || t.Text == "-not" || t.Text == "!" || t.Text == ",":
+			name = "" // what is found is not what the one name says
+		}
+		if name == "" {
+			break
+		}
+	}
+	if name == "" || strings.Contains(name, "/") {
+		name = "*"
+	}
+	found := make([]program.Word, 0, len(roots))
+	for _, r := range roots {
+		c.File(policy.Read, r)
+		r.Text, r.Pattern = strings.TrimSuffix(r.Text, "/")+"/"+name, strings.ContainsAny(name, "*?[")
+		found = append(found, r)
+	}
+	if name != "*" {
+		found = append(found, governed(roots, name)...)
+	}
+	c.Walk.Found = found
+	takeActions(c, args, found)
+}
+
+// governed returns the protected files below the roots that a name matches: find looks into every folder.
+func governed(roots []program.Word, name string) (found []program.Word) {
+	for _, b := range policy.BasePaths() {
+		file, ok := strings.CutPrefix(b.Path, "./")
+		meets, err := path.Match(name, path.Base(file))
+		if !ok || !meets || err != nil || !strings.Contains(file, "/") {
+			continue
+		}
+		for _, r := range roots {
+			if !r.Unknown {
+				r.Text = strings.TrimSuffix(r.Text, "/") + "/" + file
+				found = append(found, r)
+			}
+		}
+	}
+	return found
+}
+
+// startingPoints returns the starting points of find, and where its tests begin.
+func startingPoints(args []program.Word) (roots []program.Word, next int) {
+	for next < len(args) {
+		s := args[next].Text
+		if s == "-H" || s == "-L" || s == "-P" || strings.HasPrefix(s, "-O") {
+			next++
+			continue
+		}
+		if !args[next].Unknown && (strings.HasPrefix(s, "-") || s == "(" || s == "!" || s == ",") {
+			break
+		}
+		roots = append(roots, args[next])
+		next++
+	}
+	return roots, next
+}
+
+// takeActions takes what find does with what it finds.
+func takeActions(c *program.Call, args, found []program.Word) {
+	var runs [][]program.Word
+	at := c.State
+	for i := 0; i < len(args); i++ {
+		var next program.Word
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		switch args[i].Text {
+		case "-delete":
+			for _, f := range found {
+				c.File(policy.Delete, f)
+			}
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			c.File(policy.Write, next)
+		case "-newer", "-samefile", "-files0-from", "-anewer", "-cnewer":
+			c.File(policy.Read, next)
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(args) && args[end].Text != ";" && (args[end].Text != "+" || args[end-1].Text != "{}") {
+				end++
+			}
+			runs = append(runs, program.Fill(args[i+1:min(end, len(args))], "{}", found, true, false))
+			i = end
+		}
+	}
+	c.Finish()
+	for _, words := range runs {
+		c.RunBeside(words, at, program.Input{})
+	}
+}
+
+// behind returns the words behind the value of an option, as fd -x takes them.
+func behind(c *program.Call, names ...string) []program.Word {
+	for i, w := range c.Words {
+		for _, n := range names {
+			if w.Text == n && i+2 <= len(c.Words) {
+				return c.Words[i+2:]
+			}
+		}
+	}
+	return nil
+}
+
+// runFound is fd, which runs a command with what it found.
+func runFound(c *program.Call) {
+	first, ok := c.Value("x")
+	if !ok {
+		first, ok = c.Value("X")
+	}
+	if ok {
+		words := append([]program.Word{first}, behind(c, "-x", "--exec", "-X", "--exec-batch")...)
+		found := []program.Word{{Text: "./*", Pattern: true}}
+		c.RunBeside(program.Fill(words, "{}", found, true, true), c.State, program.Input{})
+	}
+}

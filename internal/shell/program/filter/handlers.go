@@ -1,0 +1,84 @@
+package filter
+
+import (
+	"strings"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// awk may run commands and write files from its program.
+func awk(c *program.Call) {
+	var code program.Word
+	if v, ok := c.Value("e"); ok {
+		code = v
+	} else if !c.Has("f") && !c.Has("E") && len(c.Operands) > 0 {
+		code = c.Operands[0]
+	}
+	switch {
+	case code.Unknown:
+		c.Does |= effect.InlineCode
+		c.Unclear("the program of awk is not known")
+	case strings.Contains(code.Text, "system") || strings.Contains(code.Text, "getline") || strings.Contains(code.Text, "@") ||
+		strings.Contains(strings.ReplaceAll(code.Text, "||", ""), "|"):
+		c.Does |= effect.InlineCode
+	case awkWrites(code.Text):
+		c.Does |= effect.Write | effect.InlineCode
+	}
+}
+
+// awkWrites reports whether a print of an awk program may go to a file.
+func awkWrites(s string) bool {
+	for {
+		i := strings.Index(s, "print")
+		if i < 0 {
+			return false
+		}
+		s = s[i+len("print"):]
+		end := strings.IndexAny(s, ";}\n")
+		if end < 0 {
+			end = len(s)
+		}
+		if strings.Contains(s[:end], ">") {
+			return true
+		}
+	}
+}
+
+// grep looks into the working directory if it is recursive and names no folder.
+func grep(c *program.Call) {
+	if c.HasAny("r", "R") && len(c.Part.Paths) == 0 {
+		c.Role('r', program.Known("."))
+	}
+}
+
+// query is jq and yq, whose programs can show the environment and read files.
+func query(c *program.Call) {
+	for _, t := range c.Operands[:min(1, len(c.Operands))] {
+		for _, word := range [...]string{"$ENV", "env", "strenv", "envsubst"} {
+			if hasWord(t.Text, word) {
+				c.Does |= effect.Secrets
+			}
+		}
+		if hasWord(t.Text, "load") || hasWord(t.Text, "load_str") || hasWord(t.Text, "import") || hasWord(t.Text, "include") {
+			c.Unclear("which files the filter reads is not known")
+		}
+	}
+}
+
+// hasWord reports whether a word stands in the program of a filter, neither as a key nor in a text.
+func hasWord(s, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			return false
+		}
+		at := from + i
+		from = at + len(word)
+		before := at == 0 || strings.IndexByte(" |(,;[{:", s[at-1]) >= 0
+		after := from == len(s) || strings.IndexByte(" |(),;]}.", s[from]) >= 0
+		if before && after {
+			return true
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package git
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// repository takes a remote: its name, an address, host:path or a path.
+func repository(c *program.Call, t program.Word) {
+	c.Does |= effect.Network
+	switch at := strings.IndexByte(t.Text, ':'); {
+	case t.Unknown:
+		c.Unclear("which repository is meant is not known")
+	case strings.HasPrefix(t.Text, "ext::") || strings.HasPrefix(t.Text, "fd::"):
+		c.RunNested(program.Known(t.Text[at+2:]))
+	case c.Address(t):
+	case at > 0 && !strings.Contains(t.Text[:at], "/"):
+		c.Host(t)
+	case strings.Contains(t.Text, "/") || t.Text == "." || t.Text == "..":
+		c.Role('b', t)
+	}
+}
+
+// reset loses work with --hard and the like.
+func reset(c *program.Call) {
+	if c.HasAny("hard", "merge", "keep") {
+		c.Does |= effect.History
+	}
+	if c.Said("hard", 1) && len(c.Operands) > 0 && ofRemote(c.Operands[0].Text) {
+		c.Does |= effect.ResetRemote | effect.History
+	}
+	for _, t := range c.Operands {
+		if isCommit(t.Text) && !c.Has("p") && t.Text != "HEAD" {
+			c.Does |= effect.History // the branch goes to another commit
+		}
+	}
+	c.Does |= effect.Write
+}
+
+// isCommit reports whether a word looks like the name of a commit rather than of a file.
+func isCommit(s string) bool {
+	for _, prefix := range [...]string{"HEAD~", "HEAD^", "HEAD@", "@{", "@~", "@^", "origin/", "upstream/"} {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return len(s) >= 7 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// ofRemote reports whether a commit is that of another repository's branch.
+func ofRemote(commit string) bool {
+	return strings.HasPrefix(commit, "origin/") || strings.HasPrefix(commit, "refs/remotes/") || strings.HasPrefix(commit, "remotes/") ||
+		program.Named("origin|@{u}|@{upstream}|FETCH_HEAD", commit)
+}
+
+// restore loses what is not committed, unless it only restores the index.
+func restore(c *program.Call) {
+	c.Does |= effect.Write
+	if !c.Has("S") || c.Has("W") {
+		c.Does |= effect.History
+	}
+}
+
+// switchBranch loses what is not committed if it is forced.
+func switchBranch(c *program.Call) {
+	c.Does |= effect.Write
+	if c.HasAny("f", "C", "discard-changes") {
+		c.Does |= effect.History
+	}
+}
+
+// checkout loses what is not committed if it is forced or names files.
+func checkout(c *program.Call) {
+	c.Does |= effect.Write
+	dashes := program.ContainsText(c.Words, "--")
+	if c.HasAny("f", "B", "ours", "theirs") || dashes && len(c.Operands) > 0 {
+		c.Does |= effect.History
+	}
+	for i, t := range c.Operands {
+		if t.Unknown {
+			c.Unclear("what is checked out is not known")
+		}
+		if t.Text == "." || t.Pattern || i > 0 && !c.Has("b") && !c.Has("t") || i == 0 && fileName(t.Text) {
+			c.Does |= effect.History
+		}
+		if strings.HasPrefix(t.Text, "/") || strings.HasPrefix(t.Text, ".") || dashes || i > 0 && !c.Has("b") {
+			c.Role('w', t)
+		}
+	}
+}
+
+// fileName reports whether a word ends like the name of a file rather than of a branch.
+func fileName(s string) bool {
+	i := strings.LastIndexByte(s, '.')
+	if i < 0 || i == len(s)-1 || len(s)-i > 6 {
+		return false
+	}
+	return strings.Trim(s[i+1:], "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// branch deletes, moves and forces branches.
+func branch(c *program.Call) {
+	switch {
+	case c.HasAny("D", "M", "C", "f", "d"):
+		c.Does |= effect.History
+	case c.HasAny("m", "c", "u", "unset-upstream", "edit-description"), len(c.Operands) > 0 && !c.Has("l"):
+		c.Does |= effect.Write
+	}
+}
+
+// remote changes where the repository pushes to.
+func remote(c *program.Call) {
+	c.File(policy.Write, program.Known(".git/config"))
+	for i, t := range c.Operands {
+		if i > 0 {
+			repository(c, t)
+		}
+	}
+	if !c.Has("f") {
+		c.Does &^= effect.Network
+	}
+}
+
+// clean deletes the files that git does not know.
+func clean(c *program.Call) {
+	// With -e, what looks like -n may be its value.
+	if dry := c.Has("n") && !c.Has("e"); !dry && c.Has("d") && c.HasAny("x", "X") {
+		c.Does |= effect.CleanIgnored
+	}
+	if !c.Has("n") {
+		c.Does |= effect.History
+		c.WorkHere("w")
+	}
+}
+
+// commit loses a commit if it amends it.
+func commit(c *program.Call) {
+	c.Does |= effect.Write
+	if c.Has("amend") {
+		c.Does |= effect.History
+	}
+}
+
+// initialize is init.
+func initialize(c *program.Call) {
+	if c.Has("separate-git-dir") {
+		c.Unclear(separated)
+	}
+}
+
+// separated is why --separate-git-dir is unclear.
+const separated = "git's settings come to lie where anybody writes them"
+
+// collect is gc.
+func collect(c *program.Call) {
+	if c.Has("prune") {
+		c.Does |= effect.History
+	}
+	c.Does |= effect.Write
+}
+
+// symbolicRef changes what a name such as HEAD stands for.
+func symbolicRef(c *program.Call) {
+	if len(c.Operands) > 1 || c.Has("d") {
+		c.Does |= effect.History
+	}
+}
+
+// tag makes, deletes and forces tags.
+func tag(c *program.Call) {
+	switch {
+	case c.HasAny("d", "f"):
+		c.Does |= effect.History
+	case len(c.Operands) > 0 && !c.Has("l"):
+		c.Does |= effect.Write
+	}
+}
+
+// clone takes the repository and the folder that it is cloned into.
+func clone(c *program.Call) {
+	for i, t := range c.Operands {
+		if i == 0 {
+			repository(c, t)
+		} else {
+			c.File(policy.Write, t)
+		}
+	}
+	for _, o := range c.Options {
+		switch o.Name {
+		case "separate-git-dir":
+			c.Unclear(separated)
+		case "config":
+			key, val, _ := strings.Cut(o.Value.Text, "=")
+			setting(c, key, program.Word{Text: val, Unknown: o.Value.Unknown})
+		}
+	}
+}
+
+// fetch is fetch and ls-remote: the repository, and what is fetched from it.
+func fetch(c *program.Call) {
+	for i, t := range c.Operands {
+		switch {
+		case i == 0:
+			repository(c, t)
+		case strings.HasPrefix(t.Text, "+"):
+			c.Does |= effect.History
+		}
+	}
+}
+
+// pull is a fetch that also changes the branch.
+func pull(c *program.Call) {
+	fetch(c)
+	if c.HasAny("f", "r") {
+		c.Does |= effect.History
+	}
+}
+
+// show is log, show, diff and format-patch, which may read any file.
+func show(c *program.Call) {
+	if c.HasAny("ext-diff", "textconv") {
+		c.Unclear("a program of the settings shows the difference")
+	}
+	for _, t := range c.Operands {
+		if _, file, ok := strings.Cut(t.Text, ":"); ok && file != "" && !strings.HasPrefix(t.Text, ":") {
+			c.Role('r', program.Word{Text: file, Unknown: t.Unknown})
+		}
+	}
+	if c.Has("i") {
+		for _, t := range c.Operands {
+			c.Role('r', t)
+		}
+	}
+	readOutside(c)
+	if c.Has("o") {
+		c.Does |= effect.Write
+	}
+}
+
+// grep opens the files that it finds with -O.
+func grep(c *program.Call) {
+	if c.Has("O") {
+		c.Does |= effect.InlineCode
+	}
+	readOutside(c)
+}
+
+// readOutside reads the operands that lead out of the working directory.
+func readOutside(c *program.Call) {
+	for _, t := range c.Operands {
+		if t.Unknown && t.Text == "" {
+			c.Unclear("an argument is not known")
+		}
+		up := strings.HasPrefix(t.Text, "..") && !strings.HasPrefix(t.Text, "...")
+		if strings.HasPrefix(t.Text, "/") || up || strings.Contains(t.Text, "/../") {
+			c.Role('r', t)
+		}
+	}
+}
+
+// patched is apply and am.
+func patched(c *program.Call) { c.Unclear("which files it writes stands in what it reads") }
+
+// other is a subcommand that no row describes: an alias, or a program of its own.
+func other(c *program.Call, _ []program.Word) {
+	c.Does |= effect.Unknown
+	if len(c.Words) > 1 {
+		c.Guess(c.Words[1:])
+	}
+	c.Finish()
+}

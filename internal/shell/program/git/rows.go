@@ -1,0 +1,132 @@
+// Package git knows git, subcommand by subcommand.
+package git
+
+import (
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Rows is the row of git.
+var Rows = []program.Row{
+	{Name: "git",
+		Options: "C=k c=v git-dir=b work-tree=b exec-path=? namespace=v config-env=v p|paginate P|no-pager super-prefix=v " +
+			"attr-source=v list-cmds=v",
+		Handle: globalOptions, Other: other, Subs: commands},
+}
+
+// commands are the subcommands of git.
+var commands = []program.Row{
+	{Name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|" +
+		"merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
+		"diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
+		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true},
+	{Name: "reflog", Rest: effect.Read, Subs: []program.Row{
+		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
+		{Name: "show|list|exists", Here: "r"},
+	}},
+	{Name: "log|show|diff|format-patch", Options: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v " +
+		"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
+		KeepsBranch: true, Handle: show},
+	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
+	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index max-depth=v m=v", Here: "r",
+		KeepsBranch: true, Handle: grep},
+	{Name: "add|stage", Options: "f|force A|all u p chmod=v pathspec-from-file=r", Operands: "r*", Here: "rw",
+		KeepsBranch: true},
+	{Name: "commit", Options: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v " +
+		"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=r",
+		Operands: "r*", Here: "rw", KeepsBranch: true, Handle: commit},
+	{Name: "branch", Options: "d|delete D M C m|move c|copy f|force u|set-upstream-to=v contains=v no-contains=v merged=? " +
+		"no-merged=? sort=v format=v points-at=v edit-description unset-upstream l|list a|all r|remotes v", Here: "r",
+		Handle: branch},
+	{Name: "switch", Options: "c|create=v C|force-create=v f|force discard-changes orphan=v t|track=? d|detach m|merge conflict=v",
+		Here: "rw", Handle: switchBranch},
+	{Name: "checkout",
+		Options: "b=v B=v f|force orphan=v t|track=? p|patch m|merge ours theirs detach l pathspec-from-file=r conflict=v",
+		Here:    "rw", Handle: checkout},
+	{Name: "restore", Options: "s|source=v S|staged W|worktree p|patch pathspec-from-file=r", Operands: "w*", Here: "rw",
+		Handle: restore},
+	{Name: "reset", Options: "hard soft mixed keep merge p|patch q pathspec-from-file=r", Here: "rw", KeepsBranch: true,
+		Handle: reset},
+	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
+		Handle: clean},
+	{Name: "stash", Alone: effect.Read | effect.Write, Rest: effect.Write, Subs: []program.Row{
+		{Name: "list|show", Here: "r"},
+		{Name: "drop|clear", Here: "r", Does: effect.History},
+		{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write},
+		{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
+			Does: effect.Write},
+	}},
+	{Name: "push", Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
+		"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
+		KeepsBranch: true, Handle: push},
+	{Name: "send-pack|http-push", Options: "f|force all mirror d D stdin receive-pack|exec=c n|dry-run q v thin", KeepsBranch: true,
+		Handle: push},
+	{Name: "subtree", Other: other, Subs: []program.Row{
+		{Name: "push", Options: "P|prefix=v f|force b|branch=v m|message=v onto=v annotate=v", Handle: push},
+	}},
+	{Name: "pull", Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
+		Does: effect.Network | effect.Write, Handle: pull},
+	{Name: "fetch", Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all", Here: "rw", Does: effect.Network,
+		KeepsBranch: true, Handle: fetch},
+	{Name: "clone", Options: "u|upload-pack=c config|c=v template=x b|branch=v o|origin=v depth=v reference=r separate-git-dir=x " +
+		"j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
+	{Name: "ls-remote", Options: "upload-pack|exec=c sort=v o=v h t", Here: "r", Does: effect.Network,
+		KeepsBranch: true, Handle: fetch},
+	{Name: "remote", Options: "v|verbose", Subs: []program.Row{
+		{Name: "show|get-url|-v", Here: "r"},
+		{Name: "update|prune", Here: "rw", Does: effect.Network},
+		{Name: "add|set-url|rename|remove|rm|set-head|set-branches", Options: "f t=v m=v", Here: "r", Handle: remote},
+	}},
+	{Name: "config", Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
+		"add e|edit blob=v type=v t=v replace-all rename-section remove-section", Handle: config},
+	{Name: "merge", Options: "m|message=v F|file=r s|strategy=v X=v S=? abort continue squash no-ff ff-only cleanup=v into-name=v",
+		Here: "rw", KeepsBranch: true, Does: effect.Write},
+	{Name: "cherry-pick|revert", Options: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", Here: "rw",
+		KeepsBranch: true, Does: effect.Write},
+	{Name: "rebase", Options: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", Here: "rw",
+		Does: effect.History | effect.Write, Shows: "abort quit"},
+	{Name: "tag", Options: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v " +
+		"format=v a s merged=? no-merged=?", Here: "r", KeepsBranch: true, Handle: tag},
+	{Name: "apply", Options: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths " +
+		"R|reverse 3way index cached", Operands: "r*", Here: "rw", Does: effect.Write, Shows: "check stat numstat summary",
+		Handle: patched},
+	{Name: "am", Options: "abort continue skip directory=v p=v", Operands: "r*", Here: "rw", Does: effect.Write, Handle: patched},
+	{Name: "mv", Options: "f|force", Operands: "m*w"},
+	{Name: "rm", Options: "r f|force cached pathspec-from-file=r", Operands: "d*", Instead: "cached v*"},
+	{Name: "init", Options: "template=x separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
+		Handle: initialize},
+	{Name: "worktree", Subs: []program.Row{
+		{Name: "list", Here: "r"},
+		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write},
+		{Name: "remove", Options: "f|force", Operands: "d", Does: effect.History},
+		{Name: "prune|lock|unlock|move|repair", Operands: "w*", Does: effect.Write},
+	}},
+	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r"},
+	{Name: "bundle", Subs: []program.Row{{Name: "create", Operands: "wv*"}, {Name: "verify|list-heads|unbundle", Operands: "rv*"}}},
+	{Name: "notes", Rest: effect.History, Subs: []program.Row{
+		{Name: "list|show", Here: "r"},
+		{Name: "add|append|copy|edit|merge", Options: "m=v F=r C=v", Here: "rw"},
+	}},
+	{Name: "bisect", Subs: []program.Row{
+		{Name: "run", Style: program.First, Parse: program.RunOperands},
+		{Name: "start|good|bad|new|old|skip|reset|log|view|visualize|replay|terms|next|help", Here: "rw"},
+	}},
+	{Name: "sparse-checkout", Subs: []program.Row{{Name: "list", Here: "r"}, {Name: "init|set|add|reapply|disable", Here: "rw"}}},
+	{Name: "submodule", Options: "q", Subs: []program.Row{
+		{Name: "status|summary", Here: "r"},
+		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",
+			Does: effect.Network | effect.Write},
+		{Name: "foreach", Options: "recursive", Operands: "c*", Here: "rw"},
+		{Name: "add", Options: "b=v name=v", Here: "rw", Does: effect.Network | effect.Install},
+	}},
+	{Name: "lfs", Subs: []program.Row{
+		{Name: "ls-files|status|version|env|logs|track", Here: "r"},
+		{Name: "pull|fetch|checkout", Here: "rw", Does: effect.Network},
+		{Name: "push", Does: effect.Push | effect.Network},
+	}},
+	{Name: "read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|" +
+		"commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|gui|citool|stripspace|interpret-trailers|column|" +
+		"fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", Parse: other},
+	{Name: "gc", Options: "prune=v aggressive auto", Here: "rw", Handle: collect},
+	{Name: "prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", Here: "rw", Does: effect.History},
+}

@@ -1,0 +1,131 @@
+package language
+
+import (
+	"strings"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// interpret is node, ruby, perl, php and the like. Their rows say which options are code.
+func interpret(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	runScanned(c)
+}
+
+// tsx is an interpreter with a subcommand.
+func tsx(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if len(c.Operands) > 1 && c.Operands[0].Text == "watch" {
+		c.Operands = c.Operands[1:]
+	}
+	runScanned(c)
+}
+
+// runScanned runs the code, the file or the input that the options and operands name.
+func runScanned(c *program.Call) {
+	code := c.Does&effect.InlineCode != 0
+	switch {
+	case code:
+		c.Guess(c.Operands)
+	case len(c.Operands) > 0:
+		c.RunFile(c.Operands[0])
+		program.Targets(c, c.Operands[1:])
+		c.Guess(c.Operands[1:])
+	case c.HasAny("jar", "test"):
+		c.Does |= effect.ProjectCode
+	case c.HasAny("v", "version", "h", "l"):
+	default:
+		c.RunInput()
+	}
+	for _, o := range c.Options {
+		if strings.HasPrefix(o.Value.Text, "data:") {
+			c.Does |= effect.InlineCode
+		}
+	}
+	if c.Has("inspect") {
+		c.Does |= effect.Listen
+	}
+	c.Finish()
+}
+
+// python has two options that end its options: -c CODE and -m MODULE.
+func python(c *program.Call, args []program.Word) {
+	for i := 0; i < len(args); i++ {
+		s := args[i].Text
+		switch {
+		case args[i].Unknown && !args[i].Stream && s == "":
+			c.Unclear("an argument of python is not known")
+			c.Finish()
+			return
+		case len(s) < 2 || s[0] != '-':
+			if s == "-" {
+				c.RunInput()
+			} else {
+				c.RunFile(args[i])
+			}
+			program.Targets(c, args[i+1:])
+			c.Guess(args[i+1:])
+			c.Finish()
+			return
+		case strings.HasPrefix(s, "--"):
+		case strings.ContainsAny(s[1:], "cm"):
+			at := strings.IndexAny(s[1:], "cm") + 1
+			if s[at] == 'c' {
+				c.Does |= effect.InlineCode
+				c.Guess(args[min(i+2, len(args)):])
+				c.Finish()
+				return
+			}
+			rest := args[i+1:]
+			if at+1 < len(s) {
+				rest = append([]program.Word{args[i].Tail(at + 1)}, rest...)
+			}
+			runModule(c, rest)
+			return
+		case s == "-i":
+			c.Does |= effect.InlineCode
+		case s == "-W" || s == "-X" || s == "-Q":
+			i++
+		}
+	}
+	if len(args) == 0 || args[0].Text != "--version" && args[0].Text != "-V" && args[0].Text != "--help" && args[0].Text != "-h" {
+		c.RunInput()
+	}
+	c.Finish()
+}
+
+// runModule is python -m. A module that is a program too is that program.
+func runModule(c *program.Call, words []program.Word) {
+	if len(words) == 0 || words[0].Unknown {
+		c.Unclear("which module runs is not known")
+		c.Finish()
+		return
+	}
+	name := words[0].Text
+	for i := range modules {
+		if program.Named(modules[i].Name, name) {
+			c.Apply(&modules[i], words[1:])
+			return
+		}
+	}
+	if row := c.Shell.Find(name); row != nil {
+		c.Apply(row, words[1:])
+		return
+	}
+	c.Does |= effect.ProjectCode | effect.Unknown
+	c.Guess(words[1:])
+	c.Finish()
+}
+
+// edit is an editor or a pager that a person would use. Commands among its operands are code.
+func edit(c *program.Call) {
+	if c.HasAny("e", "E") {
+		c.Does |= effect.InlineCode
+	}
+	for _, t := range c.Operands {
+		if strings.HasPrefix(t.Text, "+") && len(t.Text) > 1 && (t.Text[1] < '0' || t.Text[1] > '9') {
+			c.Does |= effect.InlineCode
+		}
+	}
+}

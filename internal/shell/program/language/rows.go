@@ -1,0 +1,89 @@
+// Package language knows interpreters, compilers, editors and pagers.
+package language
+
+import (
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Rows are interpreters, compilers, editors and pagers, sorted by name.
+var Rows = []program.Row{
+	{Name: "R", Style: program.First, Options: "e=i f|file=x", Parse: interpret},
+	{Name: "Rscript", Style: program.First, Options: "e=i", Parse: interpret},
+	{Name: "c++", Same: "gcc"},
+	{Name: "cc", Same: "gcc"},
+	{Name: "clang", Same: "gcc"},
+	{Name: "clang++", Same: "gcc"},
+	{Name: "dart", Subs: []program.Row{
+		{Name: "run|test|compile", Parse: program.RunProject},
+		{Name: "format|analyze|fix", Operands: "b*", Here: "r"},
+		{Name: "pub", Does: effect.Deps | effect.Network},
+	}},
+	{Name: "ed", Operands: "b*", Does: effect.InlineCode},
+	{Name: "elixir", Style: program.First, Options: "e=i r=x S=v", Parse: interpret},
+	{Name: "emacs", Options: "eval=i batch l|load=x f=v", Operands: "b*", Handle: edit},
+	{Name: "erl", Style: program.Single, Options: "eval=i", Parse: interpret},
+	{Name: "ex", Options: "c=i S=x", Operands: "b*", Handle: edit},
+	{Name: "expect", Style: program.First, Options: "c=i f=x", Parse: interpret},
+	{Name: "flutter", Here: "rw", Parse: program.RunProject},
+	{Name: "g++", Same: "gcc"},
+	{Name: "ghc", Style: program.Single, Options: "e=i o=w", Operands: "r*"},
+	{Name: "groovy", Style: program.First, Options: "e=i", Parse: interpret},
+	{Name: "ipython", Same: "python"},
+	{Name: "java", Style: program.Single, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: interpret},
+	{Name: "julia", Style: program.First, Options: "e|eval=i E|print=i L|load=x project=?", Parse: interpret},
+	{Name: "kotlin", Style: program.First, Parse: interpret},
+	{Name: "ld", Options: "o=w L=r l=v T=r", Operands: "r*"},
+	{Name: "less", Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
+	{Name: "lua", Style: program.First, Options: "e=i l=x", Parse: interpret},
+	{Name: "luajit", Same: "lua"},
+	{Name: "more", Operands: "r*", Handle: edit},
+	{Name: "nano", Operands: "b*", Handle: edit},
+	{Name: "node", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
+		"i|interactive test watch env-file=r inspect=? inspect-brk=? test-reporter=v max-old-space-size=v C|conditions=v " +
+		"v|version h|help", Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: interpret},
+	{Name: "nodejs", Same: "node"},
+	{Name: "nvim", Same: "vim"},
+	{Name: "osacompile", Operands: "r*", Does: effect.InlineCode},
+	{Name: "osascript", Style: program.First, Options: "e=i l=v", Parse: interpret},
+	{Name: "perl", Style: program.First, Options: "e=i E=i M=? m=? I=x i=? n p l=? 0=? F=? a w c v|version", Parse: interpret},
+	{Name: "php", Style: program.First, Options: "r=i B=i R=i E=i f=x S=v t=r c=r d=v l v|version", Parse: interpret},
+	{Name: "pry", Does: effect.InlineCode},
+	{Name: "pwsh", Style: program.First, Options: "c|Command=i f|File=x", Parse: interpret},
+	{Name: "pypy", Same: "python"},
+	{Name: "python", Modules: "/__main__.py", Parse: python},
+	{Name: "pythonw", Same: "python"},
+	{Name: "ruby", Style: program.First, Options: "e=i r=? I=x n p i=? l a F=? C=k c w v|version", Parse: interpret},
+	{Name: "scala", Style: program.First, Options: "e=i", Parse: interpret},
+	{Name: "swiftc", Same: "gcc"},
+	{Name: "tclsh", Style: program.First, Parse: interpret},
+	{Name: "ts-node", Style: program.First, Options: "e|eval=i p|print=i r|require=x P|project=r",
+		Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: interpret},
+	{Name: "tsx", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x watch test",
+		Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: tsx},
+	{Name: "vi", Same: "vim"},
+	{Name: "view", Same: "vim"},
+	{Name: "vim", Options: "c=i cmd=i S=x u=x w=w W=w E e s", Operands: "b*", Handle: edit},
+	{Name: "wasmtime", Style: program.First, Parse: interpret},
+	{Name: "zig", Subs: []program.Row{
+		{Name: "build|test|run|build-exe|build-lib|build-obj", Parse: program.RunProject},
+		{Name: "fmt", Operands: "b*"},
+		{Name: "version|env|targets", Operands: "v*"},
+		{Name: "cc|c++", Operands: "r*"},
+	}},
+}
+
+// modules are the modules that python -m runs and that are no programs of their own.
+var modules = []program.Row{
+	{Name: "timeit|asyncio", Does: effect.InlineCode},
+	{Name: "webbrowser|antigravity", Operands: "h*", Does: effect.Network | effect.Upload},
+	{Name: "cProfile|profile|trace", Parse: program.RunProject},
+	{Name: "unittest|doctest|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip",
+		Parse: program.RunProject},
+	{Name: "json.tool", Operands: "rw"},
+	{Name: "http.server|pyftpdlib|SimpleHTTPServer", Options: "d|directory=r b|bind=v", Does: effect.Listen | effect.Network},
+	{Name: "venv|virtualenv", Operands: "w*"},
+	{Name: "site|sysconfig|platform|calendar|this|ast|tokenize|dis|pyclbr|inspect", Operands: "r*"},
+	{Name: "zipfile|tarfile|gzip|base64", Operands: "b*"},
+	{Name: "build", Operands: "b*", Here: "rw", Does: effect.ProjectCode | effect.Deps | effect.Network},
+}

@@ -1,0 +1,150 @@
+package network
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// daemonPort is where our own daemon listens unless it is told otherwise. Whoever speaks to it there could be an operator.
+const daemonPort = "8420"
+
+// curl sends what -d, -F and -T name, and writes what -o and -O name.
+func curl(c *program.Call) {
+	for _, o := range c.Options {
+		switch o.Name {
+		case "d", "data-ascii", "data-binary", "data-urlencode", "json", "F", "url-query":
+			c.Does |= effect.Upload
+			attached(c, o)
+		case "data-raw", "form-string", "T", "Q":
+			c.Does |= effect.Upload
+		case "X":
+			if m := strings.ToUpper(o.Value.Text); m != "GET" && m != "HEAD" && m != "OPTIONS" {
+				c.Does |= effect.Upload
+			}
+		case "O", "remote-name-all":
+			c.File(policy.Write, program.Known("."))
+		case "b":
+			if !strings.Contains(o.Value.Text, "=") {
+				c.Role('r', o.Value)
+			}
+		case "H", "variable", "w":
+			if strings.Contains(o.Value.Text, "%output{") {
+				c.Unclear("where its output is written is not known")
+			}
+			if rest, ok := strings.CutPrefix(o.Value.Text, "@"); ok {
+				c.Role('r', program.Word{Text: rest, Unknown: o.Value.Unknown})
+			}
+		case "unix-socket":
+			c.Does |= effect.Process
+			ourSocket(c, o.Value)
+		case "connect-to", "resolve":
+			c.Unclear("the host is not the one that the address names")
+		}
+	}
+	if c.Has("G") {
+		c.Does &^= effect.Upload
+	}
+	if v, ok := c.Value("o"); ok && v.Text != "-" && c.Has("output-dir") {
+		c.Does |= effect.Write
+	}
+	addresses(c, c.Operands)
+}
+
+// attached takes @file in a value that is sent, and name=@file or name=<file of a form.
+func attached(c *program.Call, o program.Option) {
+	s := o.Value.Text
+	if o.Name == "F" || o.Name == "data-urlencode" {
+		if i := strings.IndexAny(s, "=@"); i >= 0 && s[i] == '=' {
+			s = s[i+1:]
+		}
+	}
+	if s == "" || s[0] != '@' && (s[0] != '<' || o.Name != "F") {
+		return
+	}
+	s = s[1:]
+	if o.Name == "F" {
+		s, _, _ = strings.Cut(s, ";")
+	}
+	if s != "-" || o.Value.Unknown {
+		c.Role('r', program.Word{Text: s, Unknown: o.Value.Unknown})
+	}
+}
+
+// addresses looks for our own daemon, and for files, among addresses.
+func addresses(c *program.Call, list []program.Word) {
+	for _, t := range list {
+		scheme, rest, _ := strings.Cut(t.Text, "://")
+		switch strings.ToLower(scheme) {
+		case strings.ToLower(t.Text), "http", "https", "ws", "wss":
+		case "file":
+			if i := strings.IndexByte(rest, '/'); i > 0 { // the machine's own name
+				rest = rest[i:]
+			}
+			c.Role('r', program.Word{Text: rest, Unknown: t.Unknown})
+		default:
+			c.Unclear("what is said in " + scheme + " is not known")
+		}
+		ourAddress(c, t.Text)
+	}
+}
+
+// ourAddress reports an act of the operator if an address is that of our daemon.
+func ourAddress(c *program.Call, s string) {
+	if strings.Contains(s, ":"+daemonPort) {
+		c.Does |= effect.Operator
+	}
+}
+
+// ourSocket reports an act of the operator if a socket may be that of our daemon.
+func ourSocket(c *program.Call, t program.Word) {
+	if strings.Contains(t.Text, "mycelium") || t.Unknown {
+		c.Does |= effect.Operator
+	}
+}
+
+// wget writes what it fetches into the working directory, unless -O says otherwise.
+func wget(c *program.Call) {
+	if c.HasAny("e", "config") {
+		c.Unclear("settings of wget that were not read")
+	}
+	for _, o := range c.Options {
+		switch o.Name {
+		case "post-file", "body-file", "post-data", "body-data":
+			c.Does |= effect.Upload
+		case "method":
+			if m := strings.ToUpper(o.Value.Text); m != "GET" && m != "HEAD" {
+				c.Does |= effect.Upload
+			}
+		}
+	}
+	if !c.HasAny("O", "spider", "P") {
+		c.File(policy.Write, program.Known("."))
+	}
+	addresses(c, c.Operands)
+}
+
+// request is httpie: with a field or a method it sends something.
+func request(c *program.Call) {
+	for _, t := range c.Operands {
+		switch s := t.Text; {
+		case strings.ToUpper(s) == s && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && s != "":
+			if s != "GET" && s != "HEAD" {
+				c.Does |= effect.Upload
+			}
+		case strings.Contains(s, "=@") || strings.Contains(s, ":=@"):
+			c.Does |= effect.Upload
+			_, file, _ := strings.Cut(s, "@")
+			c.Role('r', program.Word{Text: file, Unknown: t.Unknown})
+		case strings.Contains(s, "==") || strings.Contains(s, "://") || strings.HasPrefix(s, ":") || !strings.ContainsAny(s, "=@"):
+			if len(c.Part.Hosts) == 0 {
+				c.Host(t)
+			}
+			ourAddress(c, s)
+		default:
+			c.Does |= effect.Upload
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package program
+
+import "strings"
+
+// Option is an option that was given and that the row names.
+type Option struct {
+	Name     string // the first of its names
+	Value    Word
+	HasValue bool
+}
+
+// Scan reads the arguments: it finds the options of the row, gives their values the roles that the row says, and leaves the operands.
+func (c *Call) Scan(args []Word) {
+	row := c.Row
+	c.Operands = c.Operands[:0:0]
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		switch {
+		case len(w.Text) < 2 || w.Text[0] != '-':
+			if w.Unquoted || w.Unknown && w.Text == "" {
+				c.maybeOption = true
+			}
+			if row.Style == First || row.Subs != nil {
+				c.Operands = append(c.Operands, args[i:]...)
+				return
+			}
+			c.Operands = append(c.Operands, w)
+		case w.Text == "--" && !w.Unknown:
+			c.Operands = append(c.Operands, args[i+1:]...)
+			return
+		case row.Style == Single || w.Text[1] == '-':
+			i += c.long(w, args[i+1:])
+		default:
+			i += c.short(w, args[i+1:])
+		}
+	}
+}
+
+// long reads --name, --name=value or --name value. It returns how many of the following words belong to the option.
+func (c *Call) long(w Word, next []Word) int {
+	start := 1
+	if w.Text[1] == '-' {
+		start = 2
+	}
+	name, attached := w.Text[start:], false
+	if i := strings.IndexByte(name, '='); i >= 0 {
+		name, attached = name[:i], true
+	} else if w.Unknown {
+		c.Unclear("an option is not known")
+		return 0
+	}
+	canonical, role := findOption(c.Row.Options, name, true)
+	if canonical == "" {
+		if attached {
+			c.Role('g', w.Tail(start+len(name)+1))
+		}
+		return 0
+	}
+	o := Option{Name: canonical}
+	used := 0
+	switch {
+	case role == 0:
+	case attached:
+		o.Value, o.HasValue = w.Tail(start+len(name)+1), true
+	case role == '?':
+	case (role == '2' || role == '3') && len(next) > 1:
+		o.Value, o.HasValue, used = next[1], true, 2
+	case len(next) > 0:
+		o.Value, o.HasValue, used = next[0], true, 1
+	}
+	c.take(o, role)
+	return used
+}
+
+// short reads -abc, -ovalue or -o value. It returns how many of the following words belong to the option.
+func (c *Call) short(w Word, next []Word) int {
+	for j := 1; j < len(w.Text); j++ {
+		canonical, role := findOption(c.Row.Options, w.Text[j:j+1], false)
+		if canonical == "" {
+			if (w.Text[j] == '/' || w.Text[j] == '=') && j > 1 { // the value of an option that is not listed
+				c.Role('g', w.Tail(j))
+				return 0
+			}
+			continue
+		}
+		o := Option{Name: canonical}
+		if role == 0 {
+			c.take(o, role)
+			continue
+		}
+		used := 0
+		switch {
+		case j+1 < len(w.Text) || w.Unknown:
+			o.Value, o.HasValue = w.Tail(j+1), true
+			if strings.HasPrefix(o.Value.Text, "=") && role != 'v' && role != '?' {
+				o.Value = o.Value.Tail(1)
+			}
+		case role == '?':
+		case len(next) > 0:
+			o.Value, o.HasValue, used = next[0], true, 1
+		}
+		c.take(o, role)
+		return used
+	}
+	if w.Unknown {
+		c.Unclear("an option is not known")
+	}
+	return 0
+}
+
+// take records an option and gives its value its role.
+func (c *Call) take(o Option, role byte) {
+	c.Options = append(c.Options, o)
+	if o.HasValue {
+		c.Role(role, o.Value)
+	}
+}
+
+// findOption finds an option in the options of a row. A long name may be the beginning of the name that is listed; an option that has the
+// very name goes before. It reads byte by byte, because it runs for each letter of each option.
+func findOption(options, name string, long bool) (canonical string, role byte) {
+	if name == "" {
+		return "", 0
+	}
+	long = long && len(name) > 2
+	prefixed, prefixedRole := "", byte(0)
+	for i := 0; i < len(options); {
+		first, same, begins, end := "", false, false, i
+		for {
+			for end < len(options) && options[end] != '|' && options[end] != '=' && options[end] != ' ' {
+				end++
+			}
+			one := options[i:end]
+			if first == "" {
+				first = one
+			}
+			same = same || one == name
+			begins = begins || long && strings.HasPrefix(one, name)
+			if end == len(options) || options[end] != '|' {
+				break
+			}
+			end++
+			i = end
+		}
+		if i, role = end+1, 0; end+1 < len(options) && options[end] == '=' {
+			i, role = end+3, options[end+1]
+		}
+		switch {
+		case same:
+			return first, role
+		case begins && prefixed == "":
+			prefixed, prefixedRole = first, role
+		}
+	}
+	return prefixed, prefixedRole
+}
+
+// Has reports whether an option was given. The name is the first of its names.
+func (c *Call) Has(name string) bool {
+	for i := range c.Options {
+		if c.Options[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// HasAny reports whether one of the options was given.
+func (c *Call) HasAny(names ...string) bool {
+	for _, name := range names {
+		if c.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Value returns the last value of an option. ok is false if the option was not given with a value.
+func (c *Call) Value(name string) (value Word, ok bool) {
+	for i := len(c.Options) - 1; i >= 0; i-- {
+		if c.Options[i].Name == name && c.Options[i].HasValue {
+			return c.Options[i].Value, true
+		}
+	}
+	return Word{}, false
+}
+
+// Said reports whether a long option is given, also shortened to as few as least letters.
+func (c *Call) Said(name string, least int) bool {
+	for _, w := range c.Words {
+		if w.Text == "--" {
+			return false
+		}
+		word, ok := strings.CutPrefix(w.Text, "--")
+		if word, _, _ = strings.Cut(word, "="); ok && len(word) >= least && strings.HasPrefix(name, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,261 @@
+package program
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+)
+
+// JoinPath returns the path that s names in a folder, cleaned.
+func JoinPath(dir, s string) string {
+	if strings.HasPrefix(s, "/") {
+		return path.Clean(s)
+	}
+	return path.Join(dir, s)
+}
+
+// InHome returns the path of a file in the home folder.
+func (w *Walk) InHome(name string) Word {
+	if w.Home == "" {
+		return Word{Unknown: true}
+	}
+	return Known(w.Home + "/" + name)
+}
+
+// File adds a path of the command.
+func (c *Call) File(a policy.Access, w Word) {
+	if c.Walk.Elsewhere {
+		c.Does |= effect.Of(a)
+		if a != policy.Read {
+			c.Unclear("the file is elsewhere")
+		}
+		return
+	}
+	paths, does, why := c.Walk.place(c.Part.Paths, a, w, c.State)
+	c.Part.Paths = paths
+	c.Does |= does
+	if why != "" {
+		c.Unclear(why)
+	}
+}
+
+// Guess takes paths from arguments whose meaning is not known: what looks like a path is read and written.
+func (c *Call) Guess(args []Word) {
+	for _, w := range args {
+		if w.Unknown {
+			c.Unclear("an argument is not known")
+			continue
+		}
+		if strings.HasPrefix(w.Text, "-") {
+			i := strings.IndexByte(w.Text, '=')
+			if i < 0 {
+				if i = strings.IndexByte(w.Text, '/'); i < 0 {
+					continue
+				}
+				i-- // -I/usr/include
+			}
+			w = w.Tail(i + 1)
+		}
+		c.MaybePath(w)
+	}
+}
+
+// MaybePath takes a word that is an address, or that is read and written if it looks like a path.
+func (c *Call) MaybePath(w Word) {
+	if c.Address(w) {
+		return
+	}
+	if looksLikePath(w.Text) {
+		c.File(policy.Read, w)
+		c.File(policy.Write, w)
+	}
+}
+
+// looksLikePath reports whether a text has a slash, or is a name with a dot such as a.txt or .env.
+func looksLikePath(s string) bool {
+	if s == "" || s == "-" || strings.ContainsAny(s, "\n") {
+		return false
+	}
+	if strings.IndexByte(s, '/') >= 0 {
+		return true
+	}
+	if s[0] == '~' || s == "." || s == ".." {
+		return true
+	}
+	i := strings.LastIndexByte(s, '.')
+	return i >= 0 && i < len(s)-1 && strings.IndexByte(s, ' ') < 0
+}
+
+// Open adds a file that a redirection opens.
+func (w *Walk) Open(f *Files, a policy.Access, name Word, s State) {
+	for _, prefix := range [...]string{"/dev/tcp/", "/dev/udp/"} { // connections of bash: /dev/tcp/host/port
+		if rest, ok := strings.CutPrefix(name.Text, prefix); ok {
+			host, _, _ := strings.Cut(rest, "/")
+			if host = strings.ToLower(host); !slices.Contains(f.Hosts, host) {
+				f.Hosts = append(f.Hosts, host)
+			}
+			f.Does |= effect.Network | effect.Upload
+			return
+		}
+	}
+	paths, does, why := w.place(f.Paths, a, name, s)
+	f.Paths = paths
+	f.Does |= does
+	if why != "" {
+		f.Unclear = append(f.Unclear, why)
+	}
+}
+
+// place appends to paths where a word leads from each folder that may be the working directory. why says what is not known about it.
+func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) (all []policy.Path, does effect.Set, why string) {
+	does = effect.Of(a)
+	switch {
+	case name.Unknown:
+		if name.Default != "" {
+			paths, _, _ = w.place(paths, a, Word{Text: name.Default}, st)
+		}
+		return paths, does, "which path is meant is not known"
+	case name.Text == "" || IsStream(name.Text):
+		return paths, 0, ""
+	}
+	s, from := name.Text, len(paths)
+	if name.Pattern {
+		for _, match := range protectedMatches(s) {
+			paths, _, _ = w.place(paths, a, Word{Text: match}, st)
+		}
+		s = patternPlace(a, s)
+	}
+	if strings.HasPrefix(s, "/") {
+		return w.follow(append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)}), from), does, ""
+	}
+	if st.Lost {
+		why = "the working directory is not known"
+		paths = append(paths, policy.Path{Access: a, Raw: s})
+	}
+	for _, d := range st.Dirs {
+		p := policy.Path{Access: a, Raw: s, Clean: path.Join(d, s)}
+		if d != w.Dir {
+			p.Raw = d + "/" + s // the path as the kernel walks it, with links and ".."
+		}
+		paths = append(paths, p)
+	}
+	return w.follow(paths, from), does, why
+}
+
+// link is a symbolic link that the command makes. Before the command runs, it cannot be resolved on the disk.
+type link struct{ at, to string }
+
+// follow appends where the paths from an index on lead through the links that the command made before.
+func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
+	for _, l := range w.links {
+		for _, p := range paths[from:len(paths):len(paths)] {
+			if p.Clean != l.at && !strings.HasPrefix(p.Clean, l.at+"/") || len(paths)-from > MaxWords {
+				continue
+			}
+			to := path.Join(l.to, p.Clean[len(l.at):])
+			paths = append(paths, policy.Path{Access: p.Access, Raw: to, Clean: to})
+		}
+	}
+	return paths
+}
+
+// Link records symbolic links to the targets: a later part of the same command may go through them. A relative target is meant from the
+// folder at.
+func Link(c *Call, to Word, targets []Word, at string) {
+	for _, w := range targets {
+		if w.Unknown || to.Unknown || len(c.Walk.links) >= MaxWords {
+			continue
+		}
+		if !strings.HasPrefix(w.Text, "/") {
+			w.Text = strings.TrimSuffix(at, "/") + "/" + w.Text
+		}
+		for _, d := range c.State.Dirs {
+			name, target := JoinPath(d, to.Text), JoinPath(d, w.Text)
+			c.Walk.links = append(c.Walk.links, link{name, target}, link{name + "/" + path.Base(w.Text), target})
+		}
+	}
+}
+
+// Unpack records that the command writes files into its working directory that it does not name.
+func Unpack(c *Call) {
+	c.File(policy.Write, Known("."))
+	for _, d := range c.State.Dirs {
+		WriteSettings(c, Known(d))
+	}
+	for _, d := range c.State.Dirs {
+		c.Walk.unpacked = append(c.Walk.unpacked, unpacked{d, len(c.Walk.Parts)})
+	}
+}
+
+// WriteSettings adds the files with the settings of hooks, if they lie in a folder that is written as a whole.
+func WriteSettings(c *Call, folder Word) {
+	dir := strings.TrimSuffix(folder.Text, "/")
+	switch path.Base(folder.Text) {
+	case ".claude":
+		c.File(policy.Write, Known(dir+"/settings.json"))
+		c.File(policy.Write, Known(dir+"/settings.local.json"))
+	case ".gemini":
+		c.File(policy.Write, Known(dir+"/settings.json"))
+	}
+}
+
+// IsStream reports whether a path is a stream and no file.
+func IsStream(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full":
+		return true
+	}
+	rest, ok := strings.CutPrefix(s, "/dev/fd/")
+	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""
+}
+
+// Host adds a host that the command reaches: user@host, host:port, host:path or an address.
+func (c *Call) Host(w Word) {
+	c.Does |= effect.Network
+	if w.Unknown {
+		c.Unclear("which host is meant is not known")
+		return
+	}
+	if w.Text == "" {
+		return
+	}
+	if h := hostOf(w.Text); h != "" && !slices.Contains(c.Part.Hosts, h) {
+		c.Part.Hosts = append(c.Part.Hosts, h)
+	}
+}
+
+// Address takes a word that is an address, scheme://host/…, and reports whether it is one. A file address is a path that is read.
+func (c *Call) Address(w Word) bool {
+	i := strings.Index(w.Text, "://")
+	if i <= 0 || strings.ContainsAny(w.Text[:i], "/ ") {
+		return false
+	}
+	if strings.EqualFold(w.Text[:i], "file") {
+		c.File(policy.Read, w.Tail(i+3))
+		return true
+	}
+	c.Host(w)
+	return true
+}
+
+// hostOf returns the host of an address in lower case.
+func hostOf(s string) string {
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	if i := strings.IndexAny(s, `/?#\`); i >= 0 {
+		s = s[:i]
+	}
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		s = s[i+1:]
+	}
+	if strings.HasPrefix(s, "[") {
+		s, _, _ = strings.Cut(s[1:], "]")
+	} else if strings.Count(s, ":") < 2 {
+		s, _, _ = strings.Cut(s, ":")
+	}
+	return strings.TrimSuffix(strings.ToLower(s), ".")
+}

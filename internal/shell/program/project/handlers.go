@@ -1,0 +1,168 @@
+package project
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// makeTargets is make: the file that says what it runs, and whether it only shows that.
+func makeTargets(c *program.Call) {
+	if c.Has("n") {
+		c.Does |= effect.Read
+	}
+	if _, ok := c.Value("f"); !ok {
+		for _, name := range [...]string{"Makefile", "makefile", "GNUmakefile"} {
+			c.File(policy.Execute, program.Known(name))
+		}
+	}
+	c.WorkHere("rw")
+	if !c.Has("n") {
+		program.Targets(c, c.Operands)
+	}
+	if v, ok := c.Value("f"); ok && (v.Text == "-" || strings.HasPrefix(v.Text, "/dev/")) {
+		c.RunInput()
+	}
+	for _, t := range c.Operands {
+		name, val, ok := strings.Cut(t.Text, "=")
+		switch {
+		case ok && program.Named("SHELL|.SHELLFLAGS|CC|CXX|MAKE", name):
+			c.RunNested(program.Word{Text: val, Unknown: t.Unknown})
+		case t.Unknown || strings.Contains(t.Text, "$(") || strings.Contains(t.Text, "${"):
+			c.Unclear("an argument of make is not known")
+		case ok:
+			c.MaybePath(t.Tail(len(name) + 1))
+		}
+	}
+}
+
+// goBuild is go build and the like. Whoever has a module is asked for a version of it.
+func goBuild(c *program.Call) {
+	linkerOptions(c)
+	for _, t := range c.Operands {
+		if strings.Contains(t.Text, "@") {
+			c.Does |= effect.Network | effect.Upload
+		}
+	}
+}
+
+// linkerOptions looks for another linker in -ldflags.
+func linkerOptions(c *program.Call) {
+	if v, ok := c.Value("ldflags"); ok && (v.Unknown || strings.Contains(v.Text, "-ext")) {
+		c.Unclear("another linker runs")
+	}
+}
+
+// goRun runs files, a folder or a package, which may come from elsewhere.
+func goRun(c *program.Call) {
+	linkerOptions(c)
+	for i, t := range c.Operands {
+		switch {
+		case t.Unknown:
+			c.Unclear("what go run runs is not known")
+		case i == 0 && strings.Contains(t.Text, "@"):
+			c.Does |= effect.Install | effect.Network
+			c.Guess(c.Operands[1:])
+			return
+		case i == 0 || strings.HasSuffix(t.Text, ".go"):
+			c.File(policy.Execute, t)
+		default:
+			c.Guess(c.Operands[i:])
+			return
+		}
+	}
+}
+
+// cleanCaches is go clean.
+func cleanCaches(c *program.Call) {
+	if c.Has("modcache") {
+		c.File(policy.Delete, c.Walk.InHome("go/pkg/mod"))
+	}
+	if c.HasAny("cache", "fuzzcache") {
+		c.File(policy.Delete, c.Walk.InHome(".cache/go-build"))
+	}
+}
+
+// cargoOptions looks at the options before the subcommand.
+func cargoOptions(c *program.Call) {
+	if c.Has("config") {
+		c.Unclear("settings of cargo change what runs")
+	}
+}
+
+// npmOptions looks among all words for options that lead npm and the like to another registry or to other settings.
+func npmOptions(c *program.Call) {
+	for _, t := range c.Words {
+		name, _, _ := strings.Cut(t.Text, "=")
+		switch {
+		case changesSource(name):
+			c.Unclear("the option " + name + " changes what is fetched or run")
+		case strings.Contains(t.Text, "://"):
+			c.Address(t)
+		}
+	}
+}
+
+// changesSource reports whether an option of npm, or the beginning of one, names a registry, settings or a shell.
+func changesSource(option string) bool {
+	for _, prefix := range [...]string{"--reg", "--userc", "--globalc", "--script-", "--node-o", "--@"} {
+		if strings.HasPrefix(option, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(option, ":registry")
+}
+
+// audit is npm audit, which may change what the project declares.
+func audit(c *program.Call) {
+	if len(c.Operands) > 0 || c.Has("fix") {
+		c.Does |= effect.Deps | effect.ProjectCode
+	}
+	if c.Has("force") {
+		c.Does |= effect.Install
+	}
+}
+
+// publish shows what it would do with --dry-run.
+func publish(c *program.Call) {
+	if c.HasAny("dry-run", "n") {
+		c.Does &^= effect.Publish
+	}
+}
+
+// npmSettings are the settings of npm and the like.
+func npmSettings(c *program.Call) { changeSettings(c, false) }
+
+// settings are the settings of pip and go, where an operand with "=" changes one.
+func settings(c *program.Call) { changeSettings(c, true) }
+
+// changeSettings takes settings of a package manager. Reading them is nothing; a changed one may say which code runs.
+func changeSettings(c *program.Call, assigns bool) {
+	sets := c.HasAny("w", "u") || len(c.Operands) > 0 && program.Named("edit|set", c.Operands[0].Text)
+	for _, t := range c.Operands {
+		sets = sets || t.Text == "set" || strings.Contains(t.Text, "=") || t.Unknown
+	}
+	for _, t := range c.Operands {
+		switch {
+		case program.Named("set|delete|rm|edit|clean|purge|unset", t.Text) || assigns && strings.Contains(t.Text, "="):
+			c.Does |= effect.Write
+		case t.Unknown:
+			c.Unclear("a setting is not known")
+		}
+		if sets && saysWhatRuns(t.Text) {
+			c.Unclear("the setting changes which code runs")
+		}
+	}
+	if c.HasAny("w", "u") {
+		c.Does |= effect.Write
+	}
+}
+
+// saysWhatRuns reports whether a setting of a package manager says which code runs or where code is fetched.
+func saysWhatRuns(setting string) bool {
+	lower := strings.ToLower(setting)
+	return setting == "edit" || program.ContainsAny(lower, "script", "registry") ||
+		program.ContainsAny(setting, "TOOLEXEC", "GOFLAGS", "PROXY", "index-url")
+}

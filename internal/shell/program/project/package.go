@@ -1,0 +1,161 @@
+package project
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// packageScript is npm test, npm run x, npm exec x and the subcommands that only a project knows (yarn lint).
+func packageScript(c *program.Call, _ []program.Word) {
+	words := c.Words
+	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
+		c.Apply(c.Shell.Find("node"), words[2:])
+		return
+	}
+	program.ExecuteTasks(c, words[1:])
+	for i, w := range words {
+		switch w.Text {
+		case "exec", "x", "dlx":
+			runPackage(c, words[i+1:])
+			return
+		case "create", "init", "innit":
+			if i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
+				c.Does |= effect.Install | effect.Network
+			}
+		}
+	}
+	c.Does |= effect.ProjectCode
+	if len(words) > 2 && words[len(words)-1].Text == "env" {
+		c.Does |= effect.Secrets // it shows the whole environment
+	}
+	program.ExecuteSettings(c, words)
+	c.WorkHere("rw")
+	args := words[1:]
+	for i, w := range args {
+		if w.Text == "--" {
+			args = args[i+1:]
+			break
+		}
+	}
+	c.Guess(args)
+	c.Finish()
+}
+
+// runPackage is npx, bunx and uvx: a package is fetched, if it is not there, and runs. A known tool that a project has is that tool.
+func runPackage(c *program.Call, args []program.Word) {
+	pkg, named, rest := packageOptions(c, args)
+	if len(rest) == 0 {
+		c.Does |= effect.Install | effect.Network
+		c.Finish()
+		return
+	}
+	if rest[0].Unknown {
+		c.Unclear("which package runs is not known")
+	}
+	name := packageName(rest[0].Text)
+	if program.IsAgentPackage(rest[0].Text) || program.IsAgentPackage(pkg.Text) {
+		c.Does |= effect.Agent
+	}
+	row := c.Shell.Find(name)
+	fetches := program.Named("uvx|pipx|pnpx|uv", c.Part.Program) || program.ContainsText(c.Words, "dlx")
+	if row != nil && !fetches && !named && !strings.Contains(rest[0].Text, "@") && projectTool(name) {
+		c.Does |= effect.ProjectCode
+		c.Apply(row, rest[1:])
+		return
+	}
+	c.Does |= effect.Install | effect.Network | effect.ProjectCode
+	switch {
+	case row == nil:
+	case row.Agent:
+		c.Does |= effect.Agent
+	case row.Ours:
+		c.Does |= effect.Operator
+	}
+	c.Guess(rest[1:])
+	c.Finish()
+}
+
+// packageOptions reads the options before the program. It returns the package that they name, and the program with its arguments.
+func packageOptions(c *program.Call, args []program.Word) (pkg program.Word, named bool, rest []program.Word) {
+	for i := 0; i < len(args); i++ {
+		s := args[i].Text
+		switch {
+		case s == "-c" || s == "--call":
+			if i+1 < len(args) {
+				c.RunNested(args[i+1])
+			}
+			return pkg, named, nil
+		case program.Named("-p|--package|--from", s):
+			if i++; i < len(args) {
+				pkg, named = args[i], true
+			}
+		case s == "--with" || s == "--python":
+			i++
+		case strings.HasPrefix(s, "--package=") || strings.HasPrefix(s, "--from="):
+			pkg, named = args[i].Tail(strings.IndexByte(s, '=')+1), true
+		case len(s) < 2 || s[0] != '-':
+			return pkg, named, args[i:]
+		}
+	}
+	return pkg, named, nil
+}
+
+// projectTool reports whether a tool is one that projects have among their own dependencies.
+func projectTool(name string) bool {
+	switch name {
+	case "tsc", "vue-tsc", "eslint", "prettier", "jest", "vitest", "mocha", "vite", "webpack", "next", "turbo", "nx", "lerna", "playwright",
+		"tsx", "ts-node", "biome", "stylelint", "oxlint", "nyc", "prisma", "ng", "standard", "ruff", "black", "mypy", "pytest", "flake8",
+		"isort", "pyright", "pylint":
+		return true
+	}
+	return false
+}
+
+// packageName is the name of the program of a package: without scope and version.
+func packageName(s string) string {
+	if i := strings.LastIndexByte(s, '@'); i > 0 {
+		s = s[:i]
+	}
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		s = s[i+1:]
+	}
+	return s
+}
+
+// install is npm install, pip install and go get: with a name they fetch something new, without one what the project declares.
+func install(c *program.Call) {
+	c.Does |= effect.ProjectCode
+	fresh := c.HasAny("g", "e")
+	for _, t := range c.Operands {
+		switch {
+		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
+			folder, _, _ := strings.Cut(t.Text, "[")
+			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
+		case t.Text == "sync", t.Text == "compile":
+		default:
+			fresh = true
+			if strings.Contains(t.Text, "://") {
+				c.Address(program.Word{Text: strings.TrimPrefix(t.Text, "git+"), Unknown: t.Unknown})
+			} else if strings.HasPrefix(t.Text, "/") || strings.HasPrefix(t.Text, "..") || strings.HasPrefix(t.Text, "file:") {
+				c.Role('r', program.Word{Text: strings.TrimPrefix(t.Text, "file:"), Unknown: t.Unknown})
+			}
+		}
+	}
+	if v, ok := c.Value("e"); ok && (v.Text == "." || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, ".[")) {
+		fresh = c.Has("g") || len(c.Operands) > 0
+	}
+	if v, ok := c.Value("r"); ok && strings.Contains(v.Text, "://") {
+		fresh = true
+	}
+	if c.HasAny("u", "i", "extra-index-url", "f") {
+		fresh = true
+	}
+	if fresh {
+		c.Does |= effect.Install
+	} else {
+		c.Does |= effect.Deps
+	}
+}

@@ -1,0 +1,153 @@
+package program
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+)
+
+// RunOperands is the handler of a wrapper that runs its operands in its place and changes nothing: nohup, nice.
+func RunOperands(c *Call, args []Word) {
+	c.Scan(args)
+	c.RunInPlace(c.Operands)
+}
+
+// RunInPlace runs the words that a wrapper was given. The wrapper is no part: what it runs is.
+func (c *Call) RunInPlace(words []Word) {
+	if len(words) == 0 {
+		c.Finish()
+		return
+	}
+	inner := Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Input: c.Input, Words: words, Env: c.Env, Files: c.Files}
+	inner.OK, inner.Fail = c.OK, c.Fail
+	inner.Does = c.Does &^ (effect.Execute | c.Row.Does)
+	inner.Part = policy.Part{Paths: c.Part.Paths, Hosts: c.Part.Hosts, Unclear: c.Part.Unclear}
+	c.Part, c.Files = policy.Part{}, nil
+	c.Shell.Run(&inner)
+	c.OK, c.Fail = inner.OK, inner.Fail
+	c.Files = inner.Files
+}
+
+// RunBeside runs words as a command with parts of its own.
+func (c *Call) RunBeside(words []Word, s State, in Input) {
+	if len(words) > 0 {
+		c.Shell.Run(&Call{Shell: c.Shell, Walk: c.Walk, State: s, Input: in, Words: words, Env: c.Env, OK: s, Fail: s})
+	}
+}
+
+// RunText runs a text as sh -c does, with parts of its own. The call itself becomes a part only if there is anything to say about it.
+// args are the arguments from $1 on; nil leaves them as they are.
+func (c *Call) RunText(text Word, args []Word) {
+	c.Does &^= effect.Execute
+	c.run(text, args)
+	c.FinishIfAny()
+}
+
+// run walks a text as a shell runs it.
+func (c *Call) run(text Word, args []Word) {
+	if text.Unknown {
+		c.Does |= effect.InlineCode
+		if text.From&effect.Network != 0 {
+			c.Does |= effect.RemoteCode
+		}
+		c.Unclear("the text that is run as a command is not known")
+		return
+	}
+	s := c.Inside()
+	if args != nil {
+		s = s.With("@", args...).With("*", args...)
+		for n := 0; n < len(args) && n < 9; n++ {
+			s = s.With(Digits[n+1], args[n])
+		}
+	}
+	c.OK, c.Fail = c.Shell.Script(text.Text, s, c.Input)
+}
+
+// Inside returns the state that the command itself sees: with what was assigned for it.
+func (c *Call) Inside() State {
+	s := c.State
+	for _, v := range c.Env {
+		s = c.Walk.Assign(s, v.Name, v.Value)
+	}
+	return s
+}
+
+// RunWords runs words as one command line, as eval and watch do.
+func (c *Call) RunWords(words []Word) {
+	var line Word
+	for i, w := range words {
+		if i > 0 {
+			line.Text += " "
+		}
+		line.Text += w.Text
+		line.Unknown = line.Unknown || w.Unknown
+		line.From |= w.From
+	}
+	if len(words) == 0 {
+		c.Finish()
+		return
+	}
+	c.RunText(line, nil)
+}
+
+// RunNested reads a command line that the program will run. Its parts are added before the part of the program.
+func (c *Call) RunNested(line Word) {
+	inner := Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Words: c.Words, Env: c.Env}
+	inner.run(line, nil)
+	for _, why := range inner.Part.Unclear {
+		c.Unclear(why)
+	}
+	c.Does |= inner.Does
+}
+
+// RunWith makes the part of a wrapper that is one in its own right, and then runs something that inherits an effect from it.
+func (c *Call) RunWith(inherited effect.Set, run func()) {
+	outer := c.Walk.Inherited
+	c.Does |= inherited
+	c.Finish()
+	c.Walk.Inherited |= inherited
+	run()
+	c.Walk.Inherited = outer
+}
+
+// RunElsewhere makes the part of a wrapper, and then runs words as one command line on another machine or in a container, where paths are
+// not ours.
+func (c *Call) RunElsewhere(words []Word) {
+	c.Finish()
+	if len(words) == 0 {
+		return
+	}
+	outer := c.Walk.Elsewhere
+	c.Walk.Elsewhere = true
+	inner := Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Words: c.Words}
+	inner.RunWords(words)
+	c.Walk.Elsewhere = outer
+}
+
+// Fill puts names in the place of a hole such as {}. If no word has the hole, the names follow at the end if appends is set.
+func Fill(words []Word, hole string, names []Word, holes, appends bool) []Word {
+	filled := make([]Word, 0, len(words)+len(names))
+	some := false
+	for _, w := range words {
+		if !holes || !strings.Contains(w.Text, hole) {
+			filled = append(filled, w)
+			continue
+		}
+		some = true
+		for _, name := range names {
+			f := w
+			f.Text = strings.ReplaceAll(w.Text, hole, name.Text)
+			f.Unknown = w.Unknown || name.Unknown
+			f.Pattern = w.Pattern || name.Pattern
+			if name.Unknown {
+				f.Text, _, _ = strings.Cut(w.Text, hole)
+			}
+			filled = append(filled, f)
+		}
+	}
+	if !some && appends {
+		filled = append(filled, names...)
+	}
+	return filled
+}

@@ -1,0 +1,125 @@
+package program
+
+import "slices"
+
+// State is what the shell knows at one point of a command. It is immutable, so that several branches can go on from it.
+type State struct {
+	Dirs []string // the folders that may be the working directory
+	Lost bool     // the working directory may also be a folder that is not known
+	Dead bool     // the command never reaches this point
+	vars *binding
+}
+
+// binding is one variable, followed by the variables that were assigned before it.
+type binding struct {
+	name   string
+	values []Word // the elements of an array, or one value
+	next   *binding
+}
+
+// With returns the state after an assignment.
+func (s State) With(name string, values ...Word) State {
+	s.vars = &binding{name, values, s.vars}
+	return s
+}
+
+// maxBindings bounds how many assignments a lookup goes back, and how many a command may make. It bounds the work on a hostile command.
+const maxBindings = 500
+
+// Lookup returns the values of a variable. ok is false if the command did not assign it.
+func (s State) Lookup(name string) (values []Word, ok bool) {
+	n := 0
+	for b := s.vars; b != nil; b = b.next {
+		if b.name == name {
+			return b.values, true
+		}
+		if n++; n > maxBindings {
+			return UnknownWords, true
+		}
+	}
+	return nil, false
+}
+
+// At returns the state with another working directory.
+func (s State) At(dirs []string, lost bool) State {
+	s.Dirs, s.Lost = dirs, lost
+	return s
+}
+
+// WithArguments returns the state in which $1, $2 and the following parameters have the given values.
+func (s State) WithArguments(args []Word) State {
+	s = s.With("@", args...).With("*", args...)
+	for n := 1; n <= 9; n++ {
+		if n <= len(args) {
+			s = s.With(Digits[n], args[n-1])
+		} else {
+			s = s.With(Digits[n], Word{})
+		}
+	}
+	return s
+}
+
+// Digits are the names of the positional parameters, and $0.
+var Digits = [...]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+
+// maxDirs bounds the working directories that are told apart.
+const maxDirs = 4
+
+// Join returns the state where two branches meet. What they do not agree on becomes unknown.
+func Join(a, b State) State {
+	switch {
+	case a.Dead && !b.Dead:
+		return b
+	case b.Dead && !a.Dead:
+		return a
+	}
+	j := State{Dirs: a.Dirs, Lost: a.Lost || b.Lost, Dead: a.Dead, vars: a.vars}
+	for _, d := range b.Dirs {
+		if !slices.Contains(j.Dirs, d) {
+			j.Dirs = append(j.Dirs[:len(j.Dirs):len(j.Dirs)], d)
+		}
+	}
+	if len(j.Dirs) > maxDirs {
+		j.Dirs, j.Lost = j.Dirs[:maxDirs], true
+	}
+	if a.vars != b.vars {
+		j.vars = joinVariables(a, b)
+	}
+	return j
+}
+
+// joinVariables keeps the values on which both branches agree. Both lists end in the same older variables.
+func joinVariables(a, b State) *binding {
+	seen := map[*binding]bool{}
+	n := 0
+	for v := a.vars; v != nil && n <= maxBindings; v = v.next {
+		seen[v] = true
+		n++
+	}
+	base := b.vars
+	for base != nil && !seen[base] {
+		base = base.next
+	}
+	j := State{vars: base}
+	for _, side := range [...]State{a, b} {
+		n = 0
+		for v := side.vars; v != base && v != nil && n <= maxBindings; v = v.next {
+			n++
+			x, inA := a.Lookup(v.name)
+			y, inB := b.Lookup(v.name)
+			if inA && inB && same(x, y) {
+				j = j.With(v.name, x...)
+			} else {
+				j = j.With(v.name, UnknownWords...)
+			}
+		}
+	}
+	return j.vars
+}
+
+// same reports whether two lists of values are known and equal.
+func same(a, b []Word) bool {
+	return slices.EqualFunc(a, b, func(x, y Word) bool {
+		return x.Text == y.Text && !x.Unknown && !y.Unknown && x.Pattern == y.Pattern
+	})
+}

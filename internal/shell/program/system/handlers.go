@@ -1,0 +1,124 @@
+package system
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// kill ends processes, but for those that the command itself started.
+func kill(c *program.Call) {
+	if c.Has("l") || isZero(c, "s") || isZero(c, "n") || len(c.Words) > 1 && c.Words[1].Text == "-0" {
+		return
+	}
+	for _, w := range c.Words[min(2, len(c.Words)):] {
+		if strings.HasPrefix(w.Text, "-") && len(w.Text) > 1 && w.Text != "--" {
+			c.Does |= effect.Process
+		}
+	}
+	for _, w := range c.Operands {
+		if !strings.HasPrefix(w.Text, "%") && w.Raw != "$!" && w.Raw != `"$!"` {
+			c.Does |= effect.Process
+		}
+	}
+}
+
+// isZero reports whether the value of an option is the signal 0, which only asks whether a process is there.
+func isZero(c *program.Call, option string) bool {
+	v, _ := c.Value(option)
+	return v.Text == "0"
+}
+
+// sysctl changes settings of the kernel.
+func sysctl(c *program.Call) {
+	for _, w := range c.Operands {
+		if strings.Contains(w.Text, "=") || w.Unknown {
+			c.Does |= effect.Privilege
+		}
+	}
+	if c.HasAny("w", "p") {
+		c.Does |= effect.Privilege
+	}
+}
+
+// date sets the clock with -s.
+func date(c *program.Call) {
+	if c.Has("s") {
+		c.Does |= effect.Privilege
+	}
+}
+
+// hostname sets the name of the machine with an operand.
+func hostname(c *program.Call) {
+	if len(c.Operands) > 0 {
+		c.Does |= effect.Privilege
+	}
+}
+
+// mount only lists what is mounted without an operand.
+func mount(c *program.Call) {
+	if len(c.Words) == 1 || c.Has("l") {
+		c.Does &^= effect.Privilege
+	}
+}
+
+// printenv shows one variable, or all.
+func printenv(c *program.Call) {
+	for _, w := range c.Operands {
+		if program.IsSecretName(w.Text) || w.Unknown {
+			c.Does |= effect.Secrets
+		}
+	}
+	if len(c.Operands) == 0 {
+		c.Does |= effect.Secrets
+	}
+}
+
+// ip changes addresses and routes with some operands.
+func ip(c *program.Call) {
+	for _, w := range c.Operands {
+		if program.Named("set|add|del|delete|flush|change|replace|append", w.Text) {
+			c.Does |= effect.Privilege
+		}
+	}
+}
+
+// getent asks other machines for a host.
+func getent(c *program.Call) {
+	if len(c.Operands) > 1 && (strings.HasSuffix(c.Operands[0].Text, "hosts") || strings.HasPrefix(c.Operands[0].Text, "ahosts")) {
+		c.Does |= effect.Network
+	}
+}
+
+// ps shows the environment of processes with the BSD option e, and with -E.
+func ps(c *program.Call) {
+	for _, w := range c.Operands {
+		if strings.Contains(w.Text, "e") && strings.Trim(w.Text, "aAcefhjlrSsTuvwXxZ") == "" {
+			c.Does |= effect.Secrets
+		}
+	}
+	if c.Has("E") {
+		c.Does |= effect.Secrets
+	}
+}
+
+// fuser ends processes with -k.
+func fuser(c *program.Call) {
+	if c.Has("k") {
+		c.Does |= effect.Process
+	}
+}
+
+// tmux runs the commands in a format.
+func tmux(c *program.Call) {
+	for _, w := range c.Words {
+		if strings.Contains(w.Text, "#(") {
+			c.Does |= effect.InlineCode
+		}
+	}
+}
+
+// search knows the names of all files.
+func search(c *program.Call) { c.File(policy.Read, program.Known("/")) }

@@ -1,0 +1,132 @@
+package program
+
+import (
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+)
+
+// Bounds of the work on one command. A command that exceeds one of them is unclear as a whole.
+const (
+	MaxParts = 200 // parts of a command
+	MaxDepth = 20  // commands in commands: bash -c, eval, $( ), functions
+	MaxWords = 100 // words that one word may become, links, files of one copy
+)
+
+// Walk collects the facts of one command while package shell walks it, and keeps what holds for the rest of the walk.
+type Walk struct {
+	Home string // the user's home folder; empty if it is not known
+	Dir  string // the working directory in which the command starts; empty if it is not known
+
+	Parts     []policy.Part
+	Does      effect.Set // the effects of all parts since the walk last cleared it
+	Inherited effect.Set // the effects that the wrappers around add to every part: sudo adds Privilege
+	Elsewhere bool       // the command runs on another machine or in a container: its paths are not ours
+	Exceeded  bool       // a bound was met
+
+	Errexit     bool // set -e: after a failure the shell runs no further command
+	IFSChanged  bool // IFS was assigned: how values are split is not known
+	PathChanged bool // PATH was assigned: which program a name means is not known
+	BranchMoved bool // another branch may be checked out than when the command started
+
+	// A text such as a[$(command)] runs the command where the shell evaluates the text as a number. The walk records whether there is
+	// such a text (Armed) and such a place (Evaluates).
+	Armed     bool
+	Evaluates bool
+
+	Found    []Word // the files that the last find of the command finds
+	assigned int
+	links    []link
+	unpacked []unpacked
+}
+
+// Exceed records that the command does too much to be read as a whole.
+func (w *Walk) Exceed() { w.Exceeded = true }
+
+// Add appends a part with its effects. If does is empty, the part brings its own.
+func (w *Walk) Add(p policy.Part, does effect.Set) {
+	if len(w.Parts) >= MaxParts {
+		w.Exceed()
+		return
+	}
+	w.BranchMoved = w.BranchMoved || does == 0 // the part was not read
+	if does != 0 {
+		does |= w.Inherited
+		p.Effects = does.Names()
+	}
+	w.Does |= does
+	w.Parts = append(w.Parts, p)
+}
+
+// Assign returns the state after an assignment, and records what the assignment means for the commands that follow.
+func (w *Walk) Assign(s State, name string, values ...Word) State {
+	if w.assigned++; w.assigned > maxBindings {
+		w.Exceed()
+		return s
+	}
+	w.Arm(values...)
+	switch name {
+	case "IFS":
+		w.IFSChanged = true
+	case "PATH":
+		w.PathChanged = true
+	}
+	return s.With(name, values...)
+}
+
+// Arm records whether one of the values runs a command where it is evaluated as a number.
+func (w *Walk) Arm(values ...Word) {
+	for i := range values {
+		w.Armed = w.Armed || Arms(values[i].Text)
+	}
+}
+
+// Arms reports whether a text runs a command where it is evaluated as a number or as the name of a variable.
+func Arms(s string) bool {
+	i := strings.IndexByte(s, '[')
+	if i < 0 {
+		return false
+	}
+	s = s[i:]
+	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || strings.Contains(s, "${ ") || strings.Contains(s, "${|")
+}
+
+// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote.
+func (w *Walk) MarkWrittenHere() {
+	var written []string
+	for i := range w.Parts {
+		p := &w.Parts[i]
+		for _, at := range p.Paths {
+			if at.Access != policy.Execute || at.Clean == "" {
+				continue
+			}
+			if slices.Contains(written, at.Clean) || w.wasUnpacked(at.Clean, i) {
+				p.Effects = append(p.Effects, policy.EffectWrittenHere)
+				break
+			}
+		}
+		for _, at := range p.Paths {
+			if at.Access == policy.Write && at.Clean != "" {
+				written = append(written, at.Clean)
+			}
+		}
+	}
+}
+
+// unpacked is a folder into which a part writes files that the command does not name.
+type unpacked struct {
+	dir  string
+	part int
+}
+
+// wasUnpacked reports whether a part before the given one may have written the file without naming it.
+func (w *Walk) wasUnpacked(file string, part int) bool {
+	for _, u := range w.unpacked {
+		if u.part < part && strings.HasPrefix(file, u.dir+"/") {
+			return true
+		}
+	}
+	return false
+}

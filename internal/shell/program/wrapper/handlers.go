@@ -1,0 +1,233 @@
+package wrapper
+
+import (
+	"strings"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// behindFirst is a wrapper whose first operand is its own: timeout 5 COMMAND, taskset MASK COMMAND.
+func behindFirst(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
+}
+
+// ionice changes processes that run already with -p, -P and -u.
+func ionice(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if c.HasAny("p", "P", "u") {
+		c.Does |= effect.Process
+		c.Finish()
+		return
+	}
+	c.RunInPlace(c.Operands)
+}
+
+// flock runs a command line with -c, or the operands behind the file.
+func flock(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if v, ok := c.Value("c"); ok {
+		c.RunText(v, nil)
+		return
+	}
+	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
+}
+
+// env takes assignments, and then a command.
+func env(c *program.Call, args []program.Word) {
+	n := splitEnd(args)
+	c.Scan(args[:n])
+	c.Operands = append(c.Operands[:len(c.Operands):len(c.Operands)], args[n:]...)
+	if v, ok := c.Value("C"); ok {
+		c.Enter(v)
+	}
+	if v, ok := c.Value("u"); ok && program.IsOurVariable(v.Text) {
+		c.Does |= effect.Operator
+	}
+	rest := c.Operands
+	if v, ok := c.Value("S"); ok {
+		words, known := splitWords(v, c.Walk.Home)
+		if !known {
+			c.Unclear("what env -S is given is not known")
+		}
+		rest = append(words, rest...)
+		if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+			c.Unclear("options of env within -S")
+		}
+	}
+	for len(rest) > 0 && strings.Index(rest[0].Text, "=") > 0 {
+		assign(c, rest[0])
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		c.Does |= effect.Secrets // it shows the whole environment
+		c.Finish()
+		return
+	}
+	c.RunInPlace(rest)
+}
+
+// splitEnd returns how many arguments of env are its own if there is -S: what stands behind its value belongs to the command in it.
+// Without -S they all are its own.
+func splitEnd(args []program.Word) int {
+	for i := 0; i < len(args); i++ {
+		s := args[i].Text
+		name, isLong := strings.CutPrefix(s, "--")
+		word, _, attached := strings.Cut(name, "=")
+		switch {
+		case len(s) < 2 || s[0] != '-' || s == "--":
+			return len(args)
+		case isLong && strings.HasPrefix("split-string", word):
+			if !attached {
+				i++
+			}
+			return min(i+1, len(args))
+		case isLong:
+			if !attached && (strings.HasPrefix("unset", word) || strings.HasPrefix("chdir", word)) {
+				i++
+			}
+		default:
+			at := strings.IndexAny(s, "SuCP")
+			if at < 0 {
+				continue
+			}
+			if at == len(s)-1 {
+				i++
+			}
+			if s[at] == 'S' {
+				return min(i+1, len(args))
+			}
+		}
+	}
+	return len(args)
+}
+
+// splitWords splits the value of env -S, roughly as a shell would.
+func splitWords(t program.Word, home string) ([]program.Word, bool) {
+	if t.Unknown || strings.ContainsAny(t.Text, "\\$#'\"") {
+		return []program.Word{{Unknown: true}}, false
+	}
+	var words []program.Word
+	for w := range strings.FieldsSeq(t.Text) {
+		if strings.HasPrefix(w, "~/") || w == "~" {
+			w = home + w[1:] // env takes it as it is, but the writer means the folder
+		}
+		words = append(words, program.Known(w))
+	}
+	return words, true
+}
+
+// sudo is a part of its own, and gives more rights to what it runs.
+func sudo(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	rest := c.Operands
+	if v, ok := c.Value("D"); ok {
+		c.Enter(v)
+	}
+	for len(rest) > 0 && strings.Contains(rest[0].Text, "=") && !strings.Contains(rest[0].Text, "/") {
+		assign(c, rest[0])
+		rest = rest[1:]
+	}
+	c.RunWith(effect.Privilege, func() { c.RunBeside(rest, c.State, c.Input) })
+}
+
+// assign takes an assignment among the arguments of env or sudo.
+func assign(c *program.Call, w program.Word) {
+	name, val, _ := strings.Cut(w.Text, "=")
+	v := program.Assignment{Name: name, Value: program.Word{Text: val, Unknown: w.Unknown}}
+	c.Variable(v.Name, v.Value)
+	c.Env = append(c.Env[:len(c.Env):len(c.Env)], v)
+}
+
+// su runs a command as another user with -c.
+func su(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	line, ok := c.Value("c")
+	c.RunWith(effect.Privilege, func() {
+		if ok {
+			inner := program.Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Input: c.Input, Words: c.Words}
+			inner.RunText(line, nil)
+		}
+	})
+}
+
+// xargs runs a command with arguments that come from standard input.
+func xargs(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if v, ok := c.Value("a"); ok {
+		c.Role('r', v)
+	}
+	words := c.Operands
+	if len(words) == 0 {
+		words = []program.Word{program.Known("echo")}
+	}
+	replaces := c.HasAny("I", "i")
+	c.RunInPlace(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
+}
+
+// hole returns the text that stands for an argument: the value of -I, or {}.
+func hole(c *program.Call) string {
+	if v, ok := c.Value("I"); ok && v.Text != "" {
+		return v.Text
+	}
+	return "{}"
+}
+
+// parallel runs a command with arguments that stand behind ::: or come from standard input.
+func parallel(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if v, ok := c.Value("a"); ok {
+		c.Role('r', v)
+	}
+	words, names := c.Operands, []program.Word(nil)
+	for i, t := range words {
+		if t.Text == ":::" || t.Text == ":::+" {
+			words, names = words[:i], words[i+1:]
+			break
+		}
+		if t.Text == "::::" {
+			words, names = words[:i], program.UnknownWords
+			break
+		}
+	}
+	if names == nil {
+		names = c.Input.List()
+	}
+	if len(words) == 0 {
+		c.RunWords(names)
+		return
+	}
+	filled := program.Fill(words, hole(c), names, true, !c.HasAny("I", "i"))
+	if len(words) == 1 {
+		c.RunWords(filled)
+		return
+	}
+	c.RunInPlace(filled)
+}
+
+// watch runs its operands as one command line.
+func watch(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	if c.Has("x") {
+		c.RunInPlace(c.Operands)
+		return
+	}
+	c.RunWords(c.Operands)
+}
+
+// script runs a command with -c, and writes to a file what it shows.
+func script(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	v, ok := c.Value("c")
+	c.Spread()
+	if !ok && len(c.Operands) > 1 { // BSD: script FILE COMMAND …
+		c.Finish()
+		c.RunInPlace(c.Operands[1:])
+		return
+	}
+	c.Finish()
+	if ok {
+		c.RunText(v, nil)
+	}
+}

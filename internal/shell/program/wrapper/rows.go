@@ -1,0 +1,63 @@
+// Package wrapper knows programs that run other commands: shells, env, sudo, xargs and the like.
+package wrapper
+
+import (
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Rows are shells, and wrappers around other commands, sorted by name.
+var Rows = []program.Row{
+	{Name: "aa-exec", Style: program.First, Parse: sudo},
+	{Name: "ash", Parse: shell},
+	{Name: "bash", Parse: shell},
+	{Name: "busybox", Style: program.First, Parse: program.RunOperands},
+	{Name: "caffeinate", Style: program.First, Options: "t=v w=v", Parse: program.RunOperands},
+	{Name: "capsh", Style: program.First, Parse: sudo},
+	{Name: "chrt", Style: program.First, Parse: behindFirst},
+	{Name: "dash", Parse: shell},
+	{Name: "doas", Style: program.First, Options: "u=v C=r", Parse: sudo},
+	{Name: "env", Style: program.First, Options: "u|unset=v C|chdir=v S|split-string=v i|ignore-environment 0|null P=v " +
+		"block-signal=? default-signal=? ignore-signal=?", Parse: env},
+	{Name: "fish", Parse: shell},
+	{Name: "flock", Style: program.First, Options: "c|command=v w|timeout=v E=v", Parse: flock},
+	{Name: "hyperfine", Options: "p|prepare=c s|setup=c c|cleanup=c w|warmup=v r|runs=v m|min-runs=v M|max-runs=v " +
+		"n|command-name=v S|shell=v export-json=w export-markdown=w export-csv=w", Operands: "c*"},
+	{Name: "ionice", Style: program.First, Options: "c|class=v n|classdata=v p|pid=v P=v u=v", Parse: ionice},
+	{Name: "ksh", Parse: shell},
+	{Name: "ltrace", Style: program.First, Options: "p=v o=w", Parse: sudo},
+	{Name: "nice", Style: program.First, Options: "n|adjustment=v", Parse: program.RunOperands},
+	{Name: "nohup", Style: program.First, Parse: program.RunOperands},
+	{Name: "nsenter", Style: program.First, Options: "t|target=v S|setuid=v G|setgid=v", Parse: sudo},
+	{Name: "parallel", Style: program.First,
+		Options: "a|arg-file=v j|jobs=v I=v S|sshlogin=h delay=v timeout=v results=w joblog=w C|colsep=v N=v n|max-args=v L=v " +
+			"d|delimiter=v retries=v tmpdir=w bar k|keep-order dry-run", Parse: parallel},
+	{Name: "perf", Style: program.First, Parse: sudo},
+	{Name: "pkexec", Style: program.First, Options: "u|user=v", Parse: sudo},
+	{Name: "runuser", Options: "c|command=v u=v", Parse: su},
+	{Name: "script", Style: program.First,
+		Options: "c|command=v I|log-in=w O|log-out=w B|log-io=w T|log-timing=w t|timing=? E=v m=v o=v", Operands: "w",
+		Parse: script},
+	{Name: "setpriv", Style: program.First, Parse: sudo},
+	{Name: "setsid", Style: program.First, Parse: program.RunOperands},
+	{Name: "sh", Parse: shell},
+	{Name: "stdbuf", Style: program.First, Options: "i|input=v o|output=v e|error=v", Parse: program.RunOperands},
+	{Name: "strace", Style: program.First, Options: "p|attach=v o|output=w e=v f c", Parse: sudo},
+	{Name: "su", Options: "c|command=v s|shell=v g=v G=v w=v", Parse: su},
+	{Name: "sudo", Style: program.First,
+		Options: "u|user=v g|group=v h|host=v p|prompt=v C=v r=v t=v T=v U=v D|chdir=v R|chroot=v a=v", Parse: sudo},
+	{Name: "sudoedit", Operands: "b*", Does: effect.Privilege},
+	{Name: "systemd-run", Style: program.First, Options: "p|property=v u|unit=v user t|pty", Parse: sudo},
+	{Name: "taskset", Style: program.First, Parse: behindFirst},
+	{Name: "tcsh", Parse: shell},
+	{Name: "time", Style: program.First, Options: "o|output=w f|format=v", Parse: program.RunOperands},
+	{Name: "timeout", Style: program.First, Options: "s|signal=v k|kill-after=v", Parse: behindFirst},
+	{Name: "truss", Style: program.First, Parse: sudo},
+	{Name: "unbuffer", Style: program.First, Parse: program.RunOperands},
+	{Name: "unshare", Style: program.First, Parse: sudo},
+	{Name: "watch", Style: program.First, Options: "n|interval=v q=v x|exec", Parse: watch},
+	{Name: "xargs", Style: program.First,
+		Options: "a|arg-file=v d|delimiter=v E=v I|replace=v i=? L|max-lines=v n|max-args=v P|max-procs=v s|max-chars=v " +
+			"process-slot-var=v 0|null r|no-run-if-empty t p", Parse: xargs},
+	{Name: "zsh", Parse: shell},
+}

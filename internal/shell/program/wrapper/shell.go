@@ -1,0 +1,92 @@
+package wrapper
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// shell is sh, bash and their like: it runs a script, a text after -c, or what comes to standard input.
+func shell(c *program.Call, args []program.Word) {
+	o, rest := shellOptions(c, args)
+	if o.interactive && !o.command {
+		c.Does |= effect.InlineCode
+	}
+	switch {
+	case o.command && len(rest) > 0:
+		ok, fail := c.OK, c.Fail
+		if len(rest) > 1 {
+			c.State = c.State.With("0", rest[1])
+		}
+		c.RunText(rest[0], append([]program.Word{}, rest[min(2, len(rest)):]...))
+		c.OK, c.Fail = ok, fail // it was a shell of its own
+	case len(rest) > 0 && o.check:
+		c.File(policy.Read, rest[0])
+		c.Finish()
+	case len(rest) > 0 && !o.stdin && !o.command:
+		c.RunFile(rest[0])
+		c.Guess(rest[1:])
+		c.Finish()
+	default:
+		shellInput(c)
+	}
+}
+
+// options are those of a shell that matter.
+type options struct {
+	command     bool // -c: the first operand is a command line
+	stdin       bool // -s
+	interactive bool // -i
+	check       bool // -n: it only parses
+}
+
+// shellOptions reads the options of a shell. It returns the operands behind them.
+func shellOptions(c *program.Call, args []program.Word) (o options, rest []program.Word) {
+	for i := 0; i < len(args); i++ {
+		t := args[i]
+		switch {
+		case t.Text == "-" || t.Text == "--":
+			return o, args[i+1:]
+		case len(t.Text) < 2, t.Text[0] != '-' && t.Text[0] != '+':
+			return o, args[i:]
+		case strings.HasPrefix(t.Text, "--"):
+			if (t.Text == "--rcfile" || t.Text == "--init-file") && i+1 < len(args) {
+				i++
+				c.Role('x', args[i])
+			}
+			continue
+		}
+		o.command = o.command || t.Text[0] == '-' && strings.Contains(t.Text, "c")
+		o.stdin = o.stdin || strings.Contains(t.Text, "s")
+		o.interactive = o.interactive || strings.Contains(t.Text, "i")
+		o.check = o.check || t.Text == "-n"
+		if strings.HasSuffix(t.Text, "o") || strings.HasSuffix(t.Text, "O") {
+			i++
+		}
+	}
+	return o, nil
+}
+
+// shellInput runs what comes to standard input as a script.
+func shellInput(c *program.Call) {
+	text, ok := program.Word{}, false
+	switch {
+	case c.Input.Document != nil:
+		text, ok = *c.Input.Document, !c.Input.Document.Unknown
+	case c.Input.Output != nil:
+		text, ok = c.Input.Output()
+	}
+	if !ok {
+		c.RunInput()
+		c.Finish()
+		return
+	}
+	before := len(c.Walk.Parts)
+	c.Shell.Script(text.Text, c.Inside(), program.Input{})
+	if len(c.Walk.Parts) > before {
+		c.Does &^= effect.Execute
+	}
+	c.FinishIfAny()
+}
