@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/model/fake/faketest"
 )
 
 // insideVar marks the copy of a test that runs without a network.
@@ -27,7 +28,7 @@ const insideVar = "MYC_E2E_INSIDE"
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVar) != "" {
-		if err := fake.LoopbackUp(); err != nil {
+		if err := faketest.LoopbackUp(); err != nil {
 			t.Fatal(err)
 		}
 		return true
@@ -37,7 +38,7 @@ func withoutNetwork(t *testing.T) bool {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
-	fake.NoNetwork(cmd)
+	faketest.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()
 	t.Logf("without a network:\n%s", out)
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
@@ -49,7 +50,7 @@ func withoutNetwork(t *testing.T) bool {
 // claude finds Claude Code, or skips.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := fake.Find("../..", "claude")
+	path, err := faketest.Find("../..", "claude")
 	needed(t, err, "Claude Code")
 	return path
 }

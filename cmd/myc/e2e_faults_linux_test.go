@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/model/fake/faketest"
 	"mycelium/internal/node/api"
 )
 
@@ -33,7 +34,7 @@ type agentDoor struct {
 	http bool
 }
 
-var agentDoors = []agentDoor{{"2.1.197", fake.Find, false}, {"newest", fake.FindNewest, false}, {"newest over HTTP", fake.FindNewest, true}}
+var agentDoors = []agentDoor{{"2.1.197", faketest.Find, false}, {"newest", faketest.FindNewest, false}, {"newest over HTTP", faketest.FindNewest, true}}
 
 // agentFault is a fault that a real agent meets at its write. during is called while it runs.
 type agentFault struct {

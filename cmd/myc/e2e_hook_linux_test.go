@@ -15,12 +15,13 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/model/fake/faketest"
 )
 
 // realAgent finds a real agent, or skips.
 func realAgent(t *testing.T, name string) string {
 	t.Helper()
-	path, err := fake.Find("../..", name)
+	path, err := faketest.Find("../..", name)
 	needed(t, err, name)
 	return path
 }

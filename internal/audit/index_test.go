@@ -359,3 +359,14 @@ func FuzzScanner(f *testing.F) {
 		}
 	})
 }
+
+// argsOf are the raw arguments in a line; nil: none.
+func argsOf(raw []byte) (args []byte) {
+	members(raw, func(name, value []byte) bool {
+		if string(name) == "args" {
+			args = value
+		}
+		return args == nil
+	})
+	return args
+}

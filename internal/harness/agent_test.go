@@ -143,8 +143,8 @@ func TestOthersAgree(t *testing.T) {
 	for _, tool := range claude.tools {
 		aliases = append(aliases, [2]string{tool.native, tool.tool})
 	}
-	if !slices.Equal(aliases, policy.AgentAliases()) {
-		t.Errorf("the policy's other names of tools are %v, Claude Code's %v", policy.AgentAliases(), aliases)
+	if !slices.Equal(aliases, policy.AgentAliases[:]) {
+		t.Errorf("the policy's other names of tools are %v, Claude Code's %v", policy.AgentAliases[:], aliases)
 	}
 	if own != policy.AgentServer {
 		t.Errorf("own tools stand under %q here, and under %q in the policy", own, policy.AgentServer)

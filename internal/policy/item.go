@@ -127,18 +127,15 @@ var agentTools = [...]string{
 	"WebSearch", "Write",
 }
 
-// agentAliases are other names that Claude Code gives, or gave, to the same tools.
-var agentAliases = [...][2]string{{"Agent", "Task"}, {"KillBash", "KillShell"}}
+// AgentAliases are pairs: another name that Claude Code gives, or gave, to a tool, and the name of the tool here. It is a constant table.
+var AgentAliases = [...][2]string{{"Agent", "Task"}, {"KillBash", "KillShell"}}
 
 // AgentTools are the names of agents' own tools, sorted.
 func AgentTools() []string { return slices.Clone(agentTools[:]) }
 
-// AgentAliases are pairs: another name of a tool, and its name here.
-func AgentAliases() [][2]string { return slices.Clone(agentAliases[:]) }
-
 // AgentTool is the one name of an agent's own tool, and whether the list of common tools has it. An unknown name is returned as it is.
 func AgentTool(name string) (canonical string, known bool) {
-	for _, a := range agentAliases {
+	for _, a := range AgentAliases {
 		if a[0] == name {
 			return a[1], true
 		}

@@ -10,7 +10,7 @@ func TestAgentTools(t *testing.T) {
 	if !slices.IsSorted(AgentTools()) {
 		t.Error("the table is not sorted")
 	}
-	for _, a := range AgentAliases() {
+	for _, a := range AgentAliases {
 		got, known := AgentTool(a[0])
 		if _, own := AgentTool(a[1]); got != a[1] || !known || !own || slices.Contains(AgentTools(), a[0]) {
 			t.Errorf("%s is %s (%v)", a[0], got, known)

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/model/fake/faketest"
 )
 
 // insideVar marks the copy of this test that runs without a network.
@@ -26,7 +27,7 @@ const insideVar = "MODELTEST_INSIDE"
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVar) != "" {
-		if err := LoopbackUp(); err != nil {
+		if err := faketest.LoopbackUp(); err != nil {
 			t.Fatal(err)
 		}
 		if c, err := net.DialTimeout("tcp", "192.0.2.1:443", time.Second); err == nil {
@@ -37,7 +38,7 @@ func withoutNetwork(t *testing.T) bool {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
-	NoNetwork(cmd)
+	faketest.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()
 	t.Logf("without a network:\n%s", out)
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
@@ -49,7 +50,7 @@ func withoutNetwork(t *testing.T) bool {
 // claude finds Claude Code, or skips.
 func claude(t *testing.T) string {
 	t.Helper()
-	path, err := Find("../../..", "claude")
+	path, err := faketest.Find("../../..", "claude")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)

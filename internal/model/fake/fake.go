@@ -19,6 +19,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Key is the API key that agents are given. It opens nothing.
+const Key = "sk-dummy-test-0123456789abcdef"
+
 // maxBody bounds one request, in bytes; the real API takes 32 MB.
 const maxBody = 64 << 20
 

@@ -20,7 +20,7 @@ func FuzzCases(f *testing.F) {
 
 // TestCasesKnowTheOtherNamesOfTools: a case about Agent is about the tool Task.
 func TestCasesKnowTheOtherNamesOfTools(t *testing.T) {
-	for _, a := range policy.AgentAliases() {
+	for _, a := range policy.AgentAliases {
 		for _, written := range []string{a[0], policy.AgentServer + "__" + a[0]} {
 			if it := caseItem(written); it.Name != a[1] {
 				t.Errorf("a case about %s is about %v", written, it)

@@ -1,4 +1,5 @@
-package fake
+// Package faketest finds the real agents that tests run against the scripted model, and keeps them off the network.
+package faketest
 
 import (
 	"fmt"
@@ -6,9 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 )
-
-// Key is the API key that agents are given. It opens nothing.
-const Key = "sk-dummy-test-0123456789abcdef"
 
 // Find returns the program to test with: the one that MYCELIUM_TEST_NAME names (MYCELIUM_TEST_CODEX …), else the one that `make test`
 // installs in the repository.
