@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // badModes are the ways in which test/hostile misbehaves.
@@ -93,7 +93,7 @@ func (f *front) storm(ctx context.Context, callers, others int, d time.Duration)
 			for n := i; time.Now().Before(until) && failed.Load() == nil; n++ {
 				tool := badModes[n%len(badModes)] + "__echo"
 				answer, err := f.post(ctx, f.token, "tools/call", tool, `"name":"`+tool+`","arguments":{"text":"x"}`)
-				if err == nil && rpc.Member(answer, "result") == nil && rpc.Member(answer, "error") == nil {
+				if err == nil && rawjson.Member(answer, "result") == nil && rawjson.Member(answer, "error") == nil {
 					err = fmt.Errorf("%s: %.200s", tool, answer)
 				}
 				if err != nil {

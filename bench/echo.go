@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -85,8 +86,8 @@ func answer(line []byte) []byte {
 
 // text is what is echoed: the text, as often as the call says.
 func text(params []byte) []byte {
-	t := rpc.Path(params, "arguments", "text")
-	times, err := strconv.Atoi(string(rpc.Path(params, "arguments", "times")))
+	t := rawjson.Path(params, "arguments", "text")
+	times, err := strconv.Atoi(string(rawjson.Path(params, "arguments", "times")))
 	if err != nil || times < 2 || times > 1000 || len(t) < 2 {
 		return t
 	}

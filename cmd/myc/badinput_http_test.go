@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // httpTalk sends requests over one connection, written by hand, because what is bad about them is what a library would mend.
@@ -117,7 +117,7 @@ func (h *httpTalk) do(method, target string, changes []string, body string, chun
 	text := strings.TrimSpace(string(data))
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		for line := range strings.Lines(text) {
-			if d, ok := strings.CutPrefix(strings.TrimSpace(line), "data: "); ok && rpc.Member([]byte(d), "method") == nil {
+			if d, ok := strings.CutPrefix(strings.TrimSpace(line), "data: "); ok && rawjson.Member([]byte(d), "method") == nil {
 				text = d
 			}
 		}

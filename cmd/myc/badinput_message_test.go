@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // The surfaces of a message: a client on lines and one over HTTP, each in both eras. The client is a guest that may become a
@@ -188,7 +188,7 @@ func (l *lineTalk) next() string {
 		if err != nil {
 			l.t.Fatalf("the client hears nothing any more: %v", err)
 		}
-		if line = bytes.TrimSpace(line); rpc.Member(line, "method") == nil {
+		if line = bytes.TrimSpace(line); rawjson.Member(line, "method") == nil {
 			return string(line)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // valueSurface puts a value where a surface takes one, and returns the answer in one line.
@@ -84,7 +84,7 @@ func valueSurfaces(w *badWorld, subject string) ([]string, map[string]valueSurfa
 	return order, surfaces, still
 }
 
-func quoted(v string) string { return string(rpc.Quote(v)) }
+func quoted(v string) string { return string(rawjson.Quote(v)) }
 
 // mcpName is the header that a modern call needs. What a header cannot carry is encoded (SEP-2243).
 func mcpName(v, params string) string {
@@ -126,7 +126,7 @@ func playValues(t *testing.T, tab *badTable) {
 			rest, want := row.splitAnswers(order)
 			_, text, ok := directive(rest, "value")
 			raw := []byte(expandBad(t, text, w.vars))
-			value, isText := rpc.Text(raw)
+			value, isText := rawjson.Text(raw)
 			if !ok || !isText {
 				t.Fatalf("a row needs a value: %s", raw)
 			}

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -196,7 +197,7 @@ func (k *caller) end(ctx context.Context) error {
 // answer to another call.
 func (c *chaos) answered(mode, text string, line []byte) error {
 	c.calls.Add(1)
-	said, ok := rpc.Text(rpc.Path(line, "result", "content", "0", "text"))
+	said, ok := rawjson.Text(rawjson.Path(line, "result", "content", "0", "text"))
 	if !ok {
 		said, ok = firstText(line)
 	}
@@ -204,11 +205,11 @@ func (c *chaos) answered(mode, text string, line []byte) error {
 	case ok && (said == text || mode == "huge" && strings.HasPrefix(said, text+"xxxx")):
 		c.right.Add(1)
 		return nil
-	case ok && string(rpc.Path(line, "result", "isError")) != "true":
+	case ok && string(rawjson.Path(line, "result", "isError")) != "true":
 		return fmt.Errorf("%s: asked for %q, was answered %.300q", mode, text, said)
 	case mode == "healthy":
 		return fmt.Errorf("the healthy server's call failed: %.300s", line)
-	case !ok && rpc.Member(line, "error") == nil:
+	case !ok && rawjson.Member(line, "error") == nil:
 		return fmt.Errorf("%s: neither a result nor an error: %.300s", mode, line)
 	}
 	c.failed.Add(1)
@@ -217,7 +218,7 @@ func (c *chaos) answered(mode, text string, line []byte) error {
 
 // firstText is the text of a result's first block.
 func firstText(line []byte) (string, bool) {
-	content := rpc.Path(line, "result", "content")
+	content := rawjson.Path(line, "result", "content")
 	if len(content) < 2 {
 		return "", false
 	}
@@ -226,7 +227,7 @@ func firstText(line []byte) (string, bool) {
 	if i < 0 || j < i {
 		return "", false
 	}
-	return rpc.Text(rpc.Member(content[i:j+1], "text"))
+	return rawjson.Text(rawjson.Member(content[i:j+1], "text"))
 }
 
 // step is one request of a client: a call of the healthy server, a call of another, or a list.
@@ -358,7 +359,7 @@ func openSession(ctx context.Context, paths daemon.Paths) error {
 		return err
 	}
 	line, err := rpc.NewLines(conn, 0).Next()
-	if err == nil && rpc.Member(line, "result") == nil {
+	if err == nil && rawjson.Member(line, "result") == nil {
 		err = fmt.Errorf("initialize: %s", line)
 	}
 	return err
@@ -431,7 +432,7 @@ func TestChaos(t *testing.T) {
 		w := startWire(t, c.command("mcp", "--role", "guest")).hello("2025-11-25")
 		all.Go(func() {
 			c.talk(until, w)
-			if i := slices.IndexFunc(w.seen, func(line string) bool { return rpc.Member([]byte(line), "method") == nil }); i >= 0 {
+			if i := slices.IndexFunc(w.seen, func(line string) bool { return rawjson.Member([]byte(line), "method") == nil }); i >= 0 {
 				t.Errorf("an answer that nobody waits for: %.300s", w.seen[i])
 			}
 			if err := w.close(); err != nil {

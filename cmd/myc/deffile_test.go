@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -46,7 +47,7 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 		if _, err := os.Stat(file + ".skills"); err == nil {
 			ext = `,"extensions":{"io.modelcontextprotocol/skills":{}}`
 		}
-		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{}` + ext + `},"serverInfo":{"name":"deffile","version":"1"},"instructions":` + string(rpc.Quote(string(said))) + `}`
+		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{}` + ext + `},"serverInfo":{"name":"deffile","version":"1"},"instructions":` + string(rawjson.Quote(string(said))) + `}`
 	case "tools/list":
 		return list("tools", file)
 	case "prompts/list":
@@ -58,16 +59,16 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 	case "skills/list":
 		return list("skills", file+".skills")
 	case "resources/read":
-		uri, _ := rpc.Text(rpc.Member(m.Params, "uri"))
+		uri := rawjson.TextAt(m.Params, "uri")
 		b, err := os.ReadFile(file + ".files/" + filepath.Base(filepath.Dir(uri)) + "-" + filepath.Base(uri))
 		if err != nil {
 			return `"error":{"code":-32002,"message":"Resource not found"}`
 		}
-		return `"result":{"contents":[{"uri":` + string(rpc.Quote(uri)) + `,"text":` + string(rpc.Quote(string(b))) + `}]}`
+		return `"result":{"contents":[{"uri":` + string(rawjson.Quote(uri)) + `,"text":` + string(rawjson.Quote(string(b))) + `}]}`
 	case "prompts/get":
 		return `"result":{"messages":[]}`
 	case "tools/call":
-		name, _ := rpc.Text(rpc.Member(m.Params, "name"))
+		name := rawjson.TextAt(m.Params, "name")
 		if name == "input" {
 			return `"result":{"resultType":"input_required","inputRequests":{},"requestState":"s"}`
 		}
@@ -77,13 +78,13 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 				err = os.WriteFile(file, b, 0o600)
 			}
 			if err != nil {
-				return `"error":{"code":-32603,"message":` + string(rpc.Quote(err.Error())) + `}`
+				return `"error":{"code":-32603,"message":` + string(rawjson.Quote(err.Error())) + `}`
 			}
 		}
 		if name == "rewrite" || name == "changed" {
 			fmt.Fprintln(out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		}
-		return `"result":{"content":[{"type":"text","text":` + string(rpc.Quote("called "+name)) + `}]}`
+		return `"result":{"content":[{"type":"text","text":` + string(rawjson.Quote("called "+name)) + `}]}`
 	}
 	return `"error":{"code":-32601,"message":"Method not found"}`
 }

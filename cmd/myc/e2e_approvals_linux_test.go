@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // asking is a project whose policy asks about lists of folders.
@@ -313,10 +313,10 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
 		id := old.request("tools/call", `{`+list+`}`)
 		question := old.until("elicitation/create")
-		if text, _ := rpc.Text(rpc.Path(question, "params", "message")); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
+		if text := rawjson.TextAt(question, "params", "message"); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
 			t.Errorf("the form says %q", text)
 		}
-		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rpc.Member(question, "id"), answer))
+		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rawjson.Member(question, "id"), answer))
 		if got := old.await(id); !strings.Contains(string(got), says) {
 			t.Errorf("%s: %s", answer, got)
 		}
@@ -333,7 +333,7 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 	modern := startWire(t, p.command("mcp"))
 	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
 		first := modern.await(modern.request("tools/call", `{`+list+`,`+meta+`}`))
-		state, asked := rpc.Path(first, "result", "requestState"), rpc.Path(first, "result", "inputRequests")
+		state, asked := rawjson.Path(first, "result", "requestState"), rawjson.Path(first, "result", "inputRequests")
 		var requests map[string]jsontext.Value
 		if err := json.Unmarshal(asked, &requests); err != nil || len(requests) != 1 || state == nil {
 			t.Fatalf("%s: %v", first, err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // npm's reference server asks the client of a call, through the gateway: a form, a page, a model.
@@ -31,7 +31,7 @@ allowedTools: [every__trigger-elicitation-request, every__trigger-url-elicitatio
 	} {
 		id := w.request("tools/call", fmt.Sprintf(`{"name":"every__%s","arguments":%s}`, c.tool, c.args))
 		question := w.until(c.method)
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, rpc.Member(question, "id"), c.answer))
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, rawjson.Member(question, "id"), c.answer))
 		if got := w.await(id); !bytes.Contains(got, []byte(c.says)) {
 			t.Errorf("%s: %s", c.tool, got)
 		}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // interruptedAnswer is what a client hears of a call that was on its way when the daemon died.
@@ -39,7 +39,7 @@ func TestStdioClientSurvivesTheDaemon(t *testing.T) {
 		if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if got := rpc.Member(w.await(slow), "error"); string(got) != interruptedAnswer {
+		if got := rawjson.Member(w.await(slow), "error"); string(got) != interruptedAnswer {
 			t.Errorf("the call on its way is answered %s", got)
 		}
 		w.seen = slices.DeleteFunc(w.seen, func(line string) bool { return !is(line, "notifications/tools/list_changed") })
@@ -87,12 +87,12 @@ func TestStdioClientSurvivesTheDaemon(t *testing.T) {
 func sessionOf(w *wire) string {
 	w.t.Helper()
 	got := w.ask("tools/call", `{"name":"mycelium-router__get_context","arguments":{}}`)
-	id, _ := rpc.Text(rpc.Path(got, "structuredContent", "session"))
-	role, _ := rpc.Text(rpc.Path(got, "structuredContent", "role"))
+	id := rawjson.TextAt(got, "structuredContent", "session")
+	role := rawjson.TextAt(got, "structuredContent", "role")
 	if id == "" || role != "developer" {
 		w.t.Fatalf("get_context: %s", got)
 	}
-	return id + " " + role + " " + string(rpc.Path(got, "structuredContent", "activeSkills"))
+	return id + " " + role + " " + string(rawjson.Path(got, "structuredContent", "activeSkills"))
 }
 
 // Two clients under one daemon: a role switch of one is told to that one only, and changes nothing for the other.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // deaths opens processes, so that the end of each can be waited for whatever happens to its pid.
@@ -112,10 +112,10 @@ func TestKilledDaemonOverHTTP(t *testing.T) {
 	ask := func(method, params, name string) []byte {
 		t.Helper()
 		line, _, err := k.post(p.ctx, method, params, name)
-		if err != nil || rpc.Member(line, "result") == nil {
+		if err != nil || rawjson.Member(line, "result") == nil {
 			t.Fatalf("%s: %v: %s", method, err, line)
 		}
-		return rpc.Member(line, "result")
+		return rawjson.Member(line, "result")
 	}
 	ask("tools/call", `{"name":"mycelium-router__set_role","arguments":{"role_id":"developer"}}`, "mycelium-router__set_role")
 	skills := p.command()

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // elements are the raw values of a JSON array.
@@ -113,13 +113,13 @@ func sameDefinitions(t *testing.T, w *wire, direct map[string]*wire) {
 	t.Helper()
 	own := map[string][]byte{}
 	for server, d := range direct {
-		for _, def := range elements(t, rpc.Member(d.ask("tools/list", `{}`), "tools")) {
-			name, _ := rpc.Text(rpc.Member(def, "name"))
-			own[server+"__"+name] = rpc.Set(def, "name", rpc.Quote(server+"__"+name))
+		for _, def := range elements(t, rawjson.Member(d.ask("tools/list", `{}`), "tools")) {
+			name := rawjson.TextAt(def, "name")
+			own[server+"__"+name] = rawjson.Set(def, "name", rawjson.Quote(server+"__"+name))
 		}
 	}
-	for _, def := range elements(t, rpc.Member(w.ask("tools/list", `{}`), "tools")) {
-		name, _ := rpc.Text(rpc.Member(def, "name"))
+	for _, def := range elements(t, rawjson.Member(w.ask("tools/list", `{}`), "tools")) {
+		name := rawjson.TextAt(def, "name")
 		if want, ok := own[name]; ok && !bytes.Equal(def, want) {
 			t.Errorf("definition of %s\n got %s\nwant %s", name, def, want)
 		}
@@ -192,7 +192,7 @@ func TestNoticesOfARealServer(t *testing.T) {
 	w.ask("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":0.2,"steps":4},"_meta":{"progressToken":"東京-1"}}`)
 	for i := range 4 {
 		want := fmt.Sprintf(`{"progress":%d,"total":4,"progressToken":"東京-1"}`, i+1)
-		if got := rpc.Member(w.until("notifications/progress"), "params"); string(got) != want {
+		if got := rawjson.Member(w.until("notifications/progress"), "params"); string(got) != want {
 			t.Errorf("progress %s, want %s", got, want)
 		}
 	}
@@ -323,9 +323,9 @@ func TestRealServerNamesNoHiddenTool(t *testing.T) {
 	direct := startWire(t, exec.Command(node, fs, filepath.Join(p.dir, "data"))).hello("2025-11-25")
 	own := map[string][]byte{}
 	var names []string
-	for _, def := range elements(t, rpc.Member(direct.ask("tools/list", `{}`), "tools")) {
-		name, _ := rpc.Text(rpc.Member(def, "name"))
-		own[name] = rpc.Set(def, "name", rpc.Quote("fs__"+name))
+	for _, def := range elements(t, rawjson.Member(direct.ask("tools/list", `{}`), "tools")) {
+		name := rawjson.TextAt(def, "name")
+		own[name] = rawjson.Set(def, "name", rawjson.Quote("fs__"+name))
 		names = append(names, name)
 	}
 	if !bytes.Contains(own["read_file"], []byte("read_text_file")) {
@@ -333,8 +333,8 @@ func TestRealServerNamesNoHiddenTool(t *testing.T) {
 	}
 	w := startWire(t, p.command("mcp")).hello("2025-11-25")
 	seen := 0
-	for _, def := range elements(t, rpc.Member(w.ask("tools/list", `{}`), "tools")) {
-		name, _ := rpc.Text(rpc.Member(def, "name"))
+	for _, def := range elements(t, rawjson.Member(w.ask("tools/list", `{}`), "tools")) {
+		name := rawjson.TextAt(def, "name")
 		if name != "fs__read_file" {
 			continue
 		}
@@ -349,8 +349,8 @@ func TestRealServerNamesNoHiddenTool(t *testing.T) {
 		}
 	}
 	whole := startWire(t, p.command("mcp", "--role", "developer")).hello("2025-11-25")
-	for _, def := range elements(t, rpc.Member(whole.ask("tools/list", `{}`), "tools")) {
-		name, _ := rpc.Text(rpc.Member(def, "name"))
+	for _, def := range elements(t, rawjson.Member(whole.ask("tools/list", `{}`), "tools")) {
+		name := rawjson.TextAt(def, "name")
 		if bare, ok := strings.CutPrefix(name, "fs__"); ok {
 			seen++
 			if !bytes.Equal(def, own[bare]) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // wire is a client that writes lines and reads lines: it sees the very bytes that a server sends.
@@ -133,7 +133,7 @@ func (w *wire) await(id string) []byte {
 	w.t.Helper()
 	for {
 		line := w.next()
-		if rpc.Member(line, "method") == nil && string(rpc.Member(line, "id")) == id {
+		if rawjson.Member(line, "method") == nil && string(rawjson.Member(line, "id")) == id {
 			return line
 		}
 		w.seen = append(w.seen, string(line))
@@ -155,7 +155,7 @@ func (w *wire) until(method string) []byte {
 }
 
 func is(line, method string) bool {
-	got, ok := rpc.Text(rpc.Member([]byte(line), "method"))
+	got, ok := rawjson.Text(rawjson.Member([]byte(line), "method"))
 	return ok && got == method
 }
 
@@ -163,7 +163,7 @@ func is(line, method string) bool {
 func (w *wire) ask(method, params string) []byte {
 	w.t.Helper()
 	line := w.await(w.request(method, params))
-	result := rpc.Member(line, "result")
+	result := rawjson.Member(line, "result")
 	if result == nil {
 		w.t.Fatalf("%s %s: %s", method, params, line)
 	}
@@ -174,7 +174,7 @@ func (w *wire) ask(method, params string) []byte {
 func (w *wire) refused(method, params string) string {
 	w.t.Helper()
 	line := w.await(w.request(method, params))
-	e := rpc.Member(line, "error")
+	e := rawjson.Member(line, "error")
 	if e == nil {
 		w.t.Fatalf("%s %s is answered: %s", method, params, line)
 	}
@@ -196,8 +196,8 @@ func (w *wire) hello(version string) *wire {
 func (w *wire) names(method, list, key string) []string {
 	w.t.Helper()
 	var out []string
-	for _, entry := range elements(w.t, rpc.Member(w.ask(method, `{}`), list)) {
-		name, ok := rpc.Text(rpc.Member(entry, key))
+	for _, entry := range elements(w.t, rawjson.Member(w.ask(method, `{}`), list)) {
+		name, ok := rawjson.Text(rawjson.Member(entry, key))
 		if !ok {
 			w.t.Fatalf("%s: an entry without %s: %s", method, key, entry)
 		}

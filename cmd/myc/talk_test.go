@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // converse sends requests one after the other and returns the answers. Notifications that come in between are kept too, so
@@ -18,7 +18,7 @@ func converse(w io.Writer, r io.Reader, requests []string) ([]string, error) {
 		if _, err := io.WriteString(w, req+"\n"); err != nil {
 			return got, fmt.Errorf("send: %w", err)
 		}
-		id := rpc.Member([]byte(req), "id")
+		id := rawjson.Member([]byte(req), "id")
 		if id == nil {
 			continue // a notification has no answer
 		}
@@ -29,7 +29,7 @@ func converse(w io.Writer, r io.Reader, requests []string) ([]string, error) {
 			}
 			line = bytes.TrimSpace(line)
 			got = append(got, string(line))
-			if bytes.Equal(rpc.Member(line, "id"), id) && rpc.Member(line, "method") == nil {
+			if bytes.Equal(rawjson.Member(line, "id"), id) && rawjson.Member(line, "method") == nil {
 				break
 			}
 		}

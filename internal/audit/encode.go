@@ -12,6 +12,7 @@ import (
 
 	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -25,7 +26,7 @@ import (
 func appendBody(dst []byte, l *Line, more []string) []byte {
 	r := &l.Record
 	dst = append(dst, `"id":`...)
-	dst = appendString(dst, text.Truncate(r.ID, maxName))
+	dst = rawjson.AppendQuote(dst, text.Truncate(r.ID, maxName))
 	dst = appendMember(dst, "kind", string(r.Kind), maxName)
 	dst = append(dst, `,"time":"`...)
 	dst = r.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
@@ -76,7 +77,7 @@ func appendMember(dst []byte, name, value string, most int) []byte {
 	dst = append(dst, `,"`...)
 	dst = append(dst, name...)
 	dst = append(dst, `":`...)
-	return appendString(dst, text.Truncate(value, most))
+	return rawjson.AppendQuote(dst, text.Truncate(value, most))
 }
 
 func appendNames(dst []byte, name string, values []string) []byte {
@@ -88,7 +89,7 @@ func appendNames(dst []byte, name string, values []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, text.Truncate(v, maxName))
+		dst = rawjson.AppendQuote(dst, text.Truncate(v, maxName))
 	}
 	return append(dst, ']')
 }
@@ -100,20 +101,20 @@ func appendArgs(dst, raw []byte, more []string) []byte {
 	if len(raw) == 0 {
 		return dst
 	}
-	readable := jsontext.Value(raw).IsValid()
-	if !readable && !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)) {
+	readable := rawjson.Valid(raw)
+	if !readable && !rawjson.WellFormed(raw) {
 		return appendMember(dst, "args", validText(string(Redact(raw, more))), maxArgs)
 	}
 	dst = append(dst, `,"args":`...)
 	start := len(dst)
-	dst = appendRedacted(dst, raw, more)
+	dst = appendRedacted(dst, raw, moreWords(more), true)
 	if n := len(dst) - start; !readable || n > maxArgs {
 		v := string(dst[start:])
 		sum := sha256.Sum256(dst[start:])
 		dst = append(dst[:start], `{"truncated":true,"bytes":`...)
 		dst = strconv.AppendInt(dst, int64(n), 10)
 		dst = append(dst, `,"sha256":"`+hexOf(sum[:])+`","head":`...)
-		dst = append(appendString(dst, text.Truncate(v, maxArgs)), '}')
+		dst = append(rawjson.AppendQuote(dst, text.Truncate(v, maxArgs)), '}')
 	}
 	return dst
 }
@@ -193,7 +194,7 @@ func appendTexts(dst []byte, name string, texts []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, credential.Mask(s))
+		dst = rawjson.AppendQuote(dst, credential.Mask(s))
 	}
 	return append(dst, ']')
 }

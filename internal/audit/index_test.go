@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/store"
 )
 
@@ -350,22 +351,11 @@ func FuzzScanner(f *testing.F) {
 		if diff := cmp.Diff(want.Record, got.Record); diff != "" || want.Seq != got.Seq || want.Mac != got.Mac {
 			t.Errorf("%s: %s", raw, diff)
 		}
-		if args := argsOf(raw); len(args) > 0 {
+		if args := rawjson.Member(raw, "args"); len(args) > 0 {
 			full, _ := decode(raw)
 			if diff := cmp.Diff(string(full.Args), string(args)); diff != "" {
 				t.Errorf("%s: %s", raw, diff)
 			}
 		}
 	})
-}
-
-// argsOf are the raw arguments in a line; nil: none.
-func argsOf(raw []byte) (args []byte) {
-	members(raw, func(name, value []byte) bool {
-		if string(name) == "args" {
-			args = value
-		}
-		return args == nil
-	})
-	return args
 }

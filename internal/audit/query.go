@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // Entry is one call in the shape of `myc audit query --json`: its decision joined with its outcome.
@@ -179,19 +181,9 @@ func (l *places) args(id string, segment int, end int64, length int) ([]byte, er
 	if _, err := l.file.ReadAt(raw, end-int64(length)); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the arguments of a call: %w", err)
 	}
-	var same bool
-	var args []byte
-	members(raw[:length-1], func(name, value []byte) bool {
-		switch string(name) {
-		case "id":
-			known, ok := unquoted(value)
-			same = ok && known == id
-		case "args":
-			args = value
-		}
-		return args == nil
-	})
-	if !same || !jsontext.Value(args).IsValid() { // the line is another one now: verify tells of it
+	line := raw[:length-1]
+	args := rawjson.Member(line, "args")
+	if rawjson.TextAt(line, "id") != id || !rawjson.Valid(args) { // the line is another one now: verify tells of it
 		return nil, nil
 	}
 	return args, nil

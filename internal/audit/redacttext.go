@@ -3,9 +3,8 @@ package audit
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"mycelium/internal/credential"
+	"mycelium/internal/rawjson"
 )
 
 // Secrets finds secrets in what servers answer, by the rules of [Redact] and the log's own further words.
@@ -25,10 +24,8 @@ func (s Secrets) Key(key string) bool {
 // and with a digit: the rest is prose and program text).
 func (s Secrets) Text(text string) string {
 	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
-		if raw := jsontext.Value(text); raw.IsValid(jsontext.AllowDuplicateNames(true)) {
-			r := redactor{in: raw, out: make([]byte, 0, len(raw)+16), more: s.more}
-			r.value()
-			return string(append(r.out, r.in[r.at:]...))
+		if raw := []byte(text); rawjson.WellFormed(raw) {
+			return string(appendRedacted(nil, raw, s.more, false))
 		}
 	}
 	text = credential.Mask(text)

@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 func scopeOf(principal string) policy.Scope {
@@ -80,13 +80,13 @@ func TestServersAskDuringACall(t *testing.T) {
 func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer mcpclient.Peer) string {
 	t.Helper()
 	raw := []byte(result)
-	question := rpc.Path(raw, "inputRequests", "q")
-	if string(rpc.Member(raw, "resultType")) != `"input_required"` || question == nil {
+	question := rawjson.Path(raw, "inputRequests", "q")
+	if string(rawjson.Member(raw, "resultType")) != `"input_required"` || question == nil {
 		t.Fatalf("%s: result %s", name, result)
 	}
-	method, _ := rpc.Text(rpc.Member(question, "method"))
-	answer, _, _ := peer.Ask(ctx, method, rpc.Member(question, "params"))
-	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer, rpc.Member(raw, "requestState"))
+	method := rawjson.TextAt(question, "method")
+	answer, _, _ := peer.Ask(ctx, method, rawjson.Member(question, "params"))
+	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer, rawjson.Member(raw, "requestState"))
 	second, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(params), peer)
 	if err != nil || rpcErr != nil {
 		t.Fatalf("%s: %s, %v", name, rpcErr, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // Duration is a time.Duration that is written as "30s". A bare number is milliseconds, as in .mcp.json.
@@ -29,7 +29,7 @@ func (d *Duration) UnmarshalYAML(b []byte) error {
 func (d *Duration) UnmarshalJSON(b []byte) error {
 	s := strings.TrimSpace(string(b))
 	if strings.HasPrefix(s, `"`) {
-		text, ok := rpc.Text([]byte(s))
+		text, ok := rawjson.Text([]byte(s))
 		if !ok {
 			return errors.New("duration: not a JSON string or number")
 		}

@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -222,7 +223,7 @@ func TestHTTPHeadersOfANewDefinition(t *testing.T) {
 		t.Errorf("%s %s %v", result, rpcErr, err)
 	}
 	// A mistake that no definition mends is the answer.
-	if _, rpcErr, err := call("y"); err != nil || string(rpc.Member(rpcErr, "code")) != strconv.Itoa(rpc.CodeHeaderMismatch) || f.called() != 4 {
+	if _, rpcErr, err := call("y"); err != nil || string(rawjson.Member(rpcErr, "code")) != strconv.Itoa(rpc.CodeHeaderMismatch) || f.called() != 4 {
 		t.Errorf("%s %v after %d calls", rpcErr, err, f.called())
 	}
 }

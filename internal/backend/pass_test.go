@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -84,7 +85,7 @@ func TestLogLevels(t *testing.T) {
 			}
 			var got []string
 			for _, n := range peer.Notices() {
-				level, _ := rpc.Text(rpc.Member([]byte(strings.TrimPrefix(n, "notifications/message")), "level"))
+				level := rawjson.TextAt([]byte(strings.TrimPrefix(n, "notifications/message")), "level")
 				got = append(got, level)
 			}
 			if strings.Join(got, " ") != c.want {

@@ -18,7 +18,7 @@ import (
 	"mycelium/internal/backend/serverlog"
 	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/secret"
 	"mycelium/internal/text"
 )
@@ -97,7 +97,7 @@ func New(servers []Server, o Options) (*Pool, error) {
 	}
 	p := &Pool{
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
-		client: []byte(`{"name":"mycelium","version":` + string(rpc.Quote(o.Version)) + `}`),
+		client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
 		vars:   environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
 		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}

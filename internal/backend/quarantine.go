@@ -7,7 +7,7 @@ import (
 
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // applyPins takes what is in quarantine out of the definitions. live reports that the server itself sent the listing just now. The lock
@@ -55,7 +55,7 @@ func (e *entry) heldError(method string, params []byte) error {
 	default:
 		return nil
 	}
-	name, _ := rpc.Text(rpc.Member(params, key))
+	name := rawjson.TextAt(params, key)
 	if slices.ContainsFunc(e.held, func(h pin.Held) bool { return h.Item.Kind == k && !h.Template && h.Item.Name == name }) {
 		return &absentError{e.name + "__" + name}
 	}

@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"slices"
 
-	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // maxSkill bounds SKILL.md, in bytes.
@@ -24,21 +23,21 @@ func (p *Pool) SkillText(ctx context.Context, s pin.Served) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("skill %s: %w", s.Name, err)
 	}
-	result, bad, err := p.Do(ctx, policy.Scope{}, s.Server, "resources/read", rpc.Set(nil, "uri", rpc.Quote(s.URI)), nil)
+	result, bad, err := p.Do(ctx, policy.Scope{}, s.Server, "resources/read", rawjson.Set(nil, "uri", rawjson.Quote(s.URI)), nil)
 	switch {
 	case err != nil:
 		return nil, err
 	case bad != nil:
 		return nil, fmt.Errorf("skill %s: its server says %s", s.Name, redact.Excerpt(bad))
 	}
-	list, err := catalog.Elements(rpc.Member(result, "contents"))
-	if err != nil || len(list) != 1 {
+	list, ok := rawjson.List(rawjson.Member(result, "contents"))
+	if !ok || len(list) != 1 {
 		return nil, fmt.Errorf("skill %s: %s is not one file", s.Name, s.URI)
 	}
-	text, ok := rpc.Text(rpc.Member(list[0], "text"))
+	text, ok := rawjson.Text(rawjson.Member(list[0], "text"))
 	data := []byte(text)
 	if !ok {
-		blob, _ := rpc.Text(rpc.Member(list[0], "blob"))
+		blob := rawjson.TextAt(list[0], "blob")
 		if data, err = base64.StdEncoding.DecodeString(blob); err != nil {
 			return nil, fmt.Errorf("skill %s: %s: %w", s.Name, s.URI, err)
 		}

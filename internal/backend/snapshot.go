@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -76,7 +76,7 @@ func builtinDefinitions(name string, b Builtin) (defs, temps []policy.Definition
 		if d.Annotations == nil && d.Item.Kind == policy.Tool {
 			d.Annotations = catalog.Annotations(d.Raw)
 		}
-		if d.Item.Kind == policy.Resource && rpc.Member(d.Raw, catalog.Templates.Key()) != nil {
+		if d.Item.Kind == policy.Resource && rawjson.Member(d.Raw, catalog.Templates.Key()) != nil {
 			temps = append(temps, d)
 		} else {
 			defs = append(defs, d)

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // told is a client that only listens; nil: nobody.
@@ -47,12 +46,11 @@ func ask(ctx context.Context, t testing.TB, p *Pool, server string, notify func(
 // textOf is the text of a result's first content.
 func textOf(t testing.TB, result string) string {
 	t.Helper()
-	list, err := catalog.Elements(rpc.Member([]byte(result), "content"))
-	if err != nil || len(list) == 0 {
-		t.Fatalf("result %s: %v", result, err)
+	list, _ := rawjson.List(rawjson.Member([]byte(result), "content"))
+	if len(list) == 0 {
+		t.Fatalf("result %s", result)
 	}
-	s, _ := rpc.Text(rpc.Member(list[0], "text"))
-	return s
+	return rawjson.TextAt(list[0], "text")
 }
 
 func TestResultsPassByteForByte(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // subscribed is what a server of the SDK knows of its subscribers.
@@ -52,7 +52,7 @@ func (s *subscribed) addTools(server *mcp.Server) {
 		return said(maps.Clone(s.uris), nil), nil
 	})
 	server.AddTool(&mcp.Tool{Name: "touch", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		uri, _ := rpc.Text(rpc.Member(r.Params.Arguments, "uri"))
+		uri := rawjson.TextAt(r.Params.Arguments, "uri")
 		return said("touched", server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})), nil
 	})
 }

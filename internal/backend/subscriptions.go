@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/mcpclient"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // maxSubscriptions bounds the subscriptions to resources of one server. Each holds a goroutine, and a stream to a server of the modern
@@ -30,7 +30,7 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(para
 	case e.builtin != nil:
 		return nil, fmt.Errorf("server %q: %w", server, mcpclient.ErrNoSubscriptions)
 	}
-	if err := e.checkHeld("resources/read", rpc.Set(nil, "uri", rpc.Quote(uri))); err != nil { // no subscription to what cannot be read
+	if err := e.checkHeld("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil { // no subscription to what cannot be read
 		return nil, fmt.Errorf("server %q: %w", server, err)
 	}
 	s, err := p.subs.join(p, subject{server, uri}, &tell)
@@ -143,7 +143,7 @@ func (all *subscriptions) expire(s *subscription) {
 
 // updated passes on an update of a server of the legacy revisions, whose notifications name only the uri.
 func (all *subscriptions) updated(server string, params []byte) {
-	uri, ok := rpc.Text(rpc.Member(params, "uri"))
+	uri, ok := rawjson.Text(rawjson.Member(params, "uri"))
 	if !ok {
 		return
 	}
@@ -269,4 +269,4 @@ func (s *subscription) established() {
 }
 
 // params name the resource.
-func (s *subscription) params() []byte { return rpc.Set(nil, "uri", rpc.Quote(s.uri)) }
+func (s *subscription) params() []byte { return rawjson.Set(nil, "uri", rawjson.Quote(s.uri)) }

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -112,11 +111,11 @@ func (a *asking) take(m rpc.Message) (result []byte, done bool, err error) {
 	case m.Error != nil:
 		return nil, true, rpc.ErrorOf(m.Error)
 	}
-	if text, _ := jsontext.AppendUnquote(nil, member(m.Result, "lock")); !sameFile(string(text), a.lock) {
+	if !sameFile(rawjson.TextAt(m.Result, "lock"), a.lock) {
 		return nil, true, fmt.Errorf("%w: %s points to that of another project", ErrNotRunning, a.lock)
 	}
 	if answers {
-		return member(m.Result, "result"), true, nil
+		return rawjson.Member(m.Result, "result"), true, nil
 	}
 	a.greeted = true
 	return nil, false, patience(a.fd, 0)
@@ -210,27 +209,4 @@ func (d descriptor) Write(b []byte) (int, error) {
 		done += max(n, 0)
 	}
 	return done, nil
-}
-
-// member is a member of an object; nil: there is none.
-func member(object []byte, name string) []byte {
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for d.PeekKind() == '"' {
-		key, err := d.ReadToken()
-		if err != nil {
-			return nil
-		}
-		found := key.String() == name
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil
-		}
-		if found {
-			return value.Clone()
-		}
-	}
-	return nil
 }

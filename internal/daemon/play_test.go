@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -91,7 +92,7 @@ func testServer(stop func()) Server {
 			"pid":    func(context.Context, Caller, []byte) (any, *rpc.Error) { return os.Getpid(), nil },
 			"caller": func(_ context.Context, c Caller, _ []byte) (any, *rpc.Error) { return c, nil },
 			"echo": func(_ context.Context, _ Caller, p []byte) (any, *rpc.Error) {
-				s, _ := rpc.Text(rpc.Member(p, "text"))
+				s := rawjson.TextAt(p, "text")
 				return s, nil
 			},
 			"stop": func(context.Context, Caller, []byte) (any, *rpc.Error) { stop(); return nil, nil },
@@ -105,7 +106,7 @@ func testServer(stop func()) Server {
 				return nil, &rpc.Error{Code: -32603, Message: "cancelled"}
 			},
 			"env": func(_ context.Context, _ Caller, p []byte) (any, *rpc.Error) {
-				s, _ := rpc.Text(rpc.Member(p, "name"))
+				s := rawjson.TextAt(p, "name")
 				return os.Getenv(s), nil
 			},
 		},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -148,9 +149,9 @@ func (r *relay) fromDaemon(lines *rpc.Lines) (answered bool, err error) {
 		if err != nil {
 			return answered, nil //nolint:nilerr // however it ended: the daemon is gone
 		}
-		id := string(rpc.Member(line, "id"))
+		id := string(rawjson.Member(line, "id"))
 		if id != "" {
-			request := rpc.Member(line, "method") != nil
+			request := rawjson.Member(line, "method") != nil
 			r.mu.Lock()
 			if request {
 				r.asked[id] = false
@@ -262,7 +263,7 @@ func (r *relay) greet(conn net.Conn, lines *rpc.Lines, initialize []byte, id str
 		if err != nil {
 			return err
 		}
-		if answer := rpc.Member(line, "method") == nil && string(rpc.Member(line, "id")) == id; !answer {
+		if answer := rawjson.Member(line, "method") == nil && string(rawjson.Member(line, "id")) == id; !answer {
 			if err := r.toClient(line); err != nil {
 				return err
 			}
@@ -274,7 +275,7 @@ func (r *relay) greet(conn net.Conn, lines *rpc.Lines, initialize []byte, id str
 			r.mu.Unlock()
 			return r.toClient(line)
 		}
-		if e := rpc.Member(line, "error"); e != nil {
+		if e := rawjson.Member(line, "error"); e != nil {
 			return fmt.Errorf("the new daemon refused the client: %w", rpc.ErrorOf(e))
 		}
 		return nil
@@ -315,8 +316,8 @@ func closeWrite(c net.Conn) {
 // send writes one line to the daemon, to the next one where it could not be written whole: half a line does nothing. False when
 // nothing is to be sent any more.
 func (r *relay) send(line []byte) bool {
-	id := string(rpc.Member(line, "id"))
-	method, _ := rpc.Text(rpc.Member(line, "method"))
+	id := string(rawjson.Member(line, "id"))
+	method := rawjson.TextAt(line, "method")
 	for {
 		r.mu.Lock()
 		for r.conn == nil && !r.ended {

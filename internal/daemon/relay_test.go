@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -65,7 +66,7 @@ func (c *client) hear(want ...string) string {
 func pidIn(t *testing.T, line string) int {
 	t.Helper()
 	var pid int
-	if _, err := fmt.Sscan(string(rpc.Path([]byte(line), "result", "pid")), &pid); err != nil {
+	if _, err := fmt.Sscan(string(rawjson.Path([]byte(line), "result", "pid")), &pid); err != nil {
 		t.Fatalf("no pid in %s", line)
 	}
 	t.Cleanup(func() { kill(pid) })
@@ -304,7 +305,7 @@ func BenchmarkRelay(b *testing.B) {
 				a2.Close()
 				return
 			}
-			out := rpc.Message{ID: rpc.Member(line, "id"), Result: rpc.Member(line, "params")}.Append(nil)
+			out := rpc.Message{ID: rawjson.Member(line, "id"), Result: rawjson.Member(line, "params")}.Append(nil)
 			if _, err := a2.Write(append(out, '\n')); err != nil {
 				return
 			}
@@ -356,8 +357,8 @@ func TestRelayAnswersEverythingOnce(t *testing.T) {
 		d.wg.Wait()
 		answers := map[string]int{}
 		for line := range strings.Lines(out.String()) {
-			if rpc.Member([]byte(line), "method") == nil {
-				answers[string(rpc.Member([]byte(line), "id"))]++
+			if rawjson.Member([]byte(line), "method") == nil {
+				answers[string(rawjson.Member([]byte(line), "id"))]++
 			}
 		}
 		for i := range n {
@@ -380,7 +381,7 @@ func mortal(lines int) func(net.Conn, *rpc.Lines) {
 			if err != nil {
 				return
 			}
-			id := rpc.Member(line, "id")
+			id := rawjson.Member(line, "id")
 			if id == nil || (lines < 1<<30 && i%3 == 2) {
 				continue
 			}

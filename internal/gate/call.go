@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
 	"mycelium/internal/text"
 )
@@ -373,7 +374,7 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case failed != nil:
 		r.Outcome, r.Error = "error", masked(text.Describe(failed), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", masked(stringMember(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", masked(rawjson.TextAt(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}

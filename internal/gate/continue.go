@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 )
 
 // Patience is how long a call waits for what its server asked of the client (MCP 2026-07-28 wants a short time): long enough for
@@ -25,7 +26,7 @@ func NewID() string { return audit.NewID() }
 // asksForInput reports whether a result is a server's wish for input (MCP 2026-07-28, input_required), which is no outcome yet.
 func asksForInput(result []byte) bool {
 	// A server may write the word with escapes, which are in few results: what is not seen here would reach the client unchecked.
-	return (bytes.Contains(result, []byte("input_required")) || bytes.Contains(result, []byte(`\u00`))) && stringMember(result, "resultType") == "input_required"
+	return (bytes.Contains(result, []byte("input_required")) || bytes.Contains(result, []byte(`\u00`))) && rawjson.TextAt(result, "resultType") == "input_required"
 }
 
 // opened is a call that ran and whose server waits for input: what is known of it until it is continued. Arguments and state are

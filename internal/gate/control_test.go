@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 )
 
 func TestControlDefinitions(t *testing.T) {
@@ -285,10 +286,10 @@ func TestSkillTexts(t *testing.T) {
 	s := h.enter("guest")
 	var names []string
 	for _, l := range h.List(s, policy.Prompt) {
-		names = append(names, stringMember(l.Raw, "name"))
+		names = append(names, rawjson.TextAt(l.Raw, "name"))
 	}
 	for _, l := range h.List(s, policy.Resource) {
-		names = append(names, stringMember(l.Raw, "uri"))
+		names = append(names, rawjson.TextAt(l.Raw, "uri"))
 	}
 	want := []string{
 		"mycelium-skills__reader", "mycelium-skills+skill://reader/SKILL.md", "mycelium-skills+skill://reader/data/logo.bin", "mycelium-skills+skill://reader/guide.md",

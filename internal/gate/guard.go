@@ -11,11 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -64,8 +63,8 @@ func (g *Gate) guardReply(c *Admission, reply Reply) (Reply, error) {
 	return Reply{Result: out}, err
 }
 
-func (w *guarding) all(raw []byte, member func(part, string, int) part) (out []byte, err error) {
-	if !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)) || jsontext.Value(raw).Kind() != '{' {
+func (w *guarding) all(raw []byte, member memberPart) (out []byte, err error) {
+	if !rawjson.WellFormed(raw) || rawjson.Trim(raw)[0] != '{' {
 		return nil, errShape
 	}
 	out = raw
@@ -105,10 +104,10 @@ func (w *guarding) done() []string {
 	return out
 }
 
-// ofResult tells what the members of a result are: of a tool, a resource or a prompt.
-func ofResult(p part, key string, depth int) part {
-	if depth == 0 {
-		switch key {
+// ofResult returns what the members of a result are: of a tool, a resource or a prompt.
+func ofResult(object part, key []byte) part {
+	if object == whole {
+		switch string(key) {
 		case "content", "contents", "messages":
 			return blocks
 		case "_meta":
@@ -118,10 +117,10 @@ func ofResult(p part, key string, depth int) part {
 		}
 		return prose
 	}
-	if p != blocks {
-		return p
+	if object != blocks {
+		return object
 	}
-	switch key {
+	switch string(key) {
 	case "text":
 		return body
 	case "data", "blob", "type", "mimeType", "role":
@@ -132,17 +131,17 @@ func ofResult(p part, key string, depth int) part {
 	return blocks
 }
 
-// ofError tells what the members of a JSON-RPC error are.
-func ofError(_ part, _ string, _ int) part { return prose }
+// ofError returns what the members of a JSON-RPC error are.
+func ofError(part, []byte) part { return prose }
 
 // secretMembers adds to a reading of members that those with the key of a secret are one. The texts of content are not under keys
 // that a server chooses.
-func (w *guarding) secretMembers(member func(part, string, int) part) func(part, string, int) part {
-	return func(p part, key string, depth int) part {
-		switch m := member(p, key, depth); {
-		case p == secret:
+func (w *guarding) secretMembers(member memberPart) memberPart {
+	return func(object part, key []byte) part {
+		switch m := member(object, key); {
+		case object == secret:
 			return secret
-		case m == prose && w.secrets.Key(key):
+		case m == prose && w.secrets.Key(string(key)):
 			return secret
 		default:
 			return m
@@ -215,28 +214,28 @@ const minCut = 64
 
 // shorten cuts an answer: content to MaxBytes, and all the rest together to as much. What the protocol needs stays.
 func (w *guarding) shorten(raw []byte) ([]byte, error) {
-	members, err := membersOf(raw)
-	if err != nil {
-		return nil, err
+	members, ok := rawjson.Fields(raw)
+	if !ok {
+		return nil, errShape
 	}
-	var kept []objectMember
+	var kept []rawjson.Field
 	left, rest, dropped := w.MaxBytes, w.MaxBytes, 0
 	for _, m := range members {
-		switch p := ofResult(prose, m.key, 0); {
+		switch p := ofResult(whole, []byte(m.Name)); {
 		case p == keep:
-		case p == blocks && m.value[0] == '[':
-			if len(m.value) <= left {
-				left -= len(m.value)
+		case p == blocks && m.Value[0] == '[':
+			if len(m.Value) <= left {
+				left -= len(m.Value)
 			} else {
-				m.value = w.cutBlocks(m.key, m.value, left)
+				m.Value = w.cutBlocks(m.Name, m.Value, left)
 				left = 0
 			}
 		default:
-			if m.value = w.cutMember(m, rest); m.value == nil {
+			if m.Value = w.cutMember(m, rest); m.Value == nil {
 				dropped++
 				continue
 			}
-			rest -= len(m.raw) + len(m.value)
+			rest -= len(m.Token) + len(m.Value)
 		}
 		kept = append(kept, m)
 	}
@@ -244,25 +243,25 @@ func (w *guarding) shorten(raw []byte) ([]byte, error) {
 		w.cut = true
 		kept = addNote(kept, fmt.Sprintf("[left out by the gateway: %d members of the result, beyond the limit of %d bytes]", dropped, w.MaxBytes))
 	}
-	return object(kept), nil
+	return rawjson.Object(kept...), nil
 }
 
-// cutMember is what of a member has room in most bytes; nil: nothing.
-func (w *guarding) cutMember(m objectMember, most int) []byte {
-	most -= len(m.raw)
+// cutMember returns as much of a member's value as fits into most bytes together with its name, or nil.
+func (w *guarding) cutMember(m rawjson.Field, most int) []byte {
+	most -= len(m.Token)
 	switch {
-	case len(m.value) <= most:
-		return m.value
-	case m.key == "message" && m.value[0] == '"' && most >= minCut: // of an error
-		return w.cutText(m.value, most)
+	case len(m.Value) <= most:
+		return m.Value
+	case m.Name == "message" && m.Value[0] == '"' && most >= minCut: // of an error
+		return w.cutText(m.Value, most)
 	}
-	return w.cutStrings(m.value, most)
+	return w.cutStrings(m.Value, most)
 }
 
 // cutStrings shortens the long strings of a value; nil if that is not enough.
 func (w *guarding) cutStrings(value []byte, room int) []byte {
 	most := room / 8
-	out, err := walk(value, func(p part, _ string, _ int) part { return p }, func(s string, _ part) (string, bool) {
+	out, err := walk(value, func(p part, _ []byte) part { return p }, func(s string, _ part) (string, bool) {
 		if len(s) <= most {
 			return s, false
 		}
@@ -281,8 +280,8 @@ func (w *guarding) cutBlocks(key string, array []byte, left int) []byte {
 	dropped, bytes := 0, 0
 	var out [][]byte
 	var last []byte
-	for _, b := range elementsOf(array) {
-		text := textToken(b)
+	for b := range rawjson.Elements(array) {
+		path, text := textOf(b)
 		switch {
 		case len(b) <= left:
 			out = append(out, b)
@@ -294,7 +293,7 @@ func (w *guarding) cutBlocks(key string, array []byte, left int) []byte {
 			left -= len(note)
 			continue
 		case text != nil && left-(len(b)-len(text)) >= minCut:
-			out = append(out, replaceToken(b, text, w.cutText(text, left-(len(b)-len(text)))))
+			out = append(out, rawjson.Replace(b, w.cutText(text, left-(len(b)-len(text))), path...))
 			left = 0
 			continue
 		}
@@ -303,20 +302,20 @@ func (w *guarding) cutBlocks(key string, array []byte, left int) []byte {
 	if dropped > 0 {
 		out = append(out, noteBlock(key, last, fmt.Sprintf("[left out by the gateway: %d more parts of %d bytes, beyond the limit of %d]", dropped, bytes, w.MaxBytes)))
 	}
-	return listOf(out)
+	return rawjson.Array(out)
 }
 
 // cutText is a JSON string whose text was cut so that the string has at most most bytes, but for the words that say so.
 func (w *guarding) cutText(token []byte, most int) []byte {
 	w.cut = true
-	s := unquoted(token)
+	s := string(rawjson.Unquote(token))
 	room := most - 2 // without the quotes
 	for i, r := range s {
 		if room -= jsonSize(r); room < 0 {
-			return quoted(cutTo(s, i))
+			return rawjson.Quote(cutTo(s, i))
 		}
 	}
-	return quoted(s)
+	return rawjson.Quote(s)
 }
 
 // jsonSize is how many bytes a character takes in a JSON string, at most.

@@ -26,19 +26,22 @@ const (
 	body
 	secret
 	meta
+
+	whole // the definition or result itself
 )
 
-// ofDefinition tells what the members of a definition are. own is the one that names it.
-func ofDefinition(own string) func(p part, key string, depth int) part {
-	return func(p part, key string, depth int) part {
-		switch {
-		case depth > 0:
-			return p.member(key)
-		case key == own:
+// ofDefinition returns what the members of a definition are. own is the one that names it.
+func ofDefinition(own string) memberPart {
+	return func(object part, key []byte) part {
+		if object != whole {
+			return object.member(string(key))
+		}
+		switch string(key) {
+		case own:
 			return keep
-		case key == "inputSchema" || key == "outputSchema":
+		case "inputSchema", "outputSchema":
 			return schema
-		case key == "arguments":
+		case "arguments":
 			return params
 		}
 		return prose

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
 )
 
@@ -156,7 +157,7 @@ func TestMaskFollowsTheView(t *testing.T) {
 	h := tellTale(t, "", def)
 	shown := func(s *Session) string {
 		list := h.List(s, policy.Tool)
-		return stringMember(list[slices.IndexFunc(list, func(l Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
+		return rawjson.TextAt(list[slices.IndexFunc(list, func(l Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
 	}
 	s := h.enter("guest", "developer")
 	if got := shown(s); got != "see later_tool and another tool()" {

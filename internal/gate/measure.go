@@ -1,16 +1,13 @@
 package gate
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
 )
 
@@ -20,8 +17,8 @@ func (g *Gate) Call(ctx context.Context, s *Session, r Request) (Reply, error) {
 	if g.tracer == nil {
 		return g.call(ctx, s, r)
 	}
-	meta := memberOf(r.Params, "_meta")
-	r.span = g.tracer.Start(r.Method, stringMember(meta, "traceparent"), stringMember(meta, "tracestate"))
+	meta := rawjson.Member(r.Params, "_meta")
+	r.span = g.tracer.Start(r.Method, rawjson.TextAt(meta, "traceparent"), rawjson.TextAt(meta, "tracestate"))
 	reply, err := g.call(ctx, s, r)
 	r.span.End(failureOf(reply, err))
 	return reply, err
@@ -31,7 +28,7 @@ func (g *Gate) Call(ctx context.Context, s *Session, r Request) (Reply, error) {
 func failureOf(reply Reply, err error) string {
 	code := ""
 	if reply.Error != nil {
-		code = strings.TrimSpace(string(memberOf(reply.Error, "code")))
+		code = string(rawjson.Member(reply.Error, "code"))
 		if len(code) > 12 || strings.Trim(code, "-0123456789") != "" { // a server's own words would make names without end
 			code = ""
 		}
@@ -123,50 +120,13 @@ func reasonOf(d policy.Decision) string {
 	return "rule"
 }
 
-// traced are params with the trace context of span in the place of the client's.
+// traced returns params with the trace context of span in place of the client's.
 func traced(params []byte, span *telemetry.Span) []byte {
 	if span == nil {
 		return params
 	}
-	quoted, err := jsontext.AppendQuote(nil, span.Traceparent())
-	if err != nil {
-		return params
-	}
-	meta := memberOf(params, "_meta")
-	if meta == nil {
-		meta = []byte("{}")
-	}
-	if meta, err = setMember(meta, "traceparent", quoted); err != nil {
-		return params
-	}
-	if params, err = setMember(params, "_meta", meta); err != nil {
-		return params
-	}
-	return params
-}
-
-// setMember returns an object with a member set; every other byte stays.
-func setMember(raw []byte, name string, value []byte) ([]byte, error) {
-	start, end, err := findMember(raw, name)
-	if err != nil {
-		return raw, err
-	}
-	if start >= 0 {
-		return slices.Concat(raw[:start], value, raw[end:]), nil
-	}
-	open := slices.Index(raw, '{')
-	if open < 0 {
-		return raw, errors.New("no object")
-	}
-	quoted, err := jsontext.AppendQuote(nil, name)
-	if err != nil {
-		return raw, err
-	}
-	comma := []byte(",")
-	if rest := bytes.TrimLeft(raw[open+1:], " \t\r\n"); len(rest) > 0 && rest[0] == '}' {
-		comma = nil
-	}
-	return slices.Concat(raw[:open+1], quoted, []byte(":"), value, comma, raw[open+1:]), nil
+	meta := rawjson.Set(rawjson.Member(params, "_meta"), "traceparent", rawjson.Quote(span.Traceparent()))
+	return rawjson.Set(params, "_meta", meta)
 }
 
 // Owed is how many outcomes the log has not taken yet: nothing runs until it has.

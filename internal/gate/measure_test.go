@@ -86,9 +86,9 @@ func TestTraced(t *testing.T) {
 	const id = `"00-[0-9a-f]{32}-[0-9a-f]{16}-01"`
 	for params, want := range map[string]string{
 		untraced:                               `^{"name":"read_file", "arguments":{},"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01","x":1.0}}$`,
-		`{"name":"read_file","arguments":{}}`:  `^{"_meta":{"traceparent":` + id + `},"name":"read_file","arguments":{}}$`,
+		`{"name":"read_file","arguments":{}}`:  `^{"name":"read_file","arguments":{},"_meta":{"traceparent":` + id + `}}$`,
 		`{"name":"read_file","_meta":{  }}`:    `^{"name":"read_file","_meta":{"traceparent":` + id + `  }}$`,
-		`{"_meta":{"y":2},"name":"read_file"}`: `^{"_meta":{"traceparent":` + id + `,"y":2},"name":"read_file"}$`,
+		`{"_meta":{"y":2},"name":"read_file"}`: `^{"_meta":{"y":2,"traceparent":` + id + `},"name":"read_file"}$`,
 		`{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}`: `^{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}$`,
 	} {
 		if got := sent(params); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "00f067aa0ba902b7-01") {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 )
 
 // Actor says on whose behalf a session is changed.
@@ -268,7 +269,7 @@ func (g *Gate) manifest(before, after *scoped) Manifest {
 	}
 	for _, l := range now.lists[policy.Tool] {
 		m.AvailableTools = append(m.AvailableTools, ManifestTool{
-			Name: l.Item.String(), Source: l.Item.Server, Description: stringMember(l.Raw, "description"),
+			Name: l.Item.String(), Source: l.Item.Server, Description: rawjson.TextAt(l.Raw, "description"),
 		})
 	}
 	m.Added, m.Removed = difference(then.tools(), now.tools())

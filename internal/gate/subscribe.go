@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 )
 
 // Subscribe asks a server to tell of changes of one resource. It is decided and recorded like a read of it. tell gets the raw params of
@@ -17,7 +18,7 @@ func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(p
 	stop = func() {}
 	if !ownServer(r.Item.Server) { // ours tell of a changed skill by list_changed
 		stop, err = g.backends.Subscribe(ctx, r.Item.Server, r.Item.Name, func(params []byte) {
-			it := policy.Item{Kind: policy.Resource, Server: r.Item.Server, Name: stringMember(params, "uri")}
+			it := policy.Item{Kind: policy.Resource, Server: r.Item.Server, Name: rawjson.TextAt(params, "uri")}
 			if it.Name == "" || !g.MayRead(s, it) {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
 )
 
@@ -160,9 +161,9 @@ func appForm(d policy.Definition) []byte {
 	}
 	raw := d.Raw
 	for _, path := range [][]string{{"_meta", "ui", "resourceUri"}, {"_meta", "ui/resourceUri"}} {
-		raw = splicePath(raw, path, func(uri string) string {
-			return URI(policy.Item{Server: d.Item.Server, Name: uri})
-		})
+		if uri, ok := rawjson.Text(rawjson.Path(raw, path...)); ok {
+			raw = rawjson.Replace(raw, rawjson.Quote(URI(policy.Item{Server: d.Item.Server, Name: uri})), path...)
+		}
 	}
 	return raw
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -122,7 +123,7 @@ func askable() [3]string { return [3]string{"elicitation", "sampling", "roots"} 
 // canBeAsked reports whether a client declared anything that it can be asked.
 func canBeAsked(capabilities []byte) bool {
 	for _, key := range askable() {
-		if isObject(rpc.Member(capabilities, key)) {
+		if isObject(rawjson.Member(capabilities, key)) {
 			return true
 		}
 	}
@@ -146,21 +147,21 @@ func passable(capabilities []byte, asked bool) []byte {
 	}
 	if !asked {
 		for _, key := range askable() {
-			capabilities = rpc.Set(capabilities, key, nil)
+			capabilities = rawjson.Set(capabilities, key, nil)
 		}
 	}
-	return rpc.Set(capabilities, "tasks", nil)
+	return rawjson.Set(capabilities, "tasks", nil)
 }
 
 // undeclared is the error of a client without the capability that a server's request needs; nil: it has it.
 func undeclared(capabilities []byte, method string, params []byte) *rpc.Error {
-	has := func(path ...string) bool { return isObject(rpc.Path(capabilities, path...)) }
+	has := func(path ...string) bool { return isObject(rawjson.Path(capabilities, path...)) }
 	ok := false
 	switch method {
 	case "elicitation/create":
 		mode := "form"
-		if m := rpc.Member(params, "mode"); m != nil {
-			mode, _ = rpc.Text(m)
+		if m := rawjson.Member(params, "mode"); m != nil {
+			mode, _ = rawjson.Text(m)
 		}
 		switch mode {
 		case "form": // as it did before there were modes, {} means forms
@@ -172,7 +173,7 @@ func undeclared(capabilities []byte, method string, params []byte) *rpc.Error {
 			return invalidParams("this client does not have the capability for elicitation of mode " + mode)
 		}
 	case "sampling/createMessage":
-		ok = has("sampling") && (rpc.Member(params, "tools") == nil || has("sampling", "tools"))
+		ok = has("sampling") && (rawjson.Member(params, "tools") == nil || has("sampling", "tools"))
 		if !ok && has("sampling") {
 			return invalidParams("this client does not have the capability for sampling with tools")
 		}

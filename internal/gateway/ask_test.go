@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -28,7 +29,7 @@ func asking(id int, name, args, more string) string {
 
 func stateOf(t testing.TB, answer string) string {
 	t.Helper()
-	state, ok := rpc.Text(rpc.Path([]byte(answer), "result", "requestState"))
+	state, ok := rawjson.Text(rawjson.Path([]byte(answer), "result", "requestState"))
 	if !ok {
 		t.Fatalf("no requestState: %s", answer)
 	}
@@ -281,13 +282,13 @@ func FuzzOpenState(f *testing.F) {
 	f.Add([]byte(`"`+good[:40]+`"`), []byte(`{}`))
 	f.Add([]byte(`7`), []byte(`{"a" : 1}`))
 	f.Fuzz(func(t *testing.T, raw, args []byte) {
-		if !rpc.Valid(raw) || !rpc.Valid(args) {
+		if !rawjson.Valid(raw) || !rawjson.Valid(args) {
 			return
 		}
 		r := r
 		r.Args = args
 		st, why := s.openState(sess, &r, raw)
-		text, _ := rpc.Text(raw)
+		text, _ := rawjson.Text(raw)
 		if why == "" && (text != good || string(digest(args)) != string(digest([]byte(`{"a":1}`))) || st.Inner != "i") {
 			t.Errorf("opened %q for %q", raw, args)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -14,19 +15,19 @@ func (s *Server) complete(ctx context.Context, l link, m rpc.Message) (result, r
 	if err := rpc.CheckCase(m.Params, "ref", "argument", "context", "_meta"); err != nil {
 		return nil, err.Raw()
 	}
-	ref := rpc.Member(m.Params, "ref")
+	ref := rawjson.Member(m.Params, "ref")
 	if err := rpc.CheckCase(ref, "type", "name", "uri"); err != nil {
 		return nil, err.Raw()
 	}
 	kind, key := policy.Prompt, "name"
-	switch t, _ := rpc.Text(rpc.Member(ref, "type")); t {
+	switch t, _ := rawjson.Text(rawjson.Member(ref, "type")); t {
 	case "ref/prompt":
 	case "ref/resource":
 		kind, key = policy.Resource, "uri"
 	default:
 		return nil, invalidParams(`"ref" must be an object with the type ref/prompt or ref/resource`).Raw()
 	}
-	asked, ok := rpc.Text(rpc.Member(ref, key))
+	asked, ok := rawjson.Text(rawjson.Member(ref, key))
 	if !ok || asked == "" {
 		return nil, invalidParams(`"ref" needs "` + key + `", a string that is not empty`).Raw()
 	}
@@ -36,10 +37,10 @@ func (s *Server) complete(ctx context.Context, l link, m rpc.Message) (result, r
 		return nil, bad.Raw()
 	}
 	if taken {
-		r.Params = rpc.Set(r.Params, "_meta", meta)
+		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
 	r.Item = s.gate.Resolve(kind, asked)
-	r.Params = rpc.Set(r.Params, "ref", rpc.Set(ref, key, rpc.Quote(r.Item.Name)))
+	r.Params = rawjson.Set(r.Params, "ref", rawjson.Set(ref, key, rawjson.Quote(r.Item.Name)))
 	reply, err := s.gate.Call(ctx, l.session, r)
 	switch {
 	case err != nil:

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -44,13 +45,13 @@ func metaOf(m rpc.Message) (version string, modern bool) {
 	if m.Params == nil {
 		return "", false
 	}
-	version, _ = rpc.Text(rpc.Path(m.Params, "_meta", metaVersion))
+	version = rawjson.TextAt(m.Params, "_meta", metaVersion)
 	return version, version >= v20260728
 }
 
 // modernClient is the client of one request of the modern era, which checkModern has passed.
 func modernClient(sess *gate.Session, surface string, m rpc.Message) *client {
-	return &client{session: sess, surface: surface, version: v20260728, capabilities: rpc.Path(m.Params, "_meta", metaCapabilities)}
+	return &client{session: sess, surface: surface, version: v20260728, capabilities: rawjson.Path(m.Params, "_meta", metaCapabilities)}
 }
 
 // checkModern checks what a request of the modern era must bring.
@@ -58,14 +59,14 @@ func checkModern(m rpc.Message, version string) *rpc.Error {
 	if version != v20260728 {
 		return unsupported(version)
 	}
-	meta := rpc.Member(m.Params, "_meta")
+	meta := rawjson.Member(m.Params, "_meta")
 	if err := rpc.CheckCase(m.Params, "_meta"); err != nil {
 		return err
 	}
-	if !isObject(rpc.Member(meta, metaCapabilities)) {
+	if !isObject(rawjson.Member(meta, metaCapabilities)) {
 		return invalidParams(`_meta needs the object "` + metaCapabilities + `"`)
 	}
-	if info := rpc.Member(meta, metaClientInfo); info != nil && !isObject(info) {
+	if info := rawjson.Member(meta, metaClientInfo); info != nil && !isObject(info) {
 		return invalidParams(`_meta: "` + metaClientInfo + `" must be an object`)
 	}
 	return nil
@@ -78,10 +79,10 @@ func unsupported(version string) *rpc.Error {
 		if i > 0 {
 			data = append(data, ',')
 		}
-		data = append(data, rpc.Quote(v)...)
+		data = append(data, rawjson.Quote(v)...)
 	}
 	data = append(data, `],"requested":`...)
-	data = append(append(data, rpc.Quote(version)...), '}')
+	data = append(append(data, rawjson.Quote(version)...), '}')
 	return &rpc.Error{Code: rpc.CodeVersion, Message: "unsupported protocol version", Data: data}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -16,15 +17,15 @@ const maxRounds = 16
 // restore puts into a retry's params what the server itself sent as its state, in the place of ours.
 func (st requestState) restore(params []byte) []byte {
 	if !st.Has {
-		return rpc.Set(params, "requestState", nil)
+		return rawjson.Set(params, "requestState", nil)
 	}
-	return rpc.Set(params, "requestState", rpc.Quote(st.Inner))
+	return rawjson.Set(params, "requestState", rawjson.Quote(st.Inner))
 }
 
 // inner is the state that holds a server's own.
 func inner(reply gate.Reply) requestState {
 	st := requestState{Call: reply.Open}
-	st.Inner, st.Has = rpc.Text(rpc.Member(reply.Result, "requestState"))
+	st.Inner, st.Has = rawjson.Text(rawjson.Member(reply.Result, "requestState"))
 	return st
 }
 
@@ -38,14 +39,14 @@ func checkInput(capabilities, requests []byte) error {
 		return errors.New("the server asks for input in a form that is not valid")
 	}
 	n := 0
-	for key, request := range rpc.Members(requests) {
-		method, ok := rpc.Text(rpc.Member(request, "method"))
+	for key, request := range rawjson.Members(requests) {
+		method, ok := rawjson.Text(rawjson.Member(request, "method"))
 		if n++; !ok || n > maxAsks {
 			return errors.New("the server asks for input in a form that is not valid")
 		}
-		if bad := undeclared(capabilities, method, rpc.Member(request, "params")); bad != nil {
+		if bad := undeclared(capabilities, method, rawjson.Member(request, "params")); bad != nil {
 			return &missingError{
-				needed: neededFor(method, rpc.Member(request, "params")),
+				needed: neededFor(method, rawjson.Member(request, "params")),
 				text:   fmt.Sprintf("the server asks for input (%s) that this client cannot give: %s", key, bad.Message),
 			}
 		}
@@ -55,7 +56,7 @@ func checkInput(capabilities, requests []byte) error {
 
 // passOn hands a modern server's wish for input to a modern client, with the server's state inside ours.
 func (s *Server) passOn(ctx context.Context, l link, r gate.Request, reply gate.Reply) (result, refusal []byte) {
-	if err := checkInput(l.capabilities, rpc.Member(reply.Result, "inputRequests")); err != nil {
+	if err := checkInput(l.capabilities, rawjson.Member(reply.Result, "inputRequests")); err != nil {
 		r.Continues = reply.Open
 		s.gate.Abandon(ctx, l.session, r, err)
 		if e := missing(err); e != nil {
@@ -63,7 +64,7 @@ func (s *Server) passOn(ctx context.Context, l link, r gate.Request, reply gate.
 		}
 		return refused(l, r, err)
 	}
-	return rpc.Set(reply.Result, "requestState", rpc.Quote(s.sealState(l.session, &r, inner(reply)))), nil
+	return rawjson.Set(reply.Result, "requestState", rawjson.Quote(s.sealState(l.session, &r, inner(reply)))), nil
 }
 
 // fulfil answers a modern server's wishes for input by asking a client of the era with a handshake, until the call is over.
@@ -81,7 +82,7 @@ func (s *Server) fulfil(ctx context.Context, l link, r gate.Request, reply gate.
 		}
 		r.Params = inner(reply).restore(params)
 		if answers != nil {
-			r.Params = rpc.Set(r.Params, "inputResponses", answers)
+			r.Params = rawjson.Set(r.Params, "inputResponses", answers)
 		}
 		if reply, err = s.gate.Call(ctx, l.session, r); err != nil {
 			return reply, err
@@ -93,7 +94,7 @@ func (s *Server) fulfil(ctx context.Context, l link, r gate.Request, reply gate.
 // askAll puts the requests of one round to the client, all at once, and gathers the answers. refusal is the error with which the
 // client answered one of them.
 func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (answers, refusal []byte, err error) {
-	requests := rpc.Member(reply.Result, "inputRequests")
+	requests := rawjson.Member(reply.Result, "inputRequests")
 	if round > maxRounds {
 		return nil, nil, fmt.Errorf("the server asked for input %d times; the call is given up", maxRounds)
 	}
@@ -120,12 +121,12 @@ func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (a
 	defer cancel()
 	n := 0
 	all := make(chan answered, maxAsks)
-	for key, request := range rpc.Members(requests) {
+	for key, request := range rawjson.Members(requests) {
 		n++
-		method, _ := rpc.Text(rpc.Member(request, "method"))
+		method := rawjson.TextAt(request, "method")
 		go func() {
 			a := answered{key: key}
-			a.result, a.refusal, a.err = r.Peer.Ask(ctx, method, rpc.Member(request, "params"))
+			a.result, a.refusal, a.err = r.Peer.Ask(ctx, method, rawjson.Member(request, "params"))
 			all <- a
 		}()
 	}
@@ -139,7 +140,7 @@ func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (a
 			cancel() // the others are not needed
 		}
 		if err == nil {
-			answers = rpc.Set(answers, a.key, a.result)
+			answers = rawjson.Set(answers, a.key, a.result)
 		}
 	}
 	return answers, refusal, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -337,7 +338,7 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, t *stream, a
 	if only != nil && a.json {
 		status := http.StatusOK
 		if modern {
-			status = statusOfError(rpc.Path(only, "error"))
+			status = statusOfError(rawjson.Path(only, "error"))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(only)))
@@ -417,6 +418,6 @@ func checkHeaders(h http.Header, m rpc.Message, version string) *rpc.Error {
 	default:
 		return nil
 	}
-	name, _ := rpc.Text(rpc.Member(m.Params, key))
+	name := rawjson.TextAt(m.Params, key)
 	return mismatch(headerName, name)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -54,7 +55,7 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, 
 		w.WriteHeader(http.StatusAccepted)
 	case m.ID == nil:
 		if m.Method == "notifications/cancelled" {
-			k.cancelRequest(rpc.Member(m.Params, "requestId"))
+			k.cancelRequest(rawjson.Member(m.Params, "requestId"))
 		}
 		w.WriteHeader(http.StatusAccepted)
 	default:

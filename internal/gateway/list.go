@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) list(l link, m rpc.Message, key string, all []gate.Listed) (res
 		return nil, err.Raw()
 	}
 	from := 0
-	if c := rpc.Member(m.Params, "cursor"); c != nil {
+	if c := rawjson.Member(m.Params, "cursor"); c != nil {
 		var ok bool
 		if from, ok = s.position(l, key, c, all); !ok {
 			return nil, invalidParams(`"cursor" is not one of ours, or what it stood at is gone: list from the beginning`).Raw()
@@ -59,7 +60,7 @@ func (s *Server) list(l link, m rpc.Message, key string, all []gate.Listed) (res
 	b = append(b, ']')
 	if from+len(page) < len(all) {
 		b = append(b, `,"nextCursor":`...)
-		b = append(b, rpc.Quote(s.cursor(l, key, page[len(page)-1].Item))...)
+		b = append(b, rawjson.Quote(s.cursor(l, key, page[len(page)-1].Item))...)
 	}
 	if l.modern() {
 		return s.modernTail(b), nil
@@ -84,7 +85,7 @@ func (s *Server) sign(l link, key, text string) []byte {
 
 // position finds the entry after the one that a cursor names.
 func (s *Server) position(l link, key string, cursor []byte, all []gate.Listed) (int, bool) {
-	text, _ := rpc.Text(cursor)
+	text, _ := rawjson.Text(cursor)
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) < sealSize || !hmac.Equal(b[:sealSize], s.sign(l, key, string(b[sealSize:]))) {
 		return 0, false

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -56,8 +57,8 @@ func (p *speaker) take(line []byte) {
 	case m.ID != nil:
 		go p.send(p.t.Context(), rpc.Message{ID: m.ID, Result: []byte(p.said)}, "")
 	case m.Method == "notifications/progress":
-		if c := p.progress[string(rpc.Member(m.Params, "progressToken"))]; c != nil {
-			c <- string(rpc.Member(m.Params, "progress"))
+		if c := p.progress[string(rawjson.Member(m.Params, "progressToken"))]; c != nil {
+			c <- string(rawjson.Member(m.Params, "progress"))
 		}
 	case m.Method == "notifications/tools/list_changed":
 		p.changes++
@@ -92,7 +93,7 @@ func (p *speaker) start(ctx context.Context, method, params, meta string) (id st
 	id = fmt.Sprint(p.last)
 	p.waiting[id] = c
 	p.mu.Unlock()
-	name, _ := rpc.Text(rpc.Member([]byte(params), "name"))
+	name := rawjson.TextAt([]byte(params), "name")
 	go p.send(ctx, rpc.Message{ID: []byte(id), Method: method, Params: []byte(params)}, name)
 	return id, c
 }
@@ -112,9 +113,9 @@ func (p *speaker) call(tool, args, meta string) []byte {
 	p.t.Helper()
 	params := `{"name":"` + tool + `","arguments":` + args
 	result := p.request("tools/call", params+`}`, meta)
-	for kind, _ := rpc.Text(rpc.Member(result, "resultType")); kind == "input_required"; kind, _ = rpc.Text(rpc.Member(result, "resultType")) {
-		more := `,"requestState":` + string(rpc.Member(result, "requestState")) + `,"inputResponses":{`
-		for key := range rpc.Members(rpc.Member(result, "inputRequests")) {
+	for kind, _ := rawjson.Text(rawjson.Member(result, "resultType")); kind == "input_required"; kind, _ = rawjson.Text(rawjson.Member(result, "resultType")) {
+		more := `,"requestState":` + string(rawjson.Member(result, "requestState")) + `,"inputResponses":{`
+		for key := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
 			more += fmt.Sprintf("%q:%s,", key, p.said)
 		}
 		result = p.request("tools/call", params+strings.TrimSuffix(more, ",")+`}}`, meta)
@@ -138,7 +139,7 @@ func (p *speaker) begin() {
 		return
 	}
 	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m","version":"1"}}`, "")
-	if v, _ := rpc.Text(rpc.Member(result, "protocolVersion")); v != p.revision {
+	if v := rawjson.TextAt(result, "protocolVersion"); v != p.revision {
 		p.t.Errorf("asked for %s, got %s", p.revision, v)
 	}
 	p.send(p.t.Context(), rpc.Message{Method: "notifications/initialized"}, "")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -115,10 +116,10 @@ func (o *oneRevision) end(cell string) chan struct{} {
 }
 
 func (o *oneRevision) call(ctx context.Context, c channel, m rpc.Message) ([]byte, *rpc.Error) {
-	name, _ := rpc.Text(rpc.Member(m.Params, "name"))
-	cell, _ := rpc.Text(rpc.Path(m.Params, "arguments", "cell"))
+	name := rawjson.TextAt(m.Params, "name")
+	cell := rawjson.TextAt(m.Params, "arguments", "cell")
 	progress := func(n int) {
-		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, rpc.Path(m.Params, "_meta", "progressToken"), n))
+		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, rawjson.Path(m.Params, "_meta", "progressToken"), n))
 	}
 	switch name {
 	case "echo":
@@ -160,21 +161,21 @@ func (o *oneRevision) grow(name string, c channel) {
 
 // ask asks the client, in the manner of the revision.
 func (o *oneRevision) ask(ctx context.Context, c channel, m rpc.Message) ([]byte, *rpc.Error) {
-	request := rpc.Path(m.Params, "arguments", "request")
+	request := rawjson.Path(m.Params, "arguments", "request")
 	if o.modern() {
-		answers := rpc.Member(m.Params, "inputResponses")
+		answers := rawjson.Member(m.Params, "inputResponses")
 		if answers == nil {
 			return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"q":%s},"requestState":"theirs"}`, request), nil
 		}
-		state, _ := rpc.Text(rpc.Member(m.Params, "requestState"))
-		return o.complete(`"content":[{"type":"text","text":` + string(rpc.Quote(state+string(rpc.Member(answers, "q")))) + `}]`), nil
+		state := rawjson.TextAt(m.Params, "requestState")
+		return o.complete(`"content":[{"type":"text","text":` + string(rawjson.Quote(state+string(rawjson.Member(answers, "q")))) + `}]`), nil
 	}
-	method, _ := rpc.Text(rpc.Member(request, "method"))
-	a, err := c.ask(ctx, method, rpc.Member(request, "params"))
+	method := rawjson.TextAt(request, "method")
+	a, err := c.ask(ctx, method, rawjson.Member(request, "params"))
 	if err != nil {
 		return nil, &rpc.Error{Code: rpc.CodeInternal, Message: err.Error()}
 	}
-	return o.complete(`"content":[{"type":"text","text":` + string(rpc.Quote("theirs"+string(a.Result)+string(a.Error))) + `}]`), nil
+	return o.complete(`"content":[{"type":"text","text":` + string(rawjson.Quote("theirs"+string(a.Result)+string(a.Error))) + `}]`), nil
 }
 
 // begin makes the context of a request, which cancelled ends.
@@ -192,7 +193,7 @@ func (o *oneRevision) cancelled(m rpc.Message) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if cancel := o.running[string(rpc.Member(m.Params, "requestId"))]; cancel != nil {
+	if cancel := o.running[string(rawjson.Member(m.Params, "requestId"))]; cancel != nil {
 		cancel()
 	}
 }

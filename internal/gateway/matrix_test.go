@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
@@ -96,7 +97,7 @@ func (p *speaker) cell(server, me, revision string) string {
 		letter, question = "S", `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`
 	}
 	answer := p.call(tool+"ask", `{"request":`+question+`}`, "")
-	return works + p.try(letter, bytes.Contains(answer, rpc.Quote("theirs"+p.said)), me, server)
+	return works + p.try(letter, bytes.Contains(answer, rawjson.Quote("theirs"+p.said)), me, server)
 }
 
 func (p *speaker) lists(tool string) bool {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -28,12 +29,12 @@ func (e *missingError) Error() string { return e.text }
 func neededFor(method string, params []byte) []byte {
 	switch method {
 	case "elicitation/create":
-		if mode, _ := rpc.Text(rpc.Member(params, "mode")); mode == "url" {
+		if mode := rawjson.TextAt(params, "mode"); mode == "url" {
 			return []byte(`{"elicitation":{"url":{}}}`)
 		}
 		return []byte(`{"elicitation":{"form":{}}}`)
 	case "sampling/createMessage":
-		if rpc.Member(params, "tools") != nil {
+		if rawjson.Member(params, "tools") != nil {
 			return []byte(`{"sampling":{"tools":{}}}`)
 		}
 		return []byte(`{"sampling":{}}`)
@@ -49,7 +50,7 @@ func missing(err error) *rpc.Error {
 	if !errors.As(err, &lacks) || lacks.needed == nil {
 		return nil
 	}
-	return &rpc.Error{Code: codeMissingCapability, Message: lacks.text, Data: rpc.Set(nil, "requiredCapabilities", lacks.needed)}
+	return &rpc.Error{Code: codeMissingCapability, Message: lacks.text, Data: rawjson.Set(nil, "requiredCapabilities", lacks.needed)}
 }
 
 // visitFirst translates the error with which a server of 2025-11-25 names pages that the user has to visit first: modern clients do not
@@ -59,13 +60,13 @@ func visitFirst(l link, refusal []byte) (result, bad []byte) {
 		return nil, refusal
 	}
 	var pages []jsontext.Value
-	if json.Unmarshal(rpc.Path(refusal, "data", "elicitations"), &pages) != nil || len(pages) == 0 || len(pages) > maxAsks {
+	if json.Unmarshal(rawjson.Path(refusal, "data", "elicitations"), &pages) != nil || len(pages) == 0 || len(pages) > maxAsks {
 		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: rpc.ErrorOf(refusal).Message}).Raw()
 	}
 	requests := []byte("{}")
 	for i, page := range pages {
-		request := rpc.Set(rpc.Set(nil, "method", []byte(`"elicitation/create"`)), "params", rpc.Set(page, "mode", []byte(`"url"`)))
-		requests = rpc.Set(requests, "visit"+strconv.Itoa(i+1), request)
+		request := rawjson.Set(rawjson.Set(nil, "method", []byte(`"elicitation/create"`)), "params", rawjson.Set(page, "mode", []byte(`"url"`)))
+		requests = rawjson.Set(requests, "visit"+strconv.Itoa(i+1), request)
 	}
 	if e := missing(checkInput(l.capabilities, requests)); e != nil {
 		return nil, e.Raw()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -13,7 +14,7 @@ const levels = "debug info notice warning error critical alert emergency"
 
 // levelOf returns the rank of a level, from 1; 0: no such level.
 func levelOf(raw []byte) int32 {
-	name, _ := rpc.Text(raw)
+	name, _ := rawjson.Text(raw)
 	for i, l := range strings.Fields(levels) {
 		if l == name {
 			return int32(i + 1)
@@ -23,7 +24,7 @@ func levelOf(raw []byte) int32 {
 }
 
 func (s *Server) setLevel(_ context.Context, l link, m rpc.Message) (result, refusal []byte) {
-	n := levelOf(rpc.Member(m.Params, "level"))
+	n := levelOf(rawjson.Member(m.Params, "level"))
 	if n == 0 {
 		return nil, invalidParams(`"level" must be one of ` + strings.ReplaceAll(levels, " ", ", ")).Raw()
 	}
@@ -37,11 +38,11 @@ func (c *client) wants(m rpc.Message) func(method string, params []byte) bool {
 	if m.Params == nil {
 		return nil
 	}
-	meta := rpc.Member(m.Params, "_meta")
-	progress := rpc.Member(meta, "progressToken") != nil
+	meta := rawjson.Member(m.Params, "_meta")
+	progress := rawjson.Member(meta, "progressToken") != nil
 	least := c.level.Load()
 	if c.modern() {
-		least = levelOf(rpc.Member(meta, metaLogLevel))
+		least = levelOf(rawjson.Member(meta, metaLogLevel))
 	} else if least == 0 && progress {
 		least = 1
 	}
@@ -53,7 +54,7 @@ func (c *client) wants(m rpc.Message) func(method string, params []byte) bool {
 		case "notifications/progress":
 			return progress
 		case "notifications/message":
-			return least > 0 && levelOf(rpc.Member(params, "level")) >= least
+			return least > 0 && levelOf(rawjson.Member(params, "level")) >= least
 		}
 		return false
 	}

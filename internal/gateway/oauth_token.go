@@ -18,7 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -64,7 +64,7 @@ type words []string
 
 // UnmarshalJSON reads either form.
 func (w *words) UnmarshalJSON(b []byte) error {
-	if text, ok := rpc.Text(b); ok {
+	if text, ok := rawjson.Text(b); ok {
 		*w = words{text}
 		return nil
 	}
@@ -161,7 +161,7 @@ func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, e
 	}
 	principal := c.Subject
 	if r.Principal != "" {
-		principal, _ = rpc.Text(member(payload, r.Principal))
+		principal, _ = rawjson.Text(member(payload, r.Principal))
 	}
 	switch {
 	case c.Issuer != from.name:
@@ -244,12 +244,12 @@ func (r *resource) roles(payload []byte) (roles []string) {
 
 // member finds a claim: by its whole name, which may have dots in it, else as a path.
 func member(payload []byte, name string) []byte {
-	if v := rpc.Member(payload, name); v != nil {
+	if v := rawjson.Member(payload, name); v != nil {
 		return v
 	}
 	v := payload
 	for part := range strings.SplitSeq(name, ".") {
-		if v = rpc.Member(v, part); v == nil {
+		if v = rawjson.Member(v, part); v == nil {
 			return nil
 		}
 	}

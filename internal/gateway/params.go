@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) checkParams(sess *gate.Session, h http.Header, m rpc.Message) *
 	if m.Method != "tools/call" {
 		return nil
 	}
-	name, _ := rpc.Text(rpc.Member(m.Params, "name"))
+	name := rawjson.TextAt(m.Params, "name")
 	item := s.gate.Resolve(policy.Tool, name)
 	seen := s.gate.List(sess, policy.Tool)
 	i, ok := slices.BinarySearchFunc(seen, item, func(l gate.Listed, it policy.Item) int {
@@ -27,7 +28,7 @@ func (s *Server) checkParams(sess *gate.Session, h http.Header, m rpc.Message) *
 		return nil
 	}
 	for _, p := range rpc.ParamHeaders(seen[i].Raw) {
-		want, asked := p.Value(rpc.Member(m.Params, "arguments"))
+		want, asked := p.Value(rawjson.Member(m.Params, "arguments"))
 		got := h.Values(p.Name)
 		switch {
 		case !asked && len(got) == 0:

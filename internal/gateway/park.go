@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // maxParked bounds the calls of one session that wait, here, for their client.
@@ -119,15 +119,15 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, rpc.Quote(q.key)...), `:{"method":`...)
-		b = append(b, rpc.Quote(q.method)...)
+		b = append(append(b, rawjson.Quote(q.key)...), `:{"method":`...)
+		b = append(b, rawjson.Quote(q.method)...)
 		if q.params != nil {
 			b = append(append(b, `,"params":`...), q.params...)
 		}
 		b = append(b, '}')
 	}
 	b = append(b, `},"requestState":`...)
-	b = append(b, rpc.Quote(p.server.sealState(p.session, r, requestState{Call: p.call, Round: p.round}))...)
+	b = append(b, rawjson.Quote(p.server.sealState(p.session, r, requestState{Call: p.call, Round: p.round}))...)
 	return append(b, '}')
 }
 
@@ -169,7 +169,7 @@ func (p *parked) settle(answers []byte) {
 	defer p.mu.Unlock()
 	var open []*question
 	for _, q := range p.given {
-		if a := rpc.Member(answers, q.key); isObject(a) {
+		if a := rawjson.Member(answers, q.key); isObject(a) {
 			q.answer <- a
 		} else {
 			open = append(open, q)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // sealer makes what clients keep for us and give back: request states and task ids. It is authenticated encryption (AES-256-GCM)
@@ -76,7 +76,7 @@ func (s *Server) sealState(sess *gate.Session, r *gate.Request, st requestState)
 
 // openState opens the requestState of a retry. why is the reason of a refusal, in words for the client; empty: it is good.
 func (s *Server) openState(sess *gate.Session, r *gate.Request, raw []byte) (st requestState, why string) {
-	text, ok := rpc.Text(raw)
+	text, ok := rawjson.Text(raw)
 	if !ok {
 		return st, "requestState must be a string"
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -154,7 +155,7 @@ func (s *Server) initialize(_ context.Context, l link, m rpc.Message) (result, r
 	if err := rpc.CheckCase(m.Params, "protocolVersion", "capabilities", "clientInfo"); err != nil {
 		return nil, err.Raw()
 	}
-	version, ok := rpc.Text(rpc.Member(m.Params, "protocolVersion"))
+	version, ok := rawjson.Text(rawjson.Member(m.Params, "protocolVersion"))
 	if !ok || version == "" {
 		return nil, invalidParams(`"protocolVersion" must be a string`).Raw()
 	}
@@ -162,11 +163,11 @@ func (s *Server) initialize(_ context.Context, l link, m rpc.Message) (result, r
 		version = v20251125
 	}
 	l.version = version
-	if c := rpc.Member(m.Params, "capabilities"); isObject(c) {
+	if c := rawjson.Member(m.Params, "capabilities"); isObject(c) {
 		l.capabilities = c
 	}
 	b := []byte(`{"protocolVersion":`)
-	b = append(b, rpc.Quote(version)...)
+	b = append(b, rawjson.Quote(version)...)
 	b = s.describe(b, l)
 	b = append(b, `,"serverInfo":`...)
 	return append(s.info(b), '}'), nil
@@ -179,7 +180,7 @@ func (s *Server) discover(_ context.Context, l link, _ rpc.Message) (result, ref
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, rpc.Quote(v)...)
+		b = append(b, rawjson.Quote(v)...)
 	}
 	b = s.describe(append(b, ']'), l)
 	return s.modernTail(b), nil
@@ -190,26 +191,26 @@ func (s *Server) discover(_ context.Context, l link, _ rpc.Message) (result, ref
 func (s *Server) describe(b []byte, l link) []byte {
 	shared := s.withSkills(s.gate.Capabilities(l.session), l)
 	b = append(b, `,"capabilities":{"tools":{"listChanged":true},"resources":{`...)
-	if rpc.Member(shared, "subscribe") != nil {
+	if rawjson.Member(shared, "subscribe") != nil {
 		b = append(b, `"subscribe":true,`...)
 	}
 	b = append(b, `"listChanged":true},"prompts":{"listChanged":true},"logging":{}`...)
 	for _, key := range [...]string{"completions", "tasks", "extensions", "experimental"} {
-		if v := rpc.Member(shared, key); v != nil && (key != "tasks" || l.version == v20251125) {
+		if v := rawjson.Member(shared, key); v != nil && (key != "tasks" || l.version == v20251125) {
 			b = append(append(append(append(b, `,"`...), key...), `":`...), v...)
 		}
 	}
 	b = append(b, '}')
 	if text := s.gate.Instructions(l.session); text != "" {
 		b = append(b, `,"instructions":`...)
-		b = append(b, rpc.Quote(text)...)
+		b = append(b, rawjson.Quote(text)...)
 	}
 	return b
 }
 
 func (s *Server) info(b []byte) []byte {
 	b = append(b, `{"name":"mycelium","version":`...)
-	return append(append(b, rpc.Quote(s.version)...), '}')
+	return append(append(b, rawjson.Quote(s.version)...), '}')
 }
 
 // modernTail closes a result of our own for a modern client: complete, not to be kept, and from us.
@@ -224,8 +225,8 @@ func completed(l link, result []byte, cacheable bool) []byte {
 		return result
 	}
 	add := func(key, value string) {
-		if rpc.Member(result, key) == nil {
-			result = rpc.Set(result, key, []byte(value))
+		if rawjson.Member(result, key) == nil {
+			result = rawjson.Set(result, key, []byte(value))
 		}
 	}
 	add("resultType", `"complete"`)

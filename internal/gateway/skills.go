@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -11,7 +12,7 @@ const skillsExtension = "io.modelcontextprotocol/skills"
 
 // listSkills answers skills/list: what is open to this session, on one page.
 func (s *Server) listSkills(_ context.Context, l link, m rpc.Message) (result, refusal []byte) {
-	if rpc.Member(m.Params, "cursor") != nil {
+	if rawjson.Member(m.Params, "cursor") != nil {
 		return nil, invalidParams(`"cursor" is not one of ours: the list has one page`).Raw()
 	}
 	b := []byte(`{"skills":[`)
@@ -29,7 +30,7 @@ func (s *Server) getSkill(_ context.Context, l link, m rpc.Message) (result, ref
 	if err := rpc.CheckCase(m.Params, "uri"); err != nil {
 		return nil, err.Raw()
 	}
-	uri, ok := rpc.Text(rpc.Member(m.Params, "uri"))
+	uri, ok := rawjson.Text(rawjson.Member(m.Params, "uri"))
 	if !ok || uri == "" {
 		return nil, invalidParams(`"uri" must be a string that is not empty`).Raw()
 	}
@@ -51,12 +52,12 @@ func (s *Server) closeSkills(b []byte, l link) []byte {
 // withSkills adds the extension to those that the servers in view declare, where this session has skills. What servers declare of
 // their own skills is not passed on: those are the operator's to approve.
 func (s *Server) withSkills(shared []byte, l link) []byte {
-	extensions := rpc.Set(rpc.Member(shared, "extensions"), skillsExtension, nil)
+	extensions := rawjson.Set(rawjson.Member(shared, "extensions"), skillsExtension, nil)
 	if len(s.gate.Skills(l.session)) > 0 {
-		extensions = rpc.Set(extensions, skillsExtension, []byte("{}"))
+		extensions = rawjson.Set(extensions, skillsExtension, []byte("{}"))
 	}
 	if len(extensions) == 0 || string(extensions) == "{}" {
-		return rpc.Set(shared, "extensions", nil)
+		return rawjson.Set(shared, "extensions", nil)
 	}
-	return rpc.Set(shared, "extensions", extensions)
+	return rawjson.Set(shared, "extensions", extensions)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -164,7 +165,7 @@ func (c *stdioConn) notification(m rpc.Message) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if cancel := c.running[idKey(rpc.Member(m.Params, "requestId"))]; cancel != nil {
+	if cancel := c.running[idKey(rawjson.Member(m.Params, "requestId"))]; cancel != nil {
 		cancel()
 	}
 }
@@ -172,8 +173,8 @@ func (c *stdioConn) notification(m rpc.Message) {
 // idKey makes equal ids equal text.
 func idKey(id []byte) string {
 	if bytes.IndexByte(id, '\\') >= 0 {
-		if text, ok := rpc.Text(id); ok {
-			return string(rpc.Quote(text))
+		if text, ok := rawjson.Text(id); ok {
+			return string(rawjson.Quote(text))
 		}
 	}
 	return string(id)

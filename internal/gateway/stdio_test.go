@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -275,7 +276,7 @@ func TestPages(t *testing.T) {
 		for _, tool := range page.Tools {
 			names = append(names, tool.Name)
 		}
-		next := string(rpc.Member(reply.Result, "nextCursor"))
+		next := string(rawjson.Member(reply.Result, "nextCursor"))
 		if next == "" {
 			break
 		}

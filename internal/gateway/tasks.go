@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -35,25 +36,25 @@ func (s *Server) sealTasks(l link, it policy.Item, result []byte) []byte {
 		return result
 	}
 	seal := func(object []byte) []byte {
-		id, ok := rpc.Text(rpc.Member(object, "taskId"))
+		id, ok := rawjson.Text(rawjson.Member(object, "taskId"))
 		if !ok {
 			return object
 		}
 		plain, err := json.Marshal(taskRef{l.session.ID, it.Server, it.Name, id})
 		if err != nil {
-			return rpc.Set(object, "taskId", nil)
+			return rawjson.Set(object, "taskId", nil)
 		}
-		return rpc.Set(object, "taskId", rpc.Quote(s.sealer.seal(taskSeal, plain)))
+		return rawjson.Set(object, "taskId", rawjson.Quote(s.sealer.seal(taskSeal, plain)))
 	}
-	if kind, _ := rpc.Text(rpc.Member(result, "resultType")); kind == "task" || rpc.Member(result, "status") != nil {
+	if kind := rawjson.TextAt(result, "resultType"); kind == "task" || rawjson.Member(result, "status") != nil {
 		result = seal(result)
 	}
-	if task := rpc.Member(result, "task"); isObject(task) {
-		result = rpc.Set(result, "task", seal(task))
+	if task := rawjson.Member(result, "task"); isObject(task) {
+		result = rawjson.Set(result, "task", seal(task))
 	}
-	meta := rpc.Member(result, "_meta")
-	if related := rpc.Member(meta, relatedTask); isObject(related) {
-		result = rpc.Set(result, "_meta", rpc.Set(meta, relatedTask, seal(related)))
+	meta := rawjson.Member(result, "_meta")
+	if related := rawjson.Member(meta, relatedTask); isObject(related) {
+		result = rawjson.Set(result, "_meta", rawjson.Set(meta, relatedTask, seal(related)))
 	}
 	return result
 }
@@ -64,7 +65,7 @@ func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refus
 	if err := rpc.CheckCase(m.Params, "taskId", "_meta"); err != nil {
 		return nil, err.Raw()
 	}
-	task, ok := rpc.Text(rpc.Member(m.Params, "taskId"))
+	task, ok := rawjson.Text(rawjson.Member(m.Params, "taskId"))
 	if !ok {
 		return nil, invalidParams(`"taskId" must be a string`).Raw()
 	}
@@ -75,7 +76,7 @@ func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refus
 	}
 	r := gate.Request{
 		Item: policy.Item{Kind: policy.Tool, Server: ref.Server, Name: ref.Tool}, Method: m.Method, Surface: l.surface, Peer: l.peer(m),
-		Params: rpc.Set(m.Params, "taskId", rpc.Quote(ref.ID)),
+		Params: rawjson.Set(m.Params, "taskId", rawjson.Quote(ref.ID)),
 	}
 	r.Asked = s.gate.ClientName(r.Item)
 	meta, taken, bad := takeMeta(&r)
@@ -83,7 +84,7 @@ func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refus
 		return nil, bad.Raw()
 	}
 	if taken {
-		r.Params = rpc.Set(r.Params, "_meta", meta)
+		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
 	reply, err := s.gate.Call(ctx, l.session, r)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // The id of a task is good in the session that got it, for as long as the tool that it came from is seen there.
@@ -15,7 +15,7 @@ func TestTasks(t *testing.T) {
 	s := b.server(Options{})
 	p, other := dial(t, s, b.open("guest")), dial(t, s, b.open("guest"))
 	created := p.ask(modernCall("1", "docs__task", `{}`))
-	id, _ := rpc.Text(rpc.Path([]byte(created), "result", "taskId"))
+	id := rawjson.TextAt([]byte(created), "result", "taskId")
 	if id == "" || strings.Contains(created, "theirs") {
 		t.Fatal(created)
 	}
@@ -27,7 +27,7 @@ func TestTasks(t *testing.T) {
 		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) || !strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
 			t.Errorf("%s: %s", method, got)
 		}
-		if again, _ := rpc.Text(rpc.Path([]byte(got), "result", "taskId")); again == "" || again == "theirs" {
+		if again := rawjson.TextAt([]byte(got), "result", "taskId"); again == "" || again == "theirs" {
 			t.Errorf("%s: the server's own id came through: %s", method, got)
 		}
 	}

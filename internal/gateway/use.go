@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -36,8 +37,8 @@ func (s *Server) use(ctx context.Context, l link, m rpc.Message, kind policy.Kin
 	r.Surface = l.surface
 	r.Peer = l.peer(m)
 	if level := l.level.Load(); level > 0 && !l.modern() { // servers are told with each call, as in the modern era
-		meta := rpc.Set(rpc.Member(r.Params, "_meta"), metaLogLevel, rpc.Quote(strings.Fields(levels)[level-1]))
-		r.Params = rpc.Set(r.Params, "_meta", meta)
+		meta := rawjson.Set(rawjson.Member(r.Params, "_meta"), metaLogLevel, rawjson.Quote(strings.Fields(levels)[level-1]))
+		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
 	reply, asked, err := s.call(ctx, l, r)
 	switch {
@@ -60,16 +61,16 @@ func (s *Server) use(ctx context.Context, l link, m rpc.Message, kind policy.Kin
 // the server of a parked call wants to know.
 func (s *Server) call(ctx context.Context, l link, r gate.Request) (reply gate.Reply, asked []byte, err error) {
 	if !l.modern() {
-		r.Params = rpc.Set(rpc.Set(r.Params, "requestState", nil), "inputResponses", nil) // of the other era: they cannot be genuine
+		r.Params = rawjson.Set(rawjson.Set(r.Params, "requestState", nil), "inputResponses", nil) // of the other era: they cannot be genuine
 		if reply, err = s.gate.Call(ctx, l.session, r); err == nil && reply.Open != "" {
 			reply, err = s.fulfil(ctx, l, r, reply)
 		}
 		return reply, nil, err
 	}
-	if state := rpc.Member(r.Params, "requestState"); state != nil {
+	if state := rawjson.Member(r.Params, "requestState"); state != nil {
 		var st requestState
 		st, r.Invalid = s.openState(l.session, &r, state)
-		answers := rpc.Member(r.Params, "inputResponses")
+		answers := rawjson.Member(r.Params, "inputResponses")
 		switch {
 		case r.Invalid == "" && answers != nil && !isObject(answers):
 			r.Invalid = "inputResponses must be an object"
@@ -81,7 +82,7 @@ func (s *Server) call(ctx context.Context, l link, r gate.Request) (reply gate.R
 		reply, err = s.gate.Call(ctx, l.session, r)
 		return reply, nil, err
 	}
-	r.Params = rpc.Set(r.Params, "inputResponses", nil) // without a state of ours they answer nothing
+	r.Params = rawjson.Set(r.Params, "inputResponses", nil) // without a state of ours they answer nothing
 	if canBeAsked(l.capabilities) {
 		return s.callAskable(ctx, l, r)
 	}
@@ -100,13 +101,13 @@ func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Er
 	if kind == policy.Resource {
 		key = "uri"
 	}
-	asked, ok := rpc.Text(rpc.Member(m.Params, key))
+	asked, ok := rawjson.Text(rawjson.Member(m.Params, key))
 	if !ok || asked == "" {
 		return r, invalidParams(`"` + key + `" must be a string that is not empty`)
 	}
 	r.Asked = asked
 	if kind != policy.Resource {
-		if r.Args = rpc.Member(m.Params, "arguments"); r.Args != nil && !isObject(r.Args) {
+		if r.Args = rawjson.Member(m.Params, "arguments"); r.Args != nil && !isObject(r.Args) {
 			return r, invalidParams(`"arguments" must be an object`)
 		}
 	}
@@ -117,11 +118,11 @@ func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Er
 	r.Item = s.gate.Resolve(kind, asked)
 	switch known := r.Item.Server != ""; {
 	case known && taken:
-		r.Params = rpc.SetBoth(r.Params, key, rpc.Quote(r.Item.Name), "_meta", meta)
+		r.Params = rawjson.SetBoth(r.Params, key, rawjson.Quote(r.Item.Name), "_meta", meta)
 	case known:
-		r.Params = rpc.Set(r.Params, key, rpc.Quote(r.Item.Name))
+		r.Params = rawjson.Set(r.Params, key, rawjson.Quote(r.Item.Name))
 	case taken:
-		r.Params = rpc.Set(r.Params, "_meta", meta)
+		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
 	return r, nil
 }
@@ -129,19 +130,19 @@ func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Er
 // takeMeta takes out of _meta what is for us: the reasoning, and what describes the connection between client and gateway, which
 // says nothing about the one between gateway and backend. taken: something was, and kept is what is left; nil: nothing.
 func takeMeta(r *gate.Request) (kept []byte, taken bool, _ *rpc.Error) {
-	meta := rpc.Member(r.Params, "_meta")
+	meta := rawjson.Member(r.Params, "_meta")
 	if meta == nil {
 		return nil, false, nil
 	}
 	if !isObject(meta) {
 		return nil, false, invalidParams(`"_meta" must be an object`)
 	}
-	if id, ok := rpc.Text(rpc.Member(meta, metaToolUse)); ok && len(id) <= maxToolUse {
+	if id, ok := rawjson.Text(rawjson.Member(meta, metaToolUse)); ok && len(id) <= maxToolUse {
 		r.ToolUse = id // it stays where it is: it is the client's word to the server
 	}
 	kept = meta
 	for _, key := range [...]string{metaThinking, metaVersion, metaClientInfo, metaCapabilities} {
-		value := rpc.Member(kept, key)
+		value := rawjson.Member(kept, key)
 		if value == nil {
 			continue
 		}
@@ -150,7 +151,7 @@ func takeMeta(r *gate.Request) (kept []byte, taken bool, _ *rpc.Error) {
 				return nil, false, err
 			}
 		}
-		kept = rpc.Set(kept, key, nil)
+		kept = rawjson.Set(kept, key, nil)
 	}
 	switch {
 	case len(kept) == len(meta):
@@ -168,7 +169,7 @@ const maxToolUse = 200
 // takeThinking reads reasoning: an object in the shape of the audit's record, or just its text.
 func takeThinking(r *gate.Request, value []byte) *rpc.Error {
 	if value[0] == '"' {
-		value = rpc.Set(nil, "thinking", value)
+		value = rawjson.Set(nil, "thinking", value)
 	}
 	if !isObject(value) || json.Unmarshal(value, &r.Thinking) != nil {
 		return invalidParams(`_meta: "` + metaThinking + `" must be a string, or an object with the text under "thinking"`)
@@ -202,13 +203,13 @@ func refused(l link, r gate.Request, err error) (result, refusal []byte) {
 		if kind == policy.Tool {
 			result := toolError(l, text)
 			if retry != nil {
-				result = rpc.Set(result, "_meta", rpc.Set(nil, metaRetry, retry))
+				result = rawjson.Set(result, "_meta", rawjson.Set(nil, metaRetry, retry))
 			}
 			return result, nil
 		}
 		e := &rpc.Error{Code: codeDenied, Message: text}
 		if retry != nil {
-			e.Data = rpc.Set(nil, "retryAfterMs", retry)
+			e.Data = rawjson.Set(nil, "retryAfterMs", retry)
 		}
 		return nil, e.Raw()
 	case kind == policy.Tool:
@@ -222,7 +223,7 @@ func refused(l link, r gate.Request, err error) (result, refusal []byte) {
 func unknown(l link, kind policy.Kind, asked string) *rpc.Error {
 	switch kind {
 	case policy.Resource:
-		e := &rpc.Error{Code: -32002, Message: "Resource not found", Data: rpc.Set(nil, "uri", rpc.Quote(asked))}
+		e := &rpc.Error{Code: -32002, Message: "Resource not found", Data: rawjson.Set(nil, "uri", rawjson.Quote(asked))}
 		if l.modern() {
 			e.Code = rpc.CodeInvalidParams // SEP-2164
 		}
@@ -236,6 +237,6 @@ func unknown(l link, kind policy.Kind, asked string) *rpc.Error {
 
 // toolError is a failure that the model is meant to read.
 func toolError(l link, text string) []byte {
-	b := append([]byte(`{"content":[{"type":"text","text":`), rpc.Quote(text)...)
+	b := append([]byte(`{"content":[{"type":"text","text":`), rawjson.Quote(text)...)
 	return completed(l, append(b, `}],"isError":true}`...), false)
 }

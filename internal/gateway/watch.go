@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -86,15 +87,15 @@ func (v *view) watch(ctx context.Context, want kinds, tell func(method string)) 
 
 // listen serves subscriptions/listen: it acknowledges what it will tell, tells it, and answers when it ends.
 func (s *Server) listen(ctx context.Context, l link, m rpc.Message) (result, refusal []byte) {
-	asked := rpc.Member(m.Params, "notifications")
+	asked := rawjson.Member(m.Params, "notifications")
 	if !isObject(asked) {
 		return nil, invalidParams(`"notifications" must be an object`).Raw()
 	}
 	uris := []string{}
-	if raw := rpc.Member(asked, "resourceSubscriptions"); raw != nil && json.Unmarshal(raw, &uris) != nil {
+	if raw := rawjson.Member(asked, "resourceSubscriptions"); raw != nil && json.Unmarshal(raw, &uris) != nil {
 		return nil, invalidParams(`"resourceSubscriptions" must be an array of strings`).Raw()
 	}
-	wants := func(key string) bool { return string(rpc.Member(asked, key)) == "true" }
+	wants := func(key string) bool { return string(rawjson.Member(asked, key)) == "true" }
 	want := kinds{tools: wants("toolsListChanged"), prompts: wants("promptsListChanged"), resources: wants("resourcesListChanged")}
 	meta := append([]byte(`{"`+metaSubscription+`":`), m.ID...)
 	meta = append(meta, '}')
@@ -102,15 +103,15 @@ func (s *Server) listen(ctx context.Context, l link, m rpc.Message) (result, ref
 	defer own.end()
 	v := s.look(l.session)
 	v.subs = &own
-	early := &hold{pass: func(params []byte) { l.notice("notifications/resources/updated", rpc.Set(params, "_meta", meta)) }}
+	early := &hold{pass: func(params []byte) { l.notice("notifications/resources/updated", rawjson.Set(params, "_meta", meta)) }}
 	honoured := s.subscribeAll(ctx, l, m, uris, &own, early.tell)
 	l.notice("notifications/subscriptions/acknowledged", want.acknowledge(meta, honoured))
 	early.release()
 	if want != (kinds{}) || len(honoured) > 0 {
-		params := rpc.Set(nil, "_meta", meta)
+		params := rawjson.Set(nil, "_meta", meta)
 		v.watch(ctx, want, func(method string) { l.notice(method, params) })
 	}
-	return rpc.Set([]byte(`{"resultType":"complete"}`), "_meta", meta), nil
+	return rawjson.Set([]byte(`{"resultType":"complete"}`), "_meta", meta), nil
 }
 
 // subscribeAll subscribes to what a listen names, and returns those resources that the session may hear of, in the client's form.
@@ -166,7 +167,7 @@ func (k kinds) acknowledge(meta []byte, uris []string) []byte {
 			if len(b) > n {
 				b = append(b, ',')
 			}
-			b = append(append(b, rpc.Quote(e.key)...), `:true`...)
+			b = append(append(b, rawjson.Quote(e.key)...), `:true`...)
 		}
 	}
 	for i, uri := range uris {
@@ -178,7 +179,7 @@ func (k kinds) acknowledge(meta []byte, uris []string) []byte {
 		default:
 			b = append(b, `"resourceSubscriptions":[`...)
 		}
-		b = append(b, rpc.Quote(uri)...)
+		b = append(b, rawjson.Quote(uri)...)
 	}
 	if len(uris) > 0 {
 		b = append(b, ']')

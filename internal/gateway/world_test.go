@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
 )
@@ -176,11 +176,11 @@ func (b *world) updated(server, uri string) bool {
 
 // Do is the backends: what they do is in the tool's name.
 func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
-	name, _ := rpc.Text(rpc.Member(params, "name"))
+	name := rawjson.TextAt(params, "name")
 	b.mu.Lock()
 	b.calls = append(b.calls, server+" "+method+" "+string(params))
 	b.mu.Unlock()
-	token := rpc.Path(params, "_meta", "progressToken")
+	token := rawjson.Path(params, "_meta", "progressToken")
 	switch name {
 	case "slow":
 		b.started <- server
@@ -204,8 +204,8 @@ func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, p
 			peer.Notify("notifications/other", []byte(`{}`))
 		}
 	}
-	if id, ok := rpc.Text(rpc.Member(params, "taskId")); ok {
-		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},"said":%s}`, id, rpc.Quote(method+string(params))), nil, nil
+	if id, ok := rawjson.Text(rawjson.Member(params, "taskId")); ok {
+		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},"said":%s}`, id, rawjson.Quote(method+string(params))), nil, nil
 	}
 	switch name {
 	case "task":
@@ -219,25 +219,25 @@ func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, p
 	case "resources/read":
 		return []byte(`{"contents":[{"uri":"file:///a.md","text":"A"}], "y":1.0}`), nil, nil
 	case "completion/complete":
-		return fmt.Appendf(nil, `{"completion":{"values":[%s],"hasMore":false}}`, rpc.Quote(string(params))), nil, nil
+		return fmt.Appendf(nil, `{"completion":{"values":[%s],"hasMore":false}}`, rawjson.Quote(string(params))), nil, nil
 	case "prompts/get":
 		return []byte(`{"messages":[{"role":"user","content":{"type":"text","text":"P"}}]}`), nil, nil
 	}
-	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}], "unknown":{"n":1.50}}`, rpc.Quote(string(params))), nil, nil
+	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}], "unknown":{"n":1.50}}`, rawjson.Quote(string(params))), nil, nil
 }
 
 // ask is a server of the era with a handshake that asks its client, as its arguments say, one request after the other.
 func (b *world) ask(ctx context.Context, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
-	if pages := rpc.Path(params, "arguments", "visit"); pages != nil {
+	if pages := rawjson.Path(params, "arguments", "visit"); pages != nil {
 		return nil, fmt.Appendf(nil, `{"code":-32042,"message":"visit first","data":{"elicitations":%s}}`, pages), nil
 	}
 	said := []string{}
-	for _, request := range rpc.Members(rpc.Path(params, "arguments", "asks")) {
-		method, _ := rpc.Text(rpc.Member(request, "method"))
+	for _, request := range rawjson.Members(rawjson.Path(params, "arguments", "asks")) {
+		method := rawjson.TextAt(request, "method")
 		if peer == nil {
 			return nil, nil, fmt.Errorf("nobody to ask")
 		}
-		result, rpcErr, err := peer.Ask(ctx, method, rpc.Member(request, "params"))
+		result, rpcErr, err := peer.Ask(ctx, method, rawjson.Member(request, "params"))
 		switch {
 		case err != nil:
 			b.ended <- err.Error()
@@ -248,18 +248,18 @@ func (b *world) ask(ctx context.Context, params []byte, peer gate.Peer) (result,
 			said = append(said, string(result))
 		}
 	}
-	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, rpc.Quote(strings.Join(said, " "))), nil, nil
+	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, rawjson.Quote(strings.Join(said, " "))), nil, nil
 }
 
 // input is a server of the modern era that wants input for as many rounds as its argument says, and counts them in its state.
 func input(params []byte) []byte {
-	rounds := string(rpc.Path(params, "arguments", "rounds"))
-	state, _ := rpc.Text(rpc.Member(params, "requestState"))
+	rounds := string(rawjson.Path(params, "arguments", "rounds"))
+	state := rawjson.TextAt(params, "requestState")
 	n, _ := strconv.Atoi(strings.TrimPrefix(state, "round "))
 	if want, _ := strconv.Atoi(rounds); n < want {
-		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, "requestState":"round %d"}`, n, rpc.Path(params, "arguments", "request"), n+1)
+		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, "requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
 	}
-	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rpc.Quote(string(rpc.Member(params, "inputResponses"))+" "+state))
+	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rawjson.Quote(string(rawjson.Member(params, "inputResponses"))+" "+state))
 }
 
 func (b *world) seen() []string {

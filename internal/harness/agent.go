@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // Agent is what there is to know about one coding agent.
@@ -323,16 +325,16 @@ type Runs struct {
 
 // Entry is the element that stands in the list of an event: one handler, grouped as the agent wants it.
 func (a Agent) Entry(event string, r Runs) jsontext.Value {
-	handler := `"command": ` + string(quoteText(r.Program))
+	handler := `"command": ` + string(rawjson.Quote(r.Program))
 	switch {
 	case r.URL != "":
-		handler = `"url": ` + string(quoteText(r.URL)) + posted(r.Headers)
+		handler = `"url": ` + string(rawjson.Quote(r.URL)) + posted(r.Headers)
 	case r.Shell:
 		words := []string{ShellWord(r.Program)}
 		for _, arg := range r.Args {
 			words = append(words, ShellWord(arg))
 		}
-		handler = `"command": ` + string(quoteText(strings.Join(words, " ")))
+		handler = `"command": ` + string(rawjson.Quote(strings.Join(words, " ")))
 	default:
 		handler += `, "args": ` + string(textList(r.Args))
 	}
@@ -345,7 +347,7 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 		return jsontext.Value(`{` + handler)
 	}
 	if a.Hooks.named {
-		handler = `"name": ` + string(quoteText(HookName(event))) + `, ` + handler
+		handler = `"name": ` + string(rawjson.Quote(HookName(event))) + `, ` + handler
 	}
 	kind := `"command"`
 	if r.URL != "" {
@@ -383,15 +385,15 @@ func (a Agent) DenyRules(protected []Protected, at Place) []string {
 
 // posted are the headers of a post, and the variables that they may hold.
 func posted(headers [][2]string) string {
-	var members []member
+	var fields []rawjson.Field
 	var variables []string
 	for _, h := range headers {
-		members = append(members, member{h[0], quoteText(h[1])})
+		fields = append(fields, rawjson.Field{Name: h[0], Value: rawjson.Quote(h[1])})
 		if _, name, ok := strings.Cut(h[1], "$"); ok {
 			variables = append(variables, name)
 		}
 	}
-	return `, "headers": ` + string(appendMembers(members)) + `, "allowedEnvVars": ` + string(textList(variables))
+	return `, "headers": ` + string(rawjson.Object(fields...)) + `, "allowedEnvVars": ` + string(textList(variables))
 }
 
 // firstThere is the first path that exists, else the first.

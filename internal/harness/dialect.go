@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -79,7 +80,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	if err := json.Unmarshal(stdin, &w); err != nil {
 		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
 	}
-	if name := twice(stdin); name != "" {
+	if name := rawjson.RepeatedName(stdin, maxMembers); name != "" {
 		return e, fmt.Errorf("the event has the member %s twice, in other letters", text.TruncateRunes(name, maxName))
 	}
 	name := w.HookEventName

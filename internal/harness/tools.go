@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -38,7 +38,7 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 	if len(e.Input) == 0 || string(e.Input) == "null" {
 		e.Input = jsontext.Value("{}")
 	}
-	if name := twice(e.Input); name != "" {
+	if name := rawjson.RepeatedName(e.Input, maxMembers); name != "" {
 		return fmt.Errorf("the arguments have the member %s twice, in other letters: programs read them differently",
 			text.TruncateRunes(name, maxName))
 	}
@@ -75,35 +75,6 @@ func claudeName(native string) string {
 	return native
 }
 
-// twice is a member of an object that another has too but for capitals (T1): an agent that is written in Go takes the last of them,
-// whatever
-// its letters. "": there is none.
-func twice(object jsontext.Value) string {
-	if object.Kind() != '{' {
-		return ""
-	}
-	seen := make([]string, 0, 8)
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := d.ReadToken(); err != nil {
-		return ""
-	}
-	for d.PeekKind() == '"' {
-		t, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		name := t.String()
-		if slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, name) }) {
-			return name
-		}
-		seen = append(seen, name)
-		if len(seen) > maxMembers || d.SkipValue() != nil {
-			return name
-		}
-	}
-	return ""
-}
-
 // maxMembers bounds the members of the arguments of a tool: each is compared with each.
 const maxMembers = 500
 
@@ -134,12 +105,6 @@ func plain(server string) string {
 	return server
 }
 
-// member is one member of an object, in its place.
-type member struct {
-	name  string
-	value jsontext.Value
-}
-
 // reshape renames the arguments of a tool as the table says. The targets that are no names:
 //
 //	@command  a command as a text or as an argument vector → command, a text that the shell reads the same way
@@ -151,40 +116,39 @@ func (e *Event) reshape(args string) error {
 	if args == "" {
 		return nil
 	}
-	members, err := membersOf(e.Input)
-	if err != nil {
-		return err
+	if e.Input.Kind() != '{' {
+		return errors.New("the arguments of the tool are no object")
 	}
-	var out []member
-	for _, m := range members {
-		to := m.name
+	var out []rawjson.Field
+	for name, value := range rawjson.Members(e.Input) {
+		to := name
 		for pair := range strings.FieldsSeq(args) {
-			if theirs, ours, _ := strings.Cut(pair, ">"); theirs == m.name {
+			if theirs, ours, _ := strings.Cut(pair, ">"); theirs == name {
 				to = ours
 			}
 		}
-		made, err := e.target(to, m)
+		made, err := e.target(to, value)
 		if err != nil {
 			return err
 		}
 		out = append(out, made...)
 	}
-	e.Input = appendMembers(out)
+	e.Input = rawjson.Object(out...)
 	return nil
 }
 
 // target is what one argument becomes.
-func (e *Event) target(to string, m member) ([]member, error) {
+func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error) {
 	switch to {
 	case "@command":
-		command, err := commandText(m.value)
-		return []member{{"command", quoteText(command)}}, err
+		command, err := commandText(value)
+		return []rawjson.Field{{Name: "command", Value: rawjson.Quote(command)}}, err
 	case "@dir":
 		var dir string
-		if string(m.value) == "null" || json.Unmarshal(m.value, &dir) == nil && dir == "" {
+		if string(value) == "null" || json.Unmarshal(value, &dir) == nil && dir == "" {
 			return nil, nil
 		}
-		if json.Unmarshal(m.value, &dir) != nil {
+		if json.Unmarshal(value, &dir) != nil {
 			return nil, errors.New("the working directory of the command is no text")
 		}
 		if !filepath.IsAbs(dir) {
@@ -193,14 +157,14 @@ func (e *Event) target(to string, m member) ([]member, error) {
 		e.Dir = dir
 		return nil, nil
 	case "@patch":
-		return patchMembers(m.value)
+		return patchMembers(value)
 	case "@urls":
-		prompt := stringOf(m.value)
-		return []member{{"prompt", m.value}, {"urls", textList(urlsIn(prompt))}}, nil
+		urls := textList(urlsIn(stringOf(value)))
+		return []rawjson.Field{{Name: "prompt", Value: value}, {Name: "urls", Value: urls}}, nil
 	case "@globs":
-		return []member{{"paths", m.value}}, nil
+		to = "paths"
 	}
-	return []member{{to, m.value}}, nil
+	return []rawjson.Field{{Name: to, Value: value}}, nil
 }
 
 // commandText is a command as a shell reads it. An argument vector is quoted word by word, so that it means the same.
@@ -233,7 +197,7 @@ func ShellWord(w string) string {
 
 // patchMembers are the arguments that a patch of Codex comes to: its text, what it writes and what it deletes. A patch that touches
 // nothing that we can see is an error, since Codex may see more.
-func patchMembers(v jsontext.Value) ([]member, error) {
+func patchMembers(v jsontext.Value) ([]rawjson.Field, error) {
 	patch, err := commandText(v)
 	if err != nil {
 		return nil, errors.New("the patch is no text")
@@ -256,12 +220,12 @@ func patchMembers(v jsontext.Value) ([]member, error) {
 	if len(written)+len(deleted) == 0 || slices.Contains(slices.Concat(written, deleted), "") {
 		return nil, errors.New("the patch does not say which files it touches")
 	}
-	out := []member{{"patch", quoteText(patch)}}
+	out := []rawjson.Field{{Name: "patch", Value: rawjson.Quote(patch)}}
 	if len(written) > 0 {
-		out = append(out, member{"paths", textList(written)})
+		out = append(out, rawjson.Field{Name: "paths", Value: textList(written)})
 	}
 	if len(deleted) > 0 {
-		out = append(out, member{"deletedPaths", textList(deleted)})
+		out = append(out, rawjson.Field{Name: "deletedPaths", Value: textList(deleted)})
 	}
 	return out, nil
 }
@@ -277,54 +241,11 @@ func urlsIn(s string) []string {
 	return urls
 }
 
-// membersOf are the members of an object in their order.
-func membersOf(v jsontext.Value) ([]member, error) {
-	notObject := errors.New("the arguments of the tool are no object")
-	dec := jsontext.NewDecoder(bytes.NewReader(v))
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return nil, notObject
-	}
-	var out []member
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, notObject
-		}
-		m := member{name: name.String()}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, notObject
-		}
-		m.value = value.Clone()
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-func appendMembers(members []member) jsontext.Value {
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, quoteText(m.name)...), ':'), m.value...)
-	}
-	return append(out, '}')
-}
-
-// quoteText is a text as a JSON string; what is no UTF-8 in it becomes a replacement character.
-func quoteText(s string) jsontext.Value {
-	v, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
-	return v
-}
-
-func textList(list []string) jsontext.Value {
-	out := []byte{'['}
+// textList returns texts as a JSON array.
+func textList(list []string) []byte {
+	elements := make([][]byte, len(list))
 	for i, s := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, quoteText(s)...)
+		elements[i] = rawjson.Quote(s)
 	}
-	return append(out, ']')
+	return rawjson.Array(elements)
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -60,8 +60,7 @@ func (r *Request) append(b []byte) []byte {
 	text := func(name, value string) {
 		b = append(append(b, '"'), name...)
 		b = append(b, '"', ':')
-		b, _ = jsontext.AppendQuote(b, value) // what is no UTF-8 is replaced
-		b = append(b, ',')
+		b = append(rawjson.AppendQuote(b, value), ',')
 	}
 	b = append(b, '{')
 	text("token", r.Token)
@@ -78,34 +77,25 @@ func (r *Request) append(b []byte) []byte {
 
 // parseReply reads a reply.
 func parseReply(raw []byte) (r Reply, err error) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return r, errors.New("the daemon's answer is no object")
+	members := rawjson.ScanObject(raw)
+	for members.Next() {
+		name, value := string(members.Name()), members.Value()
+		known := false
+		switch name {
+		case "stdout":
+			r.Stdout, known = rawjson.Text(value)
+		case "stderr":
+			r.Stderr, known = rawjson.Text(value)
+		case "exit":
+			r.Exit, err = strconv.Atoi(string(value))
+			known = err == nil
+		}
+		if !known {
+			return r, fmt.Errorf("the daemon's answer has the member %q", name)
+		}
 	}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return r, fmt.Errorf("read the daemon's answer: %w", err)
-		}
-		member := name.String()
-		value, err := d.ReadToken()
-		if err != nil {
-			return r, fmt.Errorf("read the daemon's answer: %w", err)
-		}
-		switch {
-		case member == "stdout" && value.Kind() == '"':
-			r.Stdout = value.String()
-		case member == "stderr" && value.Kind() == '"':
-			r.Stderr = value.String()
-		case member == "exit" && value.Kind() == '0':
-			n, err := value.Int()
-			if err != nil {
-				return r, fmt.Errorf("read the daemon's answer: %w", err)
-			}
-			r.Exit = int(n)
-		default:
-			return r, fmt.Errorf("the daemon's answer has the member %q", member)
-		}
+	if !members.Complete() {
+		return r, errors.New("the daemon's answer is no object")
 	}
 	return r, nil
 }

@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -39,7 +39,7 @@ func (s *Skills) Show(ctx context.Context, name string) (api.ServedSkillReply, e
 	for _, t := range k.AllowedTools {
 		r.Tools = append(r.Tools, strings.TrimPrefix(t, "?"))
 	}
-	quoted := rpc.Set(nil, "description", rpc.Quote(string(text)))
+	quoted := rawjson.Set(nil, "description", rawjson.Quote(string(text)))
 	r.Findings = scan.New().Server(scan.Context{Own: []string{served.Name}}).Definition(quoted)
 	return r, nil
 }

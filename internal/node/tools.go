@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -66,7 +67,7 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 		args = []byte("{}")
 	}
 	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli"}
-	req.Params = rpc.Set(rpc.Set([]byte("{}"), "name", rpc.Quote(it.Name)), "arguments", args)
+	req.Params = rawjson.Set(rawjson.Set([]byte("{}"), "name", rawjson.Quote(it.Name)), "arguments", args)
 	reply, err := t.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
@@ -90,7 +91,7 @@ func deniedCall(asked string, denied *gate.DeniedError) *rpc.Error {
 	}
 	e := &rpc.Error{Code: failure.Denied.RPC(), Message: denied.Error()}
 	if denied.RetryAfter > 0 {
-		e.Data = rpc.Set(nil, "retryAfterMs", strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10))
+		e.Data = rawjson.Set(nil, "retryAfterMs", strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10))
 	}
 	return e
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"mycelium/internal/rawjson"
 )
 
 // The form in which a header carries what is not plain ASCII (MCP 2026-07-28, SEP-2243).
@@ -61,30 +61,16 @@ func ParamHeaders(definition []byte) []ParamHeader {
 	if !bytes.Contains(definition, []byte(ParamHeaderKey)) {
 		return nil
 	}
-	return paramHeaders(Member(definition, "inputSchema"), nil)
+	return paramHeaders(rawjson.Member(definition, "inputSchema"), nil)
 }
 
 func paramHeaders(schema []byte, path []string) (list []ParamHeader) {
-	properties := Member(schema, "properties")
-	if len(path) >= maxSchemaDepth || len(properties) == 0 || properties[0] != '{' {
+	if len(path) >= maxSchemaDepth {
 		return nil
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(properties))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return list
-		}
-		at := slices.Concat(path, []string{name.String()})
-		property, err := d.ReadValue()
-		if err != nil {
-			return list
-		}
-		property = bytes.Clone(property)
-		if header, ok := Text(Member(property, ParamHeaderKey)); ok && IsToken(header) {
+	for name, property := range rawjson.Members(rawjson.Member(schema, "properties")) {
+		at := slices.Concat(path, []string{name})
+		if header, ok := rawjson.Text(rawjson.Member(property, ParamHeaderKey)); ok && IsToken(header) {
 			list = append(list, ParamHeader{at, "Mcp-Param-" + header})
 		}
 		list = append(list, paramHeaders(property, at)...)
@@ -95,8 +81,8 @@ func paramHeaders(schema []byte, path []string) (list []ParamHeader) {
 // Value is what the header says of a call's arguments, before [HeaderValue]. false: there is none, because the argument is absent or of a
 // kind that the form does not know (null, objects, fractions, integers that JavaScript cannot hold).
 func (p ParamHeader) Value(arguments []byte) (string, bool) {
-	raw := Path(arguments, p.Path...)
-	if text, ok := Text(raw); ok {
+	raw := rawjson.Path(arguments, p.Path...)
+	if text, ok := rawjson.Text(raw); ok {
 		return text, true
 	}
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n >= -maxSafeInteger && n <= maxSafeInteger {

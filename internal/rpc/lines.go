@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"mycelium/internal/rawjson"
 )
 
 // ErrTooLong is a line over the limit.
@@ -40,7 +42,7 @@ func (l *Lines) Next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line = trim(line); len(line) > 0 {
+		if line = rawjson.Trim(line); len(line) > 0 {
 			return line, nil
 		}
 	}

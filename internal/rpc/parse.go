@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // Parse reads exactly one message. Its error is always an *Error with CodeParse or CodeInvalidRequest; the id is returned in
@@ -15,10 +17,10 @@ import (
 // a duplicate name at any depth, a name that differs from a protocol key only in case, params that are not an object, an id
 // that is not a string or an integer, a version other than 2.0.
 func Parse(b []byte) (Message, *Error) {
-	if !jsontext.Value(b).IsValid() {
+	if !rawjson.Valid(b) {
 		return malformed(b)
 	}
-	b = trim(b)
+	b = rawjson.Trim(b)
 	if b[0] == '[' {
 		return Message{}, invalid("batches are not supported: send one message at a time")
 	}
@@ -32,9 +34,6 @@ func Parse(b []byte) (Message, *Error) {
 	return f.message()
 }
 
-// Valid reports whether raw is exactly one JSON value in UTF-8 without duplicate names at any depth.
-func Valid(raw []byte) bool { return jsontext.Value(raw).IsValid() }
-
 func invalid(msg string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + msg}
 }
@@ -46,10 +45,9 @@ var protocolKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "e
 
 func (f *fields) read(object []byte) *Error {
 	var bad *Error
-	s := scan(object)
-	for s.next() {
-		value := s.value()
-		switch string(s.name()) {
+	for s := rawjson.ScanObject(object); s.Next(); {
+		value := s.Value()
+		switch string(s.Name()) {
 		case "jsonrpc":
 			f.version = value
 		case "id":
@@ -64,8 +62,8 @@ func (f *fields) read(object []byte) *Error {
 			f.err = value
 		default:
 			// The rest is still read, so that the answer can carry the id.
-			if key := variant(s.name(), protocolKeys[:]); key != "" && bad == nil {
-				bad = invalid("the member " + string(Quote(string(s.name()))) + " must be written " + string(Quote(key)))
+			if key := rawjson.Variant(s.Name(), protocolKeys[:]...); key != "" && bad == nil {
+				bad = invalid(variantMessage(string(s.Name()), key))
 			}
 		}
 	}
@@ -76,7 +74,7 @@ func (f *fields) read(object []byte) *Error {
 func (f *fields) message() (Message, *Error) {
 	m := Message{ID: f.readableID()}
 	if string(f.version) != `"2.0"` {
-		if v, _ := Text(f.version); v != "2.0" {
+		if v, _ := rawjson.Text(f.version); v != "2.0" {
 			return m, invalid(`"jsonrpc" must be "2.0"`)
 		}
 	}
@@ -157,16 +155,16 @@ func methodName(raw []byte) (string, bool) {
 	case `"notifications/cancelled"`:
 		return "notifications/cancelled", true
 	}
-	return Text(raw)
+	return rawjson.Text(raw)
 }
 
 // malformed says what is wrong with bytes that are not one strict JSON value. It is slow, and only for refusals.
 func malformed(b []byte) (Message, *Error) {
 	d := jsontext.NewDecoder(strings.NewReader(string(b)))
 	_, err := d.ReadValue()
-	if errors.Is(err, jsontext.ErrDuplicateName) && jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true)) {
+	if errors.Is(err, jsontext.ErrDuplicateName) && rawjson.WellFormed(b) {
 		var f fields
-		if t := trim(b); t[0] == '{' && unique(t, "id") {
+		if t := rawjson.Trim(b); t[0] == '{' && rawjson.Unique(t, "id") {
 			_ = f.read(t)
 		}
 		return Message{ID: f.readableID()}, invalid("a member name stands twice in one object")
@@ -181,38 +179,16 @@ func malformed(b []byte) (Message, *Error) {
 	return Message{}, &Error{Code: CodeParse, Message: "parse error: " + msg}
 }
 
-// unique reports whether a key stands at most once in the object.
-func unique(object []byte, key string) bool {
-	n := 0
-	s := scan(object)
-	for s.next() {
-		if string(s.name()) == key {
-			n++
-		}
-	}
-	return n <= 1
-}
-
-// variant returns the key that name equals only when case is ignored.
-func variant(name []byte, keys []string) string {
-	for _, key := range keys {
-		// Unicode folding, because encoding/json (v1) folds so: U+017F is an s, U+212A a k.
-		if string(name) != key && strings.EqualFold(string(name), key) {
-			return key
-		}
-	}
-	return ""
-}
-
 // CheckCase returns an error if an object has a member whose name equals one of the keys only when case is ignored (T1:
-// {"name":…,"Name":…}). The gateway uses it on the params that it acts upon.
+// {"name":…,"Name":…}). The gateway calls it for the params that it acts upon.
 func CheckCase(object []byte, keys ...string) *Error {
-	s := scan(object)
-	for s.next() {
-		if key := variant(s.name(), keys); key != "" {
-			return &Error{Code: CodeInvalidParams, Message: "invalid params: the member " + string(Quote(string(s.name()))) +
-				" must be written " + string(Quote(key))}
-		}
+	name, key := rawjson.CaseVariant(object, keys...)
+	if key == "" {
+		return nil
 	}
-	return nil
+	return &Error{Code: CodeInvalidParams, Message: "invalid params: " + variantMessage(name, key)}
+}
+
+func variantMessage(name, key string) string {
+	return "the member " + string(rawjson.Quote(name)) + " must be written " + string(rawjson.Quote(key))
 }

@@ -2,21 +2,22 @@ package rpc
 
 import (
 	"bytes"
-	"strconv"
+
+	"mycelium/internal/rawjson"
 )
 
-// PartialID finds the id of a message of which only the beginning and the end are there: a line that was too long. Nil: it stands in
-// neither as a member of the message itself, or the message is no answer. What the message carries is not looked into, so that a result
-// cannot name another call than its own.
+// PartialID returns the id of a response of which only the beginning and the end are known: a line that was too long. It returns nil
+// if neither part has the id as a member of the message itself, or if the message is not a response. It does not look into the values
+// of other members, so that a result cannot name another call than its own.
 func PartialID(head, tail []byte) []byte {
 	var id []byte
-	for s := scan(head); s.next(); {
-		switch string(s.name()) {
+	for s := rawjson.ScanObject(head); s.Next(); {
+		switch string(s.Name()) {
 		case "method", "params":
 			return nil
 		case "id":
-			if s.to < len(head) { // else it may go on
-				id = s.value()
+			if s.End() < len(head) { // else it may go on
+				id = s.Value()
 			}
 		}
 	}
@@ -26,17 +27,17 @@ func PartialID(head, tail []byte) []byte {
 	return id
 }
 
-// tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. A comma before the name and the
-// brace after the value, with nothing but scalars in between, can only be those of the object that the line is.
+// tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. If only scalars stand between a
+// comma and the last brace of the line, both belong to the outermost object.
 func tailID(tail []byte) []byte {
-	rest, ok := bytes.CutSuffix(trim(tail), []byte{'}'})
+	rest, ok := bytes.CutSuffix(rawjson.Trim(tail), []byte{'}'})
 	if !ok {
 		return nil
 	}
 	var id []byte
 	for range 3 { // the scalars of a message: jsonrpc, id, and of a request method
 		var name, value []byte
-		rest, name, value = lastMember(trim(rest))
+		rest, name, value = rawjson.LastMember(rest)
 		switch string(name) {
 		case `"id"`:
 			id = value
@@ -48,36 +49,4 @@ func tailID(tail []byte) []byte {
 		}
 	}
 	return id
-}
-
-// lastMember cuts the last member off the members of an object, where its value is a string without escapes or a number.
-func lastMember(b []byte) (rest, name, value []byte) {
-	from := 0
-	if n := len(b); n > 0 && b[n-1] == '"' {
-		from = bytes.LastIndexByte(b[:n-1], '"')
-	} else {
-		from = bytes.LastIndexAny(b, ": \t\r\n,") + 1
-	}
-	if from <= 0 {
-		return nil, nil, nil
-	}
-	value = b[from:]
-	if _, err := strconv.ParseInt(string(value), 10, 64); err != nil && !bytes.HasPrefix(value, []byte{'"'}) || bytes.IndexByte(value, '\\') >= 0 {
-		return nil, nil, nil
-	}
-	b, ok := bytes.CutSuffix(trim(b[:from]), []byte{':'})
-	b = trim(b)
-	if !ok || len(b) < 2 || b[len(b)-1] != '"' {
-		return nil, nil, nil
-	}
-	at := bytes.LastIndexByte(b[:len(b)-1], '"')
-	if at < 0 {
-		return nil, nil, nil
-	}
-	name = b[at:]
-	rest, ok = bytes.CutSuffix(trim(b[:at]), []byte{','})
-	if !ok {
-		return nil, nil, nil
-	}
-	return rest, name, value
 }

@@ -7,9 +7,8 @@ package rpc
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"mycelium/internal/rawjson"
 )
 
 // MaxMessage is the default limit for one message, in bytes (4 MiB).
@@ -52,7 +51,7 @@ func (m Message) Append(b []byte) []byte {
 	}
 	if m.Method != "" {
 		b = append(b, `,"method":`...)
-		b = appendQuote(b, m.Method)
+		b = rawjson.AppendQuote(b, m.Method)
 	}
 	if m.Params != nil {
 		b = append(b, `,"params":`...)
@@ -99,7 +98,7 @@ func (e *Error) Raw() []byte {
 	b = append(b, `{"code":`...)
 	b = strconv.AppendInt(b, int64(e.Code), 10)
 	b = append(b, `,"message":`...)
-	b = appendQuote(b, e.Message)
+	b = rawjson.AppendQuote(b, e.Message)
 	if e.Data != nil {
 		b = append(b, `,"data":`...)
 		b = append(b, e.Data...)
@@ -109,42 +108,8 @@ func (e *Error) Raw() []byte {
 
 // ErrorOf reads a raw JSON-RPC error object. A part that is missing or of the wrong type stays zero; the result is never nil.
 func ErrorOf(raw []byte) *Error {
-	e := &Error{Data: Member(raw, "data")}
-	e.Code, _ = strconv.Atoi(string(Member(raw, "code")))
-	e.Message, _ = Text(Member(raw, "message"))
+	e := &Error{Data: rawjson.Member(raw, "data")}
+	e.Code, _ = strconv.Atoi(string(rawjson.Member(raw, "code")))
+	e.Message = rawjson.TextAt(raw, "message")
 	return e
-}
-
-// Text decodes a raw JSON string; false for any other value.
-func Text(raw []byte) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
-		return "", false
-	}
-	if plain(raw) {
-		return string(raw[1 : len(raw)-1]), true
-	}
-	b, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		return "", false
-	}
-	return string(b), true
-}
-
-// plain reports whether a quoted string stands for its own bytes: ASCII without escapes or quotes inside.
-func plain(quoted []byte) bool {
-	for _, c := range quoted[1 : len(quoted)-1] {
-		if c < 0x20 || c >= 0x80 || c == '\\' || c == '"' {
-			return false
-		}
-	}
-	return true
-}
-
-// Quote encodes a JSON string. What is not UTF-8 becomes U+FFFD.
-func Quote(s string) []byte { return appendQuote(make([]byte, 0, len(s)+2), s) }
-
-func appendQuote(b []byte, s string) []byte {
-	// The only error of AppendQuote is invalid UTF-8, which is replaced first.
-	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\uFFFD"))
-	return b
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mycelium/internal/rawjson"
 )
 
 func TestParse(t *testing.T) {
@@ -131,61 +133,6 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-func TestSet(t *testing.T) {
-	for _, tt := range []struct{ in, key, value, want string }{
-		{`{}`, "a", `1`, `{"a":1}`},
-		{`{ }`, "a", `1`, `{"a":1 }`},
-		{`{"a":1}`, "a", `{"x":2}`, `{"a":{"x":2}}`},
-		{`{"b" : [1, 2] }`, "a", `"q"`, `{"b" : [1, 2],"a":"q" }`},
-		{` {"a":1, "b":2 ,"c":3}`, "b", ``, ` {"a":1 ,"c":3}`},
-		{`{ "a":1, "b":2}`, "a", ``, `{ "b":2}`},
-		{`{"a":1, "b":2 }`, "b", ``, `{"a":1 }`},
-		{`{ "a":1 }`, "a", ``, `{  }`},
-		{`{"a":{"a":1},"b":"\"a\":3"}`, "a", ``, `{"b":"\"a\":3"}`},
-		{`{"\u0061":1}`, "a", `2`, `{"\u0061":2}`},
-		{`{"x":1}`, "a", ``, `{"x":1}`},
-		{`{"x":1}`, "日\"本", `2`, `{"x":1,"日\"本":2}`},
-		{`[1]`, "a", `1`, `[1]`},
-		{`{"a":1`, "b", `1`, `{"a":1`},
-		{``, "a", `1`, `{"a":1}`},
-	} {
-		var object, value []byte
-		if tt.in != "" {
-			object = []byte(tt.in)
-		}
-		if tt.value != "" {
-			value = []byte(tt.value)
-		}
-		if got := string(Set(object, tt.key, value)); got != tt.want {
-			t.Errorf("Set(%s, %s, %s) = %s, want %s", tt.in, tt.key, tt.value, got, tt.want)
-		}
-		if string(object) != tt.in {
-			t.Errorf("Set(%s) changed its argument to %s", tt.in, object)
-		}
-	}
-	if Set(nil, "a", nil) != nil {
-		t.Error("Set(nil, a, nil) is not nil")
-	}
-}
-
-func TestMember(t *testing.T) {
-	o := []byte(`{"a":{"b\\":{"c":"\\\"}"}},"d":-1.5e3 , "e":"x"}`)
-	for _, tt := range []struct {
-		path []string
-		want string
-	}{
-		{[]string{"a", `b\`, "c"}, `"\\\"}"`}, {[]string{"d"}, `-1.5e3`}, {[]string{"e"}, `"x"`},
-		{[]string{"b"}, ``}, {[]string{"d", "x"}, ``}, {[]string{"A"}, ``}, {[]string{"a", "c"}, ``},
-	} {
-		if got := string(Path(o, tt.path...)); got != tt.want {
-			t.Errorf("Path(%v) = %s, want %s", tt.path, got, tt.want)
-		}
-	}
-	if v := Member(o, "a"); cap(v) != len(v) {
-		t.Error("a member's slice reaches into the bytes after it")
-	}
-}
-
 func TestCheckCase(t *testing.T) {
 	for _, in := range []string{``, `{}`, `{"name":1,"arguments":{"Name":2}}`, `{"names":1}`, `{"\u006eame":1}`} {
 		if err := CheckCase([]byte(in), "name", "uri"); err != nil {
@@ -195,19 +142,6 @@ func TestCheckCase(t *testing.T) {
 	for _, in := range []string{`{"Name":1}`, `{"name":1,"NAME":2}`, `{"x":[],"\u004eame":1}`, `{"URI":1}`} {
 		if err := CheckCase([]byte(in), "name", "uri"); err == nil || err.Code != CodeInvalidParams {
 			t.Errorf("%s: %v", in, err)
-		}
-	}
-}
-
-func TestText(t *testing.T) {
-	for _, tt := range []struct{ in, want string }{{`"a"`, "a"}, {`"\u00e9\n"`, "é\n"}, {`"日本"`, "日本"}, {`""`, ""}} {
-		if got, ok := Text([]byte(tt.in)); !ok || got != tt.want {
-			t.Errorf("Text(%s) = %q, %v", tt.in, got, ok)
-		}
-	}
-	for _, in := range []string{``, `"`, `null`, `1`, `"a`, `"a"b"`, "\"\x01\"", `"\q"`} {
-		if got, ok := Text([]byte(in)); ok {
-			t.Errorf("Text(%s) = %q", in, got)
 		}
 	}
 }
@@ -240,16 +174,6 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-func BenchmarkSet(b *testing.B) {
-	m, _ := Parse(kilobyte())
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(Set(m.Params, "name", []byte(`"echo"`))) == 0 {
-			b.Fatal()
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add(kilobyte())
 	for _, s := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `[{}]`, `{"jsonrpc":"2.0","id":null,"error":{"code":1}}`, `{"a":1,"a":2,"id":3}`, "{\"Id\":\"\xff\"", `{"jsonrpc":"2.0","method":"m","params":{"a":"\ud83d\ude00"}}`} {
@@ -265,7 +189,7 @@ func FuzzParse(f *testing.F) {
 			if err.Code != CodeParse && err.Code != CodeInvalidRequest {
 				t.Fatalf("code %d", err.Code)
 			}
-			if !Valid(err.Raw()) {
+			if !rawjson.Valid(err.Raw()) {
 				t.Fatalf("error is not JSON: %s", err.Raw())
 			}
 			return
@@ -280,46 +204,6 @@ func FuzzParse(f *testing.F) {
 		}
 		if second := again.Append(nil); !bytes.Equal(line, second) {
 			t.Fatalf("%q became %q", line, second)
-		}
-	})
-}
-
-func FuzzSet(f *testing.F) {
-	f.Add([]byte(`{"a":1,"b":{"a":[2]}, "c" : "x" }`), "b", []byte(`"new"`))
-	f.Add([]byte(`{ }`), "", []byte(`null`))
-	f.Add([]byte(`{"\u0061":"\\\""}`), "a", []byte(`{}`))
-	f.Fuzz(func(t *testing.T, object []byte, key string, value []byte) {
-		Member(object, key)
-		_ = CheckCase(object, key)
-		Set(object, key, nil)
-		got := Set(object, key, value)
-		if o := trim(object); !Valid(object) || o[0] != '{' || !Valid(value) || !Valid(Quote(key)) || string(bytes.ToValidUTF8([]byte(key), nil)) != key {
-			return
-		}
-		if !Valid(got) {
-			t.Fatalf("Set(%q, %q, %q) = %q", object, key, value, got)
-		}
-		if v := Member(got, key); !bytes.Equal(trim(v), trim(value)) {
-			t.Fatalf("Member after Set = %q, want %q (%q)", v, value, got)
-		}
-		for s := scan(object); s.next(); {
-			other := string(s.name())
-			for _, v := range [][]byte{value, nil} {
-				if both, want := SetBoth(object, key, value, other, v), Set(Set(object, key, value), other, v); !bytes.Equal(both, want) {
-					t.Fatalf("SetBoth(%q, %q, %q, %q, %q) = %q, want %q", object, key, value, other, v, both, want)
-				}
-			}
-		}
-		without := Set(got, key, nil)
-		if !Valid(without) || Member(without, key) != nil {
-			t.Fatalf("removed: %q", without)
-		}
-		for s := scan(object); s.next(); {
-			if name := string(s.name()); name != key {
-				if !bytes.Equal(Member(got, name), s.value()) || !bytes.Equal(Member(without, name), s.value()) {
-					t.Fatalf("member %q changed: %q, %q", name, got, without)
-				}
-			}
 		}
 	})
 }

@@ -3,7 +3,7 @@ package catalog
 import (
 	"bytes"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // About is what a server said of itself when it was last asked. It is stored with the catalog, so that it is known before the server runs.
@@ -18,7 +18,7 @@ type About struct {
 // Declares reports whether the server declared a capability: Declares("resources", "subscribe"), Declares("extensions",
 // "io.modelcontextprotocol/tasks"). A member that is false or null counts as not declared.
 func (s About) Declares(path ...string) bool {
-	v := rpc.Path(s.Capabilities, path...)
+	v := rawjson.Path(s.Capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 

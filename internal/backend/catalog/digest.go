@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // canonical is the form of a definition from which its digest is made: the whole object, with the members of every object sorted, no
@@ -35,5 +35,5 @@ func SameDefinition(a, b []byte) bool {
 
 // SumWithoutName is the digest of a definition without its name.
 func SumWithoutName(k Kind, raw []byte) [sha256.Size]byte {
-	return sha256.Sum256(canonical(rpc.Set(raw, k.Key(), nil)))
+	return sha256.Sum256(canonical(rawjson.Set(raw, k.Key(), nil)))
 }

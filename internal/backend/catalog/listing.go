@@ -3,17 +3,14 @@
 package catalog
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -80,44 +77,21 @@ func (k Kind) Policy() policy.Kind {
 // listing is what a server offers, raw, as it sent it.
 type Listing [Kinds][][]byte
 
-// Elements returns the raw elements of a JSON array.
-func Elements(array []byte) ([][]byte, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(array))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
-		return nil, fmt.Errorf("not an array")
-	}
-	var list [][]byte
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil {
-			return nil, fmt.Errorf("read array: %w", err)
-		}
-		list = append(list, bytes.Clone(v))
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, fmt.Errorf("read array: %w", err)
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("more data after the array")
-	}
-	return list, nil
-}
-
 // Page reads one page of a list: its items and the cursor of the next page (empty: the last one).
 func Page(k Kind, result []byte) (items [][]byte, next string, err error) {
-	array := rpc.Member(result, k.String())
+	array := rawjson.Member(result, k.String())
 	if array == nil {
 		return nil, "", fmt.Errorf("the answer has no %q", k.String())
 	}
-	if items, err = Elements(array); err != nil {
-		return nil, "", fmt.Errorf("%q: %w", k.String(), err)
+	items, ok := rawjson.List(array)
+	if !ok {
+		return nil, "", fmt.Errorf("%q: not an array", k.String())
 	}
-	cursor := rpc.Member(result, "nextCursor")
+	cursor := rawjson.Member(result, "nextCursor")
 	if cursor == nil || string(cursor) == "null" {
 		return items, "", nil
 	}
-	next, ok := rpc.Text(cursor)
-	if !ok {
+	if next, ok = rawjson.Text(cursor); !ok {
 		return nil, "", fmt.Errorf("\"nextCursor\" is not a string")
 	}
 	return items, next, nil
@@ -195,7 +169,7 @@ func ItemName(k Kind, raw []byte) (string, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return "", fmt.Errorf("%s: an item is not an object", k.String())
 	}
-	name, ok := rpc.Text(rpc.Member(raw, k.Key()))
+	name, ok := rawjson.Text(rawjson.Member(raw, k.Key()))
 	switch {
 	case !ok:
 		return "", fmt.Errorf("%s: an item has no %q", k.String(), k.Key())
@@ -232,30 +206,13 @@ func isURI(s string) bool {
 
 // Annotations are the boolean annotations of a tool.
 func Annotations(raw []byte) map[string]bool {
-	object := rpc.Member(raw, "annotations")
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
 	var m map[string]bool
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil
-		}
-		key := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil
-		}
+	for name, value := range rawjson.Members(rawjson.Member(raw, "annotations")) {
 		if b := string(value); b == "true" || b == "false" {
 			if m == nil {
 				m = map[string]bool{}
 			}
-			m[key] = b == "true"
+			m[name] = b == "true"
 		}
 	}
 	return m
@@ -266,7 +223,7 @@ func (l *Listing) ItemNames() []string {
 	var out []string
 	for k := range Kinds {
 		for _, raw := range l[k] {
-			if name, ok := rpc.Text(rpc.Member(raw, "name")); ok {
+			if name, ok := rawjson.Text(rawjson.Member(raw, "name")); ok {
 				out = append(out, name)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 func TestResourceNames(t *testing.T) {
@@ -35,7 +35,7 @@ func FuzzStoredCatalog(f *testing.F) {
 		}
 		defs, temps, _ := l.Definitions("s", true)
 		for _, d := range append(defs, temps...) {
-			if !rpc.Valid(d.Raw) || !bytes.Contains(b, d.Raw) {
+			if !rawjson.Valid(d.Raw) || !bytes.Contains(b, d.Raw) {
 				t.Errorf("definition %q is not in the file", d.Raw)
 			}
 		}
@@ -47,7 +47,7 @@ func FuzzPage(f *testing.F) {
 	f.Add([]byte(`{"tools":[{"name":"\u0061"},{"name":"a"}],"nextCursor":null}`))
 	f.Add([]byte(`{"tools":{}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if !rpc.Valid(b) {
+		if !rawjson.Valid(b) {
 			return // a message is checked before its result is looked at
 		}
 		items, _, err := Page(Tools, b)

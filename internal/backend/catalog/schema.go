@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -27,7 +27,7 @@ var dialects = [...]string{
 func SchemaProblems(definition []byte) []string {
 	var found []string
 	for _, key := range [...]string{"inputSchema", "outputSchema"} {
-		raw := rpc.Member(definition, key)
+		raw := rawjson.Member(definition, key)
 		if raw == nil && key == "outputSchema" {
 			continue
 		}
@@ -51,7 +51,7 @@ func compileSchema(raw []byte) (err error) {
 	case len(raw) > maxSchema:
 		return fmt.Errorf("it is longer than %d KiB and was not checked", maxSchema>>10)
 	}
-	if dialect, ok := rpc.Text(rpc.Member(raw, "$schema")); ok && !known(dialect) {
+	if dialect, ok := rawjson.Text(rawjson.Member(raw, "$schema")); ok && !known(dialect) {
 		return text.Hinted(fmt.Errorf("its dialect %.80q is not understood", dialect), "2020-12 and draft-07 are")
 	}
 	var s jsonschema.Schema

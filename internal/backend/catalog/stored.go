@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -24,11 +24,11 @@ func (l *Listing) Save(dir, server, digest string, info About) error {
 	if dir == "" || digest == "" {
 		return nil
 	}
-	b := append([]byte(`{"version":`+storedVersion+`,"server":`), rpc.Quote(server)...)
-	b = append(append(b, `,"config":`...), rpc.Quote(digest)...)
+	b := append([]byte(`{"version":`+storedVersion+`,"server":`), rawjson.Quote(server)...)
+	b = append(append(b, `,"config":`...), rawjson.Quote(digest)...)
 	b = info.append(b)
 	for k := range Kinds {
-		b = append(append(append(b, ",\n"...), rpc.Quote(k.String())...), ":["...)
+		b = append(append(append(b, ",\n"...), rawjson.Quote(k.String())...), ":["...)
 		for i, raw := range l[k] {
 			if i > 0 {
 				b = append(b, ',')
@@ -68,44 +68,44 @@ func Stored(dir, server string) bool {
 		return false
 	}
 	b, err := os.ReadFile(catalogFile(dir, server))
-	if err != nil || !rpc.Valid(b) {
+	if err != nil || !rawjson.Valid(b) {
 		return false
 	}
-	name, _ := rpc.Text(rpc.Member(b, "server"))
-	return name == server && string(rpc.Member(b, "version")) == storedVersion
+	name := rawjson.TextAt(b, "server")
+	return name == server && string(rawjson.Member(b, "version")) == storedVersion
 }
 
 // parse reads the form that save writes.
 func (l *Listing) parse(b []byte, server, digest string) (info About, known bool, err error) {
-	if !rpc.Valid(b) {
+	if !rawjson.Valid(b) {
 		return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: the file is not JSON", server), "delete it; it is learned again")
 	}
-	name, _ := rpc.Text(rpc.Member(b, "server"))
-	config, _ := rpc.Text(rpc.Member(b, "config"))
-	if string(rpc.Member(b, "version")) != storedVersion || name != server || config != digest {
+	name := rawjson.TextAt(b, "server")
+	config := rawjson.TextAt(b, "config")
+	if string(rawjson.Member(b, "version")) != storedVersion || name != server || config != digest {
 		return About{}, false, nil
 	}
 	var read Listing
 	for k := range Kinds {
-		items, err := Elements(rpc.Member(b, k.String()))
-		if err != nil {
-			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: %w", server, k.String(), err),
+		items, ok := rawjson.List(rawjson.Member(b, k.String()))
+		if !ok {
+			return About{}, false, text.Hinted(fmt.Errorf("catalog of %s: %s: not an array", server, k.String()),
 				"delete the file; it is learned again")
 		}
 		read[k] = items
 	}
 	*l = read
-	info.Version, _ = rpc.Text(rpc.Path(b, "about", "version"))
-	info.Instructions, _ = rpc.Text(rpc.Path(b, "about", "instructions"))
-	info.Capabilities = Object(rpc.Path(b, "about", "capabilities"))
-	info.Info = Object(rpc.Path(b, "about", "serverInfo"))
+	info.Version = rawjson.TextAt(b, "about", "version")
+	info.Instructions = rawjson.TextAt(b, "about", "instructions")
+	info.Capabilities = Object(rawjson.Path(b, "about", "capabilities"))
+	info.Info = Object(rawjson.Path(b, "about", "serverInfo"))
 	return info, true, nil
 }
 
 // append appends what a server said of itself, as a member of a stored catalog.
 func (s About) append(b []byte) []byte {
-	b = append(append(b, ",\n\"about\":{\"version\":"...), rpc.Quote(s.Version)...)
-	b = append(append(b, `,"instructions":`...), rpc.Quote(s.Instructions)...)
+	b = append(append(b, ",\n\"about\":{\"version\":"...), rawjson.Quote(s.Version)...)
+	b = append(append(b, `,"instructions":`...), rawjson.Quote(s.Instructions)...)
 	if s.Capabilities != nil {
 		b = append(append(b, `,"capabilities":`...), s.Capabilities...)
 	}

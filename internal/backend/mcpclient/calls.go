@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -263,7 +264,7 @@ func (c *calls) takeEvents(p *pending) []event {
 // progress passes a progress notification to the call whose token it carries, with the caller's own token. It reports whether somebody
 // asked for it.
 func (c *calls) progress(params []byte) bool {
-	n, err := strconv.ParseInt(string(rpc.Member(params, "progressToken")), 10, 64)
+	n, err := strconv.ParseInt(string(rawjson.Member(params, "progressToken")), 10, 64)
 	if err != nil {
 		return false
 	}
@@ -274,20 +275,20 @@ func (c *calls) progress(params []byte) bool {
 		if p.token == nil {
 			return false
 		}
-		c.post(p, event{method: "notifications/progress", params: rpc.Set(params, "progressToken", p.token)})
+		c.post(p, event{method: "notifications/progress", params: rawjson.Set(params, "progressToken", p.token)})
 		return true
 	}
 	o := c.recipients[taskProgress(n)]
 	c.mu.Unlock()
 	if o.peer != nil {
-		o.peer.Notify("notifications/progress", rpc.Set(params, "progressToken", o.token))
+		o.peer.Notify("notifications/progress", rawjson.Set(params, "progressToken", o.token))
 	}
 	return o.peer != nil
 }
 
 // log passes a log line on: a line on a stream belongs to the stream's call, any other line to soleCall.
 func (c *calls) log(params []byte, of *pending) {
-	level := levelOf(rpc.Member(params, "level"))
+	level := levelOf(rawjson.Member(params, "level"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if of == nil {
@@ -310,7 +311,7 @@ func (c *calls) subscriber(params []byte, of *pending) *pending {
 	if of != nil {
 		return of
 	}
-	n, err := strconv.ParseInt(string(rpc.Path(params, "_meta", metaSubscription)), 10, 64)
+	n, err := strconv.ParseInt(string(rawjson.Path(params, "_meta", metaSubscription)), 10, 64)
 	if err != nil {
 		return nil
 	}

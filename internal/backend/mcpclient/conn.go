@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/keeper"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -181,9 +182,9 @@ func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	meta := rpc.Member(r.Params, "_meta")
-	token := rpc.Member(meta, "progressToken")
-	p, err := c.calls.add(r, token, levelOf(rpc.Member(meta, metaLevel)))
+	meta := rawjson.Member(r.Params, "_meta")
+	token := rawjson.Member(meta, "progressToken")
+	p, err := c.calls.add(r, token, levelOf(rawjson.Member(meta, metaLevel)))
 	if err != nil {
 		return nil, nil, &notSentError{err}
 	}
@@ -265,23 +266,23 @@ func (c *Conn) rewriteMeta(p *pending, meta []byte) []byte {
 		return p.Params
 	}
 	if p.token != nil {
-		meta = rpc.Set(meta, "progressToken", strconv.AppendInt(nil, p.id, 10))
+		meta = rawjson.Set(meta, "progressToken", strconv.AppendInt(nil, p.id, 10))
 	}
 	if c.modern {
 		declared := catalog.Object(p.declared)
 		if declared == nil {
 			declared = []byte("{}")
 		}
-		meta = rpc.Set(meta, metaVersion, []byte(`"`+ModernVersion+`"`))
-		meta = rpc.Set(meta, metaClient, c.ClientInfo)
-		meta = rpc.Set(meta, metaCapabilities, declared)
+		meta = rawjson.Set(meta, metaVersion, []byte(`"`+ModernVersion+`"`))
+		meta = rawjson.Set(meta, metaClient, c.ClientInfo)
+		meta = rawjson.Set(meta, metaCapabilities, declared)
 	} else {
-		meta = rpc.Set(meta, metaVersion, nil)
-		meta = rpc.Set(meta, metaClient, nil)
-		meta = rpc.Set(meta, metaCapabilities, nil)
-		meta = rpc.Set(meta, metaLevel, nil)
+		meta = rawjson.Set(meta, metaVersion, nil)
+		meta = rawjson.Set(meta, metaClient, nil)
+		meta = rawjson.Set(meta, metaCapabilities, nil)
+		meta = rawjson.Set(meta, metaLevel, nil)
 	}
-	return rpc.Set(p.Params, "_meta", meta)
+	return rawjson.Set(p.Params, "_meta", meta)
 }
 
 // notice handles a notification that concerns no call.

@@ -13,7 +13,7 @@ import (
 
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/redact"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // noticeAcknowledged is the first message on a stream of notices. We also use it when a stream of the legacy revisions opens.
@@ -88,7 +88,7 @@ func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err 
 			r.Version, ModernVersion, LegacyVersions)}
 	}
 	c.version, c.caps = r.Version, r.Capabilities
-	c.setAbout(result, rpc.Member(result, "serverInfo"))
+	c.setAbout(result, rawjson.Member(result, "serverInfo"))
 	c.transport.setVersion(c.version)
 	err = c.transport.notify(ctx, "notifications/initialized", nil)
 	var status *statusError
@@ -128,14 +128,14 @@ func (c *Conn) discover(ctx context.Context) error {
 		return fmt.Errorf("it speaks %.200q only", r.Versions)
 	}
 	c.caps = r.Capabilities
-	c.setAbout(result, rpc.Path(result, "_meta", metaServer))
+	c.setAbout(result, rawjson.Path(result, "_meta", metaServer))
 	return nil
 }
 
 // setAbout keeps what a server said of itself.
 func (c *Conn) setAbout(result, info []byte) {
-	c.about = catalog.About{Version: c.version, Capabilities: catalog.Object(rpc.Member(result, "capabilities")), Info: catalog.Object(info)}
-	c.about.Instructions, _ = rpc.Text(rpc.Member(result, "instructions"))
+	c.about = catalog.About{Version: c.version, Capabilities: catalog.Object(rawjson.Member(result, "capabilities")), Info: catalog.Object(info)}
+	c.about.Instructions = rawjson.TextAt(result, "instructions")
 	c.calls.batches.Store(c.version == "2025-03-26")
 	c.calls.extended.Store(c.about.Declares("extensions") || c.about.Declares("experimental") || c.about.Declares("tasks"))
 }

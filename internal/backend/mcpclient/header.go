@@ -3,14 +3,11 @@ package mcpclient
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"mycelium/internal/backend/catalog"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -27,7 +24,7 @@ func nameOf(method string, params []byte) string {
 	default:
 		return ""
 	}
-	name, _ := rpc.Text(rpc.Member(params, key))
+	name := rawjson.TextAt(params, key)
 	return name
 }
 
@@ -36,7 +33,7 @@ func paramHeadersOf(definitions [][]byte) map[string][]rpc.ParamHeader {
 	m := map[string][]rpc.ParamHeader{}
 	for _, raw := range definitions {
 		if wanted := rpc.ParamHeaders(raw); wanted != nil {
-			name, _ := rpc.Text(rpc.Member(raw, "name"))
+			name := rawjson.TextAt(raw, "name")
 			m[name] = wanted
 		}
 	}
@@ -50,7 +47,7 @@ func headerFault(definition []byte) string {
 		return ""
 	}
 	f := headerFaults{seen: map[string]bool{}}
-	f.schema(rpc.Member(definition, "inputSchema"), false, 0)
+	f.schema(rawjson.Member(definition, "inputSchema"), false, 0)
 	return f.fault
 }
 
@@ -71,18 +68,17 @@ func (f *headerFaults) schema(raw []byte, argument bool, depth int) {
 		return
 	}
 	if raw[0] == '[' {
-		list, _ := catalog.Elements(raw)
-		for _, one := range list {
+		for one := range rawjson.Elements(raw) {
 			f.schema(one, false, depth+1)
 		}
 		return
 	}
-	for key, value := range members(raw) {
+	for key, value := range rawjson.Members(raw) {
 		switch {
 		case key == headerKey:
-			f.annotation(value, rpc.Member(raw, "type"), argument)
+			f.annotation(value, rawjson.Member(raw, "type"), argument)
 		case key == "properties":
-			for _, property := range members(value) {
+			for _, property := range rawjson.Members(value) {
 				f.schema(property, argument || depth == 0, depth+1)
 			}
 		case slices.Contains(plainKeywords, key):
@@ -97,8 +93,8 @@ var plainKeywords = []string{"const", "enum", "default", "examples"}
 
 // annotation checks one annotation.
 func (f *headerFaults) annotation(name, kind []byte, argument bool) {
-	text, ok := rpc.Text(name)
-	simple, _ := rpc.Text(kind)
+	text, ok := rawjson.Text(name)
+	simple, _ := rawjson.Text(kind)
 	switch {
 	case !argument:
 		f.fault = "x-mcp-header is allowed only below properties"
@@ -112,34 +108,10 @@ func (f *headerFaults) annotation(name, kind []byte, argument bool) {
 	f.seen[strings.ToLower(text)] = true
 }
 
-// members are the members of a JSON object, in order. Other values have no members.
-func members(object []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		if len(object) == 0 || object[0] != '{' {
-			return
-		}
-		d := jsontext.NewDecoder(bytes.NewReader(object))
-		if _, err := d.ReadToken(); err != nil {
-			return
-		}
-		for d.PeekKind() == '"' {
-			name, err := d.ReadToken()
-			if err != nil {
-				return
-			}
-			key := name.String()
-			value, err := d.ReadValue()
-			if err != nil || !yield(key, bytes.Clone(value)) {
-				return
-			}
-		}
-	}
-}
-
 // setParams repeats the arguments of a call in headers.
 func setParams(h http.Header, wanted []rpc.ParamHeader, params []byte) {
 	for _, w := range wanted {
-		if text, ok := w.Value(rpc.Member(params, "arguments")); ok {
+		if text, ok := w.Value(rawjson.Member(params, "arguments")); ok {
 			h.Set(w.Name, rpc.HeaderValue(text))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -121,7 +122,7 @@ func (h *httpTransport) send(p *pending, method string, params []byte) error {
 		return err
 	}
 	if method == "tools/call" && h.isModern() {
-		name, _ := rpc.Text(rpc.Member(params, "name"))
+		name := rawjson.TextAt(params, "name")
 		h.mu.Lock()
 		wanted := h.wanted[name]
 		h.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"mycelium/internal/backend/catalog"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -25,7 +25,7 @@ type inbox struct {
 //
 // handle reports whether somebody waited for the message: an answer, the progress of a call, or a question for a client.
 func (in *inbox) handle(line []byte, of *pending) bool {
-	if len(line) > 0 && line[0] == '[' && in.calls.batches.Load() && rpc.Valid(line) {
+	if len(line) > 0 && line[0] == '[' && in.calls.batches.Load() && rawjson.Valid(line) {
 		return in.batch(line, of)
 	}
 	in.received.Add(1)
@@ -44,9 +44,8 @@ func (in *inbox) handle(line []byte, of *pending) bool {
 
 // batch handles several messages in one, as the revision 2025-03-26 has them.
 func (in *inbox) batch(line []byte, of *pending) (asked bool) {
-	messages, _ := catalog.Elements(line)
-	for _, one := range messages {
-		if len(one) > 0 && one[0] == '{' {
+	for one := range rawjson.Elements(line) {
+		if one[0] == '{' {
 			asked = in.handle(one, of) || asked
 		}
 	}
@@ -111,7 +110,7 @@ func (in *inbox) notification(m rpc.Message, of *pending) bool {
 
 // cancelled handles a cancellation by the server: of one of its questions or, in the modern revision, of a stream that we opened.
 func (in *inbox) cancelled(params []byte) {
-	id := rpc.Member(params, "requestId")
+	id := rawjson.Member(params, "requestId")
 	if !in.calls.modern.Load() {
 		in.calls.cancelQuestion(id)
 		return

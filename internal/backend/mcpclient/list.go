@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/redact"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -46,7 +47,7 @@ func (c *Conn) usable(definitions [][]byte) (good [][]byte, problems []string) {
 	}
 	for _, raw := range definitions {
 		if fault := headerFault(raw); fault != "" {
-			name, _ := rpc.Text(rpc.Member(raw, "name"))
+			name := rawjson.TextAt(raw, "name")
 			problems = append(problems, fmt.Sprintf("tools %.150q: %s", name, fault))
 			continue
 		}
@@ -81,7 +82,7 @@ func (c *Conn) listKind(ctx context.Context, k catalog.Kind, size *int) ([][]byt
 	for range catalog.MaxPages {
 		var params []byte
 		if cursor != "" {
-			params = rpc.Set(nil, "cursor", rpc.Quote(cursor))
+			params = rawjson.Set(nil, "cursor", rawjson.Quote(cursor))
 		}
 		result, bad, err := c.Request(ctx, Call{Method: k.Method(), Params: params})
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // levels are the levels of log lines, the least severe first (RFC 5424).
@@ -17,14 +17,14 @@ const (
 
 // levelOf is the level that a raw JSON string names.
 func levelOf(raw []byte) int {
-	text, _ := rpc.Text(raw)
+	text, _ := rawjson.Text(raw)
 	return slices.Index(levels, text)
 }
 
 // RaiseLogLevel makes a server of the legacy revisions log as much as the params of a call want. One connection serves many clients, so
 // the level is never made stricter; the lines of each call are filtered by the call's own level.
 func (c *Conn) RaiseLogLevel(ctx context.Context, params []byte) {
-	want := levelOf(rpc.Path(params, "_meta", metaLevel))
+	want := levelOf(rawjson.Path(params, "_meta", metaLevel))
 	if want == unsetLevel || c.modern || c.caps.Logging == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/catalog"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -75,7 +76,7 @@ func (c *calls) ask(q *question, of *pending, streams bool) *rpc.Error {
 	}
 	c.asked[string(q.id)] = q
 	if q.method == methodElicit {
-		c.rememberPeer(p, elicitationKey, rpc.Member(q.params, "elicitationId"))
+		c.rememberPeer(p, elicitationKey, rawjson.Member(q.params, "elicitationId"))
 	}
 	return nil
 }
@@ -100,21 +101,21 @@ func (c *calls) removeQuestion(q *question) {
 
 // missingCapability is the error of a client that did not declare the capability for a question; nil: it did.
 func missingCapability(capabilities []byte, method string, params []byte) *rpc.Error {
-	has := func(path ...string) bool { return catalog.Object(rpc.Path(capabilities, path...)) != nil }
+	has := func(path ...string) bool { return catalog.Object(rawjson.Path(capabilities, path...)) != nil }
 	switch method {
 	case methodRoots:
 		if has("roots") {
 			return nil
 		}
 	case methodSample:
-		if has("sampling", "tools") || has("sampling") && rpc.Member(params, "tools") == nil && rpc.Member(params, "toolChoice") == nil {
+		if has("sampling", "tools") || has("sampling") && rawjson.Member(params, "tools") == nil && rawjson.Member(params, "toolChoice") == nil {
 			return nil
 		}
 		if has("sampling") {
 			return &rpc.Error{Code: rpc.CodeInvalidParams, Message: "this client does not have the capability sampling.tools"}
 		}
 	case methodElicit:
-		mode, given := rpc.Text(rpc.Member(params, "mode"))
+		mode, given := rawjson.Text(rawjson.Member(params, "mode"))
 		if !given {
 			mode = "form"
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"mycelium/internal/backend/catalog"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -40,7 +40,7 @@ const (
 
 // rememberPeer remembers the client of a call under an id, a raw JSON string. The lock is held.
 func (c *calls) rememberPeer(p *pending, kind string, id []byte) {
-	if text, ok := rpc.Text(id); ok && len(text) <= maxRecipientID {
+	if text, ok := rawjson.Text(id); ok && len(text) <= maxRecipientID {
 		c.addRecipient(kind+text, recipient{peer: p.Peer})
 	}
 }
@@ -73,14 +73,13 @@ func (c *calls) rememberOutcome(p *pending, m rpc.Message) {
 		if codeOf(m.Error) != codeURLElicitation {
 			return
 		}
-		list, _ := catalog.Elements(rpc.Path(m.Error, "data", "elicitations"))
-		for _, one := range list {
-			c.rememberPeer(p, elicitationKey, rpc.Member(one, "elicitationId"))
+		for one := range rawjson.Elements(rawjson.Path(m.Error, "data", "elicitations")) {
+			c.rememberPeer(p, elicitationKey, rawjson.Member(one, "elicitationId"))
 		}
 	case c.extended.Load() && p.Method == "tools/call":
-		id := rpc.Path(m.Result, "task", "taskId")
-		if string(rpc.Member(m.Result, "resultType")) == `"task"` {
-			id = rpc.Member(m.Result, "taskId")
+		id := rawjson.Path(m.Result, "task", "taskId")
+		if string(rawjson.Member(m.Result, "resultType")) == `"task"` {
+			id = rawjson.Member(m.Result, "taskId")
 		}
 		if id == nil {
 			return
@@ -94,7 +93,7 @@ func (c *calls) rememberOutcome(p *pending, m rpc.Message) {
 
 // elicitationComplete passes the end of an elicitation by URL to the client that was asked.
 func (c *calls) elicitationComplete(params []byte) {
-	id, ok := rpc.Text(rpc.Member(params, "elicitationId"))
+	id, ok := rawjson.Text(rawjson.Member(params, "elicitationId"))
 	if !ok {
 		return
 	}
@@ -117,7 +116,7 @@ func (c *calls) callOfTask(params []byte) *pending {
 		if p.Peer == nil || len(p.Method) < 6 || p.Method[:6] != "tasks/" {
 			continue
 		}
-		if own, _ := rpc.Text(rpc.Member(p.Params, "taskId")); own == id {
+		if own := rawjson.TextAt(p.Params, "taskId"); own == id {
 			return p
 		}
 	}
@@ -126,9 +125,9 @@ func (c *calls) callOfTask(params []byte) *pending {
 
 // taskOf is the id of the task that a message names; empty: it names none.
 func taskOf(params []byte) string {
-	id, ok := rpc.Text(rpc.Path(params, "_meta", metaTask, "taskId"))
+	id, ok := rawjson.Text(rawjson.Path(params, "_meta", metaTask, "taskId"))
 	if !ok {
-		id, _ = rpc.Text(rpc.Member(params, "taskId"))
+		id = rawjson.TextAt(params, "taskId")
 	}
 	return id
 }

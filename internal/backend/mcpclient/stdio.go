@@ -12,6 +12,7 @@ import (
 
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/keeper"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -223,7 +224,7 @@ func (l *stdioTransport) cancel(p *pending, reason string) {
 }
 
 func cancelParams(id int64, reason string) []byte {
-	return []byte(`{"requestId":` + strconv.FormatInt(id, 10) + `,"reason":` + string(rpc.Quote(reason)) + `}`)
+	return []byte(`{"requestId":` + strconv.FormatInt(id, 10) + `,"reason":` + string(rawjson.Quote(reason)) + `}`)
 }
 
 func (l *stdioTransport) respond(m rpc.Message) { _ = l.write(append(m.Append(nil), '\n')) }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/backend/redact"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // ErrNoSubscriptions means that a server does not offer subscriptions to resources.
@@ -36,7 +36,7 @@ func (c *Conn) Subscribe(ctx context.Context, s Subscription) error {
 	if c.modern {
 		return c.subscribeModern(ctx, s)
 	}
-	params := rpc.Set(nil, "uri", rpc.Quote(s.URI))
+	params := rawjson.Set(nil, "uri", rawjson.Quote(s.URI))
 	_, bad, err := c.Request(ctx, Call{Method: "resources/subscribe", Params: params, Limit: subscribeLimit})
 	switch {
 	case errors.Is(err, ErrTimeout):
@@ -74,7 +74,7 @@ func (c *Conn) subscribeModern(ctx context.Context, s Subscription) error {
 	defer cancel(nil)
 	late := time.AfterFunc(subscribeLimit, func() { cancel(fmt.Errorf("it did not acknowledge the subscription within %v", subscribeLimit)) })
 	defer late.Stop()
-	uri := rpc.Quote(s.URI)
+	uri := rawjson.Quote(s.URI)
 	params := append(append([]byte(`{"notifications":{"resourceSubscriptions":[`), uri...), "]}}"...)
 	_, bad, err := c.Request(ctx, Call{Method: methodListen, Params: params, Peer: &streamPeer{s: s, acknowledged: func(ok bool) {
 		late.Stop()
@@ -114,7 +114,7 @@ func (p *streamPeer) Notify(method string, params []byte) {
 	switch method {
 	case noticeAcknowledged:
 		var agreed []string
-		_ = json.Unmarshal(rpc.Path(params, "notifications", "resourceSubscriptions"), &agreed)
+		_ = json.Unmarshal(rawjson.Path(params, "notifications", "resourceSubscriptions"), &agreed)
 		p.acknowledged(slices.Contains(agreed, p.s.URI))
 	case noticeUpdated:
 		p.s.Updated(unlabelled(params))
@@ -123,9 +123,9 @@ func (p *streamPeer) Notify(method string, params []byte) {
 
 // unlabelled takes the id of our own stream out of params.
 func unlabelled(params []byte) []byte {
-	meta := rpc.Set(rpc.Member(params, "_meta"), metaSubscription, nil)
+	meta := rawjson.Set(rawjson.Member(params, "_meta"), metaSubscription, nil)
 	if string(meta) == "{}" {
 		meta = nil
 	}
-	return rpc.Set(params, "_meta", meta)
+	return rawjson.Set(params, "_meta", meta)
 }

@@ -21,7 +21,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/backend/catalog"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -240,6 +240,6 @@ func rowName(r pinRow) string {
 	if k == instructions {
 		return ""
 	}
-	name, _ := rpc.Text(rpc.Member(r.Definition, k.Key()))
+	name := rawjson.TextAt(r.Definition, k.Key())
 	return name
 }

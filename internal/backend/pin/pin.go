@@ -12,7 +12,7 @@ import (
 
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
 
@@ -259,7 +259,7 @@ func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	raw, key := rpc.Set(nil, instructionList, rpc.Quote(text)), pinKey{kind: instructions}
+	raw, key := rawjson.Set(nil, instructionList, rawjson.Quote(text)), pinKey{kind: instructions}
 	h := &Held{New: raw, Digest: catalog.Digest(raw)}
 	old := p.items[key]
 	same := old != nil && catalog.SameDefinition(old.raw, raw)

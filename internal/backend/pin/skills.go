@@ -9,7 +9,7 @@ import (
 
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // States of a skill that a server serves.
@@ -37,8 +37,8 @@ func (p *Pins) Skills(l *catalog.Listing) (skills []Served, leftOut []string) {
 	names := map[string]int{}
 	for _, d := range defs {
 		s := Served{Server: p.server, URI: d.Item.Name, Raw: d.Raw, Digest: catalog.Digest(d.Raw), State: SkillNew}
-		name, _ := rpc.Text(rpc.Path(d.Raw, "frontmatter", "name"))
-		s.Description, _ = rpc.Text(rpc.Path(d.Raw, "frontmatter", "description"))
+		name := rawjson.TextAt(d.Raw, "frontmatter", "name")
+		s.Description = rawjson.TextAt(d.Raw, "frontmatter", "description")
 		if !isSkillName(name) {
 			leftOut = append(leftOut, fmt.Sprintf("skill %.150q: its front matter has no usable name", d.Item.Name))
 			continue
@@ -83,14 +83,14 @@ func (p *Pins) skillState(d policy.Definition) (state string, text []byte) {
 
 // SkillFile returns the digest and the size that the entry of a skill has for one of its files.
 func SkillFile(entry []byte, uri string) (digest string, size int, err error) {
-	list, err := catalog.Elements(rpc.Member(entry, "resources"))
-	if err != nil {
+	list, ok := rawjson.List(rawjson.Member(entry, "resources"))
+	if !ok {
 		return "", 0, errors.New("its entry does not list its files with their digests")
 	}
 	for _, f := range list {
-		if u, _ := rpc.Text(rpc.Member(f, "uri")); u == uri {
-			digest, _ = rpc.Text(rpc.Member(f, "digest"))
-			if size, err = strconv.Atoi(string(rpc.Member(f, "size"))); err != nil {
+		if rawjson.TextAt(f, "uri") == uri {
+			digest = rawjson.TextAt(f, "digest")
+			if size, err = strconv.Atoi(string(rawjson.Member(f, "size"))); err != nil {
 				return "", 0, fmt.Errorf("its entry says no size of %s", uri)
 			}
 			return digest, size, nil

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"mycelium/internal/credential"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -52,7 +52,7 @@ func (r *Redactor) Add(value, name string) {
 	if len(value) < minSecret {
 		return
 	}
-	quoted := rpc.Quote(value)
+	quoted := rawjson.Quote(value)
 	for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), string(quoted[1 : len(quoted)-1])} {
 		if !slices.ContainsFunc(r.pairs, func(p pair) bool { return p.value == form }) {
 			r.pairs = append(r.pairs, pair{form, name})

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
+	"mycelium/internal/rawjson"
 )
 
 // Setup is an installation of our hook in one agent's configuration.
@@ -175,7 +176,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
 			continue // somebody's own
 		}
-		if text, err = addElement(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, jsontext.Value(quote(rule))); err != nil {
+		if text, err = addElement(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, jsontext.Value(rawjson.Quote(rule))); err != nil {
 			return nil, err
 		}
 		n.Denied = append(n.Denied, rule)

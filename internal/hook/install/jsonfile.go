@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"mycelium/internal/rawjson"
 )
 
 // The configuration of agents is JSON that belongs to people. It is changed where our entries stand and nowhere else: order, spaces,
@@ -157,7 +158,7 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 		next := at.get(name)
 		if next == nil {
 			raw := nested(path[depth+1:], value, strings.Repeat(unit, depth+1), unit)
-			return insert(text, at, depth, unit, append(append(quote(name), ": "...), raw...)), nil
+			return insert(text, at, depth, unit, append(append(rawjson.Quote(name), ": "...), raw...)), nil
 		}
 		at = next
 	}
@@ -193,7 +194,7 @@ func insert(text []byte, n *jsonNode, depth int, unit string, item []byte) []byt
 func nested(path []string, value jsontext.Value, prefix, unit string) []byte {
 	out := []byte("[" + string(value) + "]")
 	for i := len(path) - 1; i >= 0; i-- {
-		out = []byte("{" + string(quote(path[i])) + ":" + string(out) + "}")
+		out = []byte("{" + string(rawjson.Quote(path[i])) + ":" + string(out) + "}")
 	}
 	return indented(out, prefix, unit)
 }
@@ -206,14 +207,6 @@ func indented(value jsontext.Value, prefix, unit string) []byte {
 		return value
 	}
 	return j
-}
-
-func quote(s string) []byte {
-	b, err := jsontext.AppendQuote(nil, s)
-	if err != nil {
-		return []byte(strconv.Quote(s))
-	}
-	return b
 }
 
 // indentOf is what one level of a file is indented by: what stands before its first member, if that begins a line.

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
 )
 
 // Codex runs a hook only after its person has trusted exactly this entry: config.toml has a table [hooks.state."FILE:EVENT:GROUP:INDEX"]
@@ -45,7 +46,7 @@ func (s *Setup) trusting(file string, text, hooks []byte, old []string) (after [
 		key, hash := s.Agent.Hooks.TrustKey(file, h.Handler)
 		keys = append(keys, key)
 		drop = append(drop, key)
-		fmt.Fprintf(&add, "[hooks.state.%s]\ntrusted_hash = %s\n", quote(key), quote(hash))
+		fmt.Fprintf(&add, "[hooks.state.%s]\ntrusted_hash = %s\n", rawjson.Quote(key), rawjson.Quote(hash))
 	}
 	tables, err := tomlTables(text)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
 )
 
@@ -43,7 +43,7 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 		name = name[:i]
 	}
 	front, err := skill.FrontMatter(text)
-	said := jsontext.Value(rpc.Member(s.Raw, "frontmatter")).Clone()
+	said := jsontext.Value(rawjson.Member(s.Raw, "frontmatter")).Clone()
 	if err == nil && (said.Canonicalize() != nil || (*jsontext.Value)(&front).Canonicalize() != nil || !bytes.Equal(said, front)) {
 		err = errors.New("the front matter of its SKILL.md is another than that of its entry")
 	}

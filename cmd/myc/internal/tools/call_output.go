@@ -9,13 +9,13 @@ import (
 
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
 // callError returns the failure for a JSON-RPC error.
 func (a *app) callError(r api.CallReply) error {
-	message, _ := rpc.Text(rpc.Member(r.Error, "message"))
+	message := rawjson.TextAt(r.Error, "message")
 	if a.JSON {
 		if err := a.printRaw(r.Error); err != nil {
 			return err
@@ -23,7 +23,7 @@ func (a *app) callError(r api.CallReply) error {
 	}
 	err := fmt.Errorf("call: %s", text.Flatten(message))
 	if r.Denied {
-		if rpc.Path(r.Error, "data", "retryAfterMs") != nil {
+		if rawjson.Path(r.Error, "data", "retryAfterMs") != nil {
 			return failure.New(failure.Denied, err,
 				"limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
 		}
@@ -34,7 +34,7 @@ func (a *app) callError(r api.CallReply) error {
 
 // callOutput shows a tool's result: its text for people, all of it with --json. A result that says isError fails the command.
 func (a *app) callOutput(result []byte) error {
-	failed := string(rpc.Member(result, "isError")) == "true"
+	failed := string(rawjson.Member(result, "isError")) == "true"
 	if a.JSON {
 		if err := a.printRaw(result); err != nil {
 			return err
@@ -62,7 +62,7 @@ func resultText(result []byte) string {
 		return string(result)
 	}
 	if len(r.Content) == 1 && r.Content[0].Type == "text" {
-		if inner := []byte(r.Content[0].Text); jsontext.Value(inner).IsValid() && rpc.Member(inner, "content") != nil {
+		if inner := []byte(r.Content[0].Text); rawjson.Valid(inner) && rawjson.Member(inner, "content") != nil {
 			if text := resultText(inner); text != string(inner) {
 				return text
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"mycelium/internal/rpc"
+	"mycelium/internal/rawjson"
 )
 
 // Everything is the capabilities of a client that has all of them.
@@ -50,7 +50,7 @@ func Answers(_ context.Context, method string, params []byte) (result, rpcErr []
 		return []byte(`{"roots":[{"uri":"file:///home/x","name":"x"}]}`), nil, nil
 	case method == "sampling/createMessage":
 		return []byte(`{"role":"assistant","model":"m","content":{"type":"text","text":"hello"}}`), nil, nil
-	case string(rpc.Member(params, "mode")) == `"url"`:
+	case string(rawjson.Member(params, "mode")) == `"url"`:
 		return []byte(`{"action":"accept"}`), nil, nil
 	}
 	return []byte(`{"action":"accept","content":{"name":"Ann"}}`), nil, nil
