@@ -137,7 +137,7 @@ type peer struct {
 	stderr bytes.Buffer
 }
 
-func connect(ctx context.Context, cmd *exec.Cmd) (*peer, error) {
+func connect(cmd *exec.Cmd) (*peer, error) {
 	p := &peer{cmd: cmd, ended: make(chan struct{})}
 	in, err := cmd.StdinPipe()
 	if err != nil {

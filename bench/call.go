@@ -255,7 +255,7 @@ func openWays(ctx context.Context, b *bed, o options) (ways []way, closeAll func
 		}
 	}
 	pipe := func(name, tool string, cmd *exec.Cmd, pids ...int) error {
-		p, err := connect(ctx, cmd)
+		p, err := connect(cmd)
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func (b *bed) startOnce(ctx context.Context, dir string, way int, s *starts) err
 		return err
 	}
 	began := time.Now()
-	p, err := connect(ctx, b.command(ctx, dir, args...))
+	p, err := connect(b.command(ctx, dir, args...))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// defaultBotServer is where bots live.
+// DefaultBotServer is where bots live.
 const DefaultBotServer = "https://api.telegram.org"
 
 // TelegramConfig is approval.telegram. Token and PIN may be ${VAR} or ${secret:NAME}.
@@ -111,7 +111,7 @@ func goodPIN(s string) bool {
 	return len(s) >= 4 && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// safeURL reports whether secrets may be sent to an address: over TLS, or to this machine.
+// SafeURL reports whether secrets may be sent to an address: over TLS, or to this machine.
 func SafeURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {

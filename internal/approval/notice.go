@@ -43,7 +43,7 @@ type Board struct {
 // NoticeLength is how much of a notice's text is shown, in characters (E22).
 const NoticeLength = 300
 
-// maxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
+// MaxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
 const MaxNotices = 100
 
 type noticeQueue struct {

@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxPlaces bounds how many folders one name may mean: more are no choice.
+// MaxPlaces bounds how many folders one name may mean: more are no choice.
 const MaxPlaces = 8
 
 // Places are the folders that a name given from a phone can mean: one below a search path, links resolved and still below it. A name that

@@ -47,7 +47,7 @@ func playSuiteClient(address string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	server, err := suiteServer(ctx, address)
+	server, err := suiteServer(address)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func suiteCalls(scenario string) []string {
 }
 
 // suiteServer is the entry that an operator would write for a scenario's server.
-func suiteServer(ctx context.Context, address string) (Server, error) {
+func suiteServer(address string) (Server, error) {
 	s := Server{Name: "s", URL: address, Timeout: Duration(20 * time.Second)}
 	scenario := os.Getenv(scenarioVar)
 	if !strings.HasPrefix(scenario, "auth/") {
@@ -116,7 +116,7 @@ func suiteServer(ctx context.Context, address string) (Server, error) {
 	}
 	if c.ClientID == "" {
 		s.OAuth.ClientID = "https://conformance-test.local/client-metadata.json"
-	} else if err := suiteIssuer(ctx, address, s.OAuth); err != nil { // who registers a client knows where
+	} else if err := suiteIssuer(address, s.OAuth); err != nil { // who registers a client knows where
 		return s, err
 	}
 	if strings.HasPrefix(scenario, "auth/client-credentials") {
@@ -126,7 +126,7 @@ func suiteServer(ctx context.Context, address string) (Server, error) {
 }
 
 // suiteIssuer looks up where the client is registered, which the operator of a real one knows.
-func suiteIssuer(ctx context.Context, address string, o *oauth.Config) error {
+func suiteIssuer(address string, o *oauth.Config) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err

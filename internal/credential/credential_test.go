@@ -281,7 +281,7 @@ func TestNames(t *testing.T) {
 		{"path", false, false, false, false, false},
 		{"", false, false, false, false, false},
 	} {
-		got := []bool{Sensitive(c.name, false), Sensitive(c.name, true), EndsSensitive(c.name), has(flatten(c.name), certain, variable), MayBeVariable(c.name)}
+		got := []bool{Sensitive(c.name, false), Sensitive(c.name, true), EndsSensitive(c.name), Variable(c.name), MayBeVariable(c.name)}
 		if want := []bool{c.sensitive, c.number, c.ends, c.variable, c.mayBeOne}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", c.name, got, want)
 		}

@@ -109,8 +109,11 @@ func EndsSensitive(key string) bool {
 		slices.ContainsFunc(names, func(n name) bool { return n.grade == certain && strings.HasSuffix(flat, n.word) })
 }
 
-// MayBeVariable reports whether a variable under which an operator configures a value may hold a secret: it also takes names that have
-// key, pass, auth or cred in them.
+// Variable reports whether an environment variable is named like a secret.
+func Variable(name string) bool { return has(flatten(name), certain, variable) }
+
+// MayBeVariable is [Variable] for names under which an operator configures values: it also takes those that have key, pass, auth or
+// cred in them.
 func MayBeVariable(name string) bool { return has(flatten(name), certain, variable, hint) }
 
 func flatten(name string) string {

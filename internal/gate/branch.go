@@ -76,7 +76,7 @@ func worktree(dir, file string) (own, common string) {
 	if !filepath.IsAbs(own) {
 		own = filepath.Join(dir, own)
 	}
-	text, err = os.ReadFile(filepath.Join(own, "commondir"))
+	text, err = os.ReadFile(filepath.Join(own, "commondir")) //nolint:gosec // what it names is compared, never shown
 	if err != nil {
 		return own, own // of a submodule
 	}

@@ -80,5 +80,5 @@ func (r *Runs) Answer(ctx context.Context, token string, e harness.Event) (harne
 			return harness.Answer{}, failure.New(failure.Denied, errSessionEnded, "")
 		}
 	}
-	return r.Registry.Event(ctx, s, e), nil
+	return r.Event(ctx, s, e), nil
 }

@@ -11,7 +11,8 @@ import (
 // Unique reports whether an object has at most one member of the name.
 func Unique(object []byte, name string) bool {
 	s := ScanObject(object)
-	return !s.find(name) || !s.find(name)
+	first := s.find(name)
+	return !first || !s.find(name) // the search goes on behind the first
 }
 
 // Variant returns the key that name equals only when case is ignored; "" if there is none. It folds case as Unicode does, and as

@@ -5,6 +5,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -21,7 +22,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	vals, ok := b.value(p.Param.Value)
-	if !ok && program.IsSecretName(p.Param.Value) {
+	if !ok && credential.Variable(p.Param.Value) {
 		b.cur.From |= effect.Secrets
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 // Kind says why a character cannot be seen, or is not what it seems to be. The zero Kind is a character that shows itself.
 type Kind uint8
 
+// The kinds of characters.
 const (
 	Shown      Kind = iota
 	Control         // a control character other than line feed and tab

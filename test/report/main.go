@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
+	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...) //nolint:gosec // what make gives it
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *report) take(e event) {
 		if r.output[t] == nil {
 			r.output[t] = &strings.Builder{}
 		}
-		r.output[t].WriteString(e.Output)
+		_, _ = r.output[t].WriteString(e.Output)
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)
 	case "pass", "fail", "skip":

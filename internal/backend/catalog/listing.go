@@ -22,9 +22,10 @@ const (
 	maxURI   = 4096     // bytes
 )
 
-// kind is one of the lists that a server has.
+// Kind is one of the lists that a server has.
 type Kind uint8
 
+// The lists, in the order in which they are asked for.
 const (
 	Tools Kind = iota
 	Prompts
@@ -74,7 +75,7 @@ func (k Kind) Policy() policy.Kind {
 	}
 }
 
-// listing is what a server offers, raw, as it sent it.
+// Listing is what a server offers, raw, as it sent it.
 type Listing [Kinds][][]byte
 
 // Page reads one page of a list: its items and the cursor of the next page (empty: the last one).
@@ -119,6 +120,7 @@ func (l *Listing) Definitions(server string, trust bool) (defs, temps []policy.D
 	return defs, temps, leftOut
 }
 
+// CompareDefinitions orders definitions by name, then by text.
 func CompareDefinitions(a, b policy.Definition) int {
 	if c := strings.Compare(a.Item.Server, b.Item.Server); c != 0 {
 		return c

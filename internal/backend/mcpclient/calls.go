@@ -20,6 +20,7 @@ const maxPendingNotices = 64
 // still be at work on that call, and they would reach a call that they do not belong to.
 const abandonedFor = time.Minute
 
+// ErrClosed is returned for a call on a connection that has ended.
 var ErrClosed = errors.New("the connection is closed")
 
 // Call is a request to a server.

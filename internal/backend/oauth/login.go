@@ -170,7 +170,7 @@ func (a *Authority) probe(ctx context.Context) (c challenge, wanted bool, err er
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	client := httpclient.New()
 	defer client.CloseIdleConnections()
-	res, err := client.Do(req)
+	res, err := client.Do(req) //nolint:bodyclose // Drain closes it
 	if err != nil {
 		return challenge{}, false, fmt.Errorf("reach %s: %w", httpclient.VisibleHost(a.URL.Host), withoutURL(err))
 	}

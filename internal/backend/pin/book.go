@@ -39,6 +39,7 @@ type Book struct {
 	servers map[string]*Pins
 }
 
+// NewBook returns the book of the pins in a folder. It reads and writes nothing before the first server is learned.
 func NewBook(dir string, now func() time.Time) *Book {
 	return &Book{dir: dir, now: now, rules: sync.OnceValue(scan.New), servers: map[string]*Pins{}}
 }

@@ -37,6 +37,7 @@ type Log struct {
 	failed bool // writing failed, and was reported
 }
 
+// New returns the log of a server in a folder; logger is told if the file cannot be written. With no folder nothing is written.
 func New(dir, server string, logger *slog.Logger, now func() time.Time) *Log {
 	l := &Log{logger: logger, now: now}
 	if dir != "" {

@@ -117,6 +117,7 @@ func (c *Call) Variable(name string, value Word) {
 		return // an empty value changes nothing
 	}
 	switch m {
+	case plainVariable:
 	case ourVariable:
 		c.Does |= effect.Operator
 	case agentVariable:
@@ -196,10 +197,4 @@ func plainOptions(name string, value Word) bool {
 		}
 	}
 	return true
-}
-
-// IsSecretName reports whether a variable is named like a secret.
-func IsSecretName(name string) bool {
-	name = strings.ToUpper(name)
-	return ContainsAny(name, "TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY", "ACCESS_KEY")
 }

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/node/fence"
 )
 
+// SetUp writes the files of a new project into the folder, and trusts it.
 func (a *App) SetUp(minimal bool, template string) error {
 	if err := a.NeedPerson("set up a project"); err != nil {
 		return err

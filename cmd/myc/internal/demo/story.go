@@ -125,6 +125,7 @@ func setRole(role string) *mcp.CallToolParams {
 	return &mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role_id": role}}
 }
 
+// ResultOf returns the first text of a result, or "".
 func ResultOf(r *mcp.CallToolResult) string {
 	for _, c := range r.Content {
 		if t, ok := c.(*mcp.TextContent); ok {
@@ -154,6 +155,7 @@ func (d *demo) http(ctx context.Context, token string, changed func()) (*mcp.Cli
 // Bearer adds a token to every request.
 type Bearer string
 
+// RoundTrip sends a request with the token.
 func (b Bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -82,10 +83,10 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
 	if len(problems) == 0 {
-		pol, more := policy.New(policy.Source{
+		pol, unclear := policy.New(policy.Source{
 			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home,
 		})
-		problems = append(more, policytest.Examples(pol, config.ReadCommand)...)
+		problems = slices.Concat(unclear, policytest.Examples(pol, config.ReadCommand))
 	}
 	return n, faults(problems), nil
 }

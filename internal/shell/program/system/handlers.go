@@ -3,6 +3,7 @@ package system
 import (
 	"strings"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
@@ -67,7 +68,7 @@ func mount(c *program.Call) {
 // printenv shows one variable, or all.
 func printenv(c *program.Call) {
 	for _, w := range c.Operands {
-		if program.IsSecretName(w.Text) || w.Unknown {
+		if credential.Variable(w.Text) || w.Unknown {
 			c.Does |= effect.Secrets
 		}
 	}

@@ -68,6 +68,9 @@ func env(c *program.Call, args []program.Word) {
 	c.RunInPlace(rest)
 }
 
+// abbreviates reports whether a word is the beginning of a long option, as GNU programs take it.
+func abbreviates(word, option string) bool { return strings.HasPrefix(option, word) }
+
 // splitEnd returns how many arguments of env are its own if there is -S: what stands behind its value belongs to the command in it.
 // Without -S they all are its own.
 func splitEnd(args []program.Word) int {
@@ -78,13 +81,13 @@ func splitEnd(args []program.Word) int {
 		switch {
 		case len(s) < 2 || s[0] != '-' || s == "--":
 			return len(args)
-		case isLong && strings.HasPrefix("split-string", word):
+		case isLong && abbreviates(word, "split-string"):
 			if !attached {
 				i++
 			}
 			return min(i+1, len(args))
 		case isLong:
-			if !attached && (strings.HasPrefix("unset", word) || strings.HasPrefix("chdir", word)) {
+			if !attached && (abbreviates(word, "unset") || abbreviates(word, "chdir")) {
 				i++
 			}
 		default:
