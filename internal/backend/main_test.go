@@ -111,8 +111,8 @@ func sdkServer(o *mcp.ServerOptions) *mcp.Server {
 	var hung atomic.Int64 // calls of hang that were cancelled
 	subs := &subscribed{uris: map[string]int{}}
 	o.SubscribeHandler, o.UnsubscribeHandler = subs.add, subs.remove
-	o.Capabilities = &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{},
-		Extensions: map[string]any{"com.example/x": map[string]any{"a": 1}}} //nolint:staticcheck // the old revisions have it
+	o.Capabilities = &mcp.ServerCapabilities{Extensions: map[string]any{"com.example/x": map[string]any{"a": 1}}}
+	o.Capabilities.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // the old revisions have it
 	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, o)
 	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
