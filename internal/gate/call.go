@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/guard"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -292,9 +293,23 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 		reply = Reply{Result: result}
 	}
 	if c.guard != (policy.Guard{}) {
-		return g.guardReply(c, reply)
+		return c.guarding(reply)
 	}
 	return reply, nil
+}
+
+// guarding applies the guard of the decision to an answer, and notes what it did.
+func (c *Admission) guarding(reply Reply) (out Reply, err error) {
+	name, secrets := c.Item.String(), c.gate.log.Secrets()
+	if c.Item.Kind == policy.Resource {
+		name = URI(c.Item)
+	}
+	if reply.Error != nil {
+		out.Error, c.guarded, err = guard.Error(c.guard, secrets, name, reply.Error)
+	} else {
+		out.Result, c.guarded, err = guard.Result(c.guard, secrets, name, reply.Result)
+	}
+	return out, err
 }
 
 // isAbsent reports whether a backend refuses an item because it may not be told from one that does not exist: its definition changed, and

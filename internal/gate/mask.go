@@ -10,7 +10,7 @@ import (
 // Definitions are masked string by string. Keys never change, nor does what refers to keys (required, $ref); a hidden name
 // leaves an enum, so that no value is shown that the server would refuse. Every other byte stays as the server sent it.
 
-// part says what a value of a definition or of a result is, and so what is done to the strings in it.
+// part says what a value of a definition is, and so what is done to the strings in it.
 type part uint8
 
 const (
@@ -21,13 +21,7 @@ const (
 	schemas             // an object whose members are schemas
 	params              // the arguments of a prompt
 
-	// Of results; see guard.go.
-	blocks
-	body
-	secret
-	meta
-
-	whole // the definition or result itself
+	whole // the definition itself
 )
 
 // ofDefinition returns what the members of a definition are. own is the one that names it.

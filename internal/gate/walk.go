@@ -23,10 +23,7 @@ func walk(in []byte, member memberPart, text func(s string, p part) (string, boo
 			if p == keep {
 				return nil
 			}
-			if s, changed := text(string(rawjson.Unquote(token)), p); changed {
-				return rawjson.Quote(s)
-			}
-			return nil
+			return rawjson.Edit(token, func(s string) (string, bool) { return text(s, p) })
 		},
 		Value: func(_ part, enum []byte) []byte { return withoutHidden(enum, text) },
 	})
