@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/guard"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
@@ -223,7 +224,7 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
+	f, err := facts.Of(c.Item, c.scoped.world.Annotations(c.Item), args, dir, g.home)
 	if err == nil {
 		c.session.written.Mark(&f)
 	}
@@ -267,7 +268,7 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 			reply, err = Reply{}, fmt.Errorf("call %s: the server failed", c.Asked)
 		}
 	}()
-	if ownServer(c.Item.Server) {
+	if view.IsOwn(c.Item.Server) {
 		if c.Method == "completion/complete" {
 			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
 		}
@@ -302,7 +303,7 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 func (c *Admission) guarding(reply Reply) (out Reply, err error) {
 	name, secrets := c.Item.String(), c.gate.log.Secrets()
 	if c.Item.Kind == policy.Resource {
-		name = URI(c.Item)
+		name = view.URI(c.Item)
 	}
 	if reply.Error != nil {
 		out.Error, c.guarded, err = guard.Error(c.guard, secrets, name, reply.Error)

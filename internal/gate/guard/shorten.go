@@ -40,7 +40,8 @@ func (w *guarding) shorten(raw []byte) ([]byte, error) {
 	}
 	if dropped > 0 {
 		w.cut = true
-		kept = addNote(kept, fmt.Sprintf("[left out by the gateway: %d members of the result, beyond the limit of %d bytes]", dropped, w.MaxBytes))
+		note := fmt.Sprintf("[left out by the gateway: %d members of the result, beyond the limit of %d bytes]", dropped, w.MaxBytes)
+		kept = addNote(kept, note)
 	}
 	return rawjson.Object(kept...), nil
 }
@@ -99,7 +100,8 @@ func (w *guarding) cutBlocks(key string, array []byte, left int) []byte {
 		dropped, bytes, last = dropped+1, bytes+len(b), b
 	}
 	if dropped > 0 {
-		out = append(out, noteBlock(key, last, fmt.Sprintf("[left out by the gateway: %d more parts of %d bytes, beyond the limit of %d]", dropped, bytes, w.MaxBytes)))
+		note := fmt.Sprintf("[left out by the gateway: %d more parts of %d bytes, beyond the limit of %d]", dropped, bytes, w.MaxBytes)
+		out = append(out, noteBlock(key, last, note))
 	}
 	return rawjson.Array(out)
 }
