@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-const badDoc = "../../docs/bad-input.md"
+const badDoc = "../../docs/proofs/bad-input.md"
 
-// checkBadDoc wants docs/bad-input.md to show the tables as they are.
+// checkBadDoc wants docs/proofs/bad-input.md to show the tables as they are.
 func checkBadDoc(t *testing.T, tables []*badTable) {
 	t.Helper()
 	var b strings.Builder
@@ -47,7 +47,7 @@ func checkBadDoc(t *testing.T, tables []*badTable) {
 		return
 	}
 	if have, err := os.ReadFile(badDoc); err != nil || string(have) != b.String() {
-		t.Errorf("docs/bad-input.md is not what the tables say (%v): run go test ./cmd/myc -run TestBadInput -update", err)
+		t.Errorf("docs/proofs/bad-input.md is not what the tables say (%v): run go test ./cmd/myc -run TestBadInput -update", err)
 	}
 }
 
