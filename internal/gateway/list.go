@@ -90,6 +90,6 @@ func (s *Server) position(l link, key string, cursor []byte, all []view.Listed) 
 	if err != nil || len(b) < sealSize || !hmac.Equal(b[:sealSize], s.sign(l, key, string(b[sealSize:]))) {
 		return 0, false
 	}
-	i := slices.IndexFunc(all, func(e view.Listed) bool { return e.Item.Server+"+"+e.Item.Name == string(b[sealSize:]) })
+	i := slices.IndexFunc(all, func(e view.Listed) bool { return view.URI(e.Item) == string(b[sealSize:]) })
 	return i + 1, i >= 0
 }

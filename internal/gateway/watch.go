@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -47,11 +46,9 @@ func (v *watcher) update() kinds {
 	}
 	before := v.lists
 	v.lists = now
-	other := func(i int) bool { return !slices.EqualFunc(before[i], now[i], sameEntry) }
+	other := func(i int) bool { return !slices.EqualFunc(before[i], now[i], view.Listed.Same) }
 	return kinds{tools: other(0), prompts: other(1), resources: other(2) || other(3)}
 }
-
-func sameEntry(a, b view.Listed) bool { return a.Item == b.Item && bytes.Equal(a.Raw, b.Raw) }
 
 // watch tells of every change of the wanted lists until ctx or the session ends.
 func (v *watcher) watch(ctx context.Context, want kinds, tell func(method string)) {

@@ -21,6 +21,9 @@ type Listed struct {
 	names  *named // what it mentions; nil: nothing
 }
 
+// Same reports whether two entries look the same to a client.
+func (l Listed) Same(o Listed) bool { return l.Item == o.Item && bytes.Equal(l.Raw, o.Raw) }
+
 // Lists are what a scope sees, sorted. They are immutable.
 type Lists struct {
 	Items     [3][]Listed // by kind
@@ -149,15 +152,12 @@ func (v *Lists) Same(o *Lists) bool {
 	if v == o {
 		return true
 	}
-	alike := func(a, b []Listed) bool {
-		return slices.EqualFunc(a, b, func(x, y Listed) bool { return x.Item == y.Item && bytes.Equal(x.Raw, y.Raw) })
-	}
 	for k := range v.Items {
-		if !alike(v.Items[k], o.Items[k]) {
+		if !slices.EqualFunc(v.Items[k], o.Items[k], Listed.Same) {
 			return false
 		}
 	}
-	return alike(v.Templates, o.Templates)
+	return slices.EqualFunc(v.Templates, o.Templates, Listed.Same)
 }
 
 // Has reports whether a bound counts a call of an item in view.
