@@ -92,7 +92,8 @@ func TestTraced(t *testing.T) {
 		`{"name":"read_file","arguments":{}}`:  `^{"name":"read_file","arguments":{},"_meta":{"traceparent":` + id + `}}$`,
 		`{"name":"read_file","_meta":{  }}`:    `^{"name":"read_file","_meta":{"traceparent":` + id + `  }}$`,
 		`{"_meta":{"y":2},"name":"read_file"}`: `^{"_meta":{"y":2,"traceparent":` + id + `},"name":"read_file"}$`,
-		`{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}`: `^{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}$`,
+		`{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent,
+			"1") + `0"}}`: `^{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}$`,
 	} {
 		if got := sent(params); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "00f067aa0ba902b7-01") {
 			t.Errorf("%s\nis sent on as %s", params, got)
@@ -105,7 +106,8 @@ func TestTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	spans := <-got
-	for _, want := range []string{`"name":"tools/call files__read_file"`, `"name":"policy.decide"`, `"name":"tools/call read_file"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"unknown"`} {
+	for _, want := range []string{`"name":"tools/call files__read_file"`, `"name":"policy.decide"`, `"name":"tools/call read_file"`,
+		`"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"unknown"`} {
 		if !strings.Contains(spans, want) {
 			t.Errorf("no span has %s", want)
 		}
@@ -143,7 +145,8 @@ func TestReportsError(t *testing.T) {
 
 // FuzzReportsError compares the scan with a decoder: on any object whose member is spelled plainly they agree.
 func FuzzReportsError(f *testing.F) {
-	for _, s := range []string{`{"isError":true}`, `{"a":"\\\"","isError":true}`, `{"a":[{"isError":true}],"isError":false}`, `{"a":"isError"}`, `"`, `{"\\`} {
+	for _, s := range []string{`{"isError":true}`, `{"a":"\\\"","isError":true}`, `{"a":[{"isError":true}],"isError":false}`,
+		`{"a":"isError"}`, `"`, `{"\\`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
