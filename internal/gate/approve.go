@@ -44,16 +44,6 @@ func (a *Admission) hasAnswer() bool {
 	return a.asksOfTask() || a.Continues != "" && asked
 }
 
-// forget drops what was answered for a session that is over, and denies what waits in it.
-func (g *Gate) forget(ctx context.Context, s *Session) {
-	if g.asks == nil {
-		return
-	}
-	if err := g.asks.Forget(ctx, s.ID); err != nil {
-		g.logger.Error("what was approved for a session that is over is still in the database", "session", s.ID, "error", err)
-	}
-}
-
 // approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
 func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	if a.hasAnswer() {

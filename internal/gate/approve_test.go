@@ -277,7 +277,7 @@ func TestPolicyChangesWhileACallWaits(t *testing.T) {
 		}, "Frozen."},
 		"it is hidden": {func(h *asking, _ *Session) { h.Swap(hide.world(t, h.dir)) }, "Unknown tool: files__write_file"},
 		"another role": {func(h *asking, s *Session) {
-			if _, err := h.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
+			if _, err := h.Sessions.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
 				t.Error(err)
 			}
 		}, "Unknown tool: files__write_file"},
@@ -309,13 +309,13 @@ func TestPolicyChangesWhileACallWaits(t *testing.T) {
 
 func TestSessionEndsWhileACallWaits(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{})
-	s, _, err := h.Mint(t.Context(), Spec{Role: "developer", TTL: time.Hour})
+	s, _, err := h.Sessions.Mint(t.Context(), Spec{Role: "developer", TTL: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := h.call(t.Context(), s, request("files__write_file", writing))
 	id := h.waits().ID
-	if err := h.End(t.Context(), s.ID); err != nil {
+	if err := h.Sessions.End(t.Context(), s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if e := ended(t, c); !errors.Is(e.err, ErrNoSession) {
@@ -651,7 +651,7 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	says(change(`{"add":["keeper"]}`), "for the rest of this session")
 	says(change(`{"add":["editor"]}`), `"activated":[]`)
 	says(change(`{"add":["nothing"]}`), "Unknown skill: nothing")
-	if err := h.SetSkills(t.Context(), s, nil, []string{"reader"}, ByOperator); err != nil {
+	if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{"reader"}, ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	says(change(`{"add":["reader"]}`), "was deactivated by your operator")

@@ -204,13 +204,32 @@ func (g *Gate) decide(c *Admission) (d policy.Decision) {
 	var err error
 	if c.args, c.facts, err = g.read(c); err != nil {
 		// Of what is hidden not even that is said. Without arguments the policy says why it is hidden, for the log.
-		if d := c.scoped.decideAs(policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
+		if d := decideAs(c.scoped, policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
 			return d
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return c.scoped.decideAs(policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+	return decideAs(c.scoped, policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
 }
+
+// decideAs asks the policy. A child is also decided as what stands above it, with the skills that are active there, and the strictest
+// answer stands: the policy by itself takes a parent to have every skill that is open to it.
+func decideAs(sc *scoped, c policy.Call) policy.Decision {
+	c.Scope = sc.scope
+	d := sc.world.Policy.Decide(c)
+	if sc.parent == nil || d.Unknown {
+		return d
+	}
+	above := decideAs(sc.parent, c)
+	if above.Unknown || above.Effect < d.Effect {
+		return above
+	}
+	d.Guard = d.Guard.And(above.Guard)
+	return d
+}
+
+// now is the caller of a call as it is at this moment.
+func (c *Admission) now() *scoped { return c.session.scopedFor(c.Child) }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.
 func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {

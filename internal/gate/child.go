@@ -54,9 +54,6 @@ func (s *Session) scopedFor(c *Child) *scoped {
 	return sc
 }
 
-// now is the caller of a call as it is at this moment.
-func (c *Admission) now() *scoped { return c.session.scopedFor(c.Child) }
-
 // child is the scope of a child in a role: its principal has the one above as its parent, switches to no role, and has those of the
 // skills active above that are open to its own role. What is decided above stands besides (decideAs).
 func (sc *scoped) child(id, role string) *scoped {
@@ -82,22 +79,6 @@ func (sc *scoped) child(id, role string) *scoped {
 	return out
 }
 
-// decideAs asks the policy. A child is also decided as what stands above it, with the skills that are active there, and the strictest
-// answer stands: the policy by itself takes a parent to have every skill that is open to it.
-func (sc *scoped) decideAs(c policy.Call) policy.Decision {
-	c.Scope = sc.scope
-	d := sc.world.Policy.Decide(c)
-	if sc.parent == nil || d.Unknown {
-		return d
-	}
-	above := sc.parent.decideAs(c)
-	if above.Unknown || above.Effect < d.Effect {
-		return above
-	}
-	d.Guard = d.Guard.And(above.Guard)
-	return d
-}
-
 // guards are what is done to any result of an item, here and above.
 func (sc *scoped) guards(it policy.Item) policy.Guard {
 	var out policy.Guard
@@ -118,10 +99,4 @@ func (sc *scoped) shows(it policy.Item) bool {
 }
 
 // Shows reports whether a session, or a child of it, sees an item.
-func (g *Gate) Shows(s *Session, c *Child, it policy.Item) bool { return s.scopedFor(c).shows(it) }
-
-// IsRole reports whether the policy knows a role by this name.
-func (g *Gate) IsRole(name string) bool {
-	_, ok := g.world.Load().Policy.Role(name)
-	return ok
-}
+func (s *Session) Shows(c *Child, it policy.Item) bool { return s.scopedFor(c).shows(it) }

@@ -69,7 +69,7 @@ func TestChild(t *testing.T) {
 		if got := h.admitted(s, write); got.Effect != c.write || got.Unknown != (c.write == policy.Deny) {
 			t.Errorf("%+v writes: %+v", c.child, got)
 		}
-		if got := h.Shows(s, c.child, write.Item); got != (c.write == policy.Allow) {
+		if got := s.Shows(c.child, write.Item); got != (c.write == policy.Allow) {
 			t.Errorf("%+v sees write_file: %t", c.child, got)
 		}
 		r := h.calls()
@@ -139,8 +139,8 @@ func TestLawChildNeverExceeds(t *testing.T) {
 		h.Swap(p.world(t, h.dir))
 		role := rapid.SampledFrom(roles).Draw(rt, "session's role")
 		s := h.enter(role)
-		if open := h.world.Load().Policy.OpenSkills(role); len(open) > 0 {
-			if err := h.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")}, ByOperator); err != nil {
+		if open := h.World().Policy.OpenSkills(role); len(open) > 0 {
+			if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")}, ByOperator); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -159,7 +159,7 @@ func TestLawChildNeverExceeds(t *testing.T) {
 				if got > above {
 					rt.Fatalf("%s: a child with roles %v may do more (%d) than what is above it (%d)", tool, child.Roles, got, above)
 				}
-				if seen := h.Shows(s, child, r.Item); seen != (got > 0) {
+				if seen := s.Shows(child, r.Item); seen != (got > 0) {
 					rt.Fatalf("%s is seen: %t, and decided as %d", tool, seen, got)
 				}
 				above = got
@@ -170,15 +170,15 @@ func TestLawChildNeverExceeds(t *testing.T) {
 
 func TestExpectedCalls(t *testing.T) {
 	h := build(t, three())
-	hook, err := h.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
+	hook, err := h.Sessions.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := h.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
+	client, err := h.Sessions.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := h.Open(t.Context(), Spec{Principal: "other", Role: "developer"})
+	stranger, err := h.Sessions.Open(t.Context(), Spec{Principal: "other", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func holder(t *testing.T, c Claims) *Bearer {
 
 func (h *house) join(b *Bearer) *Session {
 	h.t.Helper()
-	s, err := h.Join(h.t.Context(), b)
+	s, err := h.Sessions.Join(h.t.Context(), b)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	if start["note"] != "session verified (issuer); escalate reader" || start["principal"] != "oauth:id.example#alice" {
 		t.Errorf("recorded %v", start)
 	}
-	if _, err := h.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", ByAgent); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SetSkills(ctx, s, nil, []string{"editor"}, ByOperator); err != nil {
+	if err := h.Sessions.SetSkills(ctx, s, nil, []string{"editor"}, ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if h.join(bearer(t, t0.Add(time.Minute), "guest", "developer")) != s || h.join(bearer(t, t0, "guest", "developer")) != s {
@@ -58,7 +58,7 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	if h.join(bearer(t, t0.Add(2*time.Minute), "developer")) != s || s.Scope().Principal.Role != "developer" || !slices.Equal(s.Scope().Skills, []string{"reader"}) {
 		t.Errorf("a role that is still allowed is not kept: %+v", s.Scope())
 	}
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err == nil || err.Error() != "Unknown role: guest" {
+	if _, err := h.Sessions.SetRole(ctx, s, "guest", ByAgent); err == nil || err.Error() != "Unknown role: guest" {
 		t.Errorf("a role that is no longer allowed: %v", err)
 	}
 	id := s.ID
@@ -67,7 +67,7 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	if again.ID != id || again.Scope().Principal.Role != "developer" || !slices.Equal(again.Scope().Skills, []string{"reader"}) {
 		t.Errorf("after a restart %s has %+v", again.ID, again.Scope())
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "guest", "developer")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest", "developer")); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("after a restart an older token with other claims: %v", err)
 	}
 }
@@ -87,10 +87,10 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 	if note := h.last(audit.Session)["note"]; note != "session claims (issuer); deescalate keeper; deescalate editor" && note != "session claims (issuer); deescalate editor; deescalate keeper" {
 		t.Errorf("recorded %v", note)
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "admin", "guest")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "admin", "guest")); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("the older token brings the role back: %v", err)
 	}
-	if _, err := h.Join(ctx, bearer(t, t0.Add(time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0.Add(time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("a token of the same second brings the role back: %v", err)
 	}
 	if h.join(bearer(t, t0.Add(2*time.Second))).Scope().Principal.Role != "" {
@@ -108,7 +108,7 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 	}
 	// A refreshed token that says the same is the newest all the same.
 	h.join(bearer(t, t0.Add(9*time.Second), "nobody", "guest"))
-	if _, err := h.Join(ctx, bearer(t, t0.Add(8*time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0.Add(8*time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("an older token: %v", err)
 	}
 }
@@ -144,31 +144,31 @@ func TestEndOfAHolder(t *testing.T) {
 	h := build(t, three())
 	ctx, t0 := t.Context(), time.Now().Truncate(time.Second)
 	s := h.join(bearer(t, t0, "guest"))
-	if err := h.End(ctx, s.ID); err != nil {
+	if err := h.Sessions.End(ctx, s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !closed(s.Done()) {
 		t.Error("its links were not told")
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
 		t.Errorf("the token joins again: %v", err)
 	}
 	h.restart(three())
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
 		t.Errorf("after a restart the token joins again: %v", err)
 	}
 	next := h.join(bearer(t, time.Now().Add(time.Second), "guest"))
 	if next.ID == s.ID {
 		t.Error("an ended session came back")
 	}
-	if err := h.End(ctx, next.ID); err != nil {
+	if err := h.Sessions.End(ctx, next.ID); err != nil {
 		t.Fatal(err)
 	}
 	third := h.join(bearer(t, time.Now().Add(time.Hour), "guest"))
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
 		t.Errorf("a token from before the end joins the session of a later one: %v", err)
 	}
-	if infos, err := h.Sessions(ctx); err != nil || len(infos) != 1 || infos[0].ID != third.ID || infos[0].Name != "app" {
+	if infos, err := h.Sessions.List(ctx); err != nil || len(infos) != 1 || infos[0].ID != third.ID || infos[0].Name != "app" {
 		t.Errorf("%+v, %v", infos, err)
 	}
 }
@@ -196,10 +196,10 @@ func TestOperatorsAndClaims(t *testing.T) {
 	ctx := t.Context()
 	b := bearer(t, time.Now(), "guest", "developer")
 	s := h.join(b)
-	if _, err := h.SetRole(ctx, s, "admin", ByOperator); err == nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "admin", ByOperator); err == nil {
 		t.Error("a role beyond the token's")
 	}
-	if _, err := h.SetRole(ctx, s, "developer", ByOperator); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", ByOperator); err != nil {
 		t.Error(err)
 	}
 	if h.join(b); s.Scope().Principal.Role != "developer" {

@@ -233,7 +233,7 @@ func (h *house) restart(p plan) {
 // enter opens a session.
 func (h *house) enter(role string, may ...string) *Session {
 	h.t.Helper()
-	s, err := h.Open(h.t.Context(), Spec{Role: role, Roles: may})
+	s, err := h.Sessions.Open(h.t.Context(), Spec{Role: role, Roles: may})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func (h *house) ask(s *Session, name, args string) (answer map[string]any, text 
 // sees lists the tools of a session that are not control tools.
 func (h *house) sees(s *Session) []string {
 	out := []string{}
-	for _, l := range h.List(s, policy.Tool) {
+	for _, l := range s.List(policy.Tool) {
 		if !view.IsOwn(l.Item.Server) {
 			out = append(out, l.Item.String())
 		}

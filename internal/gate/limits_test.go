@@ -14,7 +14,6 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
-	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -120,7 +119,7 @@ func TestLimitOfASession(t *testing.T) {
 		t.Errorf("another session: %v", d)
 	}
 	for _, role := range []string{"developer", "guest"} {
-		if _, err := h.SetRole(t.Context(), a, role, ByAgent); err != nil {
+		if _, err := h.Sessions.SetRole(t.Context(), a, role, ByAgent); err != nil {
 			t.Fatal(err)
 		}
 		if d := h.try(a, "files__read_file"); (d != nil) != (role == "guest") {
@@ -349,20 +348,18 @@ func BenchmarkLimits(b *testing.B) {
 		"all":  {"guest": {Rates: rates, Tools: map[string]policy.Rates{"files__*": rates}, Session: policy.SessionLimit{Rates: rates}}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			g := &Gate{now: time.Now, limits: limit.New(time.Now())}
-			g.world.Store(view.New(limited(limits).world(b, "/"), ControlDefinitions(), nil, nil))
-			s := &Session{ID: "x", gate: g}
-			s.state.Store(&state{role: "guest"})
-			a := &Admission{Request: request("files__read_file", `{}`), gate: g, session: s, scoped: s.now()}
+			l := limit.New(time.Now())
+			bounds := limited(limits).world(b, "/").Policy.Bounds("guest")
+			call := limit.Call{Bounds: bounds, Session: &limit.Counters{}, Item: request("files__read_file", `{}`).Item}
 			b.ReportAllocs()
 			for b.Loop() {
-				a.began = time.Now()
-				refused, _ := g.limits.Pass(a.counted())
-				held, full := g.limits.Enter(a.counted(), true)
+				call.At = time.Now()
+				refused, _ := l.Pass(call)
+				held, full := l.Enter(call, true)
 				if refused != nil || full != nil {
 					b.Fatal("refused")
 				}
-				g.limits.Leave(held)
+				l.Leave(held)
 			}
 		})
 	}

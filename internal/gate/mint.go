@@ -45,11 +45,11 @@ const (
 
 // Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role
 // file names is an error, and so is a skill that none of the session's roles may use.
-func (g *Gate) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
-	if g.db == nil {
+func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
+	if r.db == nil {
 		return nil, "", fmt.Errorf("create session: %w", errNoDB)
 	}
-	if err := g.check(spec); err != nil {
+	if err := r.check(spec); err != nil {
 		return nil, "", fmt.Errorf("create session: %w", err)
 	}
 	if spec.TTL == 0 {
@@ -61,43 +61,43 @@ func (g *Gate) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
 	}
 	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	hash := sha256.Sum256([]byte(token))
-	s := g.newSession(spec)
+	s := r.newSession(spec)
 	s.hash = hash[:]
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	if err := g.recordStart(ctx, s, "minted"); err != nil {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	if err := r.recordStart(ctx, s, "minted"); err != nil {
 		return nil, "", fmt.Errorf("create session: %w", err)
 	}
-	if err := g.insertRow(ctx, s); err != nil {
+	if err := r.insertRow(ctx, s); err != nil {
 		taken := change{Act: "minted", By: string(ByOperator), Failed: "it could not be kept"}
-		return nil, "", errors.Join(fmt.Errorf("create session: %w", err), g.recordChange(ctx, s, s.Scope(), taken))
+		return nil, "", errors.Join(fmt.Errorf("create session: %w", err), r.recordChange(ctx, s, s.Scope(), taken))
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, token, nil
 }
 
 // Open creates a session without a credential, for a client that is bound to this process by its connection (stdio); it ends
 // with End, and is not kept in the database. While the policy is broken a role that it does not know is let through: such a
 // session sees control tools at most, and its client learns from them that the operator must look.
-func (g *Gate) Open(ctx context.Context, spec Spec) (*Session, error) {
-	if err := g.check(spec); err != nil && g.World().Broken == "" {
+func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
+	if err := r.check(spec); err != nil && r.world.Load().Broken == "" {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
-	s := g.newSession(spec)
+	s := r.newSession(spec)
 	if !spec.Known {
-		if err := g.recordStart(ctx, s, "opened"); err != nil {
+		if err := r.recordStart(ctx, s, "opened"); err != nil {
 			return nil, fmt.Errorf("open session: %w", err)
 		}
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, nil
 }
 
 // check refuses a spec that names what does not exist. The words are for the operator.
-func (g *Gate) check(spec Spec) error {
-	w := g.world.Load()
+func (r *Registry) check(spec Spec) error {
+	w := r.world.Load()
 	if spec.TTL < 0 {
 		return errors.New("its life time is negative")
 	}
@@ -106,11 +106,11 @@ func (g *Gate) check(spec Spec) error {
 		roles = append([]string{spec.Role}, roles...)
 	}
 	var open []string
-	for _, r := range roles {
-		if _, ok := w.Policy.Role(r); !ok {
-			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", r, orNone(w.Policy.Roles()))
+	for _, role := range roles {
+		if _, ok := w.Policy.Role(role); !ok {
+			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, orNone(w.Policy.Roles()))
 		}
-		open = append(open, w.Policy.OpenSkills(r)...)
+		open = append(open, w.Policy.OpenSkills(role)...)
 	}
 	for _, name := range spec.Skills {
 		if !slices.Contains(open, name) {
@@ -129,11 +129,11 @@ func orNone(names []string) string {
 }
 
 // newSession makes a session in memory.
-func (g *Gate) newSession(spec Spec) *Session {
-	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), gate: g, name: spec.Name, start: spec.Role, done: make(chan struct{})}
-	s.written = facts.NewWritten(g.written, s.ID, g.dir)
+func (r *Registry) newSession(spec Spec) *Session {
+	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s.written = facts.NewWritten(r.folder, s.ID, r.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
-	s.created = g.now().Truncate(time.Microsecond)
+	s.created = r.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
 		s.expires = s.created.Add(spec.TTL)
 	}
@@ -160,19 +160,19 @@ func sortedSet(names []string) []string {
 
 // Authenticate returns the session of a token; ErrNoSession for an unknown, ended or expired one. Tokens are found by the
 // hash of the whole token, so the time that it takes says nothing about how much of a wrong one is right.
-func (g *Gate) Authenticate(ctx context.Context, token string) (*Session, error) {
+func (r *Registry) Authenticate(ctx context.Context, token string) (*Session, error) {
 	if !wellFormed(token) {
 		return nil, ErrNoSession
 	}
 	hash := sha256.Sum256([]byte(token))
-	s := g.live.token(hash)
+	s := r.live.token(hash)
 	if s == nil {
 		var err error
-		if s, err = g.restore(ctx, "token_hash = ?", hash[:]); err != nil {
+		if s, err = r.restore(ctx, "token_hash = ?", hash[:]); err != nil {
 			return nil, err
 		}
 	}
-	return g.alive(s)
+	return r.alive(s)
 }
 
 // OurToken reports whether a text has the look of a token that [Gate.Mint] makes: no token of another issuer does.
@@ -189,37 +189,37 @@ func wellFormed(token string) bool {
 }
 
 // alive returns the session unless its time has passed.
-func (g *Gate) alive(s *Session) (*Session, error) {
+func (r *Registry) alive(s *Session) (*Session, error) {
 	if s == nil || s.ended.Load() {
 		return nil, ErrNoSession
 	}
-	if s.over(g.now()) {
-		g.expire(s)
+	if s.over(r.now()) {
+		r.expire(s)
 		return nil, ErrNoSession
 	}
 	return s, nil
 }
 
-// Session returns a live session by id.
-func (g *Gate) Session(ctx context.Context, id string) (*Session, error) {
-	s := g.live.id(id)
+// Find returns a live session by id.
+func (r *Registry) Find(ctx context.Context, id string) (*Session, error) {
+	s := r.live.id(id)
 	if s == nil {
 		var err error
-		if s, err = g.restore(ctx, "id = ?", id); err != nil {
+		if s, err = r.restore(ctx, "id = ?", id); err != nil {
 			return nil, err
 		}
 	}
-	return g.alive(s)
+	return r.alive(s)
 }
 
 // End ends a session; its links close. It ends in this process even when that can be neither recorded nor kept, and the error
 // says so.
-func (g *Gate) End(ctx context.Context, id string) error {
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	s := g.live.id(id)
+func (r *Registry) End(ctx context.Context, id string) error {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	s := r.live.id(id)
 	if s == nil {
-		row, err := g.loadRow(ctx, "id = ?", id)
+		row, err := r.loadRow(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -229,16 +229,16 @@ func (g *Gate) End(ctx context.Context, id string) error {
 		return ErrNoSession
 	}
 	s.finish()
-	g.forget(ctx, s)
-	err := g.recordChange(ctx, s, s.now().scope, change{Act: "ended", By: string(ByOperator)})
+	r.forget(ctx, s.ID)
+	err := r.recordChange(ctx, s, s.now().scope, change{Act: "ended", By: string(ByOperator)})
 	if s.hash != nil {
-		kept := g.endRow(ctx, s.ID)
+		kept := r.endRow(ctx, s.ID)
 		if kept != nil {
-			g.live.put(s) // as a mark: its token must not be looked up again
+			r.live.put(s) // as a mark: its token must not be looked up again
 			return errors.Join(err, kept)
 		}
 	}
-	g.live.drop(s)
+	r.live.drop(s)
 	return err
 }
 
@@ -262,26 +262,26 @@ func (s *Session) Summary() Summary {
 	return Summary{
 		ID: s.ID, Name: s.name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
 		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
-		Created: s.created, Expires: s.expires, Live: !s.over(s.gate.now()),
-		Limits: s.uses(sc, s.gate.now(), ByOperator),
+		Created: s.created, Expires: s.expires, Live: !s.over(s.registry.now()),
+		Limits: s.uses(sc, s.registry.now(), ByOperator),
 	}
 }
 
-// Sessions lists the live sessions, oldest first.
-func (g *Gate) Sessions(ctx context.Context) ([]Summary, error) {
-	kept, err := g.loadRows(ctx)
+// List returns the live sessions, oldest first.
+func (r *Registry) List(ctx context.Context) ([]Summary, error) {
+	kept, err := r.loadRows(ctx)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	infos := []Summary{}
 	add := func(s *Session) {
-		if !seen[s.ID] && !s.over(g.now()) {
+		if !seen[s.ID] && !s.over(r.now()) {
 			infos = append(infos, s.Summary())
 		}
 		seen[s.ID] = true
 	}
-	for _, s := range g.live.all() {
+	for _, s := range r.live.all() {
 		add(s)
 	}
 	for _, s := range kept {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"mycelium/internal/gate/view"
-	"mycelium/internal/policy"
-	"mycelium/internal/rawjson"
 )
 
 // Actor says on whose behalf a session is changed.
@@ -30,67 +28,44 @@ func (r refusal) Error() string { return string(r) }
 // and is ready for the first call of a tool of its.
 const startWait = 10 * time.Second
 
-// Manifest is the answer to a role switch (A14).
-type Manifest struct {
-	Role              string         `json:"role"`
-	SystemInstruction string         `json:"systemInstruction"`
-	AvailableTools    []ManifestTool `json:"availableTools"`
-	AvailableServers  []string       `json:"availableServers"`
-	Skills            []string       `json:"activeSkills"`
-	Added             []string       `json:"added"`
-	Removed           []string       `json:"removed"`
-	Metadata          ManifestMeta   `json:"metadata"`
-}
-
-// ManifestTool is one tool of a manifest.
-type ManifestTool struct {
-	Name        string `json:"name"`
-	Source      string `json:"source"`
-	Description string `json:"description,omitempty"`
-}
-
-// ManifestMeta counts.
-type ManifestMeta struct {
-	GeneratedAt time.Time `json:"generatedAt"`
-	ToolCount   int       `json:"toolCount"`
-	ServerCount int       `json:"serverCount"`
-}
+// Switch is a change of a session: what it was before and after.
+type Switch struct{ Before, After *scoped }
 
 // SetRole switches the role of a session: validates, starts needed servers, changes what it sees, tells its links. by says who:
 // "agent" (only the roles that it may take; any other answers like one that does not exist) or "operator" (any role that exists).
 //
 // Active afterwards are the start set of the new role, and the skills that were activated by hand before, as far as they are
 // open to it. A server that does not start does not fail the switch; the operator's log names it.
-func (g *Gate) SetRole(ctx context.Context, s *Session, role string, by Actor) (Manifest, error) {
-	if err := g.mayTake(s, role, by); err != nil {
-		return Manifest{}, err
+func (r *Registry) SetRole(ctx context.Context, s *Session, role string, by Actor) (Switch, error) {
+	if err := r.mayTake(s, role, by); err != nil {
+		return Switch{}, err
 	}
-	if err := s.mayChange(g); err != nil {
-		return Manifest{}, err
+	if err := s.mayChange(r); err != nil {
+		return Switch{}, err
 	}
 	st := s.state.Load()
-	next := s.scopeIn(st.with(role, st.asked), g.world.Load())
-	g.startServers(ctx, s, next.view().Servers())
+	next := s.scopeIn(st.with(role, st.asked), r.world.Load())
+	r.startServers(ctx, s, next.view().Servers())
 
-	before, after, err := g.alter(ctx, s, func(now *scoped) (*state, change, error) {
-		if err := g.mayTake(s, role, by); err != nil {
+	before, after, err := r.alter(ctx, s, func(now *scoped) (*state, change, error) {
+		if err := r.mayTake(s, role, by); err != nil {
 			return nil, change{}, err // the policy may have changed while servers started
 		}
 		st := now.state.with(role, now.state.asked)
 		return st, change{Act: "role_switch", By: string(by), From: now.state.role, To: role}, nil
 	})
 	if err != nil {
-		return Manifest{}, err
+		return Switch{}, err
 	}
 	if before.state.role != after.state.role {
-		g.meter.Switched(role)
+		r.meter.Switched(role)
 	}
-	return g.manifest(before, after), nil
+	return Switch{before, after}, nil
 }
 
 // mayTake refuses a role. To an agent, one that it may not take answers exactly like one that does not exist.
-func (g *Gate) mayTake(s *Session, role string, by Actor) error {
-	p := g.world.Load().Policy
+func (r *Registry) mayTake(s *Session, role string, by Actor) error {
+	p := r.world.Load().Policy
 	_, exists := p.Role(role)
 	switch {
 	case by == ByOperator && !exists:
@@ -106,32 +81,32 @@ func (g *Gate) mayTake(s *Session, role string, by Actor) error {
 }
 
 // mayChange refuses to change a session that is over.
-func (s *Session) mayChange(g *Gate) error {
-	if s.over(g.now()) {
+func (s *Session) mayChange(r *Registry) error {
+	if s.over(r.now()) {
 		return ErrNoSession
 	}
 	return nil
 }
 
 // startServers starts what a role needs and does not wait for ever.
-func (g *Gate) startServers(ctx context.Context, s *Session, servers []string) {
+func (r *Registry) startServers(ctx context.Context, s *Session, servers []string) {
 	servers = slices.DeleteFunc(servers, view.IsOwn)
 	if len(servers) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	if err := g.backends.Start(ctx, servers); err != nil {
-		g.logger.Warn("a server that a role needs did not start", "session", s.ID, "error", err)
+	if err := r.start(ctx, servers); err != nil {
+		r.logger.Warn("a server that a role needs did not start", "session", s.ID, "error", err)
 	}
 }
 
 // alter changes the state of a session: record first, then database, then memory. What cannot be recorded or kept does not
 // change. It returns the scopes before and after.
-func (g *Gate) alter(ctx context.Context, s *Session, f func(now *scoped) (*state, change, error)) (before, after *scoped, err error) {
+func (r *Registry) alter(ctx context.Context, s *Session, f func(now *scoped) (*state, change, error)) (before, after *scoped, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.mayChange(g); err != nil {
+	if err := s.mayChange(r); err != nil {
 		return nil, nil, err
 	}
 	before = s.now()
@@ -143,20 +118,20 @@ func (g *Gate) alter(ctx context.Context, s *Session, f func(now *scoped) (*stat
 	c.Added, c.Removed = difference(before.scope.Skills, after.scope.Skills)
 	if c.From == c.To && len(c.Added)+len(c.Removed) == 0 && st.equal(before.state) {
 		if st.issued.After(before.state.issued) { // only which token is the newest
-			if err := g.updateRow(context.WithoutCancel(ctx), s.ID, st); err != nil {
+			if err := r.updateRow(context.WithoutCancel(ctx), s.ID, st); err != nil {
 				return nil, nil, err
 			}
 			s.state.Store(st)
 		}
 		return before, before, nil // nothing to do, nothing to tell
 	}
-	if err := g.recordChange(ctx, s, after.scope, c); err != nil {
+	if err := r.recordChange(ctx, s, after.scope, c); err != nil {
 		return nil, nil, fmt.Errorf("the change cannot be recorded: %w", err)
 	}
 	if s.hash != nil {
-		if err := g.updateRow(context.WithoutCancel(ctx), s.ID, st); err != nil {
+		if err := r.updateRow(context.WithoutCancel(ctx), s.ID, st); err != nil {
 			c.Failed = "it could not be kept"
-			return nil, nil, errors.Join(fmt.Errorf("change session: %w", err), g.recordChange(ctx, s, before.scope, c))
+			return nil, nil, errors.Join(fmt.Errorf("change session: %w", err), r.recordChange(ctx, s, before.scope, c))
 		}
 	}
 	s.state.Store(st)
@@ -180,14 +155,16 @@ func (st *state) equal(o *state) bool {
 // what does not exist. Demotions come first (B13). An agent takes no skill of the start set away, takes none back that the
 // operator took away, and activates nothing where the mode of promotion leaves that to the operator. Either all of it happens
 // or nothing.
-func (g *Gate) SetSkills(ctx context.Context, s *Session, add, remove []string, by Actor) error {
-	_, _, err := g.setSkills(ctx, s, by, nil, func(*scoped) ([]string, []string) { return add, remove })
+func (r *Registry) SetSkills(ctx context.Context, s *Session, add, remove []string, by Actor) error {
+	_, err := r.ChangeSkills(ctx, s, by, nil, func(*scoped) ([]string, []string) { return add, remove })
 	return err
 }
 
-// setSkills is SetSkills with the change computed from the scope of the moment. confirmed are skills that people let the agent activate.
-func (g *Gate) setSkills(ctx context.Context, s *Session, by Actor, confirmed []string, want func(*scoped) (add, remove []string)) (before, after *scoped, err error) {
-	return g.alter(ctx, s, func(now *scoped) (*state, change, error) {
+// ChangeSkills is SetSkills with the change computed from the scope of the moment. confirmed are skills that people let the agent activate.
+func (r *Registry) ChangeSkills(
+	ctx context.Context, s *Session, by Actor, confirmed []string, want func(*scoped) (add, remove []string),
+) (Switch, error) {
+	before, after, err := r.alter(ctx, s, func(now *scoped) (*state, change, error) {
 		add, remove := want(now)
 		next := asked{Only: now.state.asked.Only, Added: sortedSet(now.state.asked.Added), Removed: sortedSet(now.state.asked.Removed)}
 		for _, name := range remove {
@@ -211,6 +188,7 @@ func (g *Gate) setSkills(ctx context.Context, s *Session, by Actor, confirmed []
 		role := now.state.role
 		return now.state.with(role, next), change{Act: "skills", By: string(by), From: role, To: role}, nil
 	})
+	return Switch{before, after}, err
 }
 
 func without(names []string, name string) []string {
@@ -261,20 +239,31 @@ func unknownSkill(sc *scoped, name string, by Actor) error {
 // maxEcho bounds what an answer repeats of what the caller wrote, in bytes.
 const maxEcho = 200
 
-// manifest describes what a session sees after a switch.
-func (g *Gate) manifest(before, after *scoped) Manifest {
-	then, now := before.view(), after.view()
-	m := Manifest{
-		Role: after.scope.Principal.Role, SystemInstruction: after.teaching(maxInstructions),
-		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.scope.Skills...),
+// Promote activates the skills that a text asks for by their triggers, where the session's mode leaves that to the policy, and returns
+// those that it activated. Where the mode does not, it returns in wanted what an operator may activate.
+func (r *Registry) Promote(ctx context.Context, s *Session, text string) (added, wanted []string, err error) {
+	sc := s.now()
+	if sc.world.Broken != "" {
+		return nil, nil, nil
 	}
-	for _, l := range now.Items[policy.Tool] {
-		m.AvailableTools = append(m.AvailableTools, ManifestTool{
-			Name: l.Item.String(), Source: l.Item.Server, Description: rawjson.TextAt(l.Raw, "description"),
-		})
+	for _, hit := range sc.world.Skills.Suggest(text, sc.open) {
+		switch {
+		case slices.Contains(sc.scope.Skills, hit.Skill):
+		case sc.mayAdd(hit.Skill, ByAgent, nil) == nil:
+			added = append(added, hit.Skill)
+		case sc.world.PromotionMode() == view.PromoteConfirm:
+			wanted = append(wanted, hit.Skill)
+		}
 	}
-	m.Added, m.Removed = difference(then.Tools(), now.Tools())
-	m.Added, m.Removed = append([]string{}, m.Added...), append([]string{}, m.Removed...)
-	m.Metadata = ManifestMeta{GeneratedAt: g.now(), ToolCount: len(m.AvailableTools), ServerCount: len(m.AvailableServers)}
-	return m
+	if len(added) == 0 {
+		return nil, wanted, nil
+	}
+	slices.Sort(added)
+	if err := r.SetSkills(ctx, s, added, nil, ByAgent); err != nil {
+		return nil, wanted, err
+	}
+	return added, wanted, nil
 }
+
+// AskFor is the command by which an operator activates a skill in a session.
+func (s *Session) AskFor(skill string) string { return s.now().askFor(skill) }

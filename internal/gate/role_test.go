@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -32,7 +33,7 @@ func TestSwitchRoles(t *testing.T) {
 	now := guest
 	for _, role := range []string{"developer", "admin", "guest", "admin", "developer", "guest"} {
 		changed, others := s.Changed(), other.Changed()
-		m, err := h.SetRole(ctx, s, role, ByAgent)
+		m, err := h.switchRole(ctx, s, role, ByAgent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestSwitchRoles(t *testing.T) {
 		if diff := cmp.Diff([][]string{want[role], added, removed}, [][]string{h.sees(s), nonNil(m.Added), nonNil(m.Removed)}); diff != "" {
 			t.Errorf("%s: %s", role, diff)
 		}
-		if m.Role != role || m.Metadata.ToolCount != len(h.List(s, policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
+		if m.Role != role || m.Metadata.ToolCount != len(s.List(policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
 			t.Errorf("%s: manifest %+v", role, m.Metadata)
 		}
 		now = want[role]
@@ -64,7 +65,7 @@ func TestSwitchRoles(t *testing.T) {
 		t.Errorf("recorded %v", d)
 	}
 	changed := s.Changed()
-	if m, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil || len(m.Added)+len(m.Removed) > 0 || closed(changed) {
+	if m, err := h.switchRole(ctx, s, "guest", ByAgent); err != nil || len(m.Added)+len(m.Removed) > 0 || closed(changed) {
 		t.Errorf("a switch to the present role: %+v, %v", m, err)
 	}
 }
@@ -80,7 +81,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest", "admin")
 	h.back.start = func(context.Context, []string) error { return errors.New("database: no such program") }
-	if m, err := h.SetRole(t.Context(), s, "admin", ByAgent); err != nil || m.Role != "admin" {
+	if m, err := h.switchRole(t.Context(), s, "admin", ByAgent); err != nil || m.Role != "admin" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -89,22 +90,22 @@ func TestRolesOfOthers(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
 	s := h.enter("guest", "developer")
-	_, hidden := h.SetRole(ctx, s, "admin", ByAgent)
-	_, absent := h.SetRole(ctx, s, "nobody", ByAgent)
+	_, hidden := h.switchRole(ctx, s, "admin", ByAgent)
+	_, absent := h.switchRole(ctx, s, "nobody", ByAgent)
 	if hidden == nil || strings.ReplaceAll(hidden.Error(), "admin", "nobody") != absent.Error() {
 		t.Errorf("%v and %v differ", hidden, absent)
 	}
-	if _, err := h.SetRole(ctx, s, "admin", ByOperator); err != nil {
+	if _, err := h.switchRole(ctx, s, "admin", ByOperator); err != nil {
 		t.Errorf("the operator may: %v", err)
 	}
-	if _, err := h.SetRole(ctx, s, "nobody", ByOperator); err == nil {
+	if _, err := h.switchRole(ctx, s, "nobody", ByOperator); err == nil {
 		t.Error("the operator may not invent a role")
 	}
 	// The operator's switch gives no right to come back.
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "guest", ByAgent); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err == nil {
+	if _, err := h.switchRole(ctx, s, "admin", ByAgent); err == nil {
 		t.Error("the agent took the operator's role again")
 	}
 }
@@ -121,7 +122,7 @@ func TestSkillsByHand(t *testing.T) {
 	}
 	change := func(by Actor, add, remove []string) string {
 		t.Helper()
-		if err := h.SetSkills(ctx, s, add, remove, by); err != nil {
+		if err := h.Sessions.SetSkills(ctx, s, add, remove, by); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -159,11 +160,11 @@ func TestSkillsByHand(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// Skills by hand stay over a switch where they are open.
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "guest", ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	active("reader")
-	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "admin", ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	active("editor", "reader")
@@ -193,7 +194,7 @@ func TestPromotionByTheOperatorOnly(t *testing.T) {
 		if _, failed := h.ask(s, "mycelium-router__set_active_skills", `{"add":["keeper"]}`); failed != "Unknown skill: keeper" {
 			t.Errorf("%s: %q", mode, failed)
 		}
-		if err := h.SetSkills(t.Context(), s, []string{"editor"}, nil, ByOperator); err != nil {
+		if err := h.Sessions.SetSkills(t.Context(), s, []string{"editor"}, nil, ByOperator); err != nil {
 			t.Error(err)
 		}
 		if got := s.Scope().Skills; !slices.Equal(got, []string{"editor", "reader"}) {
@@ -210,8 +211,8 @@ func TestPolicyChanges(t *testing.T) {
 	p := three()
 	h := build(t, p)
 	s, other := h.enter("developer"), h.enter("guest")
-	h.List(s, policy.Tool)
-	h.List(other, policy.Tool)
+	s.List(policy.Tool)
+	other.List(policy.Tool)
 	full := h.sees(s)
 
 	changed, others := s.Changed(), other.Changed()
@@ -257,7 +258,7 @@ func TestPolicyChanges(t *testing.T) {
 		t.Error(diff)
 	}
 	// A definition that changed is told, too.
-	h.List(other, policy.Tool)
+	other.List(policy.Tool)
 	others = other.Changed()
 	w := p.world(t, h.dir)
 	for i, d := range w.Definitions {
@@ -285,7 +286,7 @@ func TestSessionLaws(t *testing.T) {
 	roles := []string{"guest", "developer", "admin", "nobody", ""}
 	skills := []string{"reader", "editor", "keeper", "nosuch"}
 	rapid.Check(t, func(t *rapid.T) {
-		s, token, err := h.Mint(ctx, Spec{Role: "guest", Roles: []string{"developer"}})
+		s, token, err := h.Sessions.Mint(ctx, Spec{Role: "guest", Roles: []string{"developer"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,10 +295,10 @@ func TestSessionLaws(t *testing.T) {
 			before := s.Scope()
 			var err error
 			if rapid.Bool().Draw(t, "switch") {
-				_, err = h.SetRole(ctx, s, rapid.SampledFrom(roles).Draw(t, "role"), by)
+				_, err = h.switchRole(ctx, s, rapid.SampledFrom(roles).Draw(t, "role"), by)
 			} else {
 				some := rapid.SliceOfN(rapid.SampledFrom(skills), 0, 2)
-				err = h.SetSkills(ctx, s, some.Draw(t, "add"), some.Draw(t, "remove"), by)
+				err = h.Sessions.SetSkills(ctx, s, some.Draw(t, "add"), some.Draw(t, "remove"), by)
 			}
 			if err != nil && cmp.Diff(before, s.Scope()) != "" {
 				t.Fatalf("a refused change changed: %v", err)
@@ -314,7 +315,7 @@ func TestSessionLaws(t *testing.T) {
 				}
 			}
 			listed := map[policy.Item]bool{}
-			for _, l := range h.List(s, policy.Tool) {
+			for _, l := range s.List(policy.Tool) {
 				listed[l.Item] = true
 			}
 			for _, d := range h.World().Definitions {
@@ -326,13 +327,22 @@ func TestSessionLaws(t *testing.T) {
 			}
 		}
 		want := s.Scope()
-		h.live.drop(s) // as a restart does
-		again, err := h.Authenticate(ctx, token)
+		h.Sessions.live.drop(s) // as a restart does
+		again, err := h.Sessions.Authenticate(ctx, token)
 		if err != nil || cmp.Diff(want, again.Scope()) != "" {
 			t.Fatalf("after a restart %+v, before %+v (%v)", again, want, err)
 		}
-		if err := h.End(ctx, s.ID); err != nil {
+		if err := h.Sessions.End(ctx, s.ID); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+// switchRole switches a role and returns what the caller is told.
+func (h *house) switchRole(ctx context.Context, s *Session, role string, by Actor) (Manifest, error) {
+	sw, err := h.Sessions.SetRole(ctx, s, role, by)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return manifest(sw, time.Now()), nil
 }

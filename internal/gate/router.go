@@ -118,10 +118,11 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 	if id == "list" {
 		return runListRoles(ctx, g, c, a)
 	}
-	m, err := g.SetRole(ctx, c.session, id, ByAgent)
+	sw, err := g.Sessions.SetRole(ctx, c.session, id, ByAgent)
 	if err != nil {
 		return nil, err
 	}
+	m := manifest(sw, g.now())
 	if with, given := a["includeToolDescriptions"].(bool); given && !with {
 		for i := range m.AvailableTools {
 			m.AvailableTools[i].Description = ""
@@ -233,10 +234,11 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 	if err != nil {
 		return nil, err
 	}
-	before, after, err := g.setSkills(ctx, c.session, ByAgent, confirmed, want)
+	sw, err := g.Sessions.ChangeSkills(ctx, c.session, ByAgent, confirmed, want)
 	if err != nil {
 		return nil, err
 	}
+	before, after := sw.Before, sw.After
 	out := skillsChange{Active: append([]string{}, after.scope.Skills...), Kept: kept, Instructions: []instruction{}}
 	up, down := difference(before.scope.Skills, after.scope.Skills)
 	out.Activated, out.Deactivated = append([]string{}, up...), append([]string{}, down...)

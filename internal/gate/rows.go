@@ -16,13 +16,13 @@ import (
 const rowColumns = `id, token_hash, name, principal, role, roles, skills, start_role, created_at, expires_at, issuer, issued_at, refused_before`
 
 // insertRow keeps a session, in the place of one that is over and had the same hash: that one's row stays, without it.
-func (g *Gate) insertRow(ctx context.Context, s *Session) error {
+func (r *Registry) insertRow(ctx context.Context, s *Session) error {
 	st := s.state.Load()
 	roles, skills, err := marshalBoth(st.may, st.asked)
 	if err != nil {
 		return err
 	}
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
 		if s.issuer != "" {
 			if _, err := tx.ExecContext(ctx, `UPDATE sessions SET token_hash = NULL WHERE token_hash = ?`, s.hash); err != nil {
 				return fmt.Errorf("keep session: %w", err)
@@ -48,12 +48,12 @@ func micro(t time.Time) int64 {
 }
 
 // updateRow keeps roles and skills, so that a restart finds them.
-func (g *Gate) updateRow(ctx context.Context, id string, st *state) error {
+func (r *Registry) updateRow(ctx context.Context, id string, st *state) error {
 	roles, skills, err := marshalBoth(st.may, st.asked)
 	if err != nil {
 		return err
 	}
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE sessions SET role = ?, roles = ?, skills = ?, issued_at = ? WHERE id = ? AND ended_at IS NULL`,
 			st.role, roles, skills, micro(st.issued), id)
 		if err != nil {
@@ -66,9 +66,9 @@ func (g *Gate) updateRow(ctx context.Context, id string, st *state) error {
 	})
 }
 
-func (g *Gate) endRow(ctx context.Context, id string) error {
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET ended_at = ? WHERE id = ?`, g.now().UnixMicro(), id); err != nil {
+func (r *Registry) endRow(ctx context.Context, id string) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET ended_at = ? WHERE id = ?`, r.now().UnixMicro(), id); err != nil {
 			return fmt.Errorf("end session %s: %w", id, err)
 		}
 		return nil
@@ -76,29 +76,29 @@ func (g *Gate) endRow(ctx context.Context, id string) error {
 }
 
 // restore brings a session from the database into memory.
-func (g *Gate) restore(ctx context.Context, where string, key any) (*Session, error) {
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	s, err := g.loadRow(ctx, where, key)
+func (r *Registry) restore(ctx context.Context, where string, key any) (*Session, error) {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	s, err := r.loadRow(ctx, where, key)
 	if err != nil {
 		return nil, err
 	}
-	if there := g.live.id(s.ID); there != nil {
+	if there := r.live.id(s.ID); there != nil {
 		return there, nil // another caller was faster; two of one session would disagree about its role
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, nil
 }
 
 // loadRow reads one live session; where is one of this file's conditions, with one parameter.
-func (g *Gate) loadRow(ctx context.Context, where string, key any) (*Session, error) {
-	if g.db == nil {
+func (r *Registry) loadRow(ctx context.Context, where string, key any) (*Session, error) {
+	if r.db == nil {
 		return nil, ErrNoSession
 	}
-	row := g.db.QueryRowContext(ctx,
-		`SELECT `+rowColumns+` FROM sessions WHERE `+where+` AND ended_at IS NULL AND expires_at > ?`, key, g.now().UnixMicro())
-	s, err := g.scan(row.Scan)
+	row := r.db.QueryRowContext(ctx,
+		`SELECT `+rowColumns+` FROM sessions WHERE `+where+` AND ended_at IS NULL AND expires_at > ?`, key, r.now().UnixMicro())
+	s, err := r.scan(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoSession
 	}
@@ -109,19 +109,19 @@ func (g *Gate) loadRow(ctx context.Context, where string, key any) (*Session, er
 }
 
 // loadRows reads every live session.
-func (g *Gate) loadRows(ctx context.Context) ([]*Session, error) {
-	if g.db == nil {
+func (r *Registry) loadRows(ctx context.Context) ([]*Session, error) {
+	if r.db == nil {
 		return nil, nil
 	}
-	rows, err := g.db.QueryContext(ctx,
-		`SELECT `+rowColumns+` FROM sessions WHERE ended_at IS NULL AND expires_at > ?`, g.now().UnixMicro())
+	rows, err := r.db.QueryContext(ctx,
+		`SELECT `+rowColumns+` FROM sessions WHERE ended_at IS NULL AND expires_at > ?`, r.now().UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	defer rows.Close()
 	var out []*Session
 	for rows.Next() {
-		s, err := g.scan(rows.Scan)
+		s, err := r.scan(rows.Scan)
 		if err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
@@ -134,8 +134,8 @@ func (g *Gate) loadRows(ctx context.Context) ([]*Session, error) {
 }
 
 // scan makes a session of one row.
-func (g *Gate) scan(into func(...any) error) (*Session, error) {
-	s := &Session{gate: g, done: make(chan struct{})}
+func (r *Registry) scan(into func(...any) error) (*Session, error) {
+	s := &Session{registry: r, done: make(chan struct{})}
 	st := &state{}
 	var roles, skills string
 	var created, expires, issued int64
@@ -149,7 +149,7 @@ func (g *Gate) scan(into func(...any) error) (*Session, error) {
 	if err := json.Unmarshal([]byte(skills), &st.asked); err != nil {
 		return nil, fmt.Errorf("skills of session %s: %w", s.ID, err)
 	}
-	s.written = facts.NewWritten(g.written, s.ID, g.dir)
+	s.written = facts.NewWritten(r.folder, s.ID, r.dir)
 	s.created, s.expires = time.UnixMicro(created), time.UnixMicro(expires)
 	if issued != 0 {
 		st.issued = time.UnixMicro(issued)

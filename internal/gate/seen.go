@@ -7,7 +7,7 @@ import (
 
 // List returns what a session sees of one kind, sorted, from a snapshot that is computed only when something changed. The
 // slice is shared: do not modify it.
-func (g *Gate) List(s *Session, k policy.Kind) []view.Listed {
+func (s *Session) List(k policy.Kind) []view.Listed {
 	if int(k) >= len(view.Lists{}.Items) {
 		return nil
 	}
@@ -16,10 +16,10 @@ func (g *Gate) List(s *Session, k policy.Kind) []view.Listed {
 
 // Templates lists the resource templates that a session's grants admit: those whose text, taken as a URI, a grant covers. To
 // read through a template that is not listed is decided by the URI that comes of it, like any other.
-func (g *Gate) Templates(s *Session) []view.Listed { return s.look().Templates }
+func (s *Session) Templates() []view.Listed { return s.look().Templates }
 
 // look is what the session sees now, and notes that it was shown. When the world changes meanwhile it looks again: either
-// this loop sees the new world, or [Gate.Swap] sees what was shown, and tells the session.
+// this loop sees the new world, or [Registry.Swap] sees what was shown, and tells the session.
 func (s *Session) look() *view.Lists {
 	for {
 		sc := s.now()
@@ -27,7 +27,7 @@ func (s *Session) look() *view.Lists {
 		if s.shown.Load() != v {
 			s.shown.Store(v)
 		}
-		if s.gate.world.Load() == sc.world && s.state.Load() == sc.state {
+		if s.registry.world.Load() == sc.world && s.state.Load() == sc.state {
 			return v
 		}
 	}
@@ -43,15 +43,7 @@ func (sc *scoped) view() *view.Lists {
 func (sc *scoped) sees(it policy.Item) bool { return sc.world.Policy.Visible(sc.scope, it) }
 
 // Capabilities are what the servers that a session sees declared.
-func (g *Gate) Capabilities(s *Session) []byte {
+func (s *Session) Capabilities() []byte {
 	sc := s.now()
 	return sc.world.Capabilities(sc.view())
 }
-
-// Resolve reads the name or URI that clients use.
-func (g *Gate) Resolve(k policy.Kind, asked string) policy.Item {
-	return g.world.Load().Resolve(k, asked)
-}
-
-// ClientName is an item's name or URI in the form that clients use.
-func (g *Gate) ClientName(it policy.Item) string { return g.world.Load().ClientName(it) }

@@ -22,7 +22,7 @@ var ErrNoSession = errors.New("no such session: it is unknown, has ended or has 
 type Session struct {
 	ID string
 
-	gate      *Gate
+	registry  *Registry
 	name      string
 	principal policy.Principal // without roles: those are state
 	start     string           // the role it began with
@@ -128,7 +128,7 @@ func (s *Session) History() []Event {
 
 // now is the session's state seen through the world of this moment. Nothing is locked: two callers may compute the same.
 func (s *Session) now() *scoped {
-	st, w := s.state.Load(), s.gate.world.Load()
+	st, w := s.state.Load(), s.registry.world.Load()
 	if sc := s.scoped.Load(); sc != nil && sc.state == st && sc.world == w {
 		return sc
 	}
@@ -206,7 +206,7 @@ func (s *Session) over(now time.Time) bool {
 func (s *Session) lapsed(now time.Time) bool { return !s.expires.IsZero() && !now.Before(s.expires) }
 
 // watch ends the session when its time has come.
-func (g *Gate) watch(s *Session) {
+func (r *Registry) watch(s *Session) {
 	if s.expires.IsZero() {
 		return
 	}
@@ -215,24 +215,24 @@ func (g *Gate) watch(s *Session) {
 	if s.ended.Load() {
 		return
 	}
-	s.timer = time.AfterFunc(s.expires.Sub(g.now()), func() {
-		if s.over(g.now()) {
-			g.expire(s)
+	s.timer = time.AfterFunc(s.expires.Sub(r.now()), func() {
+		if s.over(r.now()) {
+			r.expire(s)
 		} else {
-			g.watch(s) // the clock was set back
+			r.watch(s) // the clock was set back
 		}
 	})
 }
 
 // expire ends a session whose time has passed, and records it. The database needs no word: the time stands there.
-func (g *Gate) expire(s *Session) {
+func (r *Registry) expire(s *Session) {
 	if !s.finish() {
 		return
 	}
-	g.live.drop(s)
-	g.forget(context.Background(), s)
-	if err := g.recordChange(context.Background(), s, s.now().scope, change{Act: "expired", By: "time"}); err != nil {
-		g.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
+	r.live.drop(s)
+	r.forget(context.Background(), s.ID)
+	if err := r.recordChange(context.Background(), s, s.now().scope, change{Act: "expired", By: "time"}); err != nil {
+		r.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
 	}
 }
 
@@ -278,7 +278,7 @@ func difference(before, after []string) (added, removed []string) {
 // uses returns the limits of a scope and how much of each is used. An agent is told of a limit over tools only if it counts a tool in
 // its view: from another limit's pattern it could learn what is hidden from it.
 func (s *Session) uses(sc *scoped, now time.Time, by Actor) []limit.Use {
-	return s.gate.limits.Uses(sc.bounds, &s.counters, now, func(b *policy.Bound) bool {
+	return s.registry.limits.Uses(sc.bounds, &s.counters, now, func(b *policy.Bound) bool {
 		return b.Tools == "" || by == ByOperator || sc.view().Has(b)
 	})
 }

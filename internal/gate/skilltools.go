@@ -80,7 +80,7 @@ func (sc *scoped) as(g *Gate, s *Session, a arguments) (*scoped, error) {
 	if name == "" || name == sc.state.role {
 		return sc, nil
 	}
-	if err := g.mayTake(s, name, ByAgent); err != nil {
+	if err := g.Sessions.mayTake(s, name, ByAgent); err != nil {
 		return nil, err
 	}
 	return s.scopeIn(&state{role: name, asked: sc.state.asked}, sc.world), nil

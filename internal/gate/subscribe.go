@@ -23,7 +23,7 @@ func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(p
 			if it.Name == "" || !g.MayRead(s, it) {
 				return
 			}
-			if told, err := view.SetString(params, "uri", g.ClientName(it)); err == nil {
+			if told, err := view.SetString(params, "uri", g.Sessions.Catalog().ClientName(it)); err == nil {
 				tell(told)
 			}
 		})

@@ -18,7 +18,7 @@ import (
 func TestListsKeepEveryByteButTheName(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest")
-	for _, l := range h.List(s, policy.Tool) {
+	for _, l := range s.List(policy.Tool) {
 		if l.Item.String() != "files__read_file" {
 			continue
 		}
@@ -54,7 +54,7 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	h := build(t, p)
 	s := h.enter("guest")
 	var got []string
-	for _, list := range [][]view.Listed{h.List(s, policy.Resource), h.List(s, policy.Prompt), h.Templates(s)} {
+	for _, list := range [][]view.Listed{s.List(policy.Resource), s.List(policy.Prompt), s.Templates()} {
 		for _, l := range list {
 			if l.Item.Server == "docs" {
 				got = append(got, string(l.Raw))
@@ -67,13 +67,13 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := h.List(s, policy.Kind(9)); got != nil {
+	if got := s.List(policy.Kind(9)); got != nil {
 		t.Errorf("an unknown kind lists %v", got)
 	}
 	w := h.World()
 	w.Bare = "docs"
 	h.Swap(w)
-	for _, l := range h.List(s, policy.Prompt) {
+	for _, l := range s.List(policy.Prompt) {
 		if l.Item.Server == "docs" && string(l.Raw) != `{"name":"summarize"}` {
 			t.Errorf("bare: %s", l.Raw)
 		}
@@ -97,15 +97,15 @@ func TestTenThousandTools(t *testing.T) {
 	s := h.enter("admin")
 	h.Swap(many(10_000).world(t, h.dir))
 	began := time.Now()
-	list := h.List(s, policy.Tool)
+	list := s.List(policy.Tool)
 	took := time.Since(began)
 	if len(list) < 10_000 || took > 2*time.Second {
 		t.Errorf("%d tools in %v", len(list), took)
 	}
-	if n := testing.AllocsPerRun(100, func() { h.List(s, policy.Tool) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s.List(policy.Tool) }); n > 0 {
 		t.Errorf("an unchanged list costs %v allocations", n)
 	}
-	if again := h.List(s, policy.Tool); &again[0] != &list[0] {
+	if again := s.List(policy.Tool); &again[0] != &list[0] {
 		t.Error("an unchanged list was computed again")
 	}
 }
@@ -134,7 +134,7 @@ func TestSharedViews(t *testing.T) {
 		t.Error("a guest and a developer have one view")
 	}
 	d := h.enter("guest", "developer") // it may switch, so it sees one tool more
-	if a.look() == d.look() || len(h.List(a, policy.Tool))+1 != len(h.List(d, policy.Tool)) {
+	if a.look() == d.look() || len(a.List(policy.Tool))+1 != len(d.List(policy.Tool)) {
 		t.Error("who may switch sees what who may not does")
 	}
 	p := three()
