@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
 	"mycelium/internal/policy"
 )
 
@@ -40,14 +41,14 @@ func (g *Gate) canAsk(a *Admission) bool {
 // hasAnswer reports whether a request goes on with a call that somebody was asked about: its continuation (decision 9), which may bring
 // the client's own answer, or what is asked of the task that it became, whose id we sealed when the call was admitted.
 func (a *Admission) hasAnswer() bool {
-	_, asked := a.session.open.question(a.id)
+	_, asked := a.session.calls.question(a.id)
 	return a.asksOfTask() || a.Continues != "" && asked
 }
 
 // approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
 func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	if a.hasAnswer() {
-		if approved, open := a.session.open.question(a.id); open && !approved {
+		if approved, open := a.session.calls.question(a.id); open && !approved {
 			asked.Reason = "goes on with a call that waits for its answer"
 			return asked, nil
 		}
@@ -64,14 +65,14 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	}
 	a.asked = true
 	r := g.question(a, asked)
-	a.session.open.note(a.id, false)
+	a.session.calls.noteQuestion(a.id, false)
 	defer func() {
 		if d.Effect != policy.Allow || err != nil {
-			a.session.open.over(a.id)
+			a.session.calls.over(a.id)
 		}
 	}()
 	answer, err := g.wait(ctx, a, r)
-	a.scoped = a.session.scopedFor(a.Child)
+	a.caller = a.session.snapshotFor(a.Child)
 	if err == nil && answer.By == approval.BySession || a.session.over(g.now()) {
 		err = errSessionOver
 	}
@@ -96,7 +97,7 @@ func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision
 		a.decidedBy = ""
 		return d, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: "What this call would do has changed while it waited for an approval; call again"})
 	}
-	a.session.open.note(a.id, true)
+	a.session.calls.noteQuestion(a.id, true)
 	if now := g.now(); a.since.Equal(a.began) {
 		a.since = now // the time that people take is not the call's
 	}
@@ -108,7 +109,7 @@ func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision
 func (g *Gate) consult(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	r := g.question(a, asked)
 	answer, settled := g.asks.Consult(ctx, r)
-	a.scoped = a.session.scopedFor(a.Child)
+	a.caller = a.session.snapshotFor(a.Child)
 	switch {
 	case a.session.over(g.now()):
 		return asked, g.unanswered(ctx, a, asked, errSessionOver)
@@ -146,7 +147,7 @@ func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (appr
 	}
 	var client sync.WaitGroup
 	answer, err := g.asks.AskTelling(ctx, r, func(r approval.Request) {
-		if a.scoped.world.AskClient && canBeElicited(a.Peer) {
+		if a.caller.world.AskClient && canBeElicited(a.Peer) {
 			client.Go(func() { g.askClient(ctx, a.Peer, r) })
 		}
 	})
@@ -170,7 +171,7 @@ func (g *Gate) keepTelling(a *Admission, settled <-chan struct{}, cancel context
 		select {
 		case <-settled:
 			return
-		case <-a.session.done:
+		case <-a.session.Done():
 			cancel(errSessionOver)
 			return
 		case <-tick:
@@ -203,15 +204,15 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 
 // question is what people are shown of a call.
 func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
-	p := &a.scoped.scope.Principal
+	p := &a.caller.scope.Principal
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
-		Label: cmp.Or(a.Label, a.session.name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
+		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
 		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane,
 	}
-	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.Annotations(a.Item), a.facts)
+	r.Risk, r.Category = approval.Assess(a.Item, a.caller.world.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
-		r.Tool = masked(a.Asked, maxAsked)
+		r.Tool = credential.Excerpt(a.Asked, maxAsked)
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID

@@ -489,7 +489,7 @@ func TestProgressWhileACallWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard atomic.Int64
 		g := &Gate{}
-		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &Session{done: make(chan struct{})}}
+		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &Session{}}
 		a.Peer = listener(func(method string, params []byte) {
 			if heard.Add(1); method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
 				t.Errorf("%s %s", method, params)
@@ -514,7 +514,7 @@ func TestProgressWhileACallWaits(t *testing.T) {
 }
 
 func openQuestion(s *Session, id string) bool {
-	_, asked := s.open.question(id)
+	_, asked := s.calls.question(id)
 	return asked
 }
 

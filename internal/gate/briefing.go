@@ -30,11 +30,11 @@ const maxRules = 8
 // Brief tells what a session, or a child of it, is and how it is to work, in at most limit bytes of teaching. It names nothing that
 // the session does not see.
 func (g *Gate) Brief(s *Session, c *Child, limit int) Briefing {
-	sc := s.scopedFor(c)
+	sc := s.snapshotFor(c)
 	if sc.world.Broken != "" {
 		return Briefing{Header: brokenNotice}
 	}
-	b := Briefing{Active: append([]string{}, sc.scope.Skills...), Teaching: sc.teaching(limit)}
+	b := Briefing{Active: append([]string{}, sc.scope.Skills...), Teaching: teaching(sc, limit)}
 	var h strings.Builder
 	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", orNone(nonEmpty(sc.scope.Principal.Role)), strings.Join(b.Active, ", "))
 	asks, denies := sc.world.Policy.Restrictions(sc.scope, ownTools())

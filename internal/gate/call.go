@@ -76,21 +76,25 @@ func (g *Gate) call(ctx context.Context, s *Session, r Request) (Reply, error) {
 	}
 	g.log.Enter()
 	defer g.log.Leave()
-	var o opened
+	var since time.Time // of the call that it continues
 	if r.Continues != "" {
-		o = g.resume(s, &r)
+		since = g.resume(s, &r)
 	}
 	a, err := g.admit(ctx, s, r, true)
 	if err != nil {
-		g.stillOpen(s, r, o, err)
+		var denied *DeniedError
+		if !since.IsZero() && errors.As(err, &denied) && denied.RetryAfter > 0 { // only a limit refused it: it may be tried again
+			_ = s.calls.wait(r.Continues, r.Item, since, g.now()) // if other calls took its place meanwhile, it is over
+		}
 		return Reply{}, err
 	}
-	if !o.since.IsZero() {
-		a.since = o.since
+	if !since.IsZero() {
+		a.since = since
 	}
 	reply, err := g.run(ctx, a)
 	if err == nil && asksForInput(reply.Result) {
-		if err = g.keepOpen(a); err == nil {
+		if err = s.calls.wait(a.id, a.Item, a.since, g.now()); err == nil {
+			a.Release() // it is not at work meanwhile
 			reply.Open = a.id
 			return reply, nil
 		}
@@ -105,7 +109,7 @@ type Admission struct {
 	Request
 	gate     *Gate
 	session  *Session
-	scoped   *scoped
+	caller   *snapshot // as of the decision
 	id       string
 	began    time.Time // of this request
 	since    time.Time // of the call that it may continue
@@ -132,7 +136,7 @@ func (g *Gate) Admit(ctx context.Context, s *Session, r Request) (a *Admission, 
 // continuation has its rate token.
 func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *Admission, err error) {
 	g.join(s, &r)
-	a = &Admission{Request: r, gate: g, session: s, scoped: s.scopedFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
+	a = &Admission{Request: r, gate: g, session: s, caller: s.snapshotFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: claim(s, &r)}
 	if a.id == "" {
 		a.id = audit.NewID()
 	}
@@ -166,7 +170,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	}
 	a.guard = d.Guard
 	if r.asksOfTask() { // with which arguments the task began is not known any more
-		a.guard = a.scoped.guards(r.Item)
+		a.guard = a.caller.guards(r.Item)
 	}
 	if err = g.settle(ctx); err == nil {
 		err = g.recordDecision(ctx, a, d)
@@ -177,7 +181,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	if runs {
 		var refused *limit.Exceeded
 		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
-			s.open.over(a.id)
+			s.calls.over(a.id)
 			return nil, g.tooMany(ctx, a, refused)
 		}
 	}
@@ -204,17 +208,17 @@ func (g *Gate) decide(c *Admission) (d policy.Decision) {
 	var err error
 	if c.args, c.facts, err = g.read(c); err != nil {
 		// Of what is hidden not even that is said. Without arguments the policy says why it is hidden, for the log.
-		if d := decideAs(c.scoped, policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
+		if d := decideAs(c.caller, policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
 			return d
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return decideAs(c.scoped, policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+	return decideAs(c.caller, policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
 }
 
 // decideAs asks the policy. A child is also decided as what stands above it, with the skills that are active there, and the strictest
 // answer stands: the policy by itself takes a parent to have every skill that is open to it.
-func decideAs(sc *scoped, c policy.Call) policy.Decision {
+func decideAs(sc *snapshot, c policy.Call) policy.Decision {
 	c.Scope = sc.scope
 	d := sc.world.Policy.Decide(c)
 	if sc.parent == nil || d.Unknown {
@@ -229,7 +233,7 @@ func decideAs(sc *scoped, c policy.Call) policy.Decision {
 }
 
 // now is the caller of a call as it is at this moment.
-func (c *Admission) now() *scoped { return c.session.scopedFor(c.Child) }
+func (c *Admission) now() *snapshot { return c.session.snapshotFor(c.Child) }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.
 func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
@@ -237,13 +241,13 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 	if err != nil {
 		return nil, policy.Facts{}, err
 	}
-	dir := cmp.Or(c.scoped.world.Roots[c.Item.Server], g.dir)
+	dir := cmp.Or(c.caller.world.Roots[c.Item.Server], g.dir)
 	if c.Item.Server == policy.AgentServer && c.Dir != "" && c.Dir != g.dir {
 		if dir = facts.Resolve(c.Dir); dir == "" {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(c.Item, c.scoped.world.Annotations(c.Item), args, dir, g.home)
+	f, err := facts.Of(c.Item, c.caller.world.Annotations(c.Item), args, dir, g.home)
 	if err == nil {
 		c.session.written.Mark(&f)
 	}
@@ -298,7 +302,7 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 		span = c.span.Request(c.Item.Server, c.Method, c.Item.Name)
 	}
 	began := g.now()
-	result, rpcErr, err := g.backends.Do(ctx, c.scoped.scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
+	result, rpcErr, err := g.backends.Do(ctx, c.caller.scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
 	g.measureBackend(c, span, began, result, rpcErr, err)
 	switch {
 	case isAbsent(err):
@@ -403,7 +407,7 @@ func (c *Admission) Release() {
 func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	g := c.gate
 	c.Release()
-	c.session.open.over(c.id)
+	c.session.calls.over(c.id)
 	now := g.now()
 	r := c.record(audit.Outcome, now)
 	r.Duration = now.Sub(c.since)
@@ -413,9 +417,9 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", masked(text.Describe(failed), maxError)
+		r.Outcome, r.Error = "error", credential.Excerpt(text.Describe(failed), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", masked(rawjson.TextAt(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", credential.Excerpt(rawjson.TextAt(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
@@ -432,14 +436,11 @@ const (
 	maxAsked = 500
 )
 
-// masked is a text of others in at most so many bytes. It is masked before it is cut: a half of a secret has no form.
-func masked(s string, most int) string { return text.Truncate(credential.Mask(s), most) }
-
 // record is what both records of a call share.
 func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
-	p := &c.scoped.scope.Principal
+	p := &c.caller.scope.Principal
 	r := audit.Record{
-		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.scoped.scope.Skills,
+		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.caller.scope.Skills,
 		Surface: c.Surface, Server: c.Item.Server, Tool: c.Item.String(),
 	}
 	if p.Parent != nil {
@@ -451,7 +452,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool, r.ToolUse = masked(r.Tool, maxAsked), masked(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = credential.Excerpt(r.Tool, maxAsked), credential.Excerpt(c.ToolUse, maxAsked)
 	return r
 }
 
@@ -469,7 +470,7 @@ func kindName(k policy.Kind) string {
 
 // claim takes the reasoning that belongs to a call: what came with it, else what set_thinking left, which is used once. We
 // saw neither come into being, so both are claimed.
-func (s *Session) claim(r Request) *audit.Thinking {
+func claim(s *Session, r *Request) *audit.Thinking {
 	if r.Item == setThinkingItem {
 		return r.Thinking
 	}

@@ -72,10 +72,10 @@ func (c change) events(at time.Time) []Event {
 
 // recordStart records that a session began.
 func (r *Registry) recordStart(ctx context.Context, s *Session, act string) error {
-	sc := s.now()
+	sc := s.snapshot()
 	c := change{
 		Act: act, By: string(ByOperator), To: sc.scope.Principal.Role, Added: sc.scope.Skills,
-		Roles: sc.scope.Principal.Roles, Principal: s.principal.ID, Name: s.name,
+		Roles: sc.scope.Principal.Roles, Principal: s.principal.ID, Name: s.Name,
 	}
 	if s.issuer != "" {
 		c.By = byIssuer

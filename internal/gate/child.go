@@ -31,9 +31,9 @@ func (c *Child) name(parent string) string {
 	return parent + "/" + text.Truncate(id, maxChild)
 }
 
-// scopedFor is what decides about a child of the session, or about the session itself: nil.
-func (s *Session) scopedFor(c *Child) *scoped {
-	sc := s.now()
+// snapshotFor is what decides about a child of the session, or about the session itself: nil.
+func (s *Session) snapshotFor(c *Child) *snapshot {
+	sc := s.snapshot()
 	if c == nil {
 		return sc
 	}
@@ -56,9 +56,9 @@ func (s *Session) scopedFor(c *Child) *scoped {
 
 // child is the scope of a child in a role: its principal has the one above as its parent, switches to no role, and has those of the
 // skills active above that are open to its own role. What is decided above stands besides (decideAs).
-func (sc *scoped) child(id, role string) *scoped {
+func (sc *snapshot) child(id, role string) *snapshot {
 	p := sc.world.Policy
-	out := &scoped{
+	out := &snapshot{
 		id: sc.id, state: &state{role: role, asked: asked{Only: sc.scope.Skills}}, world: sc.world, parent: sc,
 		bounds: sc.bounds, fixed: sc.fixed, open: sc.open, known: sc.known,
 	}
@@ -80,7 +80,7 @@ func (sc *scoped) child(id, role string) *scoped {
 }
 
 // guards are what is done to any result of an item, here and above.
-func (sc *scoped) guards(it policy.Item) policy.Guard {
+func (sc *snapshot) guards(it policy.Item) policy.Guard {
 	var out policy.Guard
 	for ; sc != nil; sc = sc.parent {
 		out = out.And(sc.world.Policy.Guards(sc.scope, it))
@@ -89,7 +89,7 @@ func (sc *scoped) guards(it policy.Item) policy.Guard {
 }
 
 // shows reports whether an item is seen, here and above.
-func (sc *scoped) shows(it policy.Item) bool {
+func (sc *snapshot) shows(it policy.Item) bool {
 	for ; sc != nil; sc = sc.parent {
 		if !sc.world.Policy.Visible(sc.scope, it) {
 			return false
@@ -99,4 +99,4 @@ func (sc *scoped) shows(it policy.Item) bool {
 }
 
 // Shows reports whether a session, or a child of it, sees an item.
-func (s *Session) Shows(c *Child, it policy.Item) bool { return s.scopedFor(c).shows(it) }
+func (s *Session) Shows(c *Child, it policy.Item) bool { return s.snapshotFor(c).shows(it) }

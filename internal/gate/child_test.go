@@ -53,13 +53,13 @@ func TestChild(t *testing.T) {
 		read, write policy.Effect
 		role, id    string
 	}{
-		{nil, policy.Allow, policy.Allow, "developer", s.principal.ID},
-		{&Child{ID: "a1"}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/a1"},
-		{&Child{ID: "a2", Roles: []string{"guest"}}, policy.Allow, policy.Deny, "guest", s.principal.ID + "/a2"},
-		{&Child{ID: "a3", Roles: []string{"no such role"}}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/a3"},
-		{&Child{ID: "a4", Roles: []string{"admin"}}, policy.Allow, policy.Allow, "admin", s.principal.ID + "/a4"},
-		{&Child{ID: "a5", Roles: []string{"admin", "guest"}}, policy.Allow, policy.Deny, "admin", s.principal.ID + "/a5"},
-		{&Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
+		{nil, policy.Allow, policy.Allow, "developer", s.principalID()},
+		{&Child{ID: "a1"}, policy.Allow, policy.Allow, "developer", s.principalID() + "/a1"},
+		{&Child{ID: "a2", Roles: []string{"guest"}}, policy.Allow, policy.Deny, "guest", s.principalID() + "/a2"},
+		{&Child{ID: "a3", Roles: []string{"no such role"}}, policy.Allow, policy.Allow, "developer", s.principalID() + "/a3"},
+		{&Child{ID: "a4", Roles: []string{"admin"}}, policy.Allow, policy.Allow, "admin", s.principalID() + "/a4"},
+		{&Child{ID: "a5", Roles: []string{"admin", "guest"}}, policy.Allow, policy.Deny, "admin", s.principalID() + "/a5"},
+		{&Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer", s.principalID() + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
 	} {
 		read, write := read, write
 		read.Child, write.Child = c.child, c.child

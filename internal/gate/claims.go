@@ -149,7 +149,7 @@ func (r *Registry) conform(ctx context.Context, s *Session, c *Bearer) error {
 	if st := s.state.Load(); slices.Equal(st.may, c.may) && (st.role != "" || len(c.may) == 0) && !c.Issued.After(st.issued) {
 		return nil
 	}
-	_, _, err := r.alter(ctx, s, func(now *scoped) (*state, change, error) {
+	_, _, err := r.alter(ctx, s, func(now *snapshot) (*state, change, error) {
 		st := now.state
 		if !c.Issued.After(st.issued) && !slices.Equal(st.may, c.may) {
 			return nil, change{}, ErrSuperseded

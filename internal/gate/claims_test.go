@@ -177,7 +177,7 @@ func TestEndOfAHolder(t *testing.T) {
 func TestAHolderOutlivesHisSession(t *testing.T) {
 	h := build(t, three())
 	jump := time.Duration(0)
-	h.now = func() time.Time { return time.Now().Add(jump) }
+	h.time = func() time.Time { return time.Now().Add(jump) }
 	b := bearer(t, time.Now(), "guest")
 	s := h.join(b)
 	jump = DefaultTTL

@@ -19,13 +19,13 @@ const confirmRule = "session.promotion"
 // confirm asks people whether an agent may activate skills, where the mode of promotion is confirm (decision 8), and returns those that
 // it may. What is active already, or not the agent's to activate at all, is no question. Its error is for the agent.
 func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]string, error) {
-	sc := c.session.now()
+	sc := c.session.snapshot()
 	if g.asks == nil || sc.world.PromotionMode() != view.PromoteConfirm {
 		return nil, nil
 	}
 	var want []string
 	for _, name := range sortedSet(add) {
-		if slices.Contains(sc.open, name) && !slices.Contains(sc.scope.Skills, name) && !slices.Contains(sc.state.asked.Removed, name) {
+		if slices.Contains(sc.open, name) && !slices.Contains(sc.scope.Skills, name) && !sc.removed(name) {
 			want = append(want, name)
 		}
 	}

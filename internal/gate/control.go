@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
@@ -120,7 +121,7 @@ func (t tool) definition() []byte {
 func (t tool) check(args policy.Args) (arguments, error) {
 	for name := range args {
 		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", masked(name, maxEcho), t.takes()))
+			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", credential.Excerpt(name, maxEcho), t.takes()))
 		}
 	}
 	for _, p := range t.params {

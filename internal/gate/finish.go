@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
 )
 
 // Late is the end of a call that this process did not admit: another one did, before a daemon began or after one died.
@@ -30,7 +31,7 @@ func (g *Gate) Finish(_ context.Context, s *Session, e Late) (bool, error) {
 			r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)
 		}
 		if e.Failed != "" {
-			r.Outcome, r.Error = "error", masked(e.Failed, maxError)
+			r.Outcome, r.Error = "error", credential.Excerpt(e.Failed, maxError)
 		}
 		if d.Thinking == nil && e.Thinking != nil {
 			late := *e.Thinking

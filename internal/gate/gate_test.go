@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
+	"mycelium/internal/telemetry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -92,8 +93,9 @@ type house struct {
 	log  *audit.Log
 	db   *store.DB
 
-	says *slog.Logger     // of the gate; nil: none
-	time func() time.Time // its clock; nil: the real one
+	says  *slog.Logger     // of the gate; nil: none
+	time  func() time.Time // its clock; nil: the real one
+	meter *telemetry.Meter // nil: none
 }
 
 // plan is what a test's world is made of.
@@ -212,12 +214,20 @@ func (h *house) open(p plan) {
 	h.t.Cleanup(func() { _ = db.Close() })
 	h.Gate, err = New(Options{
 		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"), Written: filepath.Join(h.dir, "written"),
-		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.time,
+		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(h.Close)
+}
+
+// clock is the time of the gate.
+func (h *house) clock() time.Time {
+	if h.time != nil {
+		return h.time()
+	}
+	return time.Now()
 }
 
 // restart closes everything and opens it again.

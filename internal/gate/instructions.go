@@ -14,7 +14,7 @@ const maxInstructions = 16 << 10
 // instructions of the active skills and of the servers. It names nothing that the session does not see. When it would be longer than 16 KiB,
 // skills are named without their instructions, and get_skill brings those.
 func (g *Gate) Instructions(s *Session) string {
-	sc := s.now()
+	sc := s.snapshot()
 	if sc.world.Broken != "" {
 		return brokenNotice
 	}
@@ -23,17 +23,17 @@ func (g *Gate) Instructions(s *Session) string {
 	if sc.sees(contextItem) {
 		intro += contextItem.String() + " shows your role and skills. "
 	}
-	intro += sc.howToGetMore(g.asks != nil)
-	if taught := sc.teaching(maxInstructions - len(intro) - 2); taught != "" {
+	intro += howToGetMore(sc, g.asks != nil)
+	if taught := teaching(sc, maxInstructions-len(intro)-2); taught != "" {
 		intro += "\n\n" + taught
 	}
-	return intro + sc.taughtByServers(maxInstructions-len(intro))
+	return intro + taughtByServers(sc, maxInstructions-len(intro))
 }
 
 // teaching is the prompt of the role and the instructions of the active skills, in at most limit bytes.
-func (sc *scoped) teaching(limit int) string {
+func teaching(sc *snapshot, limit int) string {
 	var head strings.Builder
-	if v, ok := sc.world.Policy.Role(sc.state.role); ok && sc.state.role != "" {
+	if v, ok := sc.world.Policy.Role(sc.scope.Principal.Role); ok && sc.scope.Principal.Role != "" {
 		name := v.Name
 		if name == "" {
 			name = v.ID
@@ -74,7 +74,7 @@ func (sc *scoped) teaching(limit int) string {
 const maxServerText = 8 << 10
 
 // taughtByServers are the instructions of the servers of which a session sees a tool, hidden names masked, in at most limit bytes.
-func (sc *scoped) taughtByServers(limit int) string {
+func taughtByServers(sc *snapshot, limit int) string {
 	if limit = min(limit, maxServerText); limit <= 0 {
 		return ""
 	}

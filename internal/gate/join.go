@@ -40,7 +40,7 @@ type arrivals struct {
 // Expect notes a call that is about to come through a session of the same principal, until Forget is called. False: too many are
 // expected, or another session has announced the same id; the caller must deny the call, which would be decided without it.
 func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
-	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+	x, key := &g.arrivals, callKey{s.principalID(), toolUse}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	old, again := x.calls[key]
@@ -59,7 +59,7 @@ func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
 
 // Forget ends what Expect began.
 func (g *Gate) Forget(s *Session, toolUse string) {
-	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+	x, key := &g.arrivals, callKey{s.principalID(), toolUse}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.calls[key].session != s {
@@ -78,7 +78,7 @@ func (g *Gate) join(s *Session, r *Request) {
 	}
 	x := &g.arrivals
 	x.mu.Lock()
-	e, ok := x.calls[callKey{s.principal.ID, r.ToolUse}]
+	e, ok := x.calls[callKey{s.principalID(), r.ToolUse}]
 	x.mu.Unlock()
 	if !ok {
 		return

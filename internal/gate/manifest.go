@@ -37,7 +37,7 @@ func manifest(sw Switch, at time.Time) Manifest {
 	after := sw.After
 	then, now := sw.Before.view(), after.view()
 	m := Manifest{
-		Role: after.scope.Principal.Role, SystemInstruction: after.teaching(maxInstructions),
+		Role: after.scope.Principal.Role, SystemInstruction: teaching(after, maxInstructions),
 		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.scope.Skills...),
 	}
 	for _, l := range now.Items[policy.Tool] {

@@ -126,7 +126,7 @@ func TestMaskedEverywhere(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s", what, got, want)
 		}
 	}
-	m, err := h.Sessions.SetRole(t.Context(), s, "guest", ByAgent)
+	m, err := h.switchRole(t.Context(), s, "guest", ByAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,13 +158,13 @@ func TestMaskFollowsTheView(t *testing.T) {
 	if got := shown(s); got != "see later_tool and another tool()" {
 		t.Errorf("at first %q", got)
 	}
-	if _, err := h.Sessions.SetRole(t.Context(), s, "developer", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "developer", ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if got := shown(s); got != "see later_tool and search()" {
 		t.Errorf("as developer %q", got)
 	}
-	if _, err := h.Sessions.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "guest", ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	changed := s.Changed()
@@ -178,6 +178,6 @@ func TestMaskFollowsTheView(t *testing.T) {
 
 // maskedFor is a text of a server as a session may read it.
 func maskedFor(s *Session, server, text string) string {
-	sc := s.now()
+	sc := s.snapshot()
 	return sc.world.Masked(server, text, sc.view())
 }

@@ -49,7 +49,7 @@ func (g *Gate) measureDecision(c *Admission, d policy.Decision) {
 		if !d.Unknown {
 			c.span.Describe(c.Method, c.Item.String())
 		}
-		p := &c.scoped.scope.Principal
+		p := &c.caller.scope.Principal
 		c.span.Who(c.session.ID, p.Role, c.Surface, c.id)
 		c.span.Decision(effectOf(d), reason)
 	}

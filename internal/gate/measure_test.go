@@ -20,6 +20,7 @@ import (
 func TestMeasured(t *testing.T) {
 	h := build(t, three())
 	h.meter = telemetry.NewMeter()
+	h.restart(three())
 	ctx := t.Context()
 	s := h.enter("guest", "developer")
 	for _, name := range []string{"files__read_file", "files__read_file", "database__query", "no_such__tool", "nonsense"} {

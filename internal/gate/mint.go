@@ -130,7 +130,7 @@ func orNone(names []string) string {
 
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
-	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
 	s.written = facts.NewWritten(r.folder, s.ID, r.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.created = r.now().Truncate(time.Microsecond)
@@ -230,7 +230,7 @@ func (r *Registry) End(ctx context.Context, id string) error {
 	}
 	s.finish()
 	r.forget(ctx, s.ID)
-	err := r.recordChange(ctx, s, s.now().scope, change{Act: "ended", By: string(ByOperator)})
+	err := r.recordChange(ctx, s, s.snapshot().scope, change{Act: "ended", By: string(ByOperator)})
 	if s.hash != nil {
 		kept := r.endRow(ctx, s.ID)
 		if kept != nil {
@@ -258,9 +258,9 @@ type Summary struct {
 
 // Summary describes the session as it is now.
 func (s *Session) Summary() Summary {
-	sc := s.now()
+	sc := s.snapshot()
 	return Summary{
-		ID: s.ID, Name: s.name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
+		ID: s.ID, Name: s.Name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
 		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
 		Created: s.created, Expires: s.expires, Live: !s.over(s.registry.now()),
 		Limits: s.uses(sc, s.registry.now(), ByOperator),

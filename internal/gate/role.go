@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/gate/view"
 )
 
@@ -29,7 +30,7 @@ func (r refusal) Error() string { return string(r) }
 const startWait = 10 * time.Second
 
 // Switch is a change of a session: what it was before and after.
-type Switch struct{ Before, After *scoped }
+type Switch struct{ Before, After *snapshot }
 
 // SetRole switches the role of a session: validates, starts needed servers, changes what it sees, tells its links. by says who:
 // "agent" (only the roles that it may take; any other answers like one that does not exist) or "operator" (any role that exists).
@@ -47,7 +48,7 @@ func (r *Registry) SetRole(ctx context.Context, s *Session, role string, by Acto
 	next := s.scopeIn(st.with(role, st.asked), r.world.Load())
 	r.startServers(ctx, s, next.view().Servers())
 
-	before, after, err := r.alter(ctx, s, func(now *scoped) (*state, change, error) {
+	before, after, err := r.alter(ctx, s, func(now *snapshot) (*state, change, error) {
 		if err := r.mayTake(s, role, by); err != nil {
 			return nil, change{}, err // the policy may have changed while servers started
 		}
@@ -71,7 +72,7 @@ func (r *Registry) mayTake(s *Session, role string, by Actor) error {
 	case by == ByOperator && !exists:
 		return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, orNone(p.Roles()))
 	case by != ByOperator && (!exists || !slices.Contains(s.state.Load().may, role)):
-		return refusal("Unknown role: " + masked(role, maxEcho))
+		return refusal("Unknown role: " + credential.Excerpt(role, maxEcho))
 	case s.issuer != "" && !slices.Contains(s.state.Load().may, role):
 		// It would fall back with the next request, and a role below the token's would be a restriction that does not hold.
 		return fmt.Errorf("role %q is none that this session's tokens allow (%s): %s decides that; myc session end ends the session",
@@ -103,13 +104,13 @@ func (r *Registry) startServers(ctx context.Context, s *Session, servers []strin
 
 // alter changes the state of a session: record first, then database, then memory. What cannot be recorded or kept does not
 // change. It returns the scopes before and after.
-func (r *Registry) alter(ctx context.Context, s *Session, f func(now *scoped) (*state, change, error)) (before, after *scoped, err error) {
+func (r *Registry) alter(ctx context.Context, s *Session, f func(now *snapshot) (*state, change, error)) (before, after *snapshot, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.mayChange(r); err != nil {
 		return nil, nil, err
 	}
-	before = s.now()
+	before = s.snapshot()
 	st, c, err := f(before)
 	if err != nil || st == nil {
 		return before, before, err
@@ -156,15 +157,15 @@ func (st *state) equal(o *state) bool {
 // operator took away, and activates nothing where the mode of promotion leaves that to the operator. Either all of it happens
 // or nothing.
 func (r *Registry) SetSkills(ctx context.Context, s *Session, add, remove []string, by Actor) error {
-	_, err := r.ChangeSkills(ctx, s, by, nil, func(*scoped) ([]string, []string) { return add, remove })
+	_, err := r.ChangeSkills(ctx, s, by, nil, func(*snapshot) ([]string, []string) { return add, remove })
 	return err
 }
 
 // ChangeSkills is SetSkills with the change computed from the scope of the moment. confirmed are skills that people let the agent activate.
 func (r *Registry) ChangeSkills(
-	ctx context.Context, s *Session, by Actor, confirmed []string, want func(*scoped) (add, remove []string),
+	ctx context.Context, s *Session, by Actor, confirmed []string, want func(*snapshot) (add, remove []string),
 ) (Switch, error) {
-	before, after, err := r.alter(ctx, s, func(now *scoped) (*state, change, error) {
+	before, after, err := r.alter(ctx, s, func(now *snapshot) (*state, change, error) {
 		add, remove := want(now)
 		next := asked{Only: now.state.asked.Only, Added: sortedSet(now.state.asked.Added), Removed: sortedSet(now.state.asked.Removed)}
 		for _, name := range remove {
@@ -196,7 +197,7 @@ func without(names []string, name string) []string {
 }
 
 // mayRemove refuses a demotion.
-func (sc *scoped) mayRemove(name string, by Actor) error {
+func (sc *snapshot) mayRemove(name string, by Actor) error {
 	switch {
 	case !slices.Contains(sc.open, name):
 		return unknownSkill(sc, name, by)
@@ -207,7 +208,7 @@ func (sc *scoped) mayRemove(name string, by Actor) error {
 }
 
 // mayAdd refuses a promotion. What is already active may always be asked for (B12).
-func (sc *scoped) mayAdd(name string, by Actor, confirmed []string) error {
+func (sc *snapshot) mayAdd(name string, by Actor, confirmed []string) error {
 	switch {
 	case !slices.Contains(sc.open, name):
 		return unknownSkill(sc, name, by)
@@ -224,16 +225,16 @@ func (sc *scoped) mayAdd(name string, by Actor, confirmed []string) error {
 }
 
 // askFor is the command that an operator runs to activate a skill here.
-func (sc *scoped) askFor(name string) string {
+func (sc *snapshot) askFor(name string) string {
 	return "myc session skills " + sc.id + " +" + name
 }
 
 // unknownSkill is the answer about a skill that is not open to the role.
-func unknownSkill(sc *scoped, name string, by Actor) error {
+func unknownSkill(sc *snapshot, name string, by Actor) error {
 	if by == ByOperator {
 		return fmt.Errorf("no skill %q is open to role %q (open are: %s)", name, sc.state.role, orNone(sc.open))
 	}
-	return refusal("Unknown skill: " + masked(name, maxEcho))
+	return refusal("Unknown skill: " + credential.Excerpt(name, maxEcho))
 }
 
 // maxEcho bounds what an answer repeats of what the caller wrote, in bytes.
@@ -242,7 +243,7 @@ const maxEcho = 200
 // Promote activates the skills that a text asks for by their triggers, where the session's mode leaves that to the policy, and returns
 // those that it activated. Where the mode does not, it returns in wanted what an operator may activate.
 func (r *Registry) Promote(ctx context.Context, s *Session, text string) (added, wanted []string, err error) {
-	sc := s.now()
+	sc := s.snapshot()
 	if sc.world.Broken != "" {
 		return nil, nil, nil
 	}
@@ -266,4 +267,4 @@ func (r *Registry) Promote(ctx context.Context, s *Session, text string) (added,
 }
 
 // AskFor is the command by which an operator activates a skill in a session.
-func (s *Session) AskFor(skill string) string { return s.now().askFor(skill) }
+func (s *Session) AskFor(skill string) string { return s.snapshot().askFor(skill) }

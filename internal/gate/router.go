@@ -97,10 +97,10 @@ type roleList struct {
 
 func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
 	sc := c.now()
-	out := roleList{Current: sc.state.role, Roles: []role{}}
+	out := roleList{Current: sc.scope.Principal.Role, Roles: []role{}}
 	for _, id := range sc.mayTake() {
 		v, _ := sc.world.Policy.Role(id)
-		out.Roles = append(out.Roles, role{ID: id, Name: v.Name, Description: v.Description, Current: id == sc.state.role})
+		out.Roles = append(out.Roles, role{ID: id, Name: v.Name, Description: v.Description, Current: id == sc.scope.Principal.Role})
 	}
 	return out, nil
 }
@@ -149,17 +149,17 @@ type sessionContext struct {
 
 func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
 	s := c.session
-	sc := s.now()
+	sc := s.snapshot()
 	if sc.world.Broken != "" {
 		return map[string]string{"session": s.ID, "notice": brokenNotice}, nil
 	}
 	out := sessionContext{
-		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
+		Session: s.ID, Role: sc.scope.Principal.Role, Roles: append([]string{}, sc.mayTake()...),
 		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
 		Tools: len(sc.view().Items[policy.Tool]), Promotion: sc.world.PromotionMode(), Started: s.created,
-		History: append([]Event{}, s.History()...), Limits: append([]limit.Use{}, s.uses(sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
+		History: append([]Event{}, s.History()...), Limits: append([]limit.Use{}, s.uses(sc, c.began, ByAgent)...), More: howToGetMore(sc, g.asks != nil),
 	}
-	if sc.state.role != "" && !sc.known {
+	if sc.scope.Principal.Role != "" && !sc.known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."
 	}
 	return out, nil
@@ -169,7 +169,7 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
 
 // howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
-func (sc *scoped) howToGetMore(asks bool) string {
+func howToGetMore(sc *snapshot, asks bool) string {
 	var ways []string
 	switch {
 	case sc.world.PromotionMode() == view.PromoteConfirm && asks && sc.sees(setSkillsItem):
@@ -214,7 +214,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		return nil, refusal("Argument skills is required (the whole set), or add or remove")
 	}
 	var kept []string
-	want := func(now *scoped) (add, remove []string) {
+	want := func(now *snapshot) (add, remove []string) {
 		if !whole {
 			return a.list("add"), a.list("remove")
 		}
@@ -229,7 +229,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		}
 		return add, slices.DeleteFunc(remove, isFixed)
 	}
-	add, _ := want(c.session.now())
+	add, _ := want(c.session.snapshot())
 	confirmed, err := g.confirm(ctx, c, add)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (r *Registry) insertRow(ctx context.Context, s *Session) error {
 		}
 		_, err := tx.ExecContext(ctx,
 			`INSERT INTO sessions (`+rowColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			s.ID, s.hash, s.name, s.principal.ID, st.role, roles, skills, s.start, s.created.UnixMicro(), s.expires.UnixMicro(),
+			s.ID, s.hash, s.Name, s.principal.ID, st.role, roles, skills, s.start, s.created.UnixMicro(), s.expires.UnixMicro(),
 			s.issuer, micro(st.issued), s.refused)
 		if err != nil {
 			return fmt.Errorf("keep session: %w", err)
@@ -139,7 +139,7 @@ func (r *Registry) scan(into func(...any) error) (*Session, error) {
 	st := &state{}
 	var roles, skills string
 	var created, expires, issued int64
-	err := into(&s.ID, &s.hash, &s.name, &s.principal.ID, &st.role, &roles, &skills, &s.start, &created, &expires, &s.issuer, &issued, &s.refused)
+	err := into(&s.ID, &s.hash, &s.Name, &s.principal.ID, &st.role, &roles, &skills, &s.start, &created, &expires, &s.issuer, &issued, &s.refused)
 	if err != nil {
 		return nil, err
 	}

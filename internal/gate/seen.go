@@ -22,7 +22,7 @@ func (s *Session) Templates() []view.Listed { return s.look().Templates }
 // this loop sees the new world, or [Registry.Swap] sees what was shown, and tells the session.
 func (s *Session) look() *view.Lists {
 	for {
-		sc := s.now()
+		sc := s.snapshot()
 		v := sc.view()
 		if s.shown.Load() != v {
 			s.shown.Store(v)
@@ -34,16 +34,16 @@ func (s *Session) look() *view.Lists {
 }
 
 // view computes what the scope sees, once.
-func (sc *scoped) view() *view.Lists {
+func (sc *snapshot) view() *view.Lists {
 	sc.once.Do(func() { sc.seen = sc.world.Lists(sc.scope, sc.open) })
 	return sc.seen
 }
 
 // sees is the one predicate of visibility, that of calls.
-func (sc *scoped) sees(it policy.Item) bool { return sc.world.Policy.Visible(sc.scope, it) }
+func (sc *snapshot) sees(it policy.Item) bool { return sc.world.Policy.Visible(sc.scope, it) }
 
 // Capabilities are what the servers that a session sees declared.
 func (s *Session) Capabilities() []byte {
-	sc := s.now()
+	sc := s.snapshot()
 	return sc.world.Capabilities(sc.view())
 }

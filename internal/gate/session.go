@@ -23,7 +23,7 @@ type Session struct {
 	ID string
 
 	registry  *Registry
-	name      string
+	Name      string           // for people
 	principal policy.Principal // without roles: those are state
 	start     string           // the role it began with
 	created   time.Time
@@ -33,14 +33,14 @@ type Session struct {
 	refused   int64     // tokens that were issued until then (microseconds since 1970) are void: an operator ended an earlier session
 
 	state    atomic.Pointer[state] // what was asked for
-	scoped   atomic.Pointer[scoped]
+	scoped   atomic.Pointer[snapshot]
 	shown    atomic.Pointer[view.Lists]     // what its client was last given
 	thinking atomic.Pointer[audit.Thinking] // for the next call
 	changed  signal
 	done     chan struct{}
 
 	ended   atomic.Bool
-	open    opens
+	calls   calls
 	history diary
 	written *facts.Written
 
@@ -50,7 +50,7 @@ type Session struct {
 	timer *time.Timer
 }
 
-// state is what was asked for, immutable. What comes of it depends on the world; see [scoped].
+// state is what was asked for, immutable. What comes of it depends on the world; see [snapshot].
 type state struct {
 	role  string
 	may   []string // the roles that it may take, sorted
@@ -67,8 +67,8 @@ type asked struct {
 	Removed []string `json:"removed,omitempty"` // taken away by the operator; an agent cannot take them back
 }
 
-// scoped is what a state comes to in a world, immutable. It is the version by which views are kept.
-type scoped struct {
+// snapshot is what a state comes to in a world, immutable. It is the version by which views are kept.
+type snapshot struct {
 	id    string // of the session
 	state *state
 	world *view.Catalog
@@ -78,7 +78,7 @@ type scoped struct {
 	known bool     // the role exists
 
 	bounds []policy.Bound // the limits of its calls
-	parent *scoped        // of a child: the session that it belongs to
+	parent *snapshot      // of a child: the session that it belongs to
 
 	once sync.Once
 	seen *view.Lists // computed when first asked for
@@ -111,7 +111,7 @@ func (d *diary) add(more []Event) {
 }
 
 // Scope is the session's scope now. Its slices are shared: do not modify them.
-func (s *Session) Scope() policy.Scope { return s.now().scope }
+func (s *Session) Scope() policy.Scope { return s.snapshot().scope }
 
 // Changed returns a channel that is closed when what the session sees may be other than at the time of the call.
 func (s *Session) Changed() <-chan struct{} { return s.changed.wait() }
@@ -126,8 +126,8 @@ func (s *Session) History() []Event {
 	return slices.Clone(s.history.events)
 }
 
-// now is the session's state seen through the world of this moment. Nothing is locked: two callers may compute the same.
-func (s *Session) now() *scoped {
+// snapshot is the session's state seen through the world of this moment. Nothing is locked: two callers may compute the same.
+func (s *Session) snapshot() *snapshot {
 	st, w := s.state.Load(), s.registry.world.Load()
 	if sc := s.scoped.Load(); sc != nil && sc.state == st && sc.world == w {
 		return sc
@@ -138,8 +138,8 @@ func (s *Session) now() *scoped {
 }
 
 // scopeIn is what a state comes to in a world.
-func (s *Session) scopeIn(st *state, w *view.Catalog) *scoped {
-	sc := &scoped{id: s.ID, state: st, world: w}
+func (s *Session) scopeIn(st *state, w *view.Catalog) *snapshot {
+	sc := &snapshot{id: s.ID, state: st, world: w}
 	if st.role != "" {
 		_, sc.known = w.Policy.Role(st.role)
 		sc.open = w.Policy.OpenSkills(st.role)
@@ -172,7 +172,7 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *scoped {
 }
 
 // mayTake are the roles that the session may switch to and that exist, the present one included, sorted.
-func (sc *scoped) mayTake() []string {
+func (sc *snapshot) mayTake() []string {
 	var roles []string
 	for _, r := range sc.scope.Principal.Roles {
 		if _, ok := sc.world.Policy.Role(r); ok {
@@ -231,7 +231,7 @@ func (r *Registry) expire(s *Session) {
 	}
 	r.live.drop(s)
 	r.forget(context.Background(), s.ID)
-	if err := r.recordChange(context.Background(), s, s.now().scope, change{Act: "expired", By: "time"}); err != nil {
+	if err := r.recordChange(context.Background(), s, s.snapshot().scope, change{Act: "expired", By: "time"}); err != nil {
 		r.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
 	}
 }
@@ -277,8 +277,19 @@ func difference(before, after []string) (added, removed []string) {
 
 // uses returns the limits of a scope and how much of each is used. An agent is told of a limit over tools only if it counts a tool in
 // its view: from another limit's pattern it could learn what is hidden from it.
-func (s *Session) uses(sc *scoped, now time.Time, by Actor) []limit.Use {
+func (s *Session) uses(sc *snapshot, now time.Time, by Actor) []limit.Use {
 	return s.registry.limits.Uses(sc.bounds, &s.counters, now, func(b *policy.Bound) bool {
 		return b.Tools == "" || by == ByOperator || sc.view().Has(b)
 	})
 }
+
+// principalID returns the id of the session's principal.
+func (s *Session) principalID() string { return s.principal.ID }
+
+// inRole returns what a snapshot would be in another role.
+func (s *Session) inRole(sc *snapshot, role string) *snapshot {
+	return s.scopeIn(&state{role: role, asked: sc.state.asked}, sc.world)
+}
+
+// removed reports whether the operator took a skill away.
+func (sc *snapshot) removed(skill string) bool { return slices.Contains(sc.state.asked.Removed, skill) }

@@ -283,7 +283,7 @@ func TestExpiryIsCheckedEachTime(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	jump := time.Duration(0)
-	h.now = func() time.Time { return time.Now().Add(jump) }
+	h.time = func() time.Time { return time.Now().Add(jump) }
 	if _, err := h.Sessions.Authenticate(ctx, token); err != nil {
 		t.Error(err)
 	}
@@ -304,7 +304,7 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	ctx := t.Context()
 	var want []string
 	for i, role := range []string{"guest", "developer", "admin"} {
-		h.now = func() time.Time { return time.Now().Add(time.Duration(i) * time.Second) }
+		h.time = func() time.Time { return time.Now().Add(time.Duration(i) * time.Second) }
 		s, _, err := h.Sessions.Mint(ctx, Spec{Name: role, Role: role})
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +316,7 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	if _, err := h.Sessions.Find(ctx, want[1]); err != nil { // one is in memory, too
 		t.Fatal(err)
 	}
-	h.now = func() time.Time { return time.Now().Add(time.Minute) }
+	h.time = func() time.Time { return time.Now().Add(time.Minute) }
 	infos, err := h.Sessions.List(ctx)
 	if err != nil {
 		t.Fatal(err)

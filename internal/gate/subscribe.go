@@ -41,6 +41,6 @@ func (g *Gate) MayRead(s *Session, it policy.Item) bool {
 	if s.over(now) {
 		return false
 	}
-	sc := s.now()
+	sc := s.snapshot()
 	return sc.world.Policy.Decide(policy.Call{Scope: sc.scope, Item: it, Time: now}).Effect == policy.Allow
 }
