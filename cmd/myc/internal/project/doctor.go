@@ -28,7 +28,8 @@ type finding struct {
 }
 
 func (a *app) doctorCmd(more ...base.Check) *cobra.Command {
-	return &cobra.Command{Use: "doctor", Short: "What is wrong here, and how to mend it", Example: "  myc doctor --json", Args: base.NoArgs,
+	return &cobra.Command{Use: "doctor", Short: "Check the project, and say how to fix what is wrong",
+		Example: "  myc doctor --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), more) }}
 }
 
