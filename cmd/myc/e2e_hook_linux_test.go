@@ -206,7 +206,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--setting-sources=user"}, "", 2, "--setting-sources would lead around"},
 		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would lead around"},
 		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" starts no session`},
-		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
+		{[]string{"claude", "--role"}, "", 2, "--role needs a value"},
 		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},

@@ -43,7 +43,7 @@ func (a *app) claudeCmd() *cobra.Command {
 			}
 			taken, err := base.TakeFlag(flags, args)
 			if err != nil || taken == 0 {
-				return failure.Usagef("claude: %s wants a value", name)
+				return failure.Usagef("claude: %s needs a value", name)
 			}
 			args = args[taken:]
 		}
@@ -58,7 +58,7 @@ func (a *app) claudeCmd() *cobra.Command {
 // governable refuses arguments with which Claude Code would leave the session.
 func governable(l harness.Launch, args []string) error {
 	if len(args) > 0 && slices.Contains(l.Commands, args[0]) {
-		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
+		return failure.New(failure.Usage, fmt.Errorf("claude: %q does not start a session that the hook can govern", args[0]),
 			"run it yourself: claude "+args[0])
 	}
 	for _, arg := range args {
@@ -66,8 +66,8 @@ func governable(l harness.Launch, args []string) error {
 			break
 		}
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(l.Refused, name) {
-			return failure.New(failure.Usage, fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
-				"servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude "+name)
+			return failure.New(failure.Usage, fmt.Errorf("claude: %s would bypass the gateway or the hook", name),
+				"put servers into mycelium.yaml and settings into .claude/settings.json, or run it without Mycelium: claude "+name)
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 		return nil
 	}
 	if _, err := known.Find(a.Environ); err != nil {
-		fmt.Fprintf(a.Err, "myc: %s is not on the PATH; the hook waits for it\n", known.Title)
+		fmt.Fprintf(a.Err, "myc: %s is not on the PATH yet; the hook takes effect when it is installed\n", known.Title)
 	}
 	for _, p := range s.Status().Problems {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(p.Message), text.Visible(p.Hint))
@@ -161,8 +161,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next "+
-		"start\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks. If %s runs already, restart it.\n", agent, known.Title)
 	return nil
 }
 

@@ -72,7 +72,7 @@ func oneOf(word string, known ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is none of %s", word, strings.Join(known, ", "))
+	return fmt.Errorf("%q is not one of %s", word, strings.Join(known, ", "))
 }
 
 // pending returns the requests that wait.
@@ -89,7 +89,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 		return a.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.Err, "myc: nothing waits for an approval")
+		fmt.Fprintln(a.Err, "myc: no call waits for an approval")
 		return nil
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}

@@ -23,13 +23,13 @@ func (a *app) approvalsTokenCmd() *cobra.Command {
 			}
 			switch {
 			case p.Revoke:
-				fmt.Fprintln(a.Err, "myc: the operator's token is void")
+				fmt.Fprintln(a.Err, "myc: the operator's token no longer works")
 				return nil
 			case a.JSON:
 				return a.PrintJSON(map[string]string{"token": token})
 			}
 			fmt.Fprintln(a.Out, token)
-			fmt.Fprintln(a.Err, "The token is shown this once, and the one before is void: Authorization: Bearer TOKEN at /api/approvals.")
+			fmt.Fprintln(a.Err, "The token is shown only now, and the token before it no longer works. Send it to /api/approvals: Authorization: Bearer TOKEN")
 			return nil
 		},
 	}

@@ -68,7 +68,7 @@ func (a *app) auditVerify() error {
 	}
 	if r.Broken != nil {
 		return failure.Hint(fmt.Errorf("audit: the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
-			"keep the folder "+o.Dir+" as it is: what stands before that line is sound")
+			"keep the folder "+o.Dir+" as it is: the records before that line are valid")
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First),
@@ -101,7 +101,7 @@ func (a *app) auditTail() *cobra.Command {
 // auditLines prints the last n records, and with follow those that are written afterwards.
 func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow bool) error {
 	if n < 0 {
-		return failure.Usagef("audit tail: --lines is %d", n)
+		return failure.Usagef("audit tail: --lines must be at least 0, not %d", n)
 	}
 	var last []audit.Line
 	var end audit.Position

@@ -91,7 +91,7 @@ func (a *app) trust(revoke bool) error {
 			fmt.Fprintf(a.Out, "%s was not trusted\n", dir)
 			return nil
 		}
-		fmt.Fprintf(a.Out, "%s is no longer trusted: nothing of it takes effect\n", dir)
+		fmt.Fprintf(a.Out, "%s is no longer trusted: its servers, skills and rules have no effect\n", dir)
 		return nil
 	}
 	p, err := a.Load()

@@ -83,7 +83,7 @@ func (a *app) printWatch(next, last *project.View) error {
 		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()),
 			len(next.Skills.Grants()))
 	case !e.OK:
-		fmt.Fprintf(a.Out, "%s a file is broken: the last good policy stays in force\n", stamp)
+		fmt.Fprintf(a.Out, "%s a file is broken: the last policy that loaded stays in force\n", stamp)
 	case len(e.Changed) == 0:
 		fmt.Fprintf(a.Out, "%s reloaded: no tool changed for anyone\n", stamp)
 	default:

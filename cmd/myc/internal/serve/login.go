@@ -55,7 +55,7 @@ func (a *app) logoutCmd() *cobra.Command {
 				fmt.Fprintf(a.Out, "%s: there were no tokens\n", text.Flatten(args[0]))
 				return nil
 			}
-			fmt.Fprintf(a.Out, "%s: its tokens are forgotten here; the server's own pages revoke them\n", text.Flatten(args[0]))
+			fmt.Fprintf(a.Out, "%s: its tokens are deleted from this machine; to revoke them, use the server's own pages\n", text.Flatten(args[0]))
 			return nil
 		},
 	}
@@ -108,7 +108,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 		return a.PrintJSON(r)
 	}
 	if r.Problem != "" {
-		return fmt.Errorf("%s is authorized, and cannot be used: %s", server, r.Problem)
+		return fmt.Errorf("%s is authorized but cannot be used: %s", server, r.Problem)
 	}
 	fmt.Fprintf(a.Out, "%s is authorized: %d tool(s)\n", text.Flatten(server), r.Tools)
 	return nil

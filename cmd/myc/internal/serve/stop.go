@@ -94,7 +94,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 func kill(ctx context.Context, paths daemon.Paths) error {
 	b, err := os.ReadFile(paths.Info)
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure.Hint(fmt.Errorf("stop: nothing says which process the daemon is"), "find it with: fuser "+paths.Lock)
+		return failure.Hint(fmt.Errorf("stop: the process id of the daemon is not known"), "find it with: fuser "+paths.Lock)
 	}
 	if err != nil {
 		return fmt.Errorf("stop: %w", err)

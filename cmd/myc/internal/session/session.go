@@ -78,7 +78,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	}
 	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+
+	fmt.Fprintln(a.Err, "The token is shown only now. Give it to one client: Authorization: Bearer TOKEN, or "+
 		""+hook.TokenVar+"=TOKEN for myc mcp.")
 	return nil
 }

@@ -70,7 +70,7 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 		}
 	}
 	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
-		return failure.New(failure.Denied, fmt.Errorf("skill approve: nothing was approved"), "")
+		return failure.New(failure.Denied, fmt.Errorf("skill approve: the skill was not approved"), "")
 	}
 	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {
 		return err

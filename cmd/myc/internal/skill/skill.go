@@ -159,6 +159,6 @@ func (a *app) skillShow(name string) error {
 }
 
 func unknownSkill(name string) error {
-	return failure.Hint(fmt.Errorf("skill %q: there is none of that name", name),
+	return failure.Hint(fmt.Errorf("there is no skill %q", name),
 		"myc skill list shows them, myc skill templates what can be added")
 }

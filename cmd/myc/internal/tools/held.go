@@ -55,7 +55,7 @@ func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.Held
 		return nil, err
 	}
 	if len(rows) == 0 && name != "" {
-		return nil, failure.Hint(fmt.Errorf("%s: nothing of that name is in quarantine", name), "myc tools diff shows all that is")
+		return nil, failure.Hint(fmt.Errorf("%s: no definition in quarantine has that name", name), "myc tools diff lists quarantine")
 	}
 	return rows, nil
 }
@@ -77,7 +77,7 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 		return a.PrintJSON(rows)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(a.Err, "myc: nothing is in quarantine")
+		fmt.Fprintln(a.Err, "myc: quarantine is empty")
 	}
 	a.printHeld(rows)
 	return nil
@@ -116,14 +116,14 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 		rows = slices.DeleteFunc(rows, func(r api.HeldItem) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
 		if len(rows) == 0 {
 			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest),
-				"it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
+				"the definition changed, or the digest is shorter than 12 characters; see myc tools diff "+name)
 		}
 	}
 	if !a.JSON {
 		a.printHeld(rows)
 	}
 	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
-		return failure.New(failure.Denied, fmt.Errorf("tools approve: nothing was accepted"), "")
+		return failure.New(failure.Denied, fmt.Errorf("tools approve: the definition was not accepted"), "")
 	}
 	var p api.AcceptParams
 	for _, r := range rows {
