@@ -39,8 +39,8 @@ func agentToolsHidden(v *project.View, role string) (message, hint string) {
 	if len(able) == 0 {
 		return message, "no role sees these tools; the skill coding-agent, which myc init writes, grants them"
 	}
-	return message, fmt.Sprintf("%s can see them: use myc claude --role %s, or set session.defaultRole in mycelium.yaml for an agent that you "+
-		"start yourself", strings.Join(able, ", "), preferred(able))
+	return message, fmt.Sprintf("%s can see them: use myc claude --role %s, or set session.defaultRole in mycelium.yaml for an agent "+
+		"that you start yourself", strings.Join(able, ", "), preferred(able))
 }
 
 // preferred returns the role to suggest: developer, which myc init makes for coding agents, or else the first.

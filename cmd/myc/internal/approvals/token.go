@@ -29,7 +29,8 @@ func (a *app) approvalsTokenCmd() *cobra.Command {
 				return a.PrintJSON(map[string]string{"token": token})
 			}
 			fmt.Fprintln(a.Out, token)
-			fmt.Fprintln(a.Err, "The token is shown only now, and the token before it no longer works. Send it to /api/approvals: Authorization: Bearer TOKEN")
+			fmt.Fprintln(a.Err, "The token is shown only now, and the token before it no longer works. Send it to /api/approvals: "+
+				"Authorization: Bearer TOKEN")
 			return nil
 		},
 	}
