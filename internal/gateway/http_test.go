@@ -143,7 +143,7 @@ func TestResume(t *testing.T) {
 	st.notice("notifications/progress", []byte(`{"progressToken":1,"progress":2}`))
 	drop()
 	<-gone
-	res := w.do(t.Context(), http.MethodGet, "", headerLast, "1_0")
+	res := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "1_0")
 	next := events(t, res.Body)
 	if e := next(); e.ID != "1_1" || !strings.Contains(string(e.Data), `"progress":2`) {
 		t.Errorf("first event after the return: %+v", e)
@@ -214,7 +214,7 @@ func TestStandingStream(t *testing.T) {
 	if e := events(t, first.Body)(); string(e.Data) != toolsMoved || e.ID != "0_0" {
 		t.Errorf("told %+v", e)
 	}
-	second := w.do(t.Context(), http.MethodGet, "", headerLast, "0_2")
+	second := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "0_2")
 	_ = bodyOf(t, first.Body) // it ends
 	if _, err := w.world.SetRole(t.Context(), w.session, "guest", gate.ByOperator); err != nil {
 		t.Fatal(err)
@@ -401,9 +401,8 @@ func FuzzHeaders(f *testing.F) {
 	f.Add("localhost:80", "http://[::1]:3000", "1_2", "=?base64?YQ==?=", "application/json;q=1, text/*")
 	f.Add("127.1", "null", "_", "=?base64?=", ",;*/*")
 	f.Fuzz(func(t *testing.T, host, origin, last, name, accept string) {
-		s := &Server{hosts: map[string]bool{}}
 		r := &http.Request{Host: host, Header: http.Header{"Origin": {origin}, "Accept": {accept}}}
-		if s.local(r) && (!strings.Contains(host, "localhost") && !strings.ContainsAny(host, "0123456789:") || origin == "") {
+		if (hosts{}).accept(r) && (!strings.Contains(host, "localhost") && !strings.ContainsAny(host, "0123456789:") || origin == "") {
 			t.Errorf("host %q, origin %q", host, origin)
 		}
 		if id, i, ok := parseEventID(last); ok && (id == "" || i < 0) {
@@ -431,6 +430,7 @@ func FuzzServe(f *testing.F) {
 	b := newWorld(f)
 	s := b.server(Options{})
 	sess := b.open("guest")
+	versions := map[bool]string{false: v20250618, true: v20260728}
 	f.Fuzz(func(t *testing.T, line []byte, modern bool) {
 		m, bad := rpc.Parse(line)
 		if bad != nil || !m.IsRequest() || strings.Contains(string(line), "slow") || m.Method == "subscriptions/listen" {
@@ -439,11 +439,7 @@ func FuzzServe(f *testing.F) {
 		b.mu.Lock()
 		b.calls = nil
 		b.mu.Unlock()
-		cl := &client{session: sess, surface: surfaceStdio, version: v20250618}
-		if modern {
-			cl.version = v20260728
-		}
-		reply, ok := s.serve(t.Context(), link{client: cl}, m)
+		reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, sess, versions[modern], "{}"), m)
 		if !ok || string(reply.ID) != string(m.ID) || (reply.Result == nil) == (reply.Error == nil) {
 			t.Fatalf("%s: %+v", line, reply)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -167,8 +168,8 @@ func TestStdioEnds(t *testing.T) {
 		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
 		want error
 	}{
-		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, errEnded},
-		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, errClosed},
+		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
+		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
 		"write fails":    {func(_ *world, _ *Server, _ *gate.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +215,7 @@ func TestStdioDrainsForAWhileOnly(t *testing.T) {
 		start := time.Now()
 		p.in.Close()
 		<-b.ended
-		if err := <-p.ended; err != nil || time.Since(start) != drain {
+		if err := <-p.ended; err != nil || time.Since(start) != drainTime {
 			t.Errorf("Stdio returned %v after %v", err, time.Since(start))
 		}
 	})
@@ -245,7 +246,7 @@ func TestNoticesNeverBlock(t *testing.T) {
 func TestPanicIsRefusal(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
-	reply, ok := s.serve(t.Context(), link{client: &client{version: v20260728}}, rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
+	reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, nil, v20260728, "{}"), rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
 	if !ok || string(reply.Error) != `{"code":-32603,"message":"internal error"}` {
 		t.Errorf("got %+v %v", reply, ok)
 	}
@@ -259,7 +260,8 @@ func TestPages(t *testing.T) {
 	}
 	b := newWorld(t, more...)
 	s := b.server(Options{})
-	l := link{client: &client{session: b.open("guest"), version: v20250618}}
+	sess := b.open("guest")
+	l := b.link(t, s, sess, v20250618, "{}")
 	var names []string
 	cursor, pages := "", 0
 	for {
@@ -267,7 +269,7 @@ func TestPages(t *testing.T) {
 		if cursor != "" {
 			m.Params = []byte(`{"cursor":` + cursor + `}`)
 		}
-		reply, _ := s.serve(t.Context(), l, m)
+		reply, _ := s.mcp.Serve(t.Context(), l, m)
 		var page struct{ Tools []struct{ Name string } }
 		if err := json.Unmarshal(reply.Result, &page); err != nil {
 			t.Fatal(err, string(reply.Error))
@@ -282,16 +284,19 @@ func TestPages(t *testing.T) {
 		}
 		cursor = next
 	}
-	if want := len(b.List(l.session, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
+	if want := len(b.List(sess, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
 		t.Errorf("%d names on %d pages, want %d", len(names), pages, want)
 	}
-	other := link{client: &client{session: b.open("guest"), version: v20250618}}
+	other := b.link(t, s, b.open("guest"), v20250618, "{}")
 	for _, tt := range []struct {
-		l      link
+		l      mcpserver.Link
 		method string
 		cursor string
-	}{{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`}, {l, "tools/list", `"` + strings.Repeat("A", 100) + `"`}} {
-		reply, _ := s.serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
+	}{
+		{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`},
+		{l, "tools/list", `"` + strings.Repeat("A", 100) + `"`},
+	} {
+		reply, _ := s.mcp.Serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
 		if rpc.ErrorOf(reply.Error).Code != rpc.CodeInvalidParams {
 			t.Errorf("%s with the cursor %s: %s", tt.method, tt.cursor, reply.Result)
 		}
@@ -309,8 +314,10 @@ func TestDebounce(t *testing.T) {
 		told := make(chan string, 16)
 		start := time.Now()
 		for name, se := range map[string]*gate.Session{"mine": sess, "other": bystander} {
-			v := s.look(se)
-			go v.watch(ctx, kinds{tools: true, prompts: true}, func(method string) { told <- name + " " + method + " " + time.Since(start).String() })
+			w := s.mcp.Watch(mcpserver.NewClient(se, surfaceStdio, nil))
+			go w.Run(ctx, mcpserver.Lists{Tools: true, Prompts: true}, func(method string, _ []byte) {
+				told <- name + " " + method + " " + time.Since(start).String()
+			})
 		}
 		for _, role := range []string{"developer", "guest", "developer"} {
 			if _, err := b.SetRole(ctx, sess, role, gate.ByOperator); err != nil {

@@ -14,8 +14,10 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
 )
@@ -301,3 +303,42 @@ func (b *world) records(text string) int {
 	b.t.Helper()
 	return strings.Count(readAll(b.t, b.log.Dir), text)
 }
+
+// The revisions that tests name.
+const (
+	v20250618 = "2025-06-18"
+	v20251125 = "2025-11-25"
+	v20260728 = "2026-07-28"
+)
+
+// versions are the revisions that are served, the newest first.
+func versions() []string {
+	return []string{v20260728, v20251125, v20250618, "2025-03-26", "2024-11-05"}
+}
+
+// link is a client of a session that declares capabilities, without a transport.
+func (b *world) link(t testing.TB, s *Server, sess *gate.Session, version, capabilities string) mcpserver.Link {
+	t.Helper()
+	if mcpserver.IsModern(version) {
+		m := rpc.Message{Params: []byte(`{"_meta":{"` + metaCapabilities + `":` + capabilities + `}}`)}
+		c, bad := mcpserver.ModernClient(sess, surfaceStdio, m, version)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		return mcpserver.Link{Client: c}
+	}
+	l := mcpserver.Link{Client: mcpserver.NewClient(sess, surfaceStdio, func(string, []byte) {})}
+	reply, _ := s.mcp.Serve(t.Context(), l, rpc.Message{
+		ID: []byte("0"), Method: "initialize", Params: []byte(`{"protocolVersion":"` + version + `","capabilities":` + capabilities + `}`),
+	})
+	if reply.Result == nil {
+		t.Fatalf("initialize: %s", reply.Error)
+	}
+	return l
+}
+
+// Keys in _meta.
+const (
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+)

@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -72,36 +72,36 @@ func (w *words) UnmarshalJSON(b []byte) error {
 }
 
 // verify decides about a token, in an order in which nothing is believed that is not yet proved.
-func (r *resource) verify(ctx context.Context, token string) (accepted, error) {
-	h, claimed, err := r.peek(token)
+func (s *Server) verify(ctx context.Context, token string) (verified, error) {
+	h, claimed, err := s.peek(token)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	issuer := r.issuers[claimed]
+	issuer := s.issuers[claimed]
 	if issuer == nil {
-		return accepted{}, badToken(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
+		return verified{}, invalid(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
 	}
 	set, keys, err := issuer.find(ctx, h.Kid, h.Alg)
 	if errors.Is(err, errNoKeys) {
-		return accepted{}, &tokenError{status: http.StatusServiceUnavailable, said: "access tokens cannot be verified now: the keys of the issuer are not to be had; try again", why: err}
+		return verified{}, &TokenError{Status: http.StatusServiceUnavailable, Description: "access tokens cannot be verified now: the keys of the issuer are not to be had; try again", Cause: err}
 	}
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	verifier := oidc.NewVerifier(issuer.name, &oidc.StaticKeySet{PublicKeys: keys}, &oidc.Config{
 		SupportedSigningAlgs: []string{h.Alg},
 		SkipClientIDCheck:    true, SkipExpiryCheck: true, // below: an audience is not a client here, and the clocks differ both ways
-		Now: r.now,
+		Now: s.Now,
 	})
 	signed, err := verifier.Verify(ctx, token)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	var payload raw
 	if err := signed.Claims(&payload); err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	return r.judge(payload, issuer, set)
+	return s.judge(payload, issuer, set)
 }
 
 // raw takes JSON as it is.
@@ -114,7 +114,7 @@ func (r *raw) UnmarshalJSON(b []byte) error {
 }
 
 // peek reads what an unverified token says of itself: enough to find the key, no more.
-func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) {
+func (s *Server) peek(token string) (h tokenHeader, issuer string, err error) {
 	if len(token) > maxToken {
 		return h, "", fmt.Errorf("it is longer than %d bytes", maxToken)
 	}
@@ -130,7 +130,7 @@ func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) 
 		return h, "", fmt.Errorf("its claims: %w", err)
 	}
 	switch {
-	case !slices.Contains(r.Algorithms, h.Alg):
+	case !slices.Contains(s.Algorithms, h.Alg):
 		return h, "", fmt.Errorf("algorithm %q is not allowed", text.Truncate(h.Alg, maxQuoted))
 	case h.Crit != nil:
 		return h, "", errors.New("it has critical extensions")
@@ -150,33 +150,33 @@ func readPart(part string, into any) error {
 }
 
 // judge takes the verified claims of a token.
-func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, error) {
+func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, error) {
 	var c tokenClaims
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	until, err := r.timely(c)
+	until, err := s.timely(c)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	principal := c.Subject
-	if r.Principal != "" {
-		principal, _ = rawjson.Text(member(payload, r.Principal))
+	if s.Principal != "" {
+		principal, _ = rawjson.Text(member(payload, s.Principal))
 	}
 	switch {
 	case c.Issuer != from.name:
-		return accepted{}, badToken(errors.New("its issuer is another"))
-	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == r.Resource || slices.Contains(r.Audience, a) }):
-		return accepted{}, badToken(fmt.Errorf("its audience is %q", text.Truncate(strings.Join(c.Audience, " "), maxQuoted)))
+		return verified{}, invalid(errors.New("its issuer is another"))
+	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == s.Resource || slices.Contains(s.Audience, a) }):
+		return verified{}, invalid(fmt.Errorf("its audience is %q", text.Truncate(strings.Join(c.Audience, " "), maxQuoted)))
 	case c.Confirm != nil:
-		return accepted{}, badToken(errors.New("it is bound to a key of its client (cnf), which is not supported"))
+		return verified{}, invalid(errors.New("it is bound to a key of its client (cnf), which is not supported"))
 	case !nameable(c.Subject) || !nameable(principal):
-		return accepted{}, badToken(errors.New("it names nobody (sub, or the claim of the principal)"))
+		return verified{}, invalid(errors.New("it names nobody (sub, or the claim of the principal)"))
 	case len(c.Client) > maxName || len(c.Party) > maxName:
-		return accepted{}, badToken(errors.New("its client has too long a name"))
+		return verified{}, invalid(errors.New("its client has too long a name"))
 	}
-	if !r.scoped(c) {
-		return accepted{}, &tokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted))}
+	if !s.scoped(c) {
+		return verified{}, &TokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted))}
 	}
 	client := c.Client
 	if client == "" {
@@ -184,17 +184,17 @@ func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, e
 	}
 	b, err := gate.NewBearer(gate.Claims{
 		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer, "https://") + "#" + principal,
-		Roles: r.roles(payload), Issued: moment(*c.Issued),
+		Roles: s.roles(payload), Issued: moment(*c.Issued),
 	})
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	return accepted{bearer: b, until: until, issuer: from, keys: set}, nil
+	return verified{bearer: b, until: until, issuer: from, keys: set}, nil
 }
 
 // timely says until when a token is good.
-func (r *resource) timely(c tokenClaims) (time.Time, error) {
-	now := r.now()
+func (s *Server) timely(c tokenClaims) (time.Time, error) {
+	now := s.Now()
 	for _, t := range []*float64{c.Expires, c.NotBefore, c.Issued} {
 		if t != nil && !(*t >= 0 && *t < 1<<40) { // the year 36,812
 			return now, errors.New("a time of it is none")
@@ -203,14 +203,14 @@ func (r *resource) timely(c tokenClaims) (time.Time, error) {
 	switch {
 	case c.Expires == nil || c.Issued == nil:
 		return now, errors.New("it does not say when it expires (exp), or when it was issued (iat)")
-	case !now.Before(moment(*c.Expires).Add(r.Skew)):
+	case !now.Before(moment(*c.Expires).Add(s.Skew)):
 		return now, errors.New("it has expired")
-	case c.NotBefore != nil && now.Add(r.Skew).Before(moment(*c.NotBefore)):
+	case c.NotBefore != nil && now.Add(s.Skew).Before(moment(*c.NotBefore)):
 		return now, errors.New("it is not good yet (nbf)")
-	case now.Add(r.Skew).Before(moment(*c.Issued)):
+	case now.Add(s.Skew).Before(moment(*c.Issued)):
 		return now, errors.New("it was issued in the future (iat)")
 	}
-	return moment(*c.Expires).Add(r.Skew), nil
+	return moment(*c.Expires).Add(s.Skew), nil
 }
 
 // moment is a time of a token: seconds since 1970, perhaps with a fraction.
@@ -220,22 +220,22 @@ func moment(seconds float64) time.Time {
 }
 
 // scoped reports whether a token has every scope that is needed.
-func (r *resource) scoped(c tokenClaims) bool {
+func (s *Server) scoped(c tokenClaims) bool {
 	has := strings.Fields(strings.Join(append(slices.Clone(c.Scope), c.Scp...), " "))
-	return !slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(has, s) })
+	return !slices.ContainsFunc(s.Scopes, func(scope string) bool { return !slices.Contains(has, scope) })
 }
 
 // roles are the roles that the claims name, those of the role claim first.
-func (r *resource) roles(payload []byte) (roles []string) {
-	values := texts(member(payload, r.Role))
-	if r.May != "" {
-		values = append(values, texts(member(payload, r.May))...)
+func (s *Server) roles(payload []byte) (roles []string) {
+	values := texts(member(payload, s.Role))
+	if s.May != "" {
+		values = append(values, texts(member(payload, s.May))...)
 	}
 	for _, v := range values {
-		if r.Roles != nil {
-			v = r.Roles[v]
+		if s.Roles != nil {
+			v = s.Roles[v]
 		}
-		if v != "" && len(v) <= maxName && (r.Bound == nil || slices.Contains(r.Bound, v)) && !slices.Contains(roles, v) && len(roles) < maxValues {
+		if v != "" && len(v) <= maxName && (s.Bound == nil || slices.Contains(s.Bound, v)) && !slices.Contains(roles, v) && len(roles) < maxValues {
 			roles = append(roles, v)
 		}
 	}

@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -45,11 +45,9 @@ type issuer struct {
 	name   string
 	host   string
 	fixed  string // URL of the keys by the configuration; empty: by the issuer's metadata
-	client *http.Client
 	server *Server
 	log    *slog.Logger
 	limit  *rate.Limiter
-	now    func() time.Time
 
 	mu    sync.Mutex
 	set   *keySet       // nil: none yet
@@ -61,8 +59,8 @@ type issuer struct {
 // keySet are keys of an issuer, never changed.
 type keySet struct{ keys []jose.JSONWebKey }
 
-func newIssuer(name, keys string, client *http.Client, s *Server, now func() time.Time) *issuer {
-	i := &issuer{name: name, fixed: keys, client: client, server: s, now: now, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
+func (s *Server) newIssuer(name, keys string) *issuer {
+	i := &issuer{name: name, fixed: keys, server: s, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
 	if u, err := url.Parse(name); err == nil {
 		i.host = strings.ToLower(u.Hostname())
 	}
@@ -80,7 +78,7 @@ func newKeyClient() *http.Client {
 func (i *issuer) current() (set *keySet, fresh bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	age := i.now().Sub(i.at)
+	age := i.server.Now().Sub(i.at)
 	if i.set == nil || age > keysKept {
 		return nil, false
 	}
@@ -120,18 +118,18 @@ func (i *issuer) renew() <-chan struct{} {
 	if i.fetch != nil {
 		return i.fetch
 	}
-	if !i.limit.AllowN(i.now(), 1) {
+	if !i.limit.AllowN(i.server.Now(), 1) {
 		return nil
 	}
 	done := make(chan struct{})
-	started := i.server.start(func() {
-		ctx, cancel := context.WithTimeout(i.server.ctx, keysWait)
+	started := i.server.work.Go(func() {
+		ctx, cancel := context.WithTimeout(i.server.work.Context(), keysWait)
 		defer cancel()
 		set, err := i.load(ctx)
 		i.mu.Lock()
 		i.fetch = nil
 		if err == nil {
-			i.at = i.now()
+			i.at = i.server.Now()
 			if !i.set.equal(set) { // the same keys stay the same set: tokens that were verified with it stay so
 				i.set = set
 			}
@@ -221,7 +219,7 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !loopbackHost(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) {
 		return nil, fmt.Errorf("%s: only https is good enough", at)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
@@ -229,7 +227,7 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := i.client.Do(req)
+	res, err := i.server.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
