@@ -40,7 +40,7 @@ deadcode:
 	dead="$$($(GO) run golang.org/x/tools/cmd/deadcode@$(DEADCODE) $$mains)" && \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
-# Figures with ratios (docs/performance.md); nothing is written.
+# Figures with ratios (docs/proofs/performance.md); nothing is written.
 bench:
 	$(GO) test -run '^$$' -bench 'Decide|Items|View|Call$$|Append' -benchmem ./internal/policy ./internal/gate ./internal/audit
 	$(GO) run ./bench

@@ -47,8 +47,8 @@ func (o options) wants(w way) bool { return strings.Contains(w.name, o.way) }
 func measureCalls(ctx context.Context, b *bed, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ways, closeAll, err := openWays(ctx, b, o)
-	defer closeAll()
+	opened, err := openWays(ctx, b, o)
+	defer opened.close()
 	if err != nil {
 		return err
 	}
@@ -59,17 +59,17 @@ func measureCalls(ctx context.Context, b *bed, o options) error {
 	measured := ratios{}
 	daemonCalls := 0
 	for _, l := range demands {
-		samples, err := rounds(ctx, ways, l, o)
+		samples, err := rounds(ctx, opened.all, l, o)
 		if err != nil {
 			return err
 		}
-		print1(ways, samples, l, measured)
+		print1(opened.all, samples, l, measured)
 	}
-	for i := range ways {
-		daemonCalls += ways[i].throughDaemon()
+	for i := range opened.all {
+		daemonCalls += opened.all[i].throughDaemon()
 	}
 	fmt.Println()
-	for _, w := range ways {
+	for _, w := range opened.all {
 		if w.name != "HTTP front" || !o.wants(w) {
 			continue
 		}
@@ -246,103 +246,125 @@ func callParams(tool string, kb int) string {
 	return fmt.Sprintf(`{"name":%q,"arguments":{"text":%q,"times":%d}}`, tool, kilobyte, kb)
 }
 
-// openWays starts everything and opens every way to the echo server.
-func openWays(ctx context.Context, b *bed, o options) (ways []way, closeAll func(), err error) {
-	var closers []func()
-	closeAll = func() {
-		for i := len(closers) - 1; i >= 0; i-- {
-			closers[i]()
-		}
-	}
-	pipe := func(name, tool string, cmd *exec.Cmd, pids ...int) error {
-		p, err := connect(cmd)
-		if err != nil {
-			return err
-		}
-		closers = append(closers, func() { p.end() })
-		if err := p.hello(ctx); err != nil {
-			return err
-		}
-		if name != "direct, stdio" {
-			pids = append(pids, cmd.Process.Pid)
-		}
-		small, large := []byte(callParams(tool, 1)), []byte(callParams(tool, 100))
-		ways = append(ways, way{name: name, base: directPipe, pids: pids, call: func(ctx context.Context, l demand) error {
-			params := small
-			if l.kb > 1 {
-				params = large
-			}
-			m, err := p.call(ctx, "tools/call", params)
-			return checked(l, m.Result, m.Error, err)
-		}})
-		return nil
-	}
-	if err = pipe("direct, stdio", "echo", exec.CommandContext(ctx, b.self, "echo")); err != nil {
-		return
-	}
-	url, end, err := startHTTP(exec.CommandContext(ctx, b.self, "echo", "http"), func(line string) string { return line })
-	closers = append(closers, end)
-	if err != nil {
-		return
-	}
-	ways = append(ways, way{name: "direct, HTTP", base: directHTTP, call: post(url, "", "echo")})
-
-	with := []string{"--role", "bench", "--skill", "bench"}
-	for _, name := range []string{"daemon", "alone"} {
-		dir, err := b.project(ctx, name, true)
-		if err != nil {
-			return ways, closeAll, err
-		}
-		if name == "alone" {
-			err = pipe("stdio front, --alone", "echo__echo", b.command(ctx, dir, append([]string{"mcp", "--alone"}, with...)...))
-		} else {
-			var serve *exec.Cmd
-			serve, err = openDaemon(ctx, b, dir, "HTTP front", with, &ways, &closers)
-			if err == nil {
-				err = pipe("stdio front, daemon", "echo__echo", b.command(ctx, dir, append([]string{"mcp"}, with...)...), serve.Process.Pid)
-			}
-		}
-		if err != nil {
-			return ways, closeAll, err
-		}
-	}
-	if o.old != "" {
-		old := *b
-		old.myc = o.old
-		dir, err := old.project(ctx, "old", true)
-		if err == nil {
-			_, err = openDaemon(ctx, &old, dir, "HTTP front, old", with, &ways, &closers)
-		}
-		if err != nil {
-			return ways, closeAll, err
-		}
-	}
-	return ways, closeAll, nil
+// openedWays are ways to the echo server, and what ends the processes behind them.
+type openedWays struct {
+	bed     *bed
+	all     []way
+	closers []func()
 }
 
-// openDaemon runs myc serve in the project and opens the way over HTTP with a token of a session.
-func openDaemon(ctx context.Context, b *bed, dir, name string, with []string, ways *[]way, closers *[]func()) (*exec.Cmd, error) {
+// sessionFlags are the role and the skill that the bench's calls need.
+var sessionFlags = []string{"--role", "bench", "--skill", "bench"}
+
+func (w *openedWays) close() {
+	for _, end := range slices.Backward(w.closers) {
+		end()
+	}
+}
+
+// openWays starts everything and opens every way to the echo server. The caller closes the result, after an error too.
+func openWays(ctx context.Context, b *bed, o options) (*openedWays, error) {
+	w := &openedWays{bed: b}
+	if err := w.direct(ctx); err != nil {
+		return w, err
+	}
+	if err := w.fronts(ctx); err != nil {
+		return w, err
+	}
+	if o.old == "" {
+		return w, nil
+	}
+	old := *b
+	old.myc = o.old
+	dir, err := old.project(ctx, "old", true)
+	if err == nil {
+		_, err = w.daemon(ctx, &old, dir, "HTTP front, old")
+	}
+	return w, err
+}
+
+// direct opens the ways without Mycelium.
+func (w *openedWays) direct(ctx context.Context) error {
+	if err := w.pipe(ctx, "direct, stdio", "echo", exec.CommandContext(ctx, w.bed.self, "echo")); err != nil {
+		return err
+	}
+	url, end, err := startHTTP(exec.CommandContext(ctx, w.bed.self, "echo", "http"), func(line string) string { return line })
+	w.closers = append(w.closers, end)
+	if err != nil {
+		return err
+	}
+	w.all = append(w.all, way{name: "direct, HTTP", base: directHTTP, call: post(url, "", "echo")})
+	return nil
+}
+
+// fronts opens the ways through a daemon and through a front that is alone.
+func (w *openedWays) fronts(ctx context.Context) error {
+	dir, err := w.bed.project(ctx, "daemon", true)
+	if err != nil {
+		return err
+	}
+	serve, err := w.daemon(ctx, w.bed, dir, "HTTP front")
+	if err != nil {
+		return err
+	}
+	front := w.bed.command(ctx, dir, append([]string{"mcp"}, sessionFlags...)...)
+	if err := w.pipe(ctx, "stdio front, daemon", "echo__echo", front, serve.Process.Pid); err != nil {
+		return err
+	}
+	if dir, err = w.bed.project(ctx, "alone", true); err != nil {
+		return err
+	}
+	return w.pipe(ctx, "stdio front, --alone", "echo__echo", w.bed.command(ctx, dir, append([]string{"mcp", "--alone"}, sessionFlags...)...))
+}
+
+// pipe starts a server that speaks on its pipes. The processes of pids work for it too.
+func (w *openedWays) pipe(ctx context.Context, name, tool string, cmd *exec.Cmd, pids ...int) error {
+	p, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, func() { p.end() })
+	if err := p.hello(ctx); err != nil {
+		return err
+	}
+	if name != "direct, stdio" {
+		pids = append(pids, cmd.Process.Pid)
+	}
+	small, large := []byte(callParams(tool, 1)), []byte(callParams(tool, 100))
+	w.all = append(w.all, way{name: name, base: directPipe, pids: pids, call: func(ctx context.Context, l demand) error {
+		params := small
+		if l.kb > 1 {
+			params = large
+		}
+		m, err := p.call(ctx, "tools/call", params)
+		return checked(l, m.Result, m.Error, err)
+	}})
+	return nil
+}
+
+// daemon runs myc serve in the project and opens the way over HTTP with a token of a session.
+func (w *openedWays) daemon(ctx context.Context, b *bed, dir, name string) (*exec.Cmd, error) {
 	serve := b.command(ctx, dir, "serve", "--addr", "127.0.0.1:0")
 	url, end, err := startHTTP(serve, func(line string) string {
 		_, rest, _ := strings.Cut(line, "serving MCP at ")
 		url, _, _ := strings.Cut(rest, " ")
 		return url
 	})
-	*closers = append(*closers, end)
+	w.closers = append(w.closers, end)
 	if err != nil {
 		return nil, err
 	}
-	out, err := b.output(ctx, dir, append([]string{"session", "new", "--json"}, with...)...)
+	out, err := b.output(ctx, dir, append([]string{"session", "new", "--json"}, sessionFlags...)...)
 	if err != nil {
 		return nil, err
 	}
-	var session struct {
+	var opened struct {
 		Token string `json:"token"`
 	}
-	if err := json.Unmarshal(out, &session); err != nil {
+	if err := json.Unmarshal(out, &opened); err != nil {
 		return nil, err
 	}
-	*ways = append(*ways, way{name: name, base: directHTTP, call: post(url, session.Token, "echo__echo"), pids: []int{serve.Process.Pid}})
+	w.all = append(w.all, way{name: name, base: directHTTP, call: post(url, opened.Token, "echo__echo"), pids: []int{serve.Process.Pid}})
 	return serve, nil
 }
 
@@ -409,7 +431,8 @@ func post(url, token, tool string) func(context.Context, demand) error {
 func requestBody(tool string, kb int) []byte {
 	params := callParams(tool, kb)
 	params = params[:len(params)-1] +
-		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}`
 	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
 }
 

@@ -62,7 +62,8 @@ func echoHTTP() error {
 	}))
 }
 
-const tools = `{"tools":[{"name":"echo","description":"Returns its text.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
+const tools = `{"tools":[{"name":"echo","description":"Returns its ` +
+	`text.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
 
 // answer is the response to one message, or nil.
 func answer(line []byte) []byte {

@@ -1,5 +1,5 @@
 // Command bench measures the real program against the same work done without it, in one run, and prints tables of ratios. It
-// writes nothing that stays. docs/performance.md says how to read it.
+// writes nothing that stays. docs/proofs/performance.md says how to read it.
 //
 //	go run ./bench            # everything
 //	go run ./bench -only call # start, hook, call, chaos, replay or scale

@@ -125,7 +125,8 @@ func (f *front) post(ctx context.Context, token, method, name, params string) ([
 		comma = ""
 	}
 	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + comma +
-		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	res, err := f.send(ctx, token, method, name, body)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,8 @@ func (f *front) listen(ctx context.Context, token string, links *sync.WaitGroup)
 	const method = "subscriptions/listen"
 	res, err := f.send(ctx, token, method, "",
 		`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"notifications":{"toolsListChanged":true},`+
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},`+
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if err != nil {
 		return err
 	}

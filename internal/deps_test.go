@@ -55,7 +55,8 @@ const leaving = `
 `
 
 // impure are the packages that the pure rooms may not import: the world, and whatever guards state that changes.
-var impure = []string{"context", "os", "net", "io/fs", "log", "sync", "runtime", "unsafe", "syscall", "math/rand", "crypto/rand", "path/filepath", "os/exec", "io/ioutil"}
+var impure = []string{"context", "os", "net", "io/fs", "log", "sync", "runtime", "unsafe", "syscall", "math/rand", "crypto/rand",
+	"path/filepath", "os/exec", "io/ioutil"}
 
 // confined names outside packages that only some rooms may use directly.
 var confined = map[string][]string{
@@ -96,7 +97,8 @@ func TestImportGraph(t *testing.T) {
 			if under(imp, "mycelium/cmd") {
 				t.Errorf("%s imports %s: commands are imported by nobody", room, imp)
 			}
-			if r := roomOf(room); inside && (r == "policy" || r == "shell" || r == "scan" || r == "text") && slices.ContainsFunc(impure, func(p string) bool { return under(imp, p) }) {
+			if r := roomOf(room); inside && (r == "policy" || r == "shell" || r == "scan" || r == "text") &&
+				slices.ContainsFunc(impure, func(p string) bool { return under(imp, p) }) {
 				t.Errorf("%s imports %s: it is pure", room, imp)
 			}
 		}
@@ -127,7 +129,9 @@ func TestPureRoomsNeverReadTheClock(t *testing.T) {
 				if !ok {
 					return true
 				}
-				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc", "LoadLocation"}, sel.Sel.Name) {
+				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" &&
+					slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc", "LoadLocation"},
+						sel.Sel.Name) {
 					t.Errorf("%s uses time.%s: the time is a field of the call", dir, sel.Sel.Name)
 				}
 				return true

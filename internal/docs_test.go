@@ -48,9 +48,10 @@ func TestCapabilitiesNameRealTests(t *testing.T) {
 
 var demandName = regexp.MustCompile(`^\| ([BVSHTRPCUM]\d+) \|`)
 
-// TestConformanceProofs checks that every demand in docs/conformance.md names a transcript or test that exists, or says why it has none.
+// TestConformanceProofs checks that every demand in docs/proofs/conformance.md names a transcript or test that exists, or says why it
+// has none.
 func TestConformanceProofs(t *testing.T) {
-	b, err := os.ReadFile("../docs/conformance.md")
+	b, err := os.ReadFile("../docs/proofs/conformance.md")
 	if err != nil {
 		t.Fatal(err)
 	}

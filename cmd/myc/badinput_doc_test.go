@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-const badDoc = "../../docs/bad-input.md"
+const badDoc = "../../docs/proofs/bad-input.md"
 
-// checkBadDoc wants docs/bad-input.md to show the tables as they are.
+// checkBadDoc wants docs/proofs/bad-input.md to show the tables as they are.
 func checkBadDoc(t *testing.T, tables []*badTable) {
 	t.Helper()
 	var b strings.Builder
@@ -18,10 +18,12 @@ func checkBadDoc(t *testing.T, tables []*badTable) {
 	for _, tab := range tables {
 		rows += len(tab.rows)
 	}
-	fmt.Fprintf(&b, "# Bad input\n\nWhat is malformed, where it can arrive, and the exact answer: %d rows. Each is played against the real program by `TestBadInput`\n"+
-		"(`cmd/myc/testdata/badinput`), which also checks that no file is written, no session is made or widened, the next good message is answered,\n"+
-		"and the log verifies. This page is written by `go test ./cmd/myc -run TestBadInput -update`. \"…\" stands for any text, `{{5000x a}}` for 5000 times a,\n"+
-		"`{{hex ff}}` for bytes, `{{meta}}` for what a message of MCP 2026-07-28 carries in `params` (older ones carry nothing there), ⏎ for a line end.\n", rows)
+	fmt.Fprintf(&b, "# Bad input\n\n"+
+		"What is malformed, where it can arrive, and the exact answer: %d rows. Each is played against the real program by `TestBadInput`\n"+
+		"(`cmd/myc/testdata/badinput`), which also checks that no file is written, no session is made or widened,\n"+
+		"the next good message is answered, and the log verifies. This page is written by `go test ./cmd/myc -run TestBadInput -update`.\n"+
+		"\"…\" stands for any text, `{{5000x a}}` for 5000 times a, `{{hex ff}}` for bytes, `{{meta}}` for what a message of MCP 2026-07-28\n"+
+		"carries in `params` (older ones carry nothing there), ⏎ for a line end.\n", rows)
 	for _, tab := range tables {
 		fmt.Fprintf(&b, "\n## %s\n\n", tab.title)
 		for line := range strings.Lines(tab.intro + "\n") {
@@ -45,7 +47,7 @@ func checkBadDoc(t *testing.T, tables []*badTable) {
 		return
 	}
 	if have, err := os.ReadFile(badDoc); err != nil || string(have) != b.String() {
-		t.Errorf("docs/bad-input.md is not what the tables say (%v): run go test ./cmd/myc -run TestBadInput -update", err)
+		t.Errorf("docs/proofs/bad-input.md is not what the tables say (%v): run go test ./cmd/myc -run TestBadInput -update", err)
 	}
 }
 

@@ -139,8 +139,8 @@ func (h *httpTalk) still() error {
 }
 
 // playRequests sends each row's request: a line "METHOD target", lines "Name: value" that change the usual headers, perhaps "chunked",
-// "2026" for a client of that revision, and "> body" (a good message, if left out). The answer begins with "= ": status, headers that matter,
-// body.
+// "2026" for a client of that revision, and "> body" (a good message, if left out). The answer begins with "= ": status, headers that
+// matter, body.
 func playRequests(t *testing.T, tab *badTable) {
 	w := newBadWorld(t)
 	w.serve()

@@ -27,7 +27,8 @@ func strangeServer(t *testing.T, lists map[string]string) string {
 		result := `{"content":[{"type":"text","text":"ran"}]}`
 		switch {
 		case m.Method == "initialize":
-			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"strange","version":"1"}}`
+			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"strange",` +
+				`"version":"1"}}`
 		case m.Method == "resources/read":
 			result = `{"contents":[{"uri":"file:///a.md","text":"A"}]}`
 		case m.Method == "prompts/get":
@@ -54,9 +55,11 @@ func strangeProject(url string) []string {
 	return []string{
 		"mycelium.yaml", "mcpServers:\n  files: {builtin: files, args: ['.']}\n  docs: {type: http, url: '" + url + "'}\n" +
 			"session: {defaultRole: guest, roles: [guest, developer]}\n",
-		"skills/reader/SKILL.yaml", "name: reader\ndescription: Reads.\nallowedRoles: [guest, developer]\nallowedTools: [files__read_file, docs__echo]\n" +
+		"skills/reader/SKILL.yaml", "name: reader\ndescription: Reads.\nallowedRoles: [guest, developer]\n" +
+			"allowedTools: [files__read_file, docs__echo]\n" +
 			"allowedResources: ['docs__file:///a.md']\nallowedPrompts: [docs__sum]\n",
-		"skills/all/SKILL.yaml", "name: all\ndescription: All of it.\nallowedRoles: [developer]\nallowedTools: ['docs__*']\nallowedResources: ['docs__**']\nallowedPrompts: ['docs__hush']\n",
+		"skills/all/SKILL.yaml", "name: all\ndescription: All of it.\nallowedRoles: [developer]\nallowedTools: ['docs__*']\n" +
+			"allowedResources: ['docs__**']\nallowedPrompts: ['docs__hush']\n",
 	}
 }
 
@@ -71,7 +74,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 	})
 	w := newBadWorld(t, strangeProject(url)...)
 	w.serve()
-	if o := w.run("", "tools", "--role", "developer"); o.code != 0 || !strings.Contains(o.out, "docs__hush") { // the server's catalog is learned by this
+	// the server's catalog is learned by this
+	if o := w.run("", "tools", "--role", "developer"); o.code != 0 || !strings.Contains(o.out, "docs__hush") {
 		t.Fatalf("a developer does not see docs__hush: %+v", o)
 	}
 	for surface, talk := range w.talks() {
@@ -91,7 +95,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 			{"resources/read", `"uri":"docs+file:///hush.md"`, `"uri":"docs+file:///hish.md"`},
 			{"prompts/get", `"name":"docs__hush"`, `"name":"docs__hish"`},
 			{"prompts/get", `"name":"docs__hush","arguments":{"a":"b"}`, `"name":"docs__hish","arguments":{"a":"b"}`},
-			{"completion/complete", `"ref":{"type":"ref/prompt","name":"docs__hush"},"argument":{"name":"a","value":""}`, `"ref":{"type":"ref/prompt","name":"docs__hish"},"argument":{"name":"a","value":""}`},
+			{"completion/complete", `"ref":{"type":"ref/prompt","name":"docs__hush"},"argument":{"name":"a","value":""}`,
+				`"ref":{"type":"ref/prompt","name":"docs__hish"},"argument":{"name":"a","value":""}`},
 			{"resources/subscribe", `"uri":"docs+file:///hush.md"`, `"uri":"docs+file:///hish.md"`},
 		} {
 			hidden, absent := ask(c.method, c.hidden), ask(c.method, c.absent)
@@ -136,7 +141,8 @@ func TestStrangeCatalogs(t *testing.T) {
 	}))...)
 	w.serve()
 	o := w.run("", "tools", "--role", "developer", "--json")
-	if got := strings.Count(o.out, `"name": "docs__`); o.code != 0 || got != 2 || !strings.Contains(o.out, `"docs__echo"`) || !strings.Contains(o.out, `"docs__two__parts"`) {
+	if got := strings.Count(o.out, `"name": "docs__`); o.code != 0 || got != 2 || !strings.Contains(o.out, `"docs__echo"`) ||
+		!strings.Contains(o.out, `"docs__two__parts"`) {
 		t.Errorf("%d tools of docs are left: %s; %s", got, o.errout, w.run("", "status").out)
 	}
 	status := w.run("", "status", "--json").out
@@ -157,7 +163,8 @@ func TestStrangeCatalogs(t *testing.T) {
 func TestConfiguredLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 3000
-	w := newBadWorld(t, "mycelium.yaml", "mcpServers: {files: {builtin: files, args: ['.']}}\nsession: {defaultRole: guest}\nserver: {maxBody: "+fmt.Sprint(limit)+"}\n")
+	w := newBadWorld(t, "mycelium.yaml", "mcpServers: {files: {builtin: files, args: ['.']}}\nsession: {defaultRole: guest}\n"+
+		"server: {maxBody: "+fmt.Sprint(limit)+"}\n")
 	w.serve()
 	for surface, talk := range w.talks() {
 		good := badGood(strings.HasSuffix(surface, "2026"), "1")

@@ -20,7 +20,8 @@ var badSurfaces = []string{"stdio", "stdio 2026", "http", "http 2026"}
 
 const (
 	badMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	badInit = `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	badInit = `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`
 )
 
 // badTalk is a client that sends bytes as they are.
@@ -37,7 +38,8 @@ func badGood(modern bool, id string) string {
 	if modern {
 		meta = badMeta + ","
 	}
-	return `{"jsonrpc":"2.0","id":"` + id + `","method":"tools/call","params":{` + meta + `"name":"files__read_file","arguments":{"path":"hello.txt"}}}`
+	return `{"jsonrpc":"2.0","id":"` + id + `","method":"tools/call","params":{` + meta +
+		`"name":"files__read_file","arguments":{"path":"hello.txt"}}}`
 }
 
 func isGood(answer string) bool { return strings.Contains(answer, `"text":"hello\n"`) }

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-var updateBadInput = flag.Bool("update", false, "write what the program says into testdata/badinput and docs/bad-input.md")
+var updateBadInput = flag.Bool("update", false, "write what the program says into testdata/badinput and docs/proofs/bad-input.md")
 
 // badTable is one file of testdata/badinput: rows of malformed input of one kind, with the exact answer of every surface that
 // each can reach. An answer's "…" stands for any text. The forms of a row are told by the player of its kind; text in double

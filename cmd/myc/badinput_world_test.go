@@ -339,7 +339,8 @@ func (w *badWorld) intact() {
 	if o := w.run("", "audit", "verify"); o.code != 0 || !strings.HasPrefix(o.out, "ok: ") {
 		w.t.Errorf("the log after bad input: %+v", o)
 	}
-	if o := w.run("", "audit", "query", "--tool", "files__write_file", "--outcome", "ok", "--json"); o.code != 0 || strings.TrimSpace(o.out) != "[]" {
+	if o := w.run("", "audit", "query", "--tool", "files__write_file", "--outcome", "ok", "--json"); o.code != 0 ||
+		strings.TrimSpace(o.out) != "[]" {
 		w.t.Errorf("a write ran: %+v", o)
 	}
 }

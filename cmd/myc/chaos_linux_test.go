@@ -79,7 +79,8 @@ func newChaos(t *testing.T, myc string) *chaos {
 		if mode == "healthy" {
 			timeout = "60s"
 		}
-		fmt.Fprintf(&conf, "  %s: {command: %q, args: [%s], timeout: %s, startTimeout: 10s, stopTimeout: 500ms, env: {LATE: 1500ms}}\n", mode, hostile, mode, timeout)
+		fmt.Fprintf(&conf, "  %s: {command: %q, args: [%s], timeout: %s, startTimeout: 10s, stopTimeout: 500ms, env: {LATE: 1500ms}}\n", mode,
+			hostile, mode, timeout)
 		fmt.Fprintf(&grants, "  - %s__echo\n", mode)
 		c.tools = append(c.tools, mode+"__echo")
 	}
@@ -121,7 +122,8 @@ func (c *chaos) caller(name string) *caller {
 func (k *caller) post(ctx context.Context, method, params, name string) (body []byte, session string, err error) {
 	k.last++
 	if k.session == "" && method != "initialize" {
-		params = params[:len(params)-1] + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"chaos","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
+		params = params[:len(params)-1] + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientInfo":{"name":"chaos","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
 		params = strings.Replace(params, "{,", "{", 1)
 	}
 	text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, k.last, method, params)
@@ -165,7 +167,8 @@ func (k *caller) post(ctx context.Context, method, params, name string) (body []
 
 // open begins a session of the protocol.
 func (k *caller) open(ctx context.Context) error {
-	_, id, err := k.post(ctx, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"chaos","version":"1"}}`, "")
+	_, id, err := k.post(ctx, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"chaos","version":"1"}}`,
+		"")
 	if err == nil && id == "" {
 		err = errors.New("initialize gives no session")
 	}
@@ -193,8 +196,8 @@ func (k *caller) end(ctx context.Context) error {
 	return nil
 }
 
-// answered judges one answer to a call of a server's echo: the healthy server's must be right; of the others it may be a clear error, but never the
-// answer to another call.
+// answered judges one answer to a call of a server's echo: the healthy server's must be right; of the others it may be a clear error, but
+// never the answer to another call.
 func (c *chaos) answered(mode, text string, line []byte) error {
 	c.calls.Add(1)
 	said, ok := rawjson.Text(rawjson.Path(line, "result", "content", "0", "text"))
@@ -355,7 +358,8 @@ func openSession(ctx context.Context, paths daemon.Paths) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"chaos","version":"1"}}}`+"\n"); err != nil {
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+		`"capabilities":{},"clientInfo":{"name":"chaos","version":"1"}}}`+"\n"); err != nil {
 		return err
 	}
 	line, err := rpc.NewLines(conn, 0).Next()
@@ -415,8 +419,9 @@ func (c *chaos) measure() footprint {
 // sessionsOpened is how many sessions are opened and closed in the chaos.
 const sessionsOpened = 10_000
 
-// Eleven servers of which ten misbehave, each in its own way, and 64 clients: every request has exactly one answer within its bound, none is
-// wrong, the healthy server's calls all succeed, lists are always whole; and afterwards nothing is left: no descriptor, no process, no memory.
+// Eleven servers of which ten misbehave, each in its own way, and 64 clients: every request has exactly one answer within its bound, none
+// is wrong, the healthy server's calls all succeed, lists are always whole; and afterwards nothing is left: no descriptor, no process, no
+// memory.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t, buildProgram(t, "mycelium/cmd/myc"))

@@ -13,7 +13,8 @@ import (
 
 // deffile is a server for scripts that offers what files say, read anew for each list: FILE has the tools as a JSON array,
 // FILE.prompts, FILE.templates, FILE.skills and FILE.resources the rest where they exist. The tool "changed" makes it tell that its lists
-// changed; "rewrite" copies the file FILE.next over FILE and tells the same; "input" asks for input; every other call is answered with what was called.
+// changed; "rewrite" copies the file FILE.next over FILE and tells the same; "input" asks for input; every other call is answered with what
+// was called.
 func deffile() {
 	file := os.Args[1]
 	out := bufio.NewWriter(os.Stdout)
@@ -47,7 +48,8 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 		if _, err := os.Stat(file + ".skills"); err == nil {
 			ext = `,"extensions":{"io.modelcontextprotocol/skills":{}}`
 		}
-		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{}` + ext + `},"serverInfo":{"name":"deffile","version":"1"},"instructions":` + string(rawjson.Quote(string(said))) + `}`
+		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{}` + ext +
+			`},"serverInfo":{"name":"deffile","version":"1"},"instructions":` + string(rawjson.Quote(string(said))) + `}`
 	case "tools/list":
 		return list("tools", file)
 	case "prompts/list":

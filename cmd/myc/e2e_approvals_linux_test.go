@@ -162,8 +162,10 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		says                          string
 	}{
 		{"no token", "GET", base, "", host, nil, 401, "operator's token"},
-		{"a session's token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + s.Token}, 401, "the token of a session does not answer"},
-		{"another token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + node.OperatorPrefix + "x"}, 401, "operator's token"},
+		{"a session's token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization", "Bearer " + s.Token}, 401,
+			"the token of a session does not answer"},
+		{"another token", "POST", one, good, host, []string{"Content-Type", "application/json", "Authorization",
+			"Bearer " + node.OperatorPrefix + "x"}, 401, "operator's token"},
 		{"another scheme", "GET", base, "", host, []string{"Authorization", "Basic " + operator}, 401, "operator's token"},
 		{"another host", "GET", base, "", "evil.example", auth, 403, "Host"},
 		{"another site", "POST", one, good, host, append([]string{"Origin", "http://evil.example"}, posted...), 403, "Origin"},
@@ -212,7 +214,8 @@ func TestApprovalsOverHTTP(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("what is kept of the token: %v %v", kept, err)
 	}
-	if text, err := os.ReadFile(kept[0]); err != nil || strings.Contains(string(text), strings.TrimPrefix(next, node.OperatorPrefix)) || !strings.Contains(string(text), "digest") {
+	if text, err := os.ReadFile(kept[0]); err != nil || strings.Contains(string(text), strings.TrimPrefix(next, node.OperatorPrefix)) ||
+		!strings.Contains(string(text), "digest") {
 		t.Errorf("%s holds %s (%v)", kept[0], text, err)
 	}
 	if status, _, _ = p.fetch("GET", base, "", host, auth...); status != 401 {
@@ -235,7 +238,8 @@ func (p *project) paths() []string {
 	logs, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "*", "*"))
 	var out []string
 	for _, f := range append(found, logs...) {
-		if rel, err := filepath.Rel(p.dir, f); err == nil && !strings.Contains(rel, "mycelium.db-shm") && strings.Contains(filepath.Base(rel), ".") {
+		if rel, err := filepath.Rel(p.dir, f); err == nil && !strings.Contains(rel, "mycelium.db-shm") &&
+			strings.Contains(filepath.Base(rel), ".") {
 			out = append(out, rel)
 		}
 	}
@@ -313,10 +317,12 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
 		id := old.request("tools/call", `{`+list+`}`)
 		question := old.until("elicitation/create")
-		if text := rawjson.TextAt(question, "params", "message"); !strings.Contains(text, "May files__list_directory run?") || !strings.Contains(text, `{"path":"."}`) {
+		if text := rawjson.TextAt(question, "params", "message"); !strings.Contains(text, "May files__list_directory run?") ||
+			!strings.Contains(text, `{"path":"."}`) {
 			t.Errorf("the form says %q", text)
 		}
-		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rawjson.Member(question, "id"), answer))
+		old.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, rawjson.Member(question, "id"),
+			answer))
 		if got := old.await(id); !strings.Contains(string(got), says) {
 			t.Errorf("%s: %s", answer, got)
 		}
@@ -329,7 +335,8 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 		t.Errorf("approved in the terminal: %s", got)
 	}
 
-	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c",` +
+		`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
 	modern := startWire(t, p.command("mcp"))
 	for answer, says := range map[string]string{"allow once": "notes.md", "deny": "Not approved by the client of local"} {
 		first := modern.await(modern.request("tools/call", `{`+list+`,`+meta+`}`))
@@ -339,7 +346,8 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 			t.Fatalf("%s: %v", first, err)
 		}
 		for key := range requests {
-			retry := fmt.Sprintf(`{%s,%s,"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}}}`, list, meta, state, key, answer)
+			retry := fmt.Sprintf(`{%s,%s,"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}}}`, list, meta, state,
+				key, answer)
 			if got := modern.await(modern.request("tools/call", retry)); !strings.Contains(string(got), says) {
 				t.Errorf("%s: %s", answer, got)
 			}
@@ -352,7 +360,8 @@ func TestClientsAreAskedInPlace(t *testing.T) {
 	if got := bare.await(id); !strings.Contains(string(got), "Not approved by ") {
 		t.Errorf("%s", got)
 	}
-	if calls := p.must("audit", "query", "--json", "--effect", "allow"); !strings.Contains(calls, "approved by the client of local via client") {
+	if calls := p.must("audit", "query", "--json", "--effect", "allow"); !strings.Contains(calls,
+		"approved by the client of local via client") {
 		t.Errorf("the log does not say who approved: %s", calls)
 	}
 }

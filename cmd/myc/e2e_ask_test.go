@@ -13,7 +13,8 @@ func TestARealServerAsks(t *testing.T) {
 	t.Parallel()
 	node, every := nodeProgram(t), npmPart(t, everything)
 	p := newProject(t, map[string]string{
-		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n  every: {command: %q, args: [%q]}\n", node, every),
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n  every: {command: %q, args: [%q]}\n", node,
+			every),
 		"skills/asks/SKILL.yaml": `name: asks
 description: Tools that ask.
 allowedRoles: [guest]
@@ -22,12 +23,16 @@ allowedTools: [every__trigger-elicitation-request, every__trigger-url-elicitatio
 	})
 	p.must("tools") // the first look learns what the server offers
 	w := startWire(t, p.command("mcp"))
-	w.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}},"clientInfo":{"name":"wire","version":"1"}}`)
+	w.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}},`+
+		`"clientInfo":{"name":"wire","version":"1"}}`)
 	w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for _, c := range []struct{ tool, args, method, answer, says string }{
-		{"trigger-elicitation-request", `{}`, "elicitation/create", `{"action":"accept","content":{"name":"Ann of the e2e","check":true}}`, "Ann of the e2e"},
-		{"trigger-url-elicitation", `{"url":"https://example.com/x"}`, "elicitation/create", `{"action":"accept"}`, "User completed the URL elicitation flow"},
-		{"trigger-sampling-request", `{"prompt":"sing"}`, "sampling/createMessage", `{"role":"assistant","model":"m-1","content":{"type":"text","text":"la la la"}}`, "la la la"},
+		{"trigger-elicitation-request", `{}`, "elicitation/create", `{"action":"accept","content":{"name":"Ann of the e2e","check":true}}`,
+			"Ann of the e2e"},
+		{"trigger-url-elicitation", `{"url":"https://example.com/x"}`, "elicitation/create", `{"action":"accept"}`,
+			"User completed the URL elicitation flow"},
+		{"trigger-sampling-request", `{"prompt":"sing"}`, "sampling/createMessage",
+			`{"role":"assistant","model":"m-1","content":{"type":"text","text":"la la la"}}`, "la la la"},
 	} {
 		id := w.request("tools/call", fmt.Sprintf(`{"name":"every__%s","arguments":%s}`, c.tool, c.args))
 		question := w.until(c.method)
@@ -38,7 +43,9 @@ allowedTools: [every__trigger-elicitation-request, every__trigger-url-elicitatio
 	}
 	// A client without the capability is asked nothing, and the server is told why.
 	bare := startWire(t, p.command("mcp")).hello("2025-11-25")
-	if got := bare.await(bare.request("tools/call", `{"name":"every__trigger-sampling-request","arguments":{"prompt":"sing"}}`)); !bytes.Contains(got, []byte("does not have the capability")) {
+	if got := bare.await(bare.request("tools/call",
+		`{"name":"every__trigger-sampling-request","arguments":{"prompt":"sing"}}`)); !bytes.Contains(got,
+		[]byte("does not have the capability")) {
 		t.Errorf("without the capability: %s", got)
 	}
 }

@@ -91,7 +91,8 @@ func (p *project) agent(s *fake.Server, mycelium server, builtin string) agentRu
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config", string(config),
+	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", builtin, "--strict-mcp-config", "--mcp-config",
+		string(config),
 		"--allowedTools", "mcp__mycelium,Bash", "--", "Do what the script says.")
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE")})
@@ -215,7 +216,8 @@ func switchesRole(p *project, mycelium server) {
 		t.Errorf("as developer it is offered %v", got)
 	}
 	const noSuch = "[error=true] <tool_use_error>Error: No such tool available: " + prefix
-	for i, want := range map[int]string{1: "[error=false] The shop sells mushrooms.", 2: noSuch + "files__write_file", 3: noSuch + "files__delete_file", 4: `[error=false] {"role":"developer"`} {
+	for i, want := range map[int]string{1: "[error=false] The shop sells mushrooms.", 2: noSuch + "files__write_file",
+		3: noSuch + "files__delete_file", 4: `[error=false] {"role":"developer"`} {
 		if got := results(turns[i]); !strings.HasPrefix(got, want) {
 			t.Errorf("turn %d: the model reads %q, want %q", i, got, want)
 		}
@@ -288,7 +290,8 @@ func fencedClaude(t *testing.T) {
 		fake.Step{Text: "done"},
 	)
 	defer s.Close()
-	if got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp", "--role", "admin"}}, "Bash"); got.IsError || got.Result != "done" {
+	if got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp", "--role", "admin"}}, "Bash"); got.IsError ||
+		got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
 	}
 	turns := s.Turns()
@@ -296,7 +299,8 @@ func fencedClaude(t *testing.T) {
 		t.Fatalf("%d turns, the first with %v", len(turns), offered(turns[0]))
 	}
 	got := results(turns[1])
-	if strings.Count(got, "exit=3") != 2 || !strings.Contains(got, "mint a session: only a person may do this") || strings.Contains(got, "token ") {
+	if strings.Count(got, "exit=3") != 2 || !strings.Contains(got, "mint a session: only a person may do this") ||
+		strings.Contains(got, "token ") {
 		t.Errorf("the model reads %q", got)
 	}
 	if !strings.Contains(p.must("tools", "--role", "admin"), "files__delete_file") {

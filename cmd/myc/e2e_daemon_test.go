@@ -33,7 +33,8 @@ func TestStdioClientSurvivesTheDaemon(t *testing.T) {
 	}
 	session := sessionOf(w)
 	for round := range 2 {
-		slow := w.request("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":36000},"_meta":{"progressToken":1}}`)
+		slow := w.request("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":36000},`+
+			`"_meta":{"progressToken":1}}`)
 		w.until("notifications/progress") // it runs
 		before := p.status().Daemon.PID
 		if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
@@ -124,7 +125,8 @@ func TestARoleSwitchConcernsOneSession(t *testing.T) {
 			p.must("session", "set-role", s.ID, "guest")
 		}
 	}
-	if got, want := a.refused("tools/call", `{"name":"files__write_file","arguments":{"path":"x","content":"x"}}`), `{"code":-32602,"message":"Unknown tool: files__write_file"}`; got != want {
+	if got, want := a.refused("tools/call", `{"name":"files__write_file","arguments":{"path":"x","content":"x"}}`),
+		`{"code":-32602,"message":"Unknown tool: files__write_file"}`; got != want {
 		t.Errorf("after the operator took the role: %s", got)
 	}
 	a.until("notifications/tools/list_changed")
@@ -147,7 +149,8 @@ func TestClientsHandVariablesOver(t *testing.T) {
 	p.env = without
 	p.must("serve", "--background", "--addr", "127.0.0.1:0")
 	poor := startWire(t, p.command("mcp")).hello("2025-06-18")
-	if got := string(poor.ask("tools/call", `{"name":"every__get-env","arguments":{}}`)); !strings.Contains(got, "isError") || !strings.Contains(got, "GREETING") {
+	if got := string(poor.ask("tools/call", `{"name":"every__get-env","arguments":{}}`)); !strings.Contains(got, "isError") ||
+		!strings.Contains(got, "GREETING") {
 		t.Errorf("without the variable: %s", got)
 	}
 	p.env = with

@@ -34,7 +34,8 @@ type agentDoor struct {
 	http bool
 }
 
-var agentDoors = []agentDoor{{"2.1.197", faketest.Find, false}, {"newest", faketest.FindNewest, false}, {"newest over HTTP", faketest.FindNewest, true}}
+var agentDoors = []agentDoor{{"2.1.197", faketest.Find, false}, {"newest", faketest.FindNewest, false},
+	{"newest over HTTP", faketest.FindNewest, true}}
 
 // agentFault is a fault that a real agent meets at its write. during is called while it runs.
 type agentFault struct {

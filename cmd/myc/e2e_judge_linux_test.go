@@ -30,23 +30,27 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 		if strings.Contains(r.Text("user"), "unsure.txt") {
 			sure = "0.3"
 		}
-		return fake.Step{Text: `{"allow":true,"confidence":` + sure + `,"reason":"It writes a note."}`, Usage: fake.Usage{Input: 1000, Output: 100}}
+		return fake.Step{Text: `{"allow":true,"confidence":` + sure + `,"reason":"It writes a note."}`,
+			Usage: fake.Usage{Input: 1000, Output: 100}}
 	}})
 	judge.Main = func(fake.Request) bool { return true }
 	defer judge.Close()
 
 	files := governedWorld()
-	files["mycelium.yaml"] += "approval: {deadline: 2s, judge: {baseURL: \"" + judge.URL() + "\", key: \"${JUDGE_KEY}\"}}\nagents: {budget: {session: 0.5}}\n"
+	files["mycelium.yaml"] += "approval: {deadline: 2s, judge: {baseURL: \"" + judge.URL() +
+		"\", key: \"${JUDGE_KEY}\"}}\nagents: {budget: {session: 0.5}}\n"
 	p := newProject(t, files)
 	bash := func(file string, used fake.Usage) fake.Step {
-		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": "echo note > " + file, "description": "x"}}}, Usage: used}
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": "echo note > " + file, "description": "x"}}},
+			Usage: used}
 	}
 	s := fake.New(
 		bash("judged.txt", fake.Usage{Input: 2000, Output: 100, CacheRead: 3000, CacheWrite: 400}),
 		bash("unsure.txt", fake.Usage{}),
 		// Claude Code writes the transcript beside its calls, so that the cost of a message may be there before its own call or after it.
 		// Nothing is asked of this call, and the next one comes when its cost can be read.
-		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}}, Usage: fake.Usage{Output: 100_000}},
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.dir, "notes.md")}}},
+			Usage: fake.Usage{Output: 100_000}},
 		fake.Step{Func: func(fake.Request) fake.Step {
 			p.eventually("the transcript has what the third message cost", func() bool {
 				return strings.Contains(p.transcripts(), `"output_tokens":100000`)
@@ -57,7 +61,8 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	)
 	defer s.Close()
 	environ := append(p.agentEnv("claude", s), "JUDGE_KEY=sk-judge")
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--model", "claude-sonnet-4-6", "--", "Do what the script says.")
+	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--model", "claude-sonnet-4-6",
+		"--", "Do what the script says.")
 	var run struct {
 		Result  string  `json:"result"`
 		Session string  `json:"session_id"`
@@ -76,13 +81,16 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if got := results(turns[2]); !strings.HasPrefix(got, "[error=true]") || p.read("unsure.txt") != "" {
 		t.Errorf("what the judge was not sure of: the model reads %q", got)
 	}
-	if got := results(turns[4]); !strings.HasPrefix(got, "[error=true]") || !strings.Contains(got, "The budget of this session is used up") || p.read("judged.txt.again") != "" {
+	if got := results(turns[4]); !strings.HasPrefix(got, "[error=true]") || !strings.Contains(got, "The budget of this session is used up") ||
+		p.read("judged.txt.again") != "" {
 		t.Errorf("past the budget: the model reads %q", got)
 	}
 	asked := judge.Requests()
 	// The judge is asked about the Read too where its cost came later; see above.
-	commands := slices.DeleteFunc(slices.Clone(asked), func(r fake.Request) bool { return strings.Contains(r.Text("user"), `"category": "GENERAL"`) })
-	if len(commands) != 2 || asked[0].Header.Get("X-Api-Key") != "sk-judge" || asked[0].Model != "claude-haiku-4-5" || !strings.Contains(asked[1].Text("user"), `echo note > judged.txt`) {
+	commands := slices.DeleteFunc(slices.Clone(asked),
+		func(r fake.Request) bool { return strings.Contains(r.Text("user"), `"category": "GENERAL"`) })
+	if len(commands) != 2 || asked[0].Header.Get("X-Api-Key") != "sk-judge" || asked[0].Model != "claude-haiku-4-5" ||
+		!strings.Contains(asked[1].Text("user"), `echo note > judged.txt`) {
 		t.Errorf("the judge was asked %d times, %d times about a command", len(asked), len(commands))
 	}
 	by := []string{}
@@ -102,7 +110,8 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if err != nil || len(transcripts) != 1 {
 		t.Fatalf("%v %v", transcripts, err)
 	}
-	read := runs.NewBudget(runs.BudgetOptions{Limits: func() runs.Limits { return runs.Limits{} }, Price: node.PriceOf}).Check("x", harness.Transcript(transcripts[0]))
+	read := runs.NewBudget(runs.BudgetOptions{Limits: func() runs.Limits { return runs.Limits{} }, Price: node.PriceOf}).Check("x",
+		harness.Transcript(transcripts[0]))
 	if math.Abs(read.USD-run.Cost) > 1e-9 || run.Cost < 1.5 || read.Guessed {
 		t.Errorf("the transcript says $%v, Claude Code $%v", read.USD, run.Cost)
 	}

@@ -91,15 +91,16 @@ func behindNpx(t *testing.T) *project {
 	part := filepath.Join(filepath.Dir(npmPart(t, everything)), "..", "..", "..", "..")
 	return newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer], defaultSkills: [looking]}\nmcpServers:\n"+
-			"  every: {command: npx, args: [--offline, --no-install, mcp-server-everything], cwd: %q, timeout: 1h, stopTimeout: 1s, env: {npm_config_update_notifier: \"false\"}}\n", filepath.Clean(part)),
+			"  every: {command: npx, args: [--offline, --no-install, mcp-server-everything], cwd: %q, timeout: 1h, stopTimeout: 1s, env: "+
+			"{npm_config_update_notifier: \"false\"}}\n", filepath.Clean(part)),
 		"skills/looking/SKILL.yaml": "name: looking\ndescription: Looks.\nallowedRoles: [guest, developer]\nallowedTools: [files__read_file]\n",
 		"skills/slow/SKILL.yaml": "name: slow\ndescription: Takes its time.\nallowedRoles: [developer]\n" +
 			"allowedTools: [every__trigger-long-running-operation, every__echo]\n",
 	})
 }
 
-// kill -9 of the daemon leaves nothing running, not even what npx started; its HTTP client hears of it once; and its token lists and calls under
-// the next daemon, with the role that the session had taken and the skills that were active.
+// kill -9 of the daemon leaves nothing running, not even what npx started; its HTTP client hears of it once; and its token lists and calls
+// under the next daemon, with the role that the session had taken and the skills that were active.
 func TestKilledDaemonOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := behindNpx(t)
@@ -135,12 +136,14 @@ func TestKilledDaemonOverHTTP(t *testing.T) {
 	go func() {
 		other := c.caller("in flight")
 		defer other.http.CloseIdleConnections()
-		line, _, err := other.post(p.ctx, "tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":2}}`, "every__trigger-long-running-operation")
+		line, _, err := other.post(p.ctx, "tools/call",
+			`{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":2}}`, "every__trigger-long-running-operation")
 		flight <- outcome{line, err}
 	}()
 	p.atWork("every", 1)
 	family := p.processes()
-	if n := len(slices.DeleteFunc(slices.Collect(maps.Values(family)), func(line string) bool { return !strings.Contains(line, "mcp-server-everything") })); n < 2 {
+	if n := len(slices.DeleteFunc(slices.Collect(maps.Values(family)),
+		func(line string) bool { return !strings.Contains(line, "mcp-server-everything") })); n < 2 {
 		t.Fatalf("npx started no grandchild: %v", family)
 	}
 	fds := p.deaths(family)
@@ -159,7 +162,8 @@ func TestKilledDaemonOverHTTP(t *testing.T) {
 	}
 	ask("tools/call", `{"name":"files__read_file","arguments":{"path":"mycelium.yaml"}}`, "files__read_file")
 	t.Logf("the daemon was up after %v, listed and called after %v", started, time.Since(begin))
-	if got := string(ask("tools/call", `{"name":"every__echo","arguments":{"message":"again"}}`, "every__echo")); !strings.Contains(got, "again") {
+	if got := string(ask("tools/call", `{"name":"every__echo","arguments":{"message":"again"}}`, "every__echo")); !strings.Contains(got,
+		"again") {
 		t.Errorf("after the daemon's death: %s", got)
 	}
 	show := p.must("session", "show", minted.ID)
@@ -176,13 +180,14 @@ func TestKilledDaemonOverHTTP(t *testing.T) {
 	p.must("audit", "verify")
 }
 
-// Whoever kills the keeper ends the servers, and nothing else: a call on its way fails with one clear error, the next one is served through a
-// new keeper. A server that is told to end, or is stopped, concerns its own calls only.
+// Whoever kills the keeper ends the servers, and nothing else: a call on its way fails with one clear error, the next one is served through
+// a new keeper. A server that is told to end, or is stopped, concerns its own calls only.
 func TestKilledKeeperAndServers(t *testing.T) {
 	t.Parallel()
 	hostile := buildProgram(t, "mycelium/test/hostile")
 	p := newProject(t, map[string]string{
-		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n  hang: {command: %q, args: [hang], timeout: 1h, stopTimeout: 300ms}\n"+
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
+			"  hang: {command: %q, args: [hang], timeout: 1h, stopTimeout: 300ms}\n"+
 			"  good: {command: %q, args: [healthy], timeout: 4s, stopTimeout: 300ms}\n", hostile, hostile),
 		"skills/echo/SKILL.yaml": "name: echo\ndescription: Echoes.\nallowedRoles: [guest]\nallowedTools: [hang__echo, good__echo]\n",
 	})

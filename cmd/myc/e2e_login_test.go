@@ -109,8 +109,8 @@ func (p *project) login(server string, strange ...string) string {
 	return out.String()
 }
 
-// TestLoginEndToEnd: a remote server that wants tokens, from the first refusal to the last. No token shows up anywhere but in its file, and no
-// credential of a client reaches the server (T13, T15).
+// TestLoginEndToEnd: a remote server that wants tokens, from the first refusal to the last. No token shows up anywhere but in its file, and
+// no credential of a client reaches the server (T13, T15).
 func TestLoginEndToEnd(t *testing.T) {
 	r := newAuthorized(t)
 	p := newProject(t, r.files())
@@ -141,7 +141,8 @@ func TestLoginEndToEnd(t *testing.T) {
 	}
 	session := p.mint("--role", "guest")
 	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
-	conn, err := client.Connect(p.ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: chatty{demo.Bearer(session.Token)}}}, nil)
+	conn, err := client.Connect(p.ctx, &mcp.StreamableClientTransport{Endpoint: endpoint,
+		HTTPClient: &http.Client{Transport: chatty{demo.Bearer(session.Token)}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,8 @@ const chattySecret = "only-for-the-gateway"
 
 func (c chatty) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := req.Clone(req.Context())
-	for _, name := range []string{"Cookie", "X-Api-Key", "X-Forwarded-Authorization", "X-Goog-Iap-Jwt-Assertion", "Mcp-Param-Token", "Traceparent"} {
+	for _, name := range []string{"Cookie", "X-Api-Key", "X-Forwarded-Authorization", "X-Goog-Iap-Jwt-Assertion", "Mcp-Param-Token",
+		"Traceparent"} {
 		r.Header.Set(name, chattySecret)
 	}
 	return c.next.RoundTrip(r)

@@ -26,8 +26,10 @@ const teamResource = "https://mcp.example.com/mcp"
 // knock lists the tools with a token, as a client that came to our public name through a proxy.
 func (p *team) knock(token string) (status int, body string, header http.Header) {
 	p.t.Helper()
-	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	return p.fetch(http.MethodPost, p.url, list, "mcp.example.com", "Authorization", "Bearer "+token, "Content-Type", "application/json", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list")
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	return p.fetch(http.MethodPost, p.url, list, "mcp.example.com", "Authorization", "Bearer "+token, "Content-Type", "application/json",
+		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list")
 }
 
 func (p *team) fetch(method, url, body, host string, header ...string) (int, string, http.Header) {
@@ -86,15 +88,19 @@ server:
 	if status, body, _ := p.knock(engineer); status != http.StatusOK || !strings.Contains(body, "files__write_file") {
 		t.Errorf("bob: %d %s", status, body)
 	}
-	if status, _, h := p.knock(token(map[string]any{"scope": "other"})); status != http.StatusForbidden || !strings.Contains(h.Get("WWW-Authenticate"), `error="insufficient_scope"`) {
+	if status, _, h := p.knock(token(map[string]any{"scope": "other"})); status != http.StatusForbidden ||
+		!strings.Contains(h.Get("WWW-Authenticate"), `error="insufficient_scope"`) {
 		t.Errorf("without the scope: %d %s", status, h)
 	}
-	if status, _, h := p.knock(token(map[string]any{"aud": "https://other.example.com"})); status != http.StatusUnauthorized || !strings.Contains(h.Get("WWW-Authenticate"), `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`) {
+	if status, _, h := p.knock(token(map[string]any{"aud": "https://other.example.com"})); status != http.StatusUnauthorized ||
+		!strings.Contains(h.Get("WWW-Authenticate"), `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`) {
 		t.Errorf("for somebody else: %d %s", status, h)
 	}
 	base := strings.TrimSuffix(p.url, "/mcp")
-	for host, want := range map[string]int{"mcp.example.com": http.StatusOK, "other.example.com": http.StatusOK, "evil.example.com": http.StatusForbidden} {
-		if status, body, _ := p.fetch(http.MethodGet, base+"/.well-known/oauth-protected-resource/mcp", "", host); status != want || want == http.StatusOK && !strings.Contains(body, `"resource":"`+teamResource+`"`) {
+	for host, want := range map[string]int{"mcp.example.com": http.StatusOK, "other.example.com": http.StatusOK,
+		"evil.example.com": http.StatusForbidden} {
+		if status, body, _ := p.fetch(http.MethodGet, base+"/.well-known/oauth-protected-resource/mcp", "", host); status != want ||
+			want == http.StatusOK && !strings.Contains(body, `"resource":"`+teamResource+`"`) {
 			t.Errorf("metadata at %s: %d %s", host, status, body)
 		}
 	}
@@ -102,7 +108,8 @@ server:
 	var list, again []gate.Summary
 	p.decode(&list, "session", "list")
 	prefix := "oauth:" + issuer.URL + "#"
-	if len(list) != 2 || list[0].Principal != prefix+"alice@example.com" || list[0].Role != "guest" || list[1].Principal != prefix+"bob@example.com" || list[1].Role != "developer" || list[0].Name != "app" {
+	if len(list) != 2 || list[0].Principal != prefix+"alice@example.com" || list[0].Role != "guest" ||
+		list[1].Principal != prefix+"bob@example.com" || list[1].Role != "developer" || list[0].Name != "app" {
 		t.Fatalf("sessions %+v", list)
 	}
 	// Across a restart the session is the same, with what the operator did to it.
@@ -166,7 +173,8 @@ func TestTokensOfOursNeedNoIssuer(t *testing.T) {
 	issuer := issuertest.New(t)
 	issuer.Down(true)
 	p := &team{project: newProject(t, world(map[string]string{
-		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nserver: {oauth: {resource: %q, issuers: [%q]}}\n", teamResource, issuer.URL),
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nserver: {oauth: {resource: %q, issuers: [%q]}}\n",
+			teamResource, issuer.URL),
 	})), issuer: issuer}
 	p.url = p.serve()
 	if status, body, _ := p.knock(p.mint("--role", "guest").Token); status != http.StatusOK {

@@ -47,7 +47,8 @@ func TestClientsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Added stdio MCP server mycelium", `"The shop sells mushrooms.`, `"resultType":"complete"`, `"message":"Unknown tool: files__write_file"`, "created todo.md", "\n401\n"} {
+	for _, want := range []string{"Added stdio MCP server mycelium", `"The shop sells mushrooms.`, `"resultType":"complete"`,
+		`"message":"Unknown tool: files__write_file"`, "created todo.md", "\n401\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing shows %q", want)
 		}

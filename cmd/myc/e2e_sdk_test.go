@@ -144,7 +144,8 @@ func (p *project) of(t *testing.T) *project {
 func everyRevision(p *project, f *foreign, version string) {
 	p.t.Helper()
 	t := p.t
-	if r := f.InitializeResult(); r.ProtocolVersion != version || r.ServerInfo.Name != "mycelium" || !strings.Contains(r.Instructions, "Mycelium") {
+	if r := f.InitializeResult(); r.ProtocolVersion != version || r.ServerInfo.Name != "mycelium" ||
+		!strings.Contains(r.Instructions, "Mycelium") {
 		t.Errorf("initialized as %+v", r)
 	}
 	if got := f.tools(p); !slices.Equal(got, guestToolNames) {
@@ -163,10 +164,12 @@ func everyRevision(p *project, f *foreign, version string) {
 		}
 	}
 	skillsOf(p, f, "looking", "writing")
-	if _, err := f.call(p, "mycelium-router__set_role", map[string]any{"role_id": "admin"}); err == nil || !strings.Contains(err.Error(), "Unknown role: admin") {
+	if _, err := f.call(p, "mycelium-router__set_role", map[string]any{"role_id": "admin"}); err == nil ||
+		!strings.Contains(err.Error(), "Unknown role: admin") {
 		t.Errorf("set_role admin: %v", err)
 	}
-	if manifest, err := f.call(p, "mycelium-router__set_role", map[string]any{"role_id": "developer"}); err != nil || !strings.Contains(manifest, "files__write_file") {
+	if manifest, err := f.call(p, "mycelium-router__set_role", map[string]any{"role_id": "developer"}); err != nil ||
+		!strings.Contains(manifest, "files__write_file") {
 		t.Fatalf("set_role developer: %q, %v", manifest, err)
 	}
 	f.hears(p, "tools")
@@ -203,15 +206,18 @@ func skillsOf(p *project, f *foreign, open, hidden string) {
 		t.Errorf("prompt of %s: %+v, %v", open, r, err)
 	}
 	for _, name := range []string{hidden, "no-such-skill"} {
-		if _, err := f.GetPrompt(p.ctx, &mcp.GetPromptParams{Name: "mycelium-skills__" + name}); err == nil || !strings.Contains(err.Error(), "Unknown prompt: mycelium-skills__"+name) {
+		if _, err := f.GetPrompt(p.ctx, &mcp.GetPromptParams{Name: "mycelium-skills__" + name}); err == nil ||
+			!strings.Contains(err.Error(), "Unknown prompt: mycelium-skills__"+name) {
 			t.Errorf("prompt of %s: %v", name, err)
 		}
-		if _, err := f.ReadResource(p.ctx, &mcp.ReadResourceParams{URI: "mycelium-skills+skill://" + name + "/SKILL.md"}); err == nil || !strings.Contains(err.Error(), "Resource not found") {
+		if _, err := f.ReadResource(p.ctx, &mcp.ReadResourceParams{URI: "mycelium-skills+skill://" + name + "/SKILL.md"}); err == nil ||
+			!strings.Contains(err.Error(), "Resource not found") {
 			t.Errorf("resource of %s: %v", name, err)
 		}
 	}
 	for _, uri := range uris {
-		if r, err := f.ReadResource(p.ctx, &mcp.ReadResourceParams{URI: uri}); err != nil || len(r.Contents) == 0 || strings.Contains(uri, "/"+hidden+"/") {
+		if r, err := f.ReadResource(p.ctx, &mcp.ReadResourceParams{URI: uri}); err != nil || len(r.Contents) == 0 ||
+			strings.Contains(uri, "/"+hidden+"/") {
 			t.Errorf("resource %s: %+v, %v", uri, r, err)
 		}
 	}

@@ -33,9 +33,10 @@ const (
 func remote(t *testing.T) (url string, angry *atomic.Bool) {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "remote", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "ping", Description: "Pongs."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "pong"}}}, nil, nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "ping", Description: "Pongs."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "pong"}}}, nil, nil
+		})
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 	angry = &atomic.Bool{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,9 +64,11 @@ mcpServers:
   every: {command: sh, args: [-c, "echo \"my key is $KEY, and $STORED\" >&2; test ! -e angry || exit 3; exec '%s' '%s'"], env: {KEY: "${ENV_SECRET}", STORED: "${secret:STORED.KEY}"}}
   far: {type: http, url: "%s/mcp?key=${QUERY_SECRET}", headers: {Authorization: "Bearer ${HEADER_SECRET}"}}
 `, node, every, address),
-		"skills/outside/SKILL.yaml": "name: outside\ndescription: x\nallowedRoles: [guest]\nallowedTools: [every__echo, every__get-env, far__ping]\n",
+		"skills/outside/SKILL.yaml": "name: outside\ndescription: x\nallowedRoles: [guest]\n" +
+			"allowedTools: [every__echo, every__get-env, far__ping]\n",
 	})
-	p.env = append(p.env, "ENV_SECRET="+envSecret, "HEADER_SECRET="+headerSecret, "QUERY_SECRET="+querySecret, "ANTHROPIC_API_KEY="+modelSecret)
+	p.env = append(p.env, "ENV_SECRET="+envSecret, "HEADER_SECRET="+headerSecret, "QUERY_SECRET="+querySecret,
+		"ANTHROPIC_API_KEY="+modelSecret)
 	p.seal("# our keys\nSTORED.KEY: " + ageSecret + "\n")
 	var shown strings.Builder // everything that a client or a person has seen
 	look := func(args ...string) {
@@ -88,7 +91,8 @@ mcpServers:
 	}
 	// This tool exists to show the environment: it shows the server's own secret, and nothing that is not the server's.
 	line := string(w.await(w.request("tools/call", `{"name":"every__get-env","arguments":{}}`)))
-	if !strings.Contains(line, envSecret) || !strings.Contains(line, ageSecret) || strings.Contains(line, modelSecret) || strings.Contains(line, headerSecret) {
+	if !strings.Contains(line, envSecret) || !strings.Contains(line, ageSecret) || strings.Contains(line, modelSecret) ||
+		strings.Contains(line, headerSecret) {
 		t.Errorf("the server's environment: %s", line)
 	}
 
@@ -105,11 +109,14 @@ mcpServers:
 			t.Errorf("%s still works: %s", call, got)
 		}
 	}
-	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"doctor"}, {"config", "show", "--sources"}, {"config", "show", "--json"},
-		{"tools", "--all"}, {"call", "every__echo"}, {"call", "far__ping"}, {"audit", "query", "--json"}, {"audit", "export"}, {"session", "list", "--json"}} {
+	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"doctor"}, {"config", "show", "--sources"},
+		{"config", "show", "--json"},
+		{"tools", "--all"}, {"call", "every__echo"}, {"call", "far__ping"}, {"audit", "query", "--json"}, {"audit", "export"},
+		{"session", "list", "--json"}} {
 		look(args...)
 	}
-	for _, want := range []string{"my key is ${ENV_SECRET}, and ${secret:STORED.KEY}", "I do not like"} { // the failures are told, without the secret
+	// the failures are told, without the secret
+	for _, want := range []string{"my key is ${ENV_SECRET}, and ${secret:STORED.KEY}", "I do not like"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("nothing tells of %q:\n%s", want, shown.String())
 		}
@@ -118,7 +125,8 @@ mcpServers:
 	clean(t, "what was shown", shown.String()+w.stderr.String(), secrets)
 	clean(t, "the log", p.logs(), secrets)
 	files := 0
-	for _, root := range []string{filepath.Join(p.dir, ".mycelium"), filepath.Join(p.home, ".local"), filepath.Join(p.home, ".config"), filepath.Join(p.home, "run")} {
+	for _, root := range []string{filepath.Join(p.dir, ".mycelium"), filepath.Join(p.home, ".local"), filepath.Join(p.home, ".config"),
+		filepath.Join(p.home, "run")} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return nil //nolint:nilerr // a folder that does not exist holds no secret
@@ -162,7 +170,8 @@ func (p *project) seal(text string) {
 	_, werr := io.WriteString(w, text)
 	dir := filepath.Join(p.home, ".config", "mycelium")
 	err = errors.Join(werr, w.Close(), os.MkdirAll(dir, 0o700),
-		os.WriteFile(filepath.Join(dir, "secrets.age"), out.Bytes(), 0o600), os.WriteFile(filepath.Join(dir, "age.key"), []byte(key.String()+"\n"), 0o600))
+		os.WriteFile(filepath.Join(dir, "secrets.age"), out.Bytes(), 0o600),
+		os.WriteFile(filepath.Join(dir, "age.key"), []byte(key.String()+"\n"), 0o600))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -174,7 +183,8 @@ func TestAMissingSecretLeavesItsServerDown(t *testing.T) {
 	node, every := nodeProgram(t), npmPart(t, everything)
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nmcpServers:\n"+
-			"  every: {command: %q, args: [%q], env: {KEY: \"${age:KEY}\"}}\n  ring: {command: %q, args: [%q], env: {KEY: \"${keyring:KEY}\"}}\n", node, every, node, every),
+			"  every: {command: %q, args: [%q], env: {KEY: \"${age:KEY}\"}}\n  ring: {command: %q, args: [%q], env: {KEY: \"${keyring:KEY}\"}}\n",
+			node, every, node, every),
 		"skills/outside/SKILL.yaml": "name: outside\ndescription: x\nallowedRoles: [guest]\nallowedTools: [every__echo]\n",
 	}))
 	p.env = append(p.env, "KEY=of-the-environment", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
@@ -185,7 +195,8 @@ func TestAMissingSecretLeavesItsServerDown(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{
-		"secret KEY is nowhere: the age file " + p.home + "/.config/mycelium/secrets.age does not have it: no such secret (hint: docs/secrets.md says where secrets can be and how to put them there)",
+		"secret KEY is nowhere: the age file " + p.home + "/.config/mycelium/secrets.age does not have it: no such secret (hint: " +
+			"docs/secrets.md says where secrets can be and how to put them there)",
 		"secret KEY is nowhere: the keyring does not answer",
 	} {
 		if !strings.Contains(stderr, want) {

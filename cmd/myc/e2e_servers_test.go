@@ -65,7 +65,8 @@ allowedPrompts: [every__simple-prompt, every__args-prompt]
 	})
 }
 
-var grantedTools = []string{"every__echo", "every__get-annotated-message", "every__get-structured-content", "every__get-sum", "every__get-tiny-image",
+var grantedTools = []string{"every__echo", "every__get-annotated-message", "every__get-structured-content", "every__get-sum",
+	"every__get-tiny-image",
 	"every__gzip-file-as-resource", "every__trigger-long-running-operation", "fs__directory_tree", "fs__list_directory", "fs__read_text_file"}
 
 // What skills grant of real servers is listed, called, read and got with the bytes of the server itself; the rest is unknown.
@@ -151,18 +152,22 @@ func resourcesAndPrompts(t *testing.T, w, direct *wire) {
 	if !slices.Equal(got, want) || len(want) < 5 {
 		t.Errorf("resources %v, want %v", got, want)
 	}
-	if got := w.names("resources/templates/list", "resourceTemplates", "uriTemplate"); !slices.Equal(got, []string{"every+demo://resource/dynamic/text/{resourceId}"}) {
+	if got := w.names("resources/templates/list", "resourceTemplates", "uriTemplate"); !slices.Equal(got,
+		[]string{"every+demo://resource/dynamic/text/{resourceId}"}) {
 		t.Errorf("templates %v", got)
 	}
 	uri := `demo://resource/static/document/features.md`
-	if got, want := w.ask("resources/read", `{"uri":"every+`+uri+`"}`), direct.ask("resources/read", `{"uri":"`+uri+`"}`); !bytes.Equal(got, want) {
+	if got, want := w.ask("resources/read", `{"uri":"every+`+uri+`"}`),
+		direct.ask("resources/read", `{"uri":"`+uri+`"}`); !bytes.Equal(got, want) {
 		t.Errorf("resource\n got %s\nwant %s", got, want)
 	}
 	if got := w.ask("resources/read", `{"uri":"every+demo://resource/dynamic/text/7"}`); !bytes.Contains(got, []byte("Resource 7")) {
 		t.Errorf("resource of a template: %s", got)
 	}
-	for _, uri := range []string{"every+demo://resource/dynamic/blob/1", "nowhere+demo://resource/dynamic/blob/1", "demo://resource/static/document/features.md"} {
-		if got, want := w.refused("resources/read", `{"uri":"`+uri+`"}`), `{"code":-32002,"message":"Resource not found","data":{"uri":"`+uri+`"}}`; got != want {
+	for _, uri := range []string{"every+demo://resource/dynamic/blob/1", "nowhere+demo://resource/dynamic/blob/1",
+		"demo://resource/static/document/features.md"} {
+		if got, want := w.refused("resources/read", `{"uri":"`+uri+`"}`),
+			`{"code":-32002,"message":"Resource not found","data":{"uri":"`+uri+`"}}`; got != want {
 			t.Errorf("%s is answered %s, want %s", uri, got, want)
 		}
 	}
@@ -170,7 +175,8 @@ func resourcesAndPrompts(t *testing.T, w, direct *wire) {
 		t.Errorf("prompts %v", got)
 	}
 	args := `"arguments":{"city":"函館"}}`
-	if got, want := w.ask("prompts/get", `{"name":"every__args-prompt",`+args), direct.ask("prompts/get", `{"name":"args-prompt",`+args); !bytes.Equal(got, want) {
+	if got, want := w.ask("prompts/get", `{"name":"every__args-prompt",`+args),
+		direct.ask("prompts/get", `{"name":"args-prompt",`+args); !bytes.Equal(got, want) {
 		t.Errorf("prompt\n got %s\nwant %s", got, want)
 	}
 	for _, name := range []string{"every__completable-prompt", "nowhere__prompt"} {
@@ -189,7 +195,8 @@ func TestNoticesOfARealServer(t *testing.T) {
 	w := startWire(t, p.command("mcp")).hello("2025-06-18")
 	other := startWire(t, p.command("mcp")).hello("2025-06-18")
 
-	w.ask("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":0.2,"steps":4},"_meta":{"progressToken":"東京-1"}}`)
+	w.ask("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":0.2,"steps":4},`+
+		`"_meta":{"progressToken":"東京-1"}}`)
 	for i := range 4 {
 		want := fmt.Sprintf(`{"progress":%d,"total":4,"progressToken":"東京-1"}`, i+1)
 		if got := rawjson.Member(w.until("notifications/progress"), "params"); string(got) != want {
@@ -202,10 +209,12 @@ func TestNoticesOfARealServer(t *testing.T) {
 	}
 
 	// The first step tells that the call runs; it would take an hour.
-	slow := w.request("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":36000},"_meta":{"progressToken":9}}`)
+	slow := w.request("tools/call", `{"name":"every__trigger-long-running-operation","arguments":{"duration":3600,"steps":36000},`+
+		`"_meta":{"progressToken":9}}`)
 	w.until("notifications/progress")
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + slow + `,"reason":"enough"}}`)
-	p.eventually("the server is told that the call is cancelled", func() bool { return strings.Contains(p.read("told.jsonl"), "notifications/cancelled") })
+	p.eventually("the server is told that the call is cancelled",
+		func() bool { return strings.Contains(p.read("told.jsonl"), "notifications/cancelled") })
 	if got := w.ask("tools/call", `{"name":"every__echo","arguments":{"message":"still here"}}`); !bytes.Contains(got, []byte("still here")) {
 		t.Errorf("after a cancelled call: %s", got)
 	}
@@ -237,7 +246,8 @@ func TestNoProcessOutlivesItsOwner(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, map[string]string{
 				// Two shells that stay, and node below them.
-				"mycelium.yaml":             fmt.Sprintf("session: {defaultRole: guest}\nmcpServers:\n  every: {command: sh, args: [-c, \"sh -c '%s %s; true'; true\"]}\n", node, every),
+				"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest}\nmcpServers:\n"+
+					"  every: {command: sh, args: [-c, \"sh -c '%s %s; true'; true\"]}\n", node, every),
 				"skills/outside/SKILL.yaml": "name: outside\ndescription: One tool.\nallowedRoles: [guest]\nallowedTools: [every__echo]\n",
 			})
 			var owner int
@@ -314,7 +324,8 @@ func TestRealServerNamesNoHiddenTool(t *testing.T) {
 	t.Parallel()
 	node, fs := nodeProgram(t), npmPart(t, filesystem)
 	p := newProject(t, map[string]string{
-		"mycelium.yaml":          fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n  fs: {command: %q, args: [%q, DIR/data]}\n", node, fs),
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
+			"  fs: {command: %q, args: [%q, DIR/data]}\n", node, fs),
 		"skills/old/SKILL.yaml":  "name: old\ndescription: The old tool.\nallowedRoles: [guest, developer]\nallowedTools: [fs__read_file]\n",
 		"skills/rest/SKILL.yaml": "name: rest\ndescription: The rest.\nallowedRoles: [developer]\nallowedTools: [\"fs__*\"]\n",
 		"data/a.txt":             "x",

@@ -69,7 +69,8 @@ func (f *phone) answer(text, want string) telegramtest.Message {
 // hook sends one event of Claude Code's as its hook does, from a pane if one is given.
 func (f *phone) hook(event string, pane tmux.Pane, fields string) *exec.Cmd {
 	cmd := f.command("hook", "claude", "--event", event)
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"11111111-2222-3333-4444-555555555555","transcript_path":"/nonexistent","cwd":%q,"hook_event_name":%q%s}`, f.dir, event, fields))
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"11111111-2222-3333-4444-555555555555","transcript_path":"/nonexistent",`+
+		`"cwd":%q,"hook_event_name":%q%s}`, f.dir, event, fields))
 	cmd.Env = append(cmd.Env, "TMUX="+pane.Socket+",1,0", "TMUX_PANE="+pane.ID)
 	return cmd
 }
@@ -77,7 +78,8 @@ func (f *phone) hook(event string, pane tmux.Pane, fields string) *exec.Cmd {
 // agentPane is a window in which something runs that is called claude and keeps what is typed.
 func (f *phone) agentPane(name string) tmux.Pane {
 	f.t.Helper()
-	if _, err := f.tmux.Open(f.ctx, tmux.Window{Session: "work", Name: name, Dir: f.dir, Command: []string{"bash", "-c", "stty -echo; exec -a claude cat > typed"}}); err != nil {
+	if _, err := f.tmux.Open(f.ctx, tmux.Window{Session: "work", Name: name, Dir: f.dir,
+		Command: []string{"bash", "-c", "stty -echo; exec -a claude cat > typed"}}); err != nil {
 		f.t.Fatal(err)
 	}
 	var pane tmux.Pane
@@ -109,7 +111,9 @@ func TestTelegramEndToEnd(t *testing.T) {
 		{"❌ Deny", `"permissionDecision":"deny"`, "❌ Denied by user4200"},
 	} {
 		command := "dd if=" + c.button[len("✅ "):] + " of=x"
-		cmd := f.hook("PreToolUse", pane, fmt.Sprintf(`,"permission_mode":"default","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_%d"`, command, len(c.button)))
+		cmd := f.hook("PreToolUse", pane,
+			fmt.Sprintf(`,"permission_mode":"default","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_%d"`, command,
+				len(c.button)))
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
@@ -140,7 +144,8 @@ func TestTelegramEndToEnd(t *testing.T) {
 	f.answer("/mode local", "Mode: local")
 	f.answer("/mode auto", "Mode: auto")
 	f.answer("/abort api", "Ended")
-	if out, _ := f.hook("PreToolUse", pane, `,"permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"toolu_9"`).Output(); !strings.Contains(string(out), "deny") {
+	if out, _ := f.hook("PreToolUse", pane, `,"permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls"},`+
+		`"tool_use_id":"toolu_9"`).Output(); !strings.Contains(string(out), "deny") {
 		t.Errorf("after /abort: %s", out)
 	}
 	// The agent ends, and a shell takes its place: nothing is typed there.
@@ -161,9 +166,10 @@ func TestTelegramEndToEnd(t *testing.T) {
 // TestTelegramSpawns: a new session starts below the search paths only, in a window of its own, and a choice is offered where a name is
 // not one folder.
 func TestTelegramSpawns(t *testing.T) {
-	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/more], command: [sh, -c, 'printf %s \"$1\" > started; exec cat', agent]}\n", map[string]string{
-		"src/api/x": "", "more/api/x": "", "src/website/x": "", "outside/x": "",
-	})
+	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/more], command: [sh, -c, 'printf %s \"$1\" > started; exec cat', agent]}\n",
+		map[string]string{
+			"src/api/x": "", "more/api/x": "", "src/website/x": "", "outside/x": "",
+		})
 	if err := os.Symlink(filepath.Join(f.dir, "outside"), filepath.Join(f.dir, "src", "link")); err != nil {
 		t.Fatal(err)
 	}

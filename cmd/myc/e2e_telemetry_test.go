@@ -45,7 +45,8 @@ func TestTelemetry(t *testing.T) {
 	t.Parallel()
 	sink, endpoint := newCollector(t)
 	p := &team{project: newProject(t, world(map[string]string{
-		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nlog: {format: json, level: info}\nmcpServers: {gone: {command: /nonexistent/server}}\nserver: {hosts: [mcp.example.com]}\n"+
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nlog: {format: json, level: info}\n"+
+			"mcpServers: {gone: {command: /nonexistent/server}}\nserver: {hosts: [mcp.example.com]}\n"+
 			"telemetry: {endpoint: %q, headers: {X-Key: \"${secret:OTLP_KEY}\"}, token: \"${secret:SCRAPE}\"}\n", endpoint),
 	}))}
 	p.seal("OTLP_KEY=canary-of-a-receiver\nSCRAPE=canary-of-a-scraper\n")
@@ -54,8 +55,12 @@ func TestTelemetry(t *testing.T) {
 	token := p.mint("--role", "guest").Token
 	call := func(tool string) {
 		t.Helper()
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"path":"."},"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-		p.fetch(http.MethodPost, p.url, body, "mcp.example.com", "Authorization", "Bearer "+token, "Content-Type", "application/json", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool +
+			`","arguments":{"path":"."},"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},` +
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}`
+		p.fetch(http.MethodPost, p.url, body, "mcp.example.com", "Authorization", "Bearer "+token, "Content-Type", "application/json",
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
 	}
 	call("files__list_directory")
 	call("files__write_file") // hidden from a guest
@@ -65,10 +70,13 @@ func TestTelemetry(t *testing.T) {
 		status           int
 		has, lacks       string
 	}{
-		{"/metrics", local, "", 200, `mycelium_calls_total{mycelium_effect="allow",mycelium_outcome="ok",mycelium_surface="mcp-http"} 1`, "files"},
-		{"/metrics", local, "Bearer canary-of-a-scraper", 200, `mycelium_calls_total{gen_ai_tool_name="list_directory",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="files",mycelium_surface="mcp-http"} 1`, "write_file"},
+		{"/metrics", local, "", 200, `mycelium_calls_total{mycelium_effect="allow",mycelium_outcome="ok",mycelium_surface="mcp-http"} 1`,
+			"files"},
+		{"/metrics", local, "Bearer canary-of-a-scraper", 200, `mycelium_calls_total{gen_ai_tool_name="list_directory",` +
+			`mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="files",mycelium_surface="mcp-http"} 1`, "write_file"},
 		{"/metrics", "mcp.example.com", "Bearer canary-of-a-scraper", 200, `mycelium_denials_total{mycelium_reason="unknown"} 1`, "write_file"},
-		{"/metrics", local, "Bearer canary-of-a-scraper", 200, `mycelium_backend_state{mycelium_server="files",mycelium_state="builtin"} 1`, "write_file"},
+		{"/metrics", local, "Bearer canary-of-a-scraper", 200, `mycelium_backend_state{mycelium_server="files",mycelium_state="builtin"} 1`,
+			"write_file"},
 		{"/metrics", local, "Bearer other", 401, "does not read metrics", "mycelium_"},
 		{"/metrics", local, "Bearer " + token, 401, "does not read metrics", "mycelium_"},
 		{"/metrics", "mcp.example.com", "", 401, "a token is needed", "mycelium_"},
@@ -90,12 +98,14 @@ func TestTelemetry(t *testing.T) {
 		t.Errorf("POST /metrics: %d", status)
 	}
 	p.must("stop") // what is left is sent
-	for _, want := range []string{`"name":"tools/call files__list_directory"`, `"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`, `"parentSpanId":"00f067aa0ba902b7"`, `"name":"policy.decide"`, `"name":"tools/call list_directory"`} {
+	for _, want := range []string{`"name":"tools/call files__list_directory"`, `"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`,
+		`"parentSpanId":"00f067aa0ba902b7"`, `"name":"policy.decide"`, `"name":"tools/call list_directory"`} {
 		if !strings.Contains(sink.text("/v1/traces"), want) {
 			t.Errorf("no span has %s", want)
 		}
 	}
-	if !strings.Contains(sink.text("/v1/metrics"), `"mycelium.calls"`) || strings.Contains(sink.text("/v1/traces")+sink.text("/v1/metrics"), "write_file") {
+	if !strings.Contains(sink.text("/v1/metrics"), `"mycelium.calls"`) ||
+		strings.Contains(sink.text("/v1/traces")+sink.text("/v1/metrics"), "write_file") {
 		t.Errorf("metrics: %s", sink.text("/v1/metrics"))
 	}
 	if len(sink.keys) != 1 || !sink.keys["canary-of-a-receiver"] {

@@ -34,9 +34,10 @@ func (h *heard) String() string {
 func (h *heard) listen(t *testing.T) string {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "remote", Version: "1"}, nil)
-	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "heard " + string(r.Params.Arguments)}}}, nil
-	})
+	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "heard " + string(r.Params.Arguments)}}}, nil
+		})
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -69,8 +70,8 @@ func (o overdressed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.base.RoundTrip(r)
 }
 
-// TestNoCredentialIsPassedOn is T15: whatever a client shows to get in (a token in a header or in its environment, cookies, keys) stays with
-// us: no server behind us is sent any of it, over HTTP or over stdio, in any era.
+// TestNoCredentialIsPassedOn is T15: whatever a client shows to get in (a token in a header or in its environment, cookies, keys) stays
+// with us: no server behind us is sent any of it, over HTTP or over stdio, in any era.
 func TestNoCredentialIsPassedOn(t *testing.T) {
 	t.Parallel()
 	const secret = "c2VjcmV0LW9mLXRoZS1jbGllbnQ"
@@ -100,7 +101,8 @@ func TestNoCredentialIsPassedOn(t *testing.T) {
 		tokens = append(tokens, s.Token)
 		base := &http.Transport{}
 		t.Cleanup(base.CloseIdleConnections)
-		call(p.dial(&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: overdressed{s.Token, secret, base}}}, version), "http-"+version)
+		call(p.dial(&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: overdressed{s.Token, secret, base}}},
+			version), "http-"+version)
 		cmd := p.command("mcp")
 		cmd.Env = append(slices.Clip(cmd.Env), hook.TokenVar+"="+s.Token, "API_KEY="+secret, "ANTHROPIC_API_KEY="+secret)
 		call(p.dial(&mcp.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, version), "stdio-"+version)
@@ -133,8 +135,8 @@ func TestNoCredentialIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestForeignHostsAndOrigins is T2: over every path that the daemon serves, with every method, a request that names another host, or comes from
-// another origin, is refused before anything else is looked at: a valid token does not help.
+// TestForeignHostsAndOrigins is T2: over every path that the daemon serves, with every method, a request that names another host, or comes
+// from another origin, is refused before anything else is looked at: a valid token does not help.
 func TestForeignHostsAndOrigins(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, world(nil))
@@ -170,11 +172,13 @@ func TestForeignHostsAndOrigins(t *testing.T) {
 	if status := ask(http.MethodPost, "/mcp", "", ""); status >= 500 || status == http.StatusForbidden {
 		t.Fatalf("without anything foreign: %d", status)
 	}
-	for _, path := range []string{"/mcp", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/", "/healthz", "/metrics", "/no/such/page"} {
+	for _, path := range []string{"/mcp", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/",
+		"/healthz", "/metrics", "/no/such/page"} {
 		home := ask(http.MethodGet, path, "", "")
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions, http.MethodPut} {
 			for _, foreign := range [][2]string{
-				{"evil.example", ""}, {"evil.example:8420", ""}, {"127.0.0.1.evil.example", ""}, {"", "https://evil.example"}, {"", "null"}, {"", "http://127.0.0.1.evil.example"}, {"evil.example", "http://127.0.0.1"},
+				{"evil.example", ""}, {"evil.example:8420", ""}, {"127.0.0.1.evil.example", ""}, {"", "https://evil.example"}, {"", "null"},
+				{"", "http://127.0.0.1.evil.example"}, {"evil.example", "http://127.0.0.1"},
 			} {
 				status := ask(method, path, foreign[0], foreign[1])
 				if status != http.StatusForbidden && (home != http.StatusNotFound || status != http.StatusNotFound) {

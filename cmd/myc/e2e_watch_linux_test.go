@@ -31,12 +31,15 @@ allowedTools: [files__write_file]
 func TestApprovalsWatch(t *testing.T) {
 	program, err := exec.LookPath("tmux")
 	needed(t, err, "tmux")
-	p := newProject(t, map[string]string{"rules.yaml": watchRules, "skills/writer/SKILL.yaml": watchSkill, "mycelium.yaml": "session: {defaultRole: writer}\napproval: {deadline: 200s}\n"})
+	p := newProject(t, map[string]string{"rules.yaml": watchRules, "skills/writer/SKILL.yaml": watchSkill,
+		"mycelium.yaml": "session: {defaultRole: writer}\napproval: {deadline: 200s}\n"})
 	p.must("serve", "--background", "--addr", "127.0.0.1:0")
 
-	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond, Env: append(p.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color")}
+	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond,
+		Env: append(p.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color")}
 	t.Cleanup(func() { _ = exec.Command(program, "-S", server.Socket, "kill-server").Run() })
-	pane, err := server.Open(p.ctx, tmux.Window{Session: "w", Name: "watch", Dir: p.dir, Command: []string{p.myc, "-C", p.dir, "approvals", "watch"}})
+	pane, err := server.Open(p.ctx, tmux.Window{Session: "w", Name: "watch", Dir: p.dir,
+		Command: []string{p.myc, "-C", p.dir, "approvals", "watch"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +100,8 @@ func TestApprovalsWatch(t *testing.T) {
 		t.Errorf("the file holds %q", got)
 	}
 
-	if out, err := exec.Command(program, "-S", server.Socket, "resize-window", "-t", pane.ID, "-x", "200", "-y", "50").CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "-S", server.Socket, "resize-window", "-t", pane.ID, "-x", "200", "-y",
+		"50").CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	second, third := write("b.md", "x"), write("c.md", "y")

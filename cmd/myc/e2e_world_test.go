@@ -89,7 +89,8 @@ func newProject(t *testing.T, files map[string]string) *project {
 	// Without a deadline: parallel tests wait for their turn after this. What hangs is ended by the time-out of the whole run, whose
 	// report names it.
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &project{t: t, ctx: ctx, home: home, dir: filepath.Join(home, "project"), myc: myc, env: append(demo.ScratchEnv(os.Environ(), home), "NO_COLOR=1")}
+	p := &project{t: t, ctx: ctx, home: home, dir: filepath.Join(home, "project"), myc: myc,
+		env: append(demo.ScratchEnv(os.Environ(), home), "NO_COLOR=1")}
 	t.Cleanup(func() {
 		defer cancel()
 		p.end()
@@ -290,7 +291,8 @@ func world(more map[string]string) map[string]string {
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer]}\n",
 		"skills/looking/SKILL.yaml": "name: looking\ndescription: Looks at files.\nallowedRoles: [guest, developer]\n" +
 			"allowedTools: [files__read_file, files__list_directory]\n",
-		"skills/writing/SKILL.md": "---\nname: writing\ndescription: Writes files.\nallowedRoles: [developer]\nallowedTools: [files__write_file]\n---\n\nWrite small files.\n",
+		"skills/writing/SKILL.md": "---\nname: writing\ndescription: Writes files.\nallowedRoles: [developer]\n" +
+			"allowedTools: [files__write_file]\n---\n\nWrite small files.\n",
 		"skills/admin/SKILL.yaml": "name: admin\ndescription: Deletes.\nallowedRoles: [admin]\nallowedTools: [files__delete_file]\n",
 		"notes.md":                "The shop sells mushrooms. きのこ。\n",
 	}

@@ -36,12 +36,15 @@ var failFiles = []string{
 // agentWrites are the events before a write, with DIR for the project.
 var agentWrites = map[string][2]string{
 	"claude": {"PreToolUse",
-		`{"session_id":"s","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"},"tool_use_id":"t"}`},
+		`{"session_id":"s","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"DIR/pwned.txt",` +
+			`"content":"x"},"tool_use_id":"t"}`},
 	"codex": {"PreToolUse",
-		`{"session_id":"s","turn_id":"t","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n` +
+		`{"session_id":"s","turn_id":"t","cwd":"DIR","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** ` +
+			`Begin Patch\n` +
 			`*** Add File: pwned.txt\n+x\n*** End Patch"},"tool_use_id":"t"}`},
 	"gemini": {"BeforeTool",
-		`{"session_id":"s","cwd":"DIR","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
+		`{"session_id":"s","cwd":"DIR","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":{"file_path":"DIR/pwned.txt",` +
+			`"content":"x"}}`},
 	"crush": {"PreToolUse",
 		`{"event":"PreToolUse","session_id":"s","cwd":"DIR","tool_name":"write","tool_input":{"file_path":"DIR/pwned.txt","content":"x"}}`},
 }
@@ -117,7 +120,8 @@ func (w failWorld) hooks(t *testing.T, in, why string, env ...string) {
 	}
 }
 
-const failCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__write_file","arguments":{"path":"pwned.txt","content":"x"}}}`
+const failCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__write_file","arguments":{"path":"pwned.txt",` +
+	`"content":"x"}}}`
 
 // mcp runs a cell of both MCP doors with a call.
 func (w failWorld) mcp(t *testing.T, call, why string) {
@@ -225,7 +229,8 @@ func failPanicMCP(t *testing.T) {
 		n.Close()
 	}()
 	w.addr = n.Addr()
-	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__search_files","arguments":{"path":".","pattern":"*","text":"o"}}}`, "internal fault")
+	w.mcp(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__search_files","arguments":{"path":".","pattern":"*",`+
+		`"text":"o"}}}`, "internal fault")
 }
 
 func failTimeout(t *testing.T) {

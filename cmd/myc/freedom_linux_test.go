@@ -244,12 +244,14 @@ func (c *captive) asks(token string, a attempt) (decision, reason string) {
 			input = map[string]any{"notebook_path": path, "new_source": "x"}
 		}
 	}
-	event, err := json.Marshal(map[string]any{"session_id": "s1", "cwd": c.dir, "permission_mode": "bypassPermissions", "hook_event_name": "PreToolUse",
-		"tool_name": tool, "tool_input": input, "tool_use_id": "t1"}, json.Deterministic(true))
+	event, err := json.Marshal(map[string]any{"session_id": "s1", "cwd": c.dir, "permission_mode": "bypassPermissions",
+		"hook_event_name": "PreToolUse",
+		"tool_name":       tool, "tool_input": input, "tool_use_id": "t1"}, json.Deterministic(true))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(c.ctx, c.myc, "hook", "claude", "-C", c.dir, "--event", "PreToolUse", "--limit", "600s", "--gateway", "mycelium")
+	cmd := exec.CommandContext(c.ctx, c.myc, "hook", "claude", "-C", c.dir, "--event", "PreToolUse", "--limit", "600s", "--gateway",
+		"mycelium")
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(slices.Clone(c.env), "CLAUDECODE=1", hook.TokenVar+"="+token), bytes.NewReader(event)
 	out, err := cmd.Output()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"mycelium/cmd/myc/internal/demo"
 )
 
-// TestGuide runs every sh block of docs/guide.md, in order, in one shell, as a reader would. A block marked exit=N has to end with that code.
+// TestGuide runs every sh block of docs/guide.md, in order, in one shell, as a reader would. A block marked exit=N has to end with that
+// code.
 func TestGuide(t *testing.T) {
 	blocks := shellBlocks(t, "../../docs/guide.md")
 	if len(blocks) < 8 {
@@ -41,7 +42,8 @@ func TestGuide(t *testing.T) {
 			script.WriteString(b.text)
 			continue
 		}
-		script.WriteString("set +e\n(" + "\n" + b.text + ")\ncode=$?\nif [ $code != " + b.exit + " ]; then echo \"exit $code, want " + b.exit + "\"; exit 99; fi\nset -e\n")
+		script.WriteString("set +e\n(" + "\n" + b.text + ")\ncode=$?\nif [ $code != " + b.exit + " ]; then echo \"exit $code, want " + b.exit +
+			"\"; exit 99; fi\nset -e\n")
 	}
 	cmd := exec.Command("bash")
 	cmd.Stdin = strings.NewReader(script.String())

@@ -36,8 +36,8 @@ func scaleProject(hostile string) map[string]string {
 	}
 }
 
-// A thousand live sessions, each with a link that listens, fifty servers that run and ten thousand tools fit into 300 MiB. How quick the lists
-// are is measured in bench.
+// A thousand live sessions, each with a link that listens, fifty servers that run and ten thousand tools fit into 300 MiB. How quick the
+// lists are is measured in bench.
 func TestAThousandSessions(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, scaleProject(buildProgram(t, "mycelium/test/hostile")))
@@ -51,7 +51,8 @@ func TestAThousandSessions(t *testing.T) {
 	c.token = c.tokens(1)[0]
 	first := c.caller("first")
 	for i := range scaleServers { // all of them run
-		line, _, err := first.post(p.ctx, "tools/call", fmt.Sprintf(`{"name":"s%02d__echo","arguments":{"text":"up"}}`, i), fmt.Sprintf("s%02d__echo", i))
+		line, _, err := first.post(p.ctx, "tools/call", fmt.Sprintf(`{"name":"s%02d__echo","arguments":{"text":"up"}}`, i),
+			fmt.Sprintf("s%02d__echo", i))
 		if said, _ := firstText(line); err != nil || said != "up" {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -80,7 +81,8 @@ func TestAThousandSessions(t *testing.T) {
 		}
 	}
 	full := c.measure()
-	t.Logf("resident: %d KiB with %d servers and %d tools, %d KiB with %d sessions besides (%d descriptors)", start.rss, scaleServers, scaleServers*scaleTools, full.rss, scaleSessions, full.fds)
+	t.Logf("resident: %d KiB with %d servers and %d tools, %d KiB with %d sessions besides (%d descriptors)", start.rss, scaleServers,
+		scaleServers*scaleTools, full.rss, scaleSessions, full.fds)
 	if full.fds < scaleSessions {
 		t.Errorf("%d descriptors: where are the links?", full.fds)
 	}

@@ -208,7 +208,8 @@ func talk(ts *testscript.TestScript, requests, argv []string) ([]string, error) 
 // scriptEnv is the environment of a script as a command sees it.
 func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
-	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", hook.TokenVar, "CLAUDECODE", "MYCELIUM_CURRENT_ROLE"} {
+	for _, key := range []string{"PATH", "HOME", "XDG_RUNTIME_DIR", "TMPDIR", "WORK", "NO_COLOR", "GORACE", hook.TokenVar, "CLAUDECODE",
+		"MYCELIUM_CURRENT_ROLE"} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)
 		}

@@ -34,7 +34,7 @@ type head struct {
 	mac string
 }
 
-// sealer computes seals.
+// sealer computes the HMACs of lines.
 type sealer struct {
 	h   hash.Hash
 	sum []byte
@@ -42,7 +42,7 @@ type sealer struct {
 
 func newSealer(key []byte) *sealer { return &sealer{h: hmac.New(sha256.New, key)} }
 
-// appendMac appends the seal of a line that lacks it, in hexadecimal.
+// appendMac appends the HMAC of an unsealed line, in hexadecimal.
 func (s *sealer) appendMac(dst, unsealed []byte) []byte {
 	s.h.Reset()
 	_, _ = s.h.Write(unsealed)
@@ -58,7 +58,7 @@ func appendHex(dst, b []byte) []byte {
 	return dst
 }
 
-// appendLine appends a whole line, with its newline.
+// appendLine appends a sealed line with its newline.
 func (s *sealer) appendLine(dst []byte, seq int64, prev string, body []byte) []byte {
 	start := len(dst)
 	dst = append(dst, `{"seq":`...)
@@ -73,14 +73,14 @@ func (s *sealer) appendLine(dst []byte, seq int64, prev string, body []byte) []b
 	return append(dst, sealEnd+"\n"...)
 }
 
-// links are what a line says about its place, read without trusting it.
+// links are the claims of a line about its place. Nothing is verified yet.
 type links struct {
 	head
 	prev     string
 	unsealed []byte
 }
 
-// parseLinks reads the links of a line without its newline; false if it is not written as we write lines.
+// parseLinks reads the links of a line without its newline. It returns false if the line does not have the form that the log writes.
 func parseLinks(line []byte) (links, bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
 	if !ok || len(line) < sealLen {
@@ -107,7 +107,7 @@ func (s *sealer) genuine(l links) bool {
 	return hmac.Equal(s.appendMac(nil, l.unsealed), []byte(l.mac))
 }
 
-// segments lists the segments of the folder, oldest first. A missing folder has none; what has no segment's name is left aside.
+// segments lists the segments of the folder, oldest first. A missing folder has no segments; files with other names are ignored.
 func segments(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +118,7 @@ func segments(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if segmentNumber(e.Name()) > 0 {
+		if SegmentNumber(e.Name()) > 0 {
 			names = append(names, e.Name())
 		}
 	}
@@ -126,14 +126,14 @@ func segments(dir string) ([]string, error) {
 	return names, nil
 }
 
-// segmentName is the name of the nth segment: 1 is 00000001.jsonl.
-func segmentName(n int) string { return fmt.Sprintf("%08d.jsonl", n) }
+// SegmentName is the file name of the nth segment: 1 is 00000001.jsonl.
+func SegmentName(n int) string { return fmt.Sprintf("%08d.jsonl", n) }
 
-// segmentNumber is the inverse of segmentName; 0 for other names.
-func segmentNumber(name string) int {
+// SegmentNumber is the inverse of [SegmentName]; it is 0 for other names.
+func SegmentNumber(name string) int {
 	digits, ok := strings.CutSuffix(name, ".jsonl")
 	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 1 || segmentName(n) != name {
+	if !ok || err != nil || n < 1 || SegmentName(n) != name {
 		return 0
 	}
 	return n
@@ -152,19 +152,21 @@ func loadKey(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read the key of the log: %w", err)
 	}
 	if !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("read the key of the log %s: it must be a file that only its owner can read (mode 0600, it is %v)", path, st.Mode())
+		return nil, fmt.Errorf("read the key of the log %s: it must be a file that only its owner can read (mode 0600, it is %v)",
+			path, st.Mode())
 	}
 	key, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the log: %w", err)
 	}
 	if len(key) != sha256.Size {
-		return nil, fmt.Errorf("read the key of the log %s: it has %d bytes, want %d; restore it from a backup, or move it and the log's folder away to begin a new log", path, len(key), sha256.Size)
+		return nil, fmt.Errorf("read the key of the log %s: it has %d bytes, want %d; restore it from a backup, "+
+			"or move it and the log's folder away to begin a new log", path, len(key), sha256.Size)
 	}
 	return key, nil
 }
 
-// createKey makes a new key, and the checkpoint of an empty log with it. The checkpoint comes first: a key is never without one.
+// createKey makes a new key, and before it the checkpoint of an empty log, so that a key always has a checkpoint.
 func createKey(dir string) ([]byte, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the log's key: %w", err)
@@ -175,7 +177,7 @@ func createKey(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(c.write(head{0, origin}, segmentName(1)), c.f.Close())
+	err = errors.Join(c.write(head{0, origin}, SegmentName(1)), c.f.Close())
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(dir, keyFile), key, 0o600)
 	}
@@ -185,9 +187,9 @@ func createKey(dir string) ([]byte, error) {
 	return key, nil
 }
 
-// checkpoint is the file beside the key that says how long the log was at its last sync. It is written in place, in two slots by
-// turns, each sealed: a torn write leaves the other. It is not synced itself: after a crash of the machine it may be older than
-// the log, never newer, because the log is synced before.
+// checkpoint is the file beside the key that holds the head of the log at its last sync. It has two sealed slots that are written in
+// place by turns, so that a torn write leaves the other slot. The file itself is not synced: after a crash of the machine it may be
+// older than the log. It is never newer, because the log is synced first.
 type checkpoint struct {
 	f    *os.File
 	seal *sealer
@@ -208,7 +210,7 @@ func openCheckpoint(dir string, s *sealer, create bool) (*checkpoint, error) {
 	return &checkpoint{f: f, seal: s}, nil
 }
 
-// write notes the head of the log.
+// write stores the head of the log.
 func (c *checkpoint) write(h head, segment string) error {
 	b := make([]byte, 0, slotLen)
 	b = fmt.Appendf(b, "%d %s %s ", h.seq, h.mac, segment)
@@ -224,7 +226,7 @@ func (c *checkpoint) write(h head, segment string) error {
 
 var errNoCheckpoint = errors.New("the checkpoint beside the key is missing or was changed")
 
-// read returns the newest slot that is whole.
+// read returns the newest intact slot.
 func (c *checkpoint) read() (h head, err error) {
 	raw := make([]byte, 2*slotLen)
 	n, err := c.f.ReadAt(raw, 0)

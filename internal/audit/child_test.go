@@ -55,7 +55,8 @@ func child(mode string) {
 		again := l.Append(ctx, decision("again"))
 		st, _ := os.Stat(filepath.Join(o.Dir, "00000001.jsonl"))
 		raw, _ := os.ReadFile(filepath.Join(o.Dir, "00000001.jsonl"))
-		fmt.Println(n-1, errors.Is(err, syscall.EFBIG), errors.Is(again, syscall.EFBIG), st.Size() == int64(len(raw)) && strings.HasSuffix(string(raw), "}\n"))
+		fmt.Println(n-1, errors.Is(err, syscall.EFBIG), errors.Is(again, syscall.EFBIG),
+			st.Size() == int64(len(raw)) && strings.HasSuffix(string(raw), "}\n"))
 		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
 			panic(err)
 		}
@@ -148,7 +149,8 @@ func TestTornLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if line.Seq == 2 && (line.Kind != Repair || line.Cut == nil || line.Cut.Bytes != int64(keep) || len(line.Cut.SHA256) != 64 || line.Lost != "") {
+			if line.Seq == 2 && (line.Kind != Repair || line.Cut == nil || line.Cut.Bytes != int64(keep) || len(line.Cut.SHA256) != 64 ||
+				line.Lost != "") {
 				t.Errorf("the repair: %+v", line)
 			}
 		}

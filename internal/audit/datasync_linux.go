@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// datasync makes the contents of a file survive a crash of the machine, without its times.
+// datasync writes the contents of a file to the disk, without its times.
 func datasync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

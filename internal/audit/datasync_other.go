@@ -4,5 +4,5 @@ package audit
 
 import "os"
 
-// datasync makes the contents of a file survive a crash of the machine.
+// datasync writes the contents of a file to the disk.
 func datasync(f *os.File) error { return f.Sync() }

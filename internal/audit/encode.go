@@ -16,11 +16,11 @@ import (
 	"mycelium/internal/text"
 )
 
-// A line is
+// A line has the form
 //
 //	{"seq":12,"prev":"<64 hexadecimal digits>",<body>,"mac":"<64 hexadecimal digits>"}
 //
-// with members in the order of Record and no white space. The body is made before anybody holds a lock; seq, prev and mac under it.
+// with members in the order of Record and without white space. The body is encoded outside of the lock; seq, prev and mac under it.
 
 // appendBody appends the members of a record, redacted and bounded.
 func appendBody(dst []byte, l *Line, more []string) []byte {
@@ -94,9 +94,9 @@ func appendNames(dst []byte, name string, values []string) []byte {
 	return append(dst, ']')
 }
 
-// appendArgs appends the arguments: redacted JSON without white space; above the bound, or with two members of one name in an
-// object (which readers of the log refuse), an object with the head of it as text, its length and its digest; what is no JSON as
-// a text.
+// appendArgs appends the arguments as redacted JSON without white space. Arguments that are not JSON become a string. Arguments above the
+// bound, or with two members of one name in an object (which readers of the log refuse), become an object with their head as text, their
+// length and their digest.
 func appendArgs(dst, raw []byte, more []string) []byte {
 	if len(raw) == 0 {
 		return dst
@@ -119,8 +119,8 @@ func appendArgs(dst, raw []byte, more []string) []byte {
 	return dst
 }
 
-// appendFacts writes the facts by hand: they are the largest part of most records, and package json with a pass of redaction
-// over its output takes three times as long. All their keys are ours, and none is secret.
+// appendFacts encodes the facts without package json: they are the largest part of most records, and package json with a pass of redaction
+// over its output takes three times as long. Their keys are fixed and not secret.
 func appendFacts(dst []byte, r *Record) []byte {
 	if r.Facts == nil {
 		return dst
@@ -153,13 +153,13 @@ func appendPath(dst []byte, p policy.Path) []byte {
 	dst = appendMember(dst, "raw", raw, maxFacts)
 	clean := credential.Mask(p.Clean)
 	dst = appendMember(dst, "clean", clean, maxFacts)
-	if p.Resolved != p.Clean { // mostly they are the same
+	if p.Resolved != p.Clean { // they are usually the same
 		clean = credential.Mask(p.Resolved)
 	}
 	return appendMember(dst, "resolved", clean, maxFacts)
 }
 
-// appendObject appends an object of the members that f appends, each with a comma before it: the first becomes the brace.
+// appendObject appends an object of the members that f appends, each with a comma before it. The brace replaces the first comma.
 func appendObject(dst []byte, f func([]byte) []byte) []byte {
 	start := len(dst)
 	if dst = f(dst); len(dst) == start {
@@ -222,7 +222,7 @@ func validText(s string) string {
 	return string([]rune(s)) // each bad byte becomes the replacement character
 }
 
-// decode reads a line without its newline. It does not check the seal.
+// decode reads a line without its newline. It does not check the Mac.
 func decode(line []byte) (Line, error) {
 	var w struct {
 		Line

@@ -12,12 +12,13 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxLook bounds how far from its end the log is searched for a decision, in bytes: some thousand calls.
-const maxLook = 4 << 20
+// searchBytes bounds how far from its end Finish searches the log, in bytes. It holds some thousand calls.
+const searchBytes = 4 << 20
 
-// Finish appends the outcome of a call that another process decided: of the last decision of a session that has the agent's own id of the
-// call, where no outcome of it is there. end makes the outcome of it, or says that there is none to be told. Nobody else writes in between,
-// so a call has one outcome however many tell of it. It reports whether one was written.
+// Finish appends the outcome of a call that another process may have decided. It searches for the last decision with this session and
+// this agent's own id of the call, and passes it to end, which makes the outcome or returns false. Finish reports whether it wrote an
+// outcome; it does not if the call has one. It holds the lock of the log throughout, so that a call gets one outcome however many
+// processes report it.
 func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record, bool)) (done bool, err error) {
 	if session == "" || toolUse == "" {
 		return false, nil
@@ -30,7 +31,7 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 				return err
 			}
 		}
-		decision, ok, err := l.unended(session, toolUse)
+		decision, ok, err := l.unfinished(session, toolUse)
 		if err != nil || !ok {
 			return err
 		}
@@ -54,11 +55,11 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 	return done, nil
 }
 
-// unended is the last decision about a call that has no outcome. Both locks are held.
-func (l *Log) unended(session, toolUse string) (Record, bool, error) {
+// unfinished returns the last decision about a call, and whether it has no outcome yet. The caller holds both locks.
+func (l *Log) unfinished(session, toolUse string) (Record, bool, error) {
 	quoted, err := json.Marshal(text.Truncate(toolUse, maxName))
 	if err != nil {
-		return Record{}, false, nil //nolint:nilerr // an id that is no text was never written
+		return Record{}, false, nil //nolint:nilerr // an id that is not valid text is not in the log
 	}
 	mark := append([]byte(`"toolUse":`), quoted...)
 	names, err := segments(l.o.Dir)
@@ -66,7 +67,7 @@ func (l *Log) unended(session, toolUse string) (Record, bool, error) {
 		return Record{}, false, err
 	}
 	ended := map[string]bool{}
-	left := int64(maxLook)
+	left := int64(searchBytes)
 	for _, name := range slices.Backward(names) {
 		raw, err := endOf(filepath.Join(l.o.Dir, name), left)
 		if err != nil {
@@ -82,7 +83,7 @@ func (l *Log) unended(session, toolUse string) (Record, bool, error) {
 			}
 			d, err := decode(bytes.TrimSuffix(line, []byte("\n")))
 			switch {
-			case err != nil || d.Session != session || d.ToolUse != toolUse: // the first line may be cut
+			case err != nil || d.Session != session || d.ToolUse != toolUse: // the first line of the searched part may be incomplete
 			case d.Kind == Outcome:
 				ended[d.ID] = true
 			case d.Kind == Decided:
@@ -96,7 +97,7 @@ func (l *Log) unended(session, toolUse string) (Record, bool, error) {
 	return Record{}, false, nil
 }
 
-// endOf is the end of a file, at most so many bytes.
+// endOf returns the end of a file, at most so many bytes.
 func endOf(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -42,7 +42,8 @@ func TestFinish(t *testing.T) {
 	for _, c := range []struct {
 		session, toolUse string
 		want             bool
-	}{{"s1", "t1", true}, {"s1", "t1", false}, {"s2", "t1", true}, {"s1", `t"1`, true}, {"s3", "t1", false}, {"s1", "t9", false}, {"", "t2", false}, {"s1", "", false}, {"s1", "t\xff", false}} {
+	}{{"s1", "t1", true}, {"s1", "t1", false}, {"s2", "t1", true}, {"s1", `t"1`, true}, {"s3", "t1", false}, {"s1", "t9", false},
+		{"", "t2", false}, {"s1", "", false}, {"s1", "t\xff", false}} {
 		if got := finish(c.session, c.toolUse, end); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -85,7 +86,7 @@ func TestFinishLooksNoFurther(t *testing.T) {
 	add(t, l, r)
 	big := decision("c2")
 	big.Thinking = &Thinking{Thinking: string(make([]byte, maxThinking))}
-	for range maxLook/maxThinking + 1 {
+	for range searchBytes/maxThinking + 1 {
 		add(t, l, big)
 	}
 	if done, err := l.Finish("s1", "t1", func(d Record) (Record, bool) { return d, true }); done || err != nil {

@@ -139,7 +139,7 @@ func TestChangedAndClosed(t *testing.T) {
 func TestOpenRefusesBadOptions(t *testing.T) {
 	good := options(t)
 	for want, o := range map[string]Options{
-		"must be named":  {Dir: good.Dir, Lock: good.Lock},
+		"must be set":    {Dir: good.Dir, Lock: good.Lock},
 		"sync is":        {Dir: good.Dir, Lock: good.Lock, KeyDir: good.KeyDir, Sync: "sometimes"},
 		"does not exist": {Dir: good.Dir, Lock: good.Dir + "/no/such/lock", KeyDir: good.KeyDir},
 	} {

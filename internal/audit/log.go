@@ -19,7 +19,7 @@ import (
 // Log appends to the chain. It is safe for concurrent use, and several processes may append to one chain.
 type Log struct {
 	o     Options
-	mutex *atomicfile.Mutex // against other processes; always taken after write
+	mutex *atomicfile.Mutex // excludes other processes; always locked after write
 
 	queued struct {
 		sync.Mutex
@@ -27,11 +27,11 @@ type Log struct {
 	}
 	chg struct {
 		sync.Mutex
-		ch chan struct{} // nil while nobody waits
+		ch chan struct{} // nil while nobody has asked for it
 	}
 	spare sync.Pool    // of *pending
-	busy  atomic.Int32 // calls under way: what is about to append
-	crowd int32        // so many that records are worth waiting for
+	busy  atomic.Int32 // calls between Enter and Leave
+	crowd int32        // the number of calls above which Append lets other appenders queue first
 
 	write  sync.Mutex // guards everything below
 	seal   *sealer
@@ -39,15 +39,15 @@ type Log struct {
 	seg    *os.File
 	name   string // of the segment
 	path   string
-	size   int64 // what this process left
+	size   int64 // of the segment after this process wrote to it; -1: unknown, reload
 	head   head
 	buf    []byte
-	group  []*pending // of the last write, to be used again
-	dirty  bool       // written, not synced
+	group  []*pending // memory of the last group, reused
+	dirty  bool       // written and not synced
 	closed bool
 }
 
-// pending is a record that waits to be written.
+// pending is a record in the queue.
 type pending struct {
 	body []byte
 	sync bool
@@ -56,26 +56,24 @@ type pending struct {
 }
 
 const (
-	lockWait     = 2 * time.Second // after that the call cannot be recorded, and does not run (door.md)
-	verifyWait   = time.Minute     // no call waits for a verification, so it outlasts a disk that is slow to sync
+	lockWait     = 2 * time.Second // after it the call cannot be recorded, and does not run (door.md)
+	verifyWait   = time.Minute     // no call waits for Verify, so it may outlast a disk that is slow to sync
 	syncInterval = 100 * time.Millisecond
-	maxGroup     = 4 << 20 // bytes that one write takes
-	keptBody     = 8 << 10 // bytes of a record's memory that are kept for the next
-	crowd        = 2       // calls under way for each processor, above which they wait for one another
+	maxGroup     = 4 << 20 // bytes of one write
+	keptBody     = 8 << 10 // largest buffer of a record, in bytes, that is reused
+	crowd        = 2       // factor of Log.crowd for each processor
 )
 
-// Errors of the log that callers may want to tell apart.
-var (
-	ErrClosed = errors.New("the audit log is closed")
-)
+// ErrClosed is returned after [Log.Close].
+var ErrClosed = errors.New("the audit log is closed")
 
 // Open opens the log, repairs a torn last line, and creates folder and key if they do not exist.
 //
-// A log whose key is missing, or whose last line is not sealed with it, cannot be continued: that is an error which says what
-// to do, and nothing is changed. Records that had been synced and are gone are noted in the log, where Verify finds the note.
+// A log whose key is missing, or whose last line is not sealed with that key, cannot be continued. Open then changes nothing and returns
+// an error that says what to do. If synced records are missing, Open writes a record about them, which Verify reports.
 func Open(o Options) (*Log, error) {
 	if o.Dir == "" || o.Lock == "" || o.KeyDir == "" {
-		return nil, errors.New("open the audit log: the folder, the lock file and the folder of the key must be named")
+		return nil, errors.New("open the audit log: Dir, Lock and KeyDir must be set")
 	}
 	if o.Sync != "" && o.Sync != "interval" && o.Sync != "call" {
 		return nil, fmt.Errorf("open the audit log: sync is %q, want interval or call", o.Sync)
@@ -96,27 +94,27 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// Append writes the record and returns when write(2) has. An error means that the record is not in the log, or, for one that
-// must be synced at once, that it may not survive a crash: the call must not run. It waits at most 2 s for other processes. The
-// context does not end the wait: whether a record is written must not depend on a client that goes away.
+// Append writes the record and returns after write(2). An error means that the record is not in the log, or, for a record that is synced
+// at once, that it may not survive a crash: the call must not run. Append waits at most 2 s for other processes. The context does not
+// end the wait, because a client that disconnects must not decide whether a record is written.
 func (l *Log) Append(_ context.Context, r Record) error {
 	if r.Time.IsZero() {
 		r.Time = l.o.now()
 	}
 	p := l.spare.Get().(*pending)
-	defer l.giveBack(p)
+	defer l.recycle(p)
 	p.body = appendBody(p.body[:0], &Line{Record: r}, l.o.Redact)
 	p.sync, p.done, p.err = l.o.Sync == "call" || urgent(&r), false, nil
 	l.queued.Lock()
 	l.queued.list = append(l.queued.list, p)
 	l.queued.Unlock()
-	// Where many calls are under way, those about to append get to queue before anybody writes: with 16 callers that makes groups
-	// where there would be one write a record. With few it would only wake an idle processor, for more than the write costs.
+	// With many calls under way, let other appenders queue before this one writes: with 16 callers this makes groups where there would
+	// be one write per record. With few callers it would only wake an idle processor, which costs more than the write.
 	if l.busy.Load() > l.crowd {
 		runtime.Gosched()
 	}
 
-	// Whoever gets the lock writes all that wait; the others find their record written when they get it.
+	// The first to get the lock writes the whole queue; the others then find their record done.
 	l.write.Lock()
 	defer l.write.Unlock()
 	if p.done {
@@ -138,30 +136,29 @@ func (l *Log) Append(_ context.Context, r Record) error {
 	return p.err
 }
 
-// giveBack keeps a record's memory for the next one. Nobody else knows of it any more: it was written, or refused, under the lock.
-func (l *Log) giveBack(p *pending) {
+// recycle keeps the buffer of a record that Append has finished with.
+func (l *Log) recycle(p *pending) {
 	if cap(p.body) <= keptBody {
 		l.spare.Put(p)
 	}
 }
 
-// Enter says that a call is under way, which will append; Leave, that it is over. Nothing depends on them but how many records are
-// written at once.
+// Enter marks the beginning of a call that will append. Enter and Leave affect only how many records are written at once.
 func (l *Log) Enter() { l.busy.Add(1) }
 
-// Leave is the other half of [Log.Enter].
+// Leave marks the end of a call; see [Log.Enter].
 func (l *Log) Leave() { l.busy.Add(-1) }
 
-// Redact is [Redact] with the words of this log: what people are shown of a call is what the log has of it.
+// Redact is [Redact] with the words of this log, so that people are shown a call as the log has it.
 func (l *Log) Redact(raw []byte) []byte { return Redact(raw, l.o.Redact) }
 
-// urgent reports whether a record is synced before its Append returns: denials, approvals and what operators do.
+// urgent reports whether a record is synced before Append returns: denials, approvals and acts of operators.
 func urgent(r *Record) bool {
 	return r.Effect == "deny" || r.Outcome == "denied" || r.DecidedBy == "person" || r.DecidedBy == "model" || r.Kind == Operator
 }
 
-// Run syncs in the background, every 100 ms if something was written, until ctx is done. Without it records are written as well,
-// and synced when they are urgent and by Close (a short-lived process needs no Run). It returns nil when ctx ends.
+// Run syncs in the background, every 100 ms if something was written, until ctx is done; then it returns nil. Without Run, only urgent
+// records and Close sync, which is enough for a short-lived process.
 func (l *Log) Run(ctx context.Context) error {
 	tick := time.NewTicker(syncInterval)
 	defer tick.Stop()
@@ -177,7 +174,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// flush syncs what was written and not synced yet.
+// flush syncs what was written since the last sync.
 func (l *Log) flush() error {
 	l.write.Lock()
 	defer l.write.Unlock()
@@ -187,7 +184,7 @@ func (l *Log) flush() error {
 	return l.locked(l.sync)
 }
 
-// Close syncs, writes the checkpoint and closes. A second Close does nothing.
+// Close syncs, writes the checkpoint and closes the files. A second Close does nothing.
 func (l *Log) Close() error {
 	l.write.Lock()
 	defer l.write.Unlock()
@@ -203,7 +200,7 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Changed returns a channel that is closed when something was appended by this process after the call.
+// Changed returns a channel that is closed when this process appends something after the call.
 func (l *Log) Changed() <-chan struct{} {
 	l.chg.Lock()
 	defer l.chg.Unlock()
@@ -222,12 +219,12 @@ func (l *Log) notify() {
 	}
 }
 
-// locked runs f while no other process writes.
+// locked runs f under the lock between processes.
 func (l *Log) locked(f func() error) error {
 	if l.closed {
 		return ErrClosed
 	}
-	if l.mutex.Stale() { // somebody removed the lock file: others would lock another one
+	if l.mutex.Stale() { // the lock file was removed: other processes would lock a new one
 		m, err := atomicfile.OpenMutex(l.o.Lock)
 		if err != nil {
 			return err
@@ -241,7 +238,7 @@ func (l *Log) locked(f func() error) error {
 	return errors.Join(f(), l.mutex.Unlock())
 }
 
-// start loads or makes the key, and finds the head.
+// start loads or creates the key, and finds the head.
 func (l *Log) start() error {
 	names, err := segments(l.o.Dir)
 	if err != nil {
@@ -250,7 +247,8 @@ func (l *Log) start() error {
 	key, err := loadKey(l.o.KeyDir)
 	if errors.Is(err, os.ErrNotExist) {
 		if len(names) > 0 {
-			return fmt.Errorf("%w; without it %s cannot be continued or verified: restore the key, or move that folder away to begin a new log", err, l.o.Dir)
+			return fmt.Errorf("%w; without it %s cannot be continued or verified: restore the key, or move that folder away to begin a new log",
+				err, l.o.Dir)
 		}
 		key, err = createKey(l.o.KeyDir)
 	}
@@ -261,21 +259,20 @@ func (l *Log) start() error {
 	return l.reload()
 }
 
-// sync makes what was written survive a crash of the machine, and moves the checkpoint to the head.
+// sync writes the segment to the disk and moves the checkpoint to the head.
 func (l *Log) sync() error {
 	if err := datasync(l.seg); err != nil {
 		return fmt.Errorf("sync the audit log: %w", err)
 	}
 	l.dirty = false
 	if !l.current() {
-		return nil // another process went on; it moves the checkpoint past our records
+		return nil // another process has appended since; it moves the checkpoint past our records
 	}
 	if err := l.check.write(l.head, l.name); err != nil {
 		return err
 	}
 	if st, err := os.Stat(l.path); err != nil || !l.sameFile(st) {
-		// The folder was moved away under us, and our records with it. What comes next starts from what has the name now, and
-		// notes there what is missing.
+		// The folder was moved away with our records. The next append reloads what has the name now, and records what is missing there.
 		l.size = -1
 	}
 	return nil
@@ -286,7 +283,7 @@ func (l *Log) sameFile(st os.FileInfo) bool {
 	return err == nil && os.SameFile(open, st)
 }
 
-// current reports whether the segment is as this process left it: not removed, and of the same size.
+// current reports whether the segment still exists and has the size that this process left.
 func (l *Log) current() bool {
 	var st unix.Stat_t
 	return l.seg != nil && unix.Fstat(int(l.seg.Fd()), &st) == nil && st.Nlink > 0 && st.Size == l.size

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 		child(mode)
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+	goleak.VerifyTestMain(m)
 }
 
 func options(t testing.TB) Options {
@@ -50,8 +50,11 @@ func add(t testing.TB, l *Log, recs ...Record) {
 	}
 }
 
+var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 func decision(id string) Record {
-	return Record{ID: id, Kind: Decided, Principal: "p1", Role: "guest", Tool: "files__read_file", Server: "files", Args: []byte(`{"path":"a.txt"}`), Effect: "allow", Rule: "fallback"}
+	return Record{ID: id, Kind: Decided, Principal: "p1", Role: "guest", Tool: "files__read_file", Server: "files",
+		Args: []byte(`{"path":"a.txt"}`), Effect: "allow", Rule: "fallback"}
 }
 
 func verify(t testing.TB, o Options) Report {
@@ -95,10 +98,12 @@ func TestAppendAndVerify(t *testing.T) {
 	raw, _ := os.ReadFile(filepath.Join(o.Dir, "00000001.jsonl"))
 	first, _, _ := bytes.Cut(raw, []byte("\n"))
 	line, err := decode(first)
-	if err != nil || line.Seq != 1 || line.Prev != origin || line.ID != "c0" || string(line.Args) != `{"path":"a.txt"}` || line.Kind != Decided {
+	if err != nil || line.Seq != 1 || line.Prev != origin || line.ID != "c0" || string(line.Args) != `{"path":"a.txt"}` ||
+		line.Kind != Decided {
 		t.Errorf("first line: %+v, %v", line, err)
 	}
-	for _, f := range []string{filepath.Join(o.Dir, "00000001.jsonl"), filepath.Join(o.KeyDir, keyFile), filepath.Join(o.KeyDir, checkpointFile)} {
+	for _, f := range []string{filepath.Join(o.Dir, "00000001.jsonl"), filepath.Join(o.KeyDir, keyFile),
+		filepath.Join(o.KeyDir, checkpointFile)} {
 		if st, err := os.Stat(f); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", f, st, err)
 		}

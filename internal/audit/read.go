@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Position is a place between two lines of the log. The zero position is its beginning.
+// Position is a place between two lines of the log. The zero Position is its beginning.
 type Position struct {
 	Segment string
 	Offset  int64
@@ -24,9 +24,9 @@ type Position struct {
 // tailInterval is how often a reader that follows looks for new lines.
 const tailInterval = 100 * time.Millisecond
 
-// Read yields the lines of the log from a position on, oldest first, with their places; what is not a record is an error and
-// ends it. It does not check seals: that is what Verify does. A last line without its newline is being written, and is left for
-// later. With follow it waits for further lines until ctx is done.
+// Read yields the lines of the log from a position on, oldest first. A line that is not a record is an error and ends the sequence. Read
+// does not check seals; [Verify] does. It skips a last line without its newline, which is being written. With follow, Read waits for
+// further lines until ctx is done.
 func Read(ctx context.Context, o Options, from Position, follow bool) iter.Seq2[Line, error] {
 	return read(ctx, o, from, follow, func(raw []byte) (Line, error) {
 		l, err := decode(raw)
@@ -35,7 +35,13 @@ func Read(ctx context.Context, o Options, from Position, follow bool) iter.Seq2[
 	})
 }
 
-// read is Read with another way to read a line; the bytes of the line are good for the time of that call.
+// Scan is [Read] for an index. It yields lines with only what an index needs: the links, the place, and what says which call it was and
+// how it ended. It is several times as fast as Read, and the yielded lines have no Raw.
+func Scan(ctx context.Context, o Options, from Position) iter.Seq2[Line, error] {
+	return read(ctx, o, from, false, new(scanner).line)
+}
+
+// read yields lines that parse makes of their bytes, which are valid only during that call.
 func read(ctx context.Context, o Options, from Position, follow bool, parse func(raw []byte) (Line, error)) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var tick *time.Ticker
@@ -61,10 +67,10 @@ type reader struct {
 	o     Options
 	at    Position
 	parse func(raw []byte) (Line, error)
-	long  []byte // a line that does not fit into the buffer
+	long  []byte // memory for a line that is longer than the buffer
 }
 
-// rest yields what there is now and reports whether to go on.
+// rest yields the lines that exist now and reports whether to continue.
 func (r *reader) rest(ctx context.Context, yield func(Line, error) bool) bool {
 	names, err := segments(r.o.Dir)
 	if err != nil {
@@ -117,7 +123,7 @@ func (r *reader) segment(ctx context.Context, yield func(Line, error) bool) bool
 			return false
 		}
 		r.at.Offset += int64(len(raw))
-		line.Segment, line.Offset, line.length = r.at.Segment, r.at.Offset, len(raw)
+		line.Segment, line.Offset, line.Length = r.at.Segment, r.at.Offset, len(raw)
 		if !yield(line, nil) {
 			return false
 		}
@@ -125,7 +131,7 @@ func (r *reader) segment(ctx context.Context, yield func(Line, error) bool) bool
 	return true
 }
 
-// next reads one line with its newline, good until the next one is read.
+// next reads one line with its newline. The bytes are valid until the next call.
 func (r *reader) next(b *bufio.Reader) ([]byte, error) {
 	raw, err := b.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -139,8 +145,34 @@ func (r *reader) next(b *bufio.Reader) ([]byte, error) {
 	return r.long, err
 }
 
-// macBefore reads the seal of the line that ends at a position; "" where no line of ours ends there.
-func macBefore(o Options, p Position) string {
+// Remaining returns how many bytes the log has after a position.
+func Remaining(o Options, from Position) (int64, error) {
+	names, err := segments(o.Dir)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	for _, name := range names {
+		if name < from.Segment {
+			continue
+		}
+		st, err := os.Stat(filepath.Join(o.Dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was moved away meanwhile
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read the audit log: %w", err)
+		}
+		n += st.Size()
+		if name == from.Segment {
+			n -= from.Offset
+		}
+	}
+	return max(n, 0), nil
+}
+
+// MacBefore reads the Mac of the line that ends at a position. It returns "" where no line ends.
+func MacBefore(o Options, p Position) string {
 	if p.Segment == "" || p.Offset < int64(sealLen)+1 {
 		return ""
 	}

@@ -1,5 +1,6 @@
-// Package audit keeps the record of everything that was asked, decided and done: an append-only log in segments, one chain a
-// project, that shows tampering, and an index of it for queries.
+// Package audit is the append-only log of everything that was asked, decided and done. A project has one log. Its lines lie in segment
+// files and are chained by HMACs, so that tampering shows. [Open] and [Log.Append] write it, [Read] and [Scan] read it, [Verify] checks
+// it. Package index answers queries.
 package audit
 
 import (
@@ -12,8 +13,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Record is one line of the log: a decision, an outcome, or another act that people must be able to find again. A decision and
-// its outcome share the call's ID.
+// Record is what a line of the log says: a decision, an outcome, or another act that people must be able to find. A decision and its
+// outcome share the call's ID.
 type Record struct {
 	ID        string        `json:"id"` // of the call (or of the act), random
 	Kind      Kind          `json:"kind"`
@@ -27,8 +28,8 @@ type Record struct {
 	ItemKind  string        `json:"itemKind,omitempty"` // empty: a tool; resource, prompt
 	Server    string        `json:"server,omitempty"`
 	Tool      string        `json:"tool,omitempty"`    // text form, server__name, or what the caller asked for when it is unknown
-	ToolUse   string        `json:"toolUse,omitempty"` // the agent's own id of the call, by which its end is told
-	Args      []byte        `json:"-"`                 // raw JSON; redacted and bounded by Append, written as "args"
+	ToolUse   string        `json:"toolUse,omitempty"` // the agent's own id of the call, with which it reports the end
+	Args      []byte        `json:"-"`                 // raw JSON; Append redacts and bounds it and writes it as "args"
 	Facts     *policy.Facts `json:"facts,omitempty"`
 	Effect    string        `json:"effect,omitempty"` // allow, ask, deny; of a decision
 	Unknown   bool          `json:"unknown,omitzero"` // the caller was told that the tool does not exist
@@ -37,10 +38,10 @@ type Record struct {
 	DecidedBy string        `json:"decidedBy,omitempty"` // policy, limit, person, model, deadline, caller
 	Outcome   string        `json:"outcome,omitempty"`   // ok, error or denied; of an outcome
 	Error     string        `json:"error,omitempty"`
-	Guard     []string      `json:"guard,omitempty"` // what was done to the result: redacted:2, spotlighted, truncated
+	Guard     []string      `json:"guard,omitempty"` // changes to the result: redacted:2, spotlighted, truncated
 	Duration  time.Duration `json:"-"`               // written as durationMs
 	Thinking  *Thinking     `json:"thinking,omitempty"`
-	Note      string        `json:"note,omitempty"` // of an act: what was done, for people
+	Note      string        `json:"note,omitempty"` // of an act: what happened, for people
 }
 
 // Kind says what a record is about.
@@ -50,7 +51,7 @@ type Kind string
 const (
 	Decided  Kind = "decision"
 	Outcome  Kind = "outcome"
-	Operator Kind = "operator" // an act of a person: trust, session new, reload …
+	Operator Kind = "operator" // a person acted: trust, session new, reload …
 	Session  Kind = "session"  // a session began, ended, changed its role or skills
 	Repair   Kind = "repair"   // a torn line was cut
 	Segment  Kind = "segment"  // first and last line of a segment
@@ -76,7 +77,7 @@ type CacheUse struct {
 
 // Options of a log.
 type Options struct {
-	Dir    string           // the folder of the segments, and of nothing else
+	Dir    string           // the folder of the segments, which holds nothing else
 	Lock   string           // lock file, outside Dir
 	KeyDir string           // folder outside the project for the key and the checkpoint
 	Redact []string         // further words for keys whose values are redacted; see [Redact]
@@ -85,11 +86,11 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// NewID returns an id for a call or an act: 26 characters of base32, 128 bits, of which 48 are the time in milliseconds and 80 are
-// random. Ids of later calls sort later, so that the index of a million of them grows at its end instead of everywhere.
+// NewID returns an id for a call or an act: 26 characters of base32 that hold 48 bits of time in milliseconds and 80 random bits. Later
+// ids sort later, so that a database index of them grows at its end.
 func NewID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[6:]) // it never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[6:]) // crypto/rand ends the program instead of failing
 	ms := time.Now().UnixMilli()
 	for i := range 6 {
 		b[i] = byte(ms >> (40 - 8*i))
@@ -97,21 +98,20 @@ func NewID() string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
 }
 
-// Line is a record as it stands in the log, with its place and its links.
+// Line is a record in the log, with its place and its links.
 type Line struct {
 	Record
 	Seq     int64  `json:"seq"`  // 1, 2, 3 … over the whole chain
 	Prev    string `json:"prev"` // Mac of the line before; zeros for the first
 	Mac     string `json:"mac"`  // HMAC-SHA256 over everything before it, in hexadecimal
 	Cut     *Cut   `json:"cut,omitempty"`
-	Lost    string `json:"lost,omitempty"`  // of a repair: that records which had been synced were gone, in words
+	Lost    string `json:"lost,omitempty"`  // of a repair: which synced records were missing, in words
 	Next    string `json:"next,omitempty"`  // of the last line of a segment: the name of the next
 	After   string `json:"after,omitempty"` // of the first line of a segment: the name of the one before
 	Segment string `json:"-"`
-	Offset  int64  `json:"-"` // of the byte after the line
-	Raw     []byte `json:"-"` // the line as it stands in the log, without its newline; of [Read]
-
-	length int // of the line with its newline; of [Read]
+	Offset  int64  `json:"-"` // of the first byte after the line
+	Length  int    `json:"-"` // bytes of the line with its newline; set by [Read] and [Scan]
+	Raw     []byte `json:"-"` // bytes of the line without its newline; set by [Read]
 }
 
 // Cut is what a repair removed: the torn end of a segment.
@@ -122,14 +122,14 @@ type Cut struct {
 
 const (
 	defaultRotate = 64 << 20
-	maxArgs       = 16 << 10 // bytes of redacted arguments that are kept whole (DESIGN decision 12)
+	maxArgs       = 16 << 10 // bytes of redacted arguments; longer ones keep their head (DESIGN decision 12)
 	maxThinking   = 64 << 10
 	maxFacts      = 256 << 10
 	maxText       = 4 << 10 // reason, error, note
-	maxName       = 1 << 10 // what a caller can choose: the tool it asked for, ids
+	maxName       = 1 << 10 // ids, the name of the requested tool: what a caller can choose
 )
 
-func (o Options) rotate() int64 {
+func (o Options) segmentSize() int64 {
 	if o.Rotate > 0 {
 		return o.Rotate
 	}

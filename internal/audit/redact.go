@@ -10,13 +10,12 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Redact returns the raw JSON with the values of secret keys replaced by "[REDACTED]", at any depth; arrays stay arrays, the
-// order of keys, white space and the digits of numbers stay as they are. A value of any type is replaced, objects and arrays
-// whole.
+// Redact returns raw JSON with the values of secret keys replaced by "[REDACTED]", at any depth. It replaces a value of any type, objects
+// and arrays whole. Everything else keeps its bytes: the order of keys, white space, the digits of numbers.
 //
-// A key is secret if [credential.Sensitive] says so, or if one of more is among its words: "ssn" hits user_ssn and userSSN, not
-// "lessn". In all other strings, what has the form of a secret is replaced; see [credential.Mask]. Raw that is no JSON stays no
-// JSON, and is redacted as text.
+// A key is secret if [credential.Sensitive] says so, or if one of more is among its words: "ssn" matches user_ssn and userSSN, but not
+// "lessn". In all other strings, Redact replaces what has the form of a secret; see [credential.Mask]. Input that is not JSON is redacted
+// as text, and the result is not JSON either.
 func Redact(raw []byte, more []string) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return raw
@@ -31,7 +30,7 @@ func Redact(raw []byte, more []string) []byte {
 	return appendRedacted(nil, raw, moreWords(more), false)
 }
 
-// appendRedacted appends well-formed JSON with its secrets replaced, without the white space between tokens if it is to be compact.
+// appendRedacted appends well-formed JSON with its secrets replaced. If compact, it omits the white space between tokens.
 func appendRedacted(dst, raw []byte, more [][]string, compact bool) []byte {
 	out, ok := rawjson.Rewrite(dst, raw, struct{}{}, &rawjson.Visitor[struct{}]{
 		Member: func(_ struct{}, key []byte, first byte) (struct{}, bool) {
@@ -41,7 +40,7 @@ func appendRedacted(dst, raw []byte, more [][]string, compact bool) []byte {
 		Value:   func(struct{}, []byte) []byte { return []byte(`"` + credential.Redacted + `"`) },
 		Compact: compact,
 	})
-	if !ok { // it was not checked
+	if !ok { // raw is not well-formed after all
 		return append(dst, `"`+credential.Redacted+`"`...)
 	}
 	return out
@@ -56,7 +55,7 @@ func moreWords(more []string) (out [][]string) {
 	return out
 }
 
-// redactedToken returns the string token that replaces one in which a secret stands; nil if there is none.
+// redactedToken returns the replacement for a string token that contains a secret, or nil.
 func redactedToken(token []byte) []byte {
 	if bytes.IndexByte(token, '\\') < 0 && !credential.Possible(token) { // nearly every string
 		return nil
@@ -80,7 +79,7 @@ func secretKey(key string, number bool, more [][]string) bool {
 	return slices.ContainsFunc(more, func(m []string) bool { return containsRun(words, m) })
 }
 
-// containsRun reports whether run stands in all, in one piece.
+// containsRun reports whether run is a contiguous part of all.
 func containsRun(all, run []string) bool {
 	for i := 0; i+len(run) <= len(all); i++ {
 		if slices.Equal(all[i:i+len(run)], run) {
@@ -90,7 +89,7 @@ func containsRun(all, run []string) bool {
 	return false
 }
 
-// lazy compiles on first use: every start of the program would pay for patterns that it seldom needs.
+// lazy compiles a pattern on first use: compiling at start would cost time in every process, and few need these.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -98,7 +97,7 @@ func lazy(pattern string) func() *regexp.Regexp {
 var looseKey = lazy(`(?i)((?:` + credential.NamePattern + `|authorization|\bauth)[A-Za-z0-9_-]*["']?\s*[:=]\s*)` +
 	`("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;}&]+)`)
 
-// redactLoose redacts a text that may be a piece of something with keys: JSON that does not parse, a query, a header.
+// redactLoose redacts text that may contain keys and values: JSON that does not parse, a query, a header.
 func redactLoose(s string) string {
 	return looseKey().ReplaceAllString(credential.Mask(s), "${1}"+credential.Redacted)
 }

@@ -22,17 +22,26 @@ import (
 func TestRedact(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"password":"x"}`, `{"password":"[REDACTED]"}`},
-		{`{ "a" : [ {"apiKey": {"k":[1,2]}}, 1.50, 12345678901234567890 ] , "b":null}`, `{ "a" : [ {"apiKey": "[REDACTED]"}, 1.50, 12345678901234567890 ] , "b":null}`},
+		{`{ "a" : [ {"apiKey": {"k":[1,2]}}, 1.50, 12345678901234567890 ] , "b":null}`,
+			`{ "a" : [ {"apiKey": "[REDACTED]"}, 1.50, 12345678901234567890 ] , "b":null}`},
 		{`{"API_KEY":1,"api-key":true,"secrets":["a"],"userPassword":null,"DBPASSWORD":{},"clientsecret":[]}`,
-			`{"API_KEY":"[REDACTED]","api-key":"[REDACTED]","secrets":"[REDACTED]","userPassword":"[REDACTED]","DBPASSWORD":"[REDACTED]","clientsecret":"[REDACTED]"}`},
+			`{"API_KEY":"[REDACTED]","api-key":"[REDACTED]","secrets":"[REDACTED]","userPassword":"[REDACTED]","DBPASSWORD":"[REDACTED]",` +
+				`"clientsecret":"[REDACTED]"}`},
 		{`{"auth":"a","x-auth":"b","authToken":"c","basicAuth":"d","HTTPAuth":"e","Authorization":"f"}`,
-			`{"auth":"[REDACTED]","x-auth":"[REDACTED]","authToken":"[REDACTED]","basicAuth":"[REDACTED]","HTTPAuth":"[REDACTED]","Authorization":"[REDACTED]"}`},
-		{`{"author":"a","authority":"b","authored_by":"c","path":"src/secret_santa.md"}`, `{"author":"a","authority":"b","authored_by":"c","path":"src/secret_santa.md"}`},
-		{`{"max_tokens":10,"tokenCount":2,"totalTokens":-3,"tokenizer":"bpe"}`, `{"max_tokens":10,"tokenCount":2,"totalTokens":-3,"tokenizer":"bpe"}`},
-		{`{"token":123456,"tokens":["a"],"tokens":3,"max_tokens":"abc","accesstoken":"x"}`, `{"token":"[REDACTED]","tokens":"[REDACTED]","tokens":3,"max_tokens":"[REDACTED]","accesstoken":"[REDACTED]"}`},
-		{`{"pass\u0077ord":"x","private_key":"y","privateKey":"z","credentials":{"a":"}"}}`, `{"pass\u0077ord":"[REDACTED]","private_key":"[REDACTED]","privateKey":"[REDACTED]","credentials":"[REDACTED]"}`},
-		{`{"user_ssn":1,"userSSN":2,"lessn":3,"creditCardNumber":4}`, `{"user_ssn":"[REDACTED]","userSSN":"[REDACTED]","lessn":3,"creditCardNumber":"[REDACTED]"}`},
-		{`["Bearer abcdefghij","git clone https://me:hunter2@example.com/x","sk-ant-api03-abcdef","see ghp_0123456789abcdef0123 there","AKIAABCDEFGHIJKLMNOP"]`,
+			`{"auth":"[REDACTED]","x-auth":"[REDACTED]","authToken":"[REDACTED]","basicAuth":"[REDACTED]","HTTPAuth":"[REDACTED]",` +
+				`"Authorization":"[REDACTED]"}`},
+		{`{"author":"a","authority":"b","authored_by":"c","path":"src/secret_santa.md"}`,
+			`{"author":"a","authority":"b","authored_by":"c","path":"src/secret_santa.md"}`},
+		{`{"max_tokens":10,"tokenCount":2,"totalTokens":-3,"tokenizer":"bpe"}`,
+			`{"max_tokens":10,"tokenCount":2,"totalTokens":-3,"tokenizer":"bpe"}`},
+		{`{"token":123456,"tokens":["a"],"tokens":3,"max_tokens":"abc","accesstoken":"x"}`,
+			`{"token":"[REDACTED]","tokens":"[REDACTED]","tokens":3,"max_tokens":"[REDACTED]","accesstoken":"[REDACTED]"}`},
+		{`{"pass\u0077ord":"x","private_key":"y","privateKey":"z","credentials":{"a":"}"}}`,
+			`{"pass\u0077ord":"[REDACTED]","private_key":"[REDACTED]","privateKey":"[REDACTED]","credentials":"[REDACTED]"}`},
+		{`{"user_ssn":1,"userSSN":2,"lessn":3,"creditCardNumber":4}`,
+			`{"user_ssn":"[REDACTED]","userSSN":"[REDACTED]","lessn":3,"creditCardNumber":"[REDACTED]"}`},
+		{`["Bearer abcdefghij","git clone https://me:hunter2@example.com/x","sk-ant-api03-abcdef","see ghp_0123456789abcdef0123 ` +
+			`there","AKIAABCDEFGHIJKLMNOP"]`,
 			`["Bearer [REDACTED]","git clone https://me:[REDACTED]@example.com/x","[REDACTED]","see [REDACTED] there","[REDACTED]"]`},
 		{`"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n"`, `"[REDACTED]\n"`},
 		{`"https://example.com:8080/a@b"`, `"https://example.com:8080/a@b"`},
@@ -48,7 +57,8 @@ func TestRedact(t *testing.T) {
 }
 
 func FuzzRedact(f *testing.F) {
-	for _, s := range []string{`{"password":"x","a":[1,2.50,{"token":[{}]}]}`, `[]`, `{"a":"Bearer abcdefghij"}`, `{"a`, `"\ud83d"`, "\xff", `{"a":1,"a":2}`, ` 1 `, `"-----BEGIN PRIVATE KEY-----` + "\n" + `"`} {
+	for _, s := range []string{`{"password":"x","a":[1,2.50,{"token":[{}]}]}`, `[]`, `{"a":"Bearer abcdefghij"}`, `{"a`, `"\ud83d"`, "\xff",
+		`{"a":1,"a":2}`, ` 1 `, `"-----BEGIN PRIVATE KEY-----` + "\n" + `"`} {
 		f.Add([]byte(s))
 	}
 	dup := jsontext.AllowDuplicateNames(true)
@@ -107,7 +117,8 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 	const secret = "hunter2hunter2"
 	url := "https://u:" + secret + "@h/x"
 	bad := "bad \xff bytes " + url
-	add(t, l, Record{ID: "1", Kind: Decided, Tool: strings.Repeat("t", 1<<20), Args: []byte(`{"ssn":"` + secret + `","big":"` + strings.Repeat("あ", 10000) + `"}`),
+	add(t, l, Record{ID: "1", Kind: Decided, Tool: strings.Repeat("t", 1<<20),
+		Args:   []byte(`{"ssn":"` + secret + `","big":"` + strings.Repeat("あ", 10000) + `"}`),
 		Reason: bad + strings.Repeat("r", 1<<20), Error: bad, Note: bad,
 		Facts:    &policy.Facts{Dir: "/x", Parts: []policy.Part{{Program: "git", Argv: []string{"git", "clone", url, "\xff"}}}},
 		Thinking: &Thinking{Thinking: url + strings.Repeat("\x01考", 1<<20), Summary: bad, Type: "\xff"}})
@@ -133,10 +144,12 @@ func TestRecordsAreBoundedAndRedacted(t *testing.T) {
 				Bytes        int
 				SHA256, Head string
 			}
-			if err := json.Unmarshal(line.Args, &big); err != nil || !big.Truncated || big.Bytes < 30000 || len(big.SHA256) != 64 || len(big.Head) > maxArgs || !strings.Contains(big.Head, "ああ") {
+			if err := json.Unmarshal(line.Args, &big); err != nil || !big.Truncated || big.Bytes < 30000 || len(big.SHA256) != 64 ||
+				len(big.Head) > maxArgs || !strings.Contains(big.Head, "ああ") {
 				t.Errorf("big arguments: %.200s, %v", line.Args, err)
 			}
-			if len(line.Thinking.Thinking) > maxThinking || !strings.HasSuffix(line.Thinking.Thinking, "考…") && !strings.HasSuffix(line.Thinking.Thinking, "\x01…") {
+			if len(line.Thinking.Thinking) > maxThinking || !strings.HasSuffix(line.Thinking.Thinking, "考…") &&
+				!strings.HasSuffix(line.Thinking.Thinking, "\x01…") {
 				t.Errorf("thinking has %d bytes, ends in %q", len(line.Thinking.Thinking), line.Thinking.Thinking[len(line.Thinking.Thinking)-10:])
 			}
 			if line.Facts == nil || line.Facts.Parts[0].Program != "git" {
@@ -230,7 +243,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add("\xff", "\x00", `{"a":1,"a":2}`, "\u2028", "", int64(-1))
 	s := newSealer(make([]byte, 32))
 	f.Fuzz(func(t *testing.T, id, tool, args, reason, thinking string, d int64) {
-		r := Record{ID: id, Kind: Decided, Tool: tool, Args: []byte(args), Reason: reason, Duration: time.Duration(d), Time: day, Skills: []string{id, tool}}
+		r := Record{ID: id, Kind: Decided, Tool: tool, Args: []byte(args), Reason: reason, Duration: time.Duration(d), Time: day,
+			Skills: []string{id, tool}}
 		if thinking != "" {
 			r.Thinking = &Thinking{Thinking: thinking}
 		}
@@ -299,9 +313,11 @@ func TestFactsAsWritten(t *testing.T) {
 		var f policy.Facts
 		f.Dir = text.Draw(t, "dir")
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
-			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"), Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
+			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"),
+				Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
 			for range rapid.IntRange(0, 2).Draw(t, "paths") {
-				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"), Resolved: text.Draw(t, "resolved")})
+				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"),
+					Resolved: text.Draw(t, "resolved")})
 			}
 			f.Parts = append(f.Parts, p)
 		}
@@ -331,7 +347,8 @@ func TestSecretsInText(t *testing.T) {
 		{"DB_PASSWORD=correct horse\nexport API_KEY=x\nUSER=me\n", "DB_PASSWORD=[REDACTED]\nexport API_KEY=[REDACTED]\nUSER=me\n"},
 		{"password: \"hunter2\"\ntoken = 'abcd'", "password: \"[REDACTED]\"\ntoken = '[REDACTED]'"},
 		{"db.password: hunter22", "db.password: [REDACTED]"},
-		{`{"a": {"password" : "x", "n":1.50}, "b":["https://u:pw@h/"]}`, `{"a": {"password" : "[REDACTED]", "n":1.50}, "b":["https://u:[REDACTED]@h/"]}`},
+		{`{"a": {"password" : "x", "n":1.50}, "b":["https://u:pw@h/"]}`,
+			`{"a": {"password" : "[REDACTED]", "n":1.50}, "b":["https://u:[REDACTED]@h/"]}`},
 		{`{"pin":"1234"}`, `{"pin":"[REDACTED]"}`},
 		{"token := parser.Next()", "token := parser.Next()"},
 		{"if password == secret { return token() }", "if password == secret { return token() }"},
@@ -342,7 +359,8 @@ func TestSecretsInText(t *testing.T) {
 			t.Errorf("%q\n  became %q\n  want   %q", c.in, got, c.want)
 		}
 	}
-	for key, want := range map[string]bool{"password": true, "apiKey": true, "access_token": true, "nextPageToken": false, "page_token": false, "pin": true, "name": false} {
+	for key, want := range map[string]bool{"password": true, "apiKey": true, "access_token": true, "nextPageToken": false, "page_token": false,
+		"pin": true, "name": false} {
 		if s.Key(key) != want {
 			t.Errorf("key %s: %v", key, !want)
 		}
@@ -351,7 +369,8 @@ func TestSecretsInText(t *testing.T) {
 
 // FuzzSecretsInText: what was redacted stays as it is when it is redacted again.
 func FuzzSecretsInText(f *testing.F) {
-	for _, s := range []string{"DB_PASSWORD=a b", `password: "hunter2"`, `{"token":"x"}`, "Bearer abcdefghijk", "x://u:p@h", "secret='a\"b'", "token:token:abcdef1", "-----BEGIN PRIVATE KEY-----"} {
+	for _, s := range []string{"DB_PASSWORD=a b", `password: "hunter2"`, `{"token":"x"}`, "Bearer abcdefghijk", "x://u:p@h", "secret='a\"b'",
+		"token:token:abcdef1", "-----BEGIN PRIVATE KEY-----"} {
 		f.Add(s)
 	}
 	s := Secrets{moreWords([]string{"pin"})}

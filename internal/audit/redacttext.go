@@ -7,21 +7,21 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Secrets finds secrets in what servers answer, by the rules of [Redact] and the log's own further words.
+// Secrets finds secrets in answers of servers, by the rules of [Redact] and the further words of a log.
 type Secrets struct{ more [][]string }
 
 // Secrets returns the finder with the words of this log.
 func (l *Log) Secrets() Secrets { return Secrets{moreWords(l.o.Redact)} }
 
-// Key reports whether the text under a key of a JSON object is a secret. A token that leads to the next page is not: without it
-// the answer is of no use.
+// Key reports whether the text under a key of a JSON object is a secret. A token for the next page is not, because the client needs it to
+// continue.
 func (s Secrets) Key(key string) bool {
 	return !credential.Leads(key) && secretKey(key, false, s.more)
 }
 
-// Text replaces what looks like a secret in a text: credentials by their form; in a text that is JSON, what stands under the key of
-// a secret; else what is assigned to the name of one, as in KEY=value, password: "value" (a value that is quoted, or long
-// and with a digit: the rest is prose and program text).
+// Text replaces what looks like a secret in a text: credentials by their form; if the text is JSON, the values of secret keys; otherwise
+// values that are assigned to the name of a secret, as in KEY=value or password: "value". An assigned value counts if it is quoted, or
+// long and with a digit; other values are usually prose or program text.
 func (s Secrets) Text(text string) string {
 	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
 		if raw := []byte(text); rawjson.WellFormed(raw) {

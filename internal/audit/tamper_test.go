@@ -152,7 +152,8 @@ func TestVerifyFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, one, 1, "another key"},
-		"a missing key":        {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, keyFile)) }, one, 1, "key of the log is missing"},
+		"a missing key": {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, keyFile)) }, one, 1,
+			"key of the log is missing"},
 		"a missing checkpoint": {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, checkpointFile)) }, three, 1, "checkpoint"},
 		"a checkpoint ahead": {func(t *testing.T, o Options) {
 			key, _ := loadKey(o.KeyDir)
@@ -349,7 +350,8 @@ func TestAnyFlippedByteIsFound(t *testing.T) {
 		if e := os.WriteFile(path, good, 0o600); e != nil {
 			rt.Fatal(e)
 		}
-		if err != nil || r.OK || r.Broken == nil || r.Broken.Segment != filepath.Base(path) || r.Broken.Line != 1+bytes.Count(good[:i], []byte("\n")) {
+		if err != nil || r.OK || r.Broken == nil || r.Broken.Segment != filepath.Base(path) ||
+			r.Broken.Line != 1+bytes.Count(good[:i], []byte("\n")) {
 			rt.Errorf("byte %d of %s: %+v %+v, %v", i, path, r, r.Broken, err)
 		}
 	})

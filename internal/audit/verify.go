@@ -21,20 +21,19 @@ type Report struct {
 	Segments int    `json:"segments"`
 	First    string `json:"first"` // time of the first record, RFC 3339; "" without one
 	Last     string `json:"last"`
-	Broken   *Break `json:"broken"` // null: nothing is
+	Broken   *Break `json:"broken"` // null: the log is intact
 }
 
 // Break names the first broken line.
 type Break struct {
 	Segment string `json:"segment"`
-	Line    int    `json:"line"` // 1 is the first of the segment; one past the last where something is missing behind it
+	Line    int    `json:"line"` // the first line of a segment is 1; one past the last line where lines are missing at the end
 	Why     string `json:"why"`
 }
 
-// Verify reads the whole chain and compares it with the checkpoint. It finds an edited byte, a removed, added or moved line, a cut
-// tail, a missing segment, a chain that was computed anew without the key, a replaced key, and the notes of the log about
-// records that had been synced and were gone. It changes nothing. Records is the number of lines up to the break. An error
-// means that it could not read, not that it found something.
+// Verify reads the whole chain and compares it with the checkpoint. It finds an edited byte, a removed, added or moved line, a cut tail,
+// a missing segment, a chain that was computed without the key, a replaced key, and the records of the log about missing records. It
+// changes nothing. Records is the number of lines up to the break. An error means that the log could not be read.
 func Verify(o Options) (Report, error) {
 	v, err := newVerifier(o)
 	if err != nil {
@@ -44,7 +43,7 @@ func Verify(o Options) (Report, error) {
 		if v.report.Broken != nil {
 			break
 		}
-		if want := segmentName(i + 1); name != want {
+		if want := SegmentName(i + 1); name != want {
 			v.broken(want, 1, "the segment is missing")
 			break
 		}
@@ -61,16 +60,16 @@ func Verify(o Options) (Report, error) {
 type verifier struct {
 	o      Options
 	names  []string
-	sizes  []int64 // of one moment: others may go on writing
+	sizes  []int64 // taken at one moment: other processes may continue to write
 	seal   *sealer
 	mark   head
 	report Report
 	head   head
-	last   Break // the place of the last line that was good
+	last   Break // the place of the last intact line
 	next   string
 }
 
-// newVerifier notes what there is at one moment, under the lock of the log.
+// newVerifier takes the sizes of the segments and the checkpoint at one moment, under the lock of the log.
 func newVerifier(o Options) (*verifier, error) {
 	v := &verifier{o: o, head: head{0, origin}}
 	m, err := atomicfile.OpenMutex(o.Lock)
@@ -108,20 +107,20 @@ func newVerifier(o Options) (*verifier, error) {
 		v.mark, err = c.read()
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoCheckpoint) {
-		v.broken(segmentName(max(1, len(v.names))), 1, errNoCheckpoint.Error()+", or the key was replaced")
+		v.broken(SegmentName(max(1, len(v.names))), 1, errNoCheckpoint.Error()+", or the key was replaced")
 		return v, nil
 	}
 	return v, err
 }
 
-// broken notes the first break.
+// broken records the first break; later ones are ignored.
 func (v *verifier) broken(segment string, line int, why string) {
 	if v.report.Broken == nil {
 		v.report.Broken = &Break{Segment: segment, Line: line, Why: why}
 	}
 }
 
-// segment checks the lines of one segment, up to the first that is broken.
+// segment checks the lines of one segment up to the first broken one.
 func (v *verifier) segment(name string, size int64) error {
 	f, err := os.Open(filepath.Join(v.o.Dir, name))
 	if err != nil {
@@ -156,7 +155,7 @@ func (v *verifier) segment(name string, size int64) error {
 	}
 }
 
-// line checks one line against the chain so far and says what is wrong with it.
+// line checks one line against the chain so far. It returns what is wrong with the line, or "".
 func (v *verifier) line(raw []byte, segment string, n int) string {
 	at, ok := parseLinks(raw)
 	if !ok {
@@ -211,12 +210,13 @@ func recordsText(from, to int64) string {
 func (v *verifier) compare() {
 	where := v.last
 	if where.Segment == "" {
-		where.Segment = segmentName(1)
+		where.Segment = SegmentName(1)
 	}
 	if v.next != "" {
 		v.broken(v.next, 1, "the segment is missing")
 	}
 	if v.mark.seq > v.head.seq {
-		v.broken(where.Segment, where.Line+1, fmt.Sprintf("the log ends at record %d, but %d had been synced: its end was cut off", v.head.seq, v.mark.seq))
+		v.broken(where.Segment, where.Line+1,
+			fmt.Sprintf("the log ends at record %d, but %d had been synced: its end was cut off", v.head.seq, v.mark.seq))
 	}
 }

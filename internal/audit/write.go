@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/atomicfile"
 )
 
-// appendGroup writes the bodies in as few writes as their size allows. The caller holds both locks. Records that were written
-// are marked done; an error is for the rest.
+// appendGroup writes the records in as few writes as their size allows. The caller holds both locks. Written records are marked done;
+// an error is about the others.
 func (l *Log) appendGroup(group []*pending) error {
 	if !l.current() {
 		if err := l.reload(); err != nil {
@@ -32,14 +32,14 @@ func (l *Log) appendGroup(group []*pending) error {
 
 // appendSome writes as many records as fit into one write, at least one, and reports how many.
 func (l *Log) appendSome(group []*pending) (int, error) {
-	if l.size > 0 && l.size+int64(len(group[0].body)) > l.o.rotate() {
-		if err := l.turnOver(); err != nil {
+	if l.size > 0 && l.size+int64(len(group[0].body)) > l.o.segmentSize() {
+		if err := l.rotate(); err != nil {
 			return 0, err
 		}
 	}
 	h, buf, must, n := l.head, l.buf[:0], false, 0
 	for _, p := range group {
-		if n > 0 && (len(buf)+len(p.body) > maxGroup || l.size+int64(len(buf)) > l.o.rotate()) {
+		if n > 0 && (len(buf)+len(p.body) > maxGroup || l.size+int64(len(buf)) > l.o.segmentSize()) {
 			break
 		}
 		start := len(buf)
@@ -51,7 +51,7 @@ func (l *Log) appendSome(group []*pending) (int, error) {
 	}
 	l.buf = buf
 	if cap(l.buf) > maxGroup {
-		l.buf = nil // a rare giant must not stay in memory
+		l.buf = nil // do not keep the memory of a rare giant
 	}
 	if err := l.put(buf, h); err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (l *Log) appendSome(group []*pending) (int, error) {
 	return n, nil
 }
 
-// macOf is the seal of a line that we made, with its newline.
+// macOf returns the HMAC in a line that ends with its newline.
 func macOf(line []byte) string {
 	end := len(line) - len(sealEnd) - 1
 	return string(line[end-macLen : end])
@@ -86,16 +86,16 @@ func (l *Log) put(lines []byte, h head) error {
 	}
 	err = fmt.Errorf("write the audit log: %w", err)
 	if n > 0 {
-		// The disk is full, or the like: no piece of a line, nor a line whose caller hears of an error, may stay.
+		// For example, the disk is full. Neither a part of a line may stay, nor a line whose caller gets an error.
 		if e := l.seg.Truncate(l.size); e != nil {
-			l.size = -1 // never current: the next append reads the end again, and repairs it
-			err = errors.Join(err, fmt.Errorf("take the piece back: %w", e))
+			l.size = -1 // the next append reloads, and repairs the end
+			err = errors.Join(err, fmt.Errorf("remove the partial write: %w", e))
 		}
 	}
 	return err
 }
 
-// putLine appends one record of the log about itself, and syncs it.
+// putLine appends a record that the log writes about itself.
 func (l *Log) putLine(line Line) error {
 	line.ID, line.Time = NewID(), l.o.now()
 	h := head{l.head.seq + 1, ""}
@@ -104,9 +104,9 @@ func (l *Log) putLine(line Line) error {
 	return l.put(buf, h)
 }
 
-// turnOver closes the segment with a line that names the next, and begins that.
-func (l *Log) turnOver() error {
-	next := segmentName(segmentNumber(l.name) + 1)
+// rotate ends the segment with a line that names the next one, and begins that.
+func (l *Log) rotate() error {
+	next := SegmentName(SegmentNumber(l.name) + 1)
 	if err := l.putLine(Line{Record: Record{Kind: Segment}, Next: next}); err != nil {
 		return err
 	}
@@ -114,13 +114,13 @@ func (l *Log) turnOver() error {
 		return err
 	}
 	if err := l.begin(next); err != nil {
-		l.size = -1 // the segment is closed: a reload goes on with the next
+		l.size = -1 // the segment has ended: a reload continues with the next one
 		return err
 	}
 	return nil
 }
 
-// begin opens the segment after the current one and writes its first line, which names the one before.
+// begin creates the next segment and writes its first line, which names the one before.
 func (l *Log) begin(next string) error {
 	after := l.name
 	if err := l.openSegment(next); err != nil {
@@ -138,7 +138,7 @@ func (l *Log) begin(next string) error {
 	return l.sync()
 }
 
-// openSegment makes a segment the current one, and creates it if it does not exist.
+// openSegment opens or creates a segment and makes it the current one.
 func (l *Log) openSegment(name string) error {
 	f, err := os.OpenFile(filepath.Join(l.o.Dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -155,8 +155,8 @@ func (l *Log) openSegment(name string) error {
 	return nil
 }
 
-// reload finds the head of the log as it is on the disk, and mends what a crash left: a torn line, a segment that was not begun.
-// After an error nothing is known about the end of the log, and the next append begins here again.
+// reload finds the head of the log on the disk, and repairs what a crash left: a torn line, or a rotation that did not finish. After an
+// error, the next append reloads again.
 func (l *Log) reload() error {
 	err := l.load()
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *Log) load() error {
 	if err != nil {
 		return err
 	}
-	name := segmentName(1)
+	name := SegmentName(1)
 	if len(names) > 0 {
 		name = names[len(names)-1]
 	}
@@ -192,11 +192,11 @@ func (l *Log) load() error {
 	if err != nil {
 		return err
 	}
-	return l.mend(last, cut, lost)
+	return l.repair(last, cut, lost)
 }
 
-// mend writes what the log must say about itself after a reload: what was cut, what is lost, where it goes on.
-func (l *Log) mend(last Line, cut *Cut, lost string) error {
+// repair writes what the log must say about itself after a reload: what was cut, what is lost, which segment follows.
+func (l *Log) repair(last Line, cut *Cut, lost string) error {
 	if len(lost) == 0 {
 		mark, err := l.check.read()
 		if err != nil {
@@ -250,7 +250,7 @@ func (l *Log) reopenCheckpoint(records bool) (lost string, err error) {
 			return "", err
 		}
 	}
-	if err := l.check.write(head{0, origin}, segmentName(1)); err != nil {
+	if err := l.check.write(head{0, origin}, SegmentName(1)); err != nil {
 		return "", err
 	}
 	if !records {
@@ -309,7 +309,8 @@ func (l *Log) readHead(names []string) (Line, error) {
 	last, err := decode(raw)
 	if !ok || err != nil || !l.seal.genuine(at) {
 		return Line{}, fmt.Errorf("the last line of %s was changed, or sealed with another key than the one in %s: the log cannot be continued; "+
-			"see \"myc audit verify\", then restore the file or the key, or move the folders away to begin a new log", filepath.Join(l.o.Dir, name), l.o.KeyDir)
+			"see \"myc audit verify\", then restore the file or the key, or move the folders away to begin a new log",
+			filepath.Join(l.o.Dir, name), l.o.KeyDir)
 	}
 	l.head = at.head
 	last.Segment = name

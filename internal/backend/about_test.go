@@ -13,7 +13,8 @@ func TestServersSayWhatTheyAre(t *testing.T) {
 	for version, s := range map[string]Server{
 		"2025-11-25": play(t, "s", "play-sdk"),
 		"2024-11-05": play(t, "s", "play-sdk", "2024-11-05"),
-		"2026-07-28": {Name: "s", URL: serveHTTP(t, sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{"2026-07-28"}}, &mcp.StreamableHTTPOptions{Stateless: true}))},
+		"2026-07-28": {Name: "s", URL: serveHTTP(t, sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{"2026-07-28"}},
+			&mcp.StreamableHTTPOptions{Stateless: true}))},
 	} {
 		t.Run(version, func(t *testing.T) {
 			dir := t.TempDir()
@@ -28,7 +29,8 @@ func TestServersSayWhatTheyAre(t *testing.T) {
 			if got.Version != version || got.Instructions != "do this" || !strings.Contains(string(got.Info), `"name":"sdk"`) {
 				t.Errorf("it said %+v", got)
 			}
-			if !got.Declares("tools") || !got.Declares("resources", "listChanged") || !got.Declares("extensions", "com.example/x") || got.Declares("extensions", "y") {
+			if !got.Declares("tools") || !got.Declares("resources", "listChanged") || !got.Declares("extensions", "com.example/x") ||
+				got.Declares("extensions", "y") {
 				t.Errorf("capabilities %s", got.Capabilities)
 			}
 			if d := cmp.Diff(p.Catalog().Servers, newPool(t, Options{Catalogs: dir}, s).Catalog().Servers); d != "" {

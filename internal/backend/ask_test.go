@@ -40,7 +40,8 @@ func revisions(t *testing.T, each func(t *testing.T, version string, s Server)) 
 		})
 		t.Run(version+" http", func(t *testing.T) {
 			t.Parallel()
-			h := sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{version}}, &mcp.StreamableHTTPOptions{Stateless: version == mcpclient.ModernVersion})
+			h := sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{version}},
+				&mcp.StreamableHTTPOptions{Stateless: version == mcpclient.ModernVersion})
 			each(t, version, Server{Name: "s", URL: serveHTTP(t, h)})
 		})
 	}
@@ -69,7 +70,8 @@ func TestServersAskDuringACall(t *testing.T) {
 			if got := textOf(t, result); got != answer {
 				t.Errorf("%s: the server got %s", name, got)
 			}
-			if got := peer.Notices(); name == "elicit-url" && version != mcpclient.ModernVersion && !slices.Equal(got, []string{`notifications/elicitation/complete{"elicitationId":"e-1"}`}) {
+			if got := peer.Notices(); name == "elicit-url" && version != mcpclient.ModernVersion &&
+				!slices.Equal(got, []string{`notifications/elicitation/complete{"elicitationId":"e-1"}`}) {
 				t.Errorf("notices %q", got)
 			}
 		}
@@ -86,7 +88,8 @@ func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer
 	}
 	method := rawjson.TextAt(question, "method")
 	answer, _, _ := peer.Ask(ctx, method, rawjson.Member(question, "params"))
-	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer, rawjson.Member(raw, "requestState"))
+	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer,
+		rawjson.Member(raw, "requestState"))
 	second, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(params), peer)
 	if err != nil || rpcErr != nil {
 		t.Fatalf("%s: %s, %v", name, rpcErr, err)
@@ -106,7 +109,8 @@ func TestServersAreToldWhatTheClientCannot(t *testing.T) {
 	} {
 		for name, lacks := range want {
 			got := textOf(t, tool(ctx, t, p, "ann", name, &peertest.Person{Caps: caps, Answer: peertest.Answers}))
-			if lacks == "" && !strings.Contains(got, `"accept"`) || lacks != "" && !strings.Contains(got, "this client does not have the capability") || !strings.Contains(got, lacks) {
+			if lacks == "" && !strings.Contains(got, `"accept"`) || lacks != "" &&
+				!strings.Contains(got, "this client does not have the capability") || !strings.Contains(got, lacks) {
 				t.Errorf("%s with %s: %s", name, caps, got)
 			}
 		}
@@ -186,7 +190,8 @@ func TestQuestionsOutsideOfACall(t *testing.T) {
 		return nil, nil, errors.New("nobody may be asked")
 	}}
 	said := textOf(t, tool(testContext(t), t, p, "ann", "t", peer))
-	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"no client can be asked: the request cannot be attributed to one call on this connection"}`; said != want {
+	if want := "\"r\"={\"roots\":[]}\n\"e\"=" + `{"code":-32600,"message":"no client can be asked: the request cannot be attributed to one ` +
+		`call on this connection"}`; said != want {
 		t.Errorf("the server got %s", said)
 	}
 }

@@ -18,7 +18,8 @@ func (b *builtin) Definitions() []policy.Definition {
 	}
 }
 
-func (b *builtin) Do(_ context.Context, scope policy.Scope, method string, params []byte, notify func(string, []byte)) (result, rpcErr []byte, err error) {
+func (b *builtin) Do(_ context.Context, scope policy.Scope, method string, params []byte, notify func(string, []byte)) (result,
+	rpcErr []byte, err error) {
 	if b.panics {
 		panic("secret detail")
 	}

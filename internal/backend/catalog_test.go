@@ -189,7 +189,8 @@ func TestListChanged(t *testing.T) {
 		"stdio modern": func(t *testing.T) Server { return play(t, "s", "play-sdk", "2026-07-28") },
 		"http":         func(t *testing.T) Server { return Server{Name: "s", URL: serveHTTP(t, sdkHandler(nil, nil))} },
 		"http modern": func(t *testing.T) Server {
-			return Server{Name: "s", URL: serveHTTP(t, sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{"2026-07-28"}}, &mcp.StreamableHTTPOptions{Stateless: true}))}
+			return Server{Name: "s", URL: serveHTTP(t, sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{"2026-07-28"}},
+				&mcp.StreamableHTTPOptions{Stateless: true}))}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Ten servers that misbehave, each in its own way, and a healthy one, called at once in this process, with the race detector where the suite has
-// it: no wrong answer, every call ends within its bound, and no goroutine, descriptor or process is left. The whole program has the same
-// test in cmd/myc.
+// Ten servers that misbehave, each in its own way, and a healthy one, called at once in this process, with the race detector where the
+// suite has it: no wrong answer, every call ends within its bound, and no goroutine, descriptor or process is left. The whole program has
+// the same test in cmd/myc.
 func TestPoolUnderChaos(t *testing.T) {
 	hostile := filepath.Join(t.TempDir(), "hostile")
 	if out, err := exec.Command("go", "build", "-o", hostile, "mycelium/test/hostile").CombinedOutput(); err != nil {

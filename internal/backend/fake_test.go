@@ -27,10 +27,12 @@ type fake struct {
 const fakeInit = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"}}`
 
 // fakeTool is a definition with members that nobody knows and a number that no float holds.
-const fakeTool = `{"name":"t","x-future":{"a":[1,2.50,12345678901234567890]},"inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"title":"T","x":1}}`
+const fakeTool = `{"name":"t","x-future":{"a":[1,2.50,12345678901234567890]},"inputSchema":{"type":"object"},` +
+	`"annotations":{"readOnlyHint":true,"title":"T","x":1}}`
 
 // fakeResult is a result that does not survive decoding.
-const fakeResult = `{"content":[{"type":"text","text":"\u0061\/"}],"big":12345678901234567890,"f":1.50e+01,"unknown":{"z":null,"a":[ ]}, "isError" : false}`
+const fakeResult = `{"content":[{"type":"text","text":"\u0061\/"}],"big":12345678901234567890,"f":1.50e+01,"unknown":{"z":null,"a":[ ` +
+	`]}, "isError" : false}`
 
 // fakeQuestion are params that do not survive decoding.
 const fakeQuestion = `{"message":"\u0061?","requestedSchema":{"x":12345678901234567890} , "unknown":[1.0]}`
@@ -124,9 +126,11 @@ func (f *fake) list(m rpc.Message) {
 	case "circle":
 		f.result(m.ID, `{"tools":[],"nextCursor":"again"}`)
 	case "names":
-		f.result(m.ID, `{"tools":[{"name":"good"},{"name":"Twin"},{"name":"twin"},{"name":"same"},{"name":"same"},{"name":"has space"},{"name":"ünï"},{"name":""},{"Name":"x","name":"y"},7,{"name":"a__b"}]}`)
+		f.result(m.ID, `{"tools":[{"name":"good"},{"name":"Twin"},{"name":"twin"},{"name":"same"},{"name":"same"},{"name":"has `+
+			`space"},{"name":"ünï"},{"name":""},{"Name":"x","name":"y"},7,{"name":"a__b"}]}`)
 	case "rug":
-		f.result(m.ID, fmt.Sprintf(`{"tools":[{"name":"t","description":"version %d"},{"name":"flip","description":"Changes the other one."}]}`, f.done))
+		f.result(m.ID, fmt.Sprintf(`{"tools":[{"name":"t","description":"version %d"},{"name":"flip","description":"Changes the other one."}]}`,
+			f.done))
 	case "leaks":
 		f.result(m.ID, `{"tools":[{"name":"t","description":`+string(rawjson.Quote("token "+os.Getenv("TOKEN")))+`}]}`)
 	case "nags":
@@ -209,7 +213,8 @@ func (f *fake) call(m rpc.Message) {
 	case "logs":
 		f.line(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}`)
 		f.line(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":99999,"progress":1}}`)
-		f.line(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5,"progressToken":%s,"x":1}}`, rawjson.Path(m.Params, "_meta", "progressToken"))
+		f.line(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5,"progressToken":%s,"x":1}}`,
+			rawjson.Path(m.Params, "_meta", "progressToken"))
 		f.result(m.ID, fakeResult)
 	case "params":
 		f.text(m.ID, string(m.Params))

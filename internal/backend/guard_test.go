@@ -37,7 +37,8 @@ func TestQueueIsBounded(t *testing.T) {
 	at(t, p, 1, 0)
 	go func() { _, err := ask(ctx, t, p, "s", nil); second <- err }()
 	at(t, p, 1, 1)
-	const full = `server "s": it is busy: 1 calls are at work and 1 wait (hint: try again later; concurrency and queue of its entry set how many may)`
+	const full = `server "s": it is busy: 1 calls are at work and 1 wait (hint: try again later; concurrency and queue of its entry set ` +
+		`how many may)`
 	if _, err := ask(ctx, t, p, "s", nil); err == nil || text.Describe(err) != full {
 		t.Errorf("error %v", err)
 	}
@@ -110,7 +111,8 @@ func TestBreaker(t *testing.T) {
 		if state != breakerOpen || !until.Equal(time.Now().Add(openFor)) {
 			t.Errorf("it is %s until %v", state, until)
 		}
-		want := "it did not answer the last calls (it did not answer); no call is sent before " + until.Local().Format("15:04:05 MST") + " (in 10s)"
+		want := "it did not answer the last calls (it did not answer); no call is sent before " + until.Local().Format("15:04:05 MST") +
+			" (in 10s)"
 		if err := b.open(); err == nil || err.Error() != want {
 			t.Errorf("error %v", err)
 		}
@@ -163,7 +165,8 @@ func TestCallsOfAServerThatHangs(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	st := p.Status()[0]
-	if st.Breaker != breakerOpen || st.Retry.IsZero() || st.State != StateIdle || !strings.Contains(st.Error, "it did not answer tools/call within 50ms") {
+	if st.Breaker != breakerOpen || st.Retry.IsZero() || st.State != StateIdle ||
+		!strings.Contains(st.Error, "it did not answer tools/call within 50ms") {
 		t.Errorf("status %+v", st)
 	}
 	if err := p.Learn(ctx, "s"); err != nil { // a person wants to know
@@ -211,7 +214,8 @@ func TestBackoff(t *testing.T) {
 		if !errors.As(err, &rest) || rest.failures != i || rest.until.Before(now.Add(most/2)) || rest.until.After(now.Add(most)) {
 			t.Fatalf("after %d failures: %v", i, err)
 		}
-		if !errors.Is(err, why) || !strings.Contains(err.Error(), fmt.Sprintf("it failed %d times in a row and is not started again before ", i)) {
+		if !errors.Is(err, why) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("it failed %d times in a row and is not started again before ", i)) {
 			t.Errorf("error %v", err)
 		}
 	}

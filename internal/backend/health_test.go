@@ -115,7 +115,8 @@ func TestStderrIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	if len(lines) != 2 || !strings.HasSuffix(lines[0], " out of memory while holding ${SECRET_TOKEN}") || !strings.HasSuffix(lines[1], " ${SECRET_TOKEN}") {
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], " out of memory while holding ${SECRET_TOKEN}") ||
+		!strings.HasSuffix(lines[1], " ${SECRET_TOKEN}") {
 		t.Errorf("the log is %q", lines)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

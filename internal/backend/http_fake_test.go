@@ -122,7 +122,8 @@ func newWeb(f *web) *web {
 func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
 	t.Parallel()
 	f := newWeb(&web{})
-	p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f), Headers: map[string]string{"Authorization": "Bearer ${T}"}})
+	p := newPool(t, Options{Environ: []string{"T=top-secret"}},
+		Server{Name: "s", URL: serveHTTP(t, f), Headers: map[string]string{"Authorization": "Bearer ${T}"}})
 	ctx := testContext(t)
 	if err := p.Learn(ctx, "s"); err != nil {
 		t.Fatal(err)
@@ -150,7 +151,8 @@ func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
 func TestHTTPModernHeaders(t *testing.T) {
 	t.Parallel()
 	f := newWeb(&web{modern: true, list: `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{` +
-		`"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"object","properties":{"i":{"type":"integer","x-mcp-header":"I"},"b":{"type":"boolean","x-mcp-header":"B"}}},` +
+		`"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"object","properties":{"i":{"type":"integer","x-mcp-header":"I"},` +
+		`"b":{"type":"boolean","x-mcp-header":"B"}}},` +
 		`"gone":{"type":"string","x-mcp-header":"Gone"},"big":{"type":"integer","x-mcp-header":"Big"}}}},` +
 		`{"name":"bad","inputSchema":{"type":"object","properties":{"bad":{"type":"string","x-mcp-header":"X: y"}}}}]}`})
 	p := newPool(t, Options{Version: "1.2"}, Server{Name: "s", URL: serveHTTP(t, f)})
@@ -158,11 +160,13 @@ func TestHTTPModernHeaders(t *testing.T) {
 	if err := p.Learn(ctx, "s"); err != nil {
 		t.Fatal(err)
 	}
-	params := `{"name":"t","arguments":{"a":"日本","n":{"i":-7,"b":true},"big":12345678901234567890},"_meta":{"x":1,"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`
+	params := `{"name":"t","arguments":{"a":"日本","n":{"i":-7,"b":true},"big":12345678901234567890},"_meta":{"x":1,` +
+		`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`
 	if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(params), nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(p.Catalog()); !slices.Equal(got, []string{"s__t"}) || !strings.Contains(p.Status()[0].Error, `tools "bad": x-mcp-header "X: y" is not a header name`) {
+	if got := names(p.Catalog()); !slices.Equal(got, []string{"s__t"}) ||
+		!strings.Contains(p.Status()[0].Error, `tools "bad": x-mcp-header "X: y" is not a header name`) {
 		t.Errorf("%q, %+v", got, p.Status()[0])
 	}
 	endPool(t, p)
@@ -182,7 +186,8 @@ func TestHTTPModernHeaders(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("headers %v", got)
 	}
-	body := `{"name":"t","arguments":{"a":"日本","n":{"i":-7,"b":true},"big":12345678901234567890},"_meta":{"x":1,"io.modelcontextprotocol/clientCapabilities":{},` +
+	body := `{"name":"t","arguments":{"a":"日本","n":{"i":-7,"b":true},"big":12345678901234567890},"_meta":{"x":1,` +
+		`"io.modelcontextprotocol/clientCapabilities":{},` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"mycelium","version":"1.2"}}}`
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +228,8 @@ func TestHTTPHeadersOfANewDefinition(t *testing.T) {
 		t.Errorf("%s %s %v", result, rpcErr, err)
 	}
 	// A mistake that no definition mends is the answer.
-	if _, rpcErr, err := call("y"); err != nil || string(rawjson.Member(rpcErr, "code")) != strconv.Itoa(rpc.CodeHeaderMismatch) || f.called() != 4 {
+	if _, rpcErr, err := call("y"); err != nil || string(rawjson.Member(rpcErr, "code")) != strconv.Itoa(rpc.CodeHeaderMismatch) ||
+		f.called() != 4 {
 		t.Errorf("%s %v after %d calls", rpcErr, err, f.called())
 	}
 }
@@ -272,8 +278,10 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 		call func(w http.ResponseWriter, id []byte)
 		want string
 	}{
-		"401": {func(w http.ResponseWriter, _ []byte) { w.WriteHeader(401) }, "it answers HTTP 401 Unauthorized (hint: check the entry's headers, for instance Authorization)"},
-		"500": {func(w http.ResponseWriter, _ []byte) { http.Error(w, "boom with top-secret", 500) }, "it answers HTTP 500 Internal Server Error: boom with ${T}\n"},
+		"401": {func(w http.ResponseWriter, _ []byte) { w.WriteHeader(401) },
+			"it answers HTTP 401 Unauthorized (hint: check the entry's headers, for instance Authorization)"},
+		"500": {func(w http.ResponseWriter, _ []byte) { http.Error(w, "boom with top-secret", 500) },
+			"it answers HTTP 500 Internal Server Error: boom with ${T}\n"},
 		"204": {func(w http.ResponseWriter, _ []byte) { w.WriteHeader(204) }, "it answers HTTP 204 No Content"},
 		"HTML": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Content-Type", "text/html")
@@ -291,12 +299,14 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: %s\n\n", strings.Repeat("x", mcpclient.MaxAnswer+100))
 		}, "read event stream: server-sent event too large"},
-		"empty stream": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Type", "text/event-stream") }, "its event stream ended before the result"},
+		"empty stream": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Type", "text/event-stream") },
+			"its event stream ended before the result"},
 		"redirect": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Location", elsewhere.URL)
 			w.WriteHeader(307)
 		}, "redirect to another host refused"},
-		"method":   {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Location", "/other"); w.WriteHeader(302) }, "redirect that changes the method refused"},
+		"method": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Location", "/other"); w.WriteHeader(302) },
+			"redirect that changes the method refused"},
 		"hangs up": {func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) }, "EOF"},
 	}
 	for name, c := range cases {
@@ -304,7 +314,8 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 			f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) { c.call(w, id) }})
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f) + "/?key=${T}"})
 			_, err := ask(testContext(t), t, p, "s", nil)
-			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(text.Describe(err), c.want) || strings.Contains(text.Describe(err), "top-secret") {
+			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(text.Describe(err), c.want) ||
+				strings.Contains(text.Describe(err), "top-secret") {
 				t.Errorf("error %v", err)
 			}
 			if n := f.called(); n != 1 {
@@ -335,7 +346,8 @@ func TestHTTPStreamWithNotices(t *testing.T) {
 	f.call = func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, ": comment\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":1}}\n\n")
-		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n", id)
+		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n",
+			id)
 		fmt.Fprintf(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\ndata: \"result\":{\"x\":12345678901234567890}}\n\n", id)
 	}
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
@@ -345,7 +357,8 @@ func TestHTTPStreamWithNotices(t *testing.T) {
 	if err != nil || string(result) != `{"x":12345678901234567890}` {
 		t.Fatal(string(result), err)
 	}
-	if want := []string{`notifications/message{"data":1}`, `notifications/progress{"progressToken":"mine","progress":1}`}; !slices.Equal(got, want) {
+	if want := []string{`notifications/message{"data":1}`, `notifications/progress{"progressToken":"mine","progress":1}`}; !slices.Equal(got,
+		want) {
 		t.Errorf("notices %q", got)
 	}
 }

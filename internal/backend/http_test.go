@@ -37,8 +37,9 @@ func TestSDKServerOverHTTP(t *testing.T) {
 		"stateful":      {&mcp.ServerOptions{PageSize: 2}, nil},
 		"stateful JSON": {&mcp.ServerOptions{PageSize: 2}, &mcp.StreamableHTTPOptions{JSONResponse: true}},
 		"stateless":     {&mcp.ServerOptions{PageSize: 2}, &mcp.StreamableHTTPOptions{Stateless: true}},
-		"2026-07-28":    {&mcp.ServerOptions{PageSize: 2, SupportedProtocolVersions: []string{"2026-07-28"}}, &mcp.StreamableHTTPOptions{Stateless: true}},
-		"2024-11-05":    {&mcp.ServerOptions{PageSize: 2, SupportedProtocolVersions: []string{"2024-11-05"}}, nil},
+		"2026-07-28": {&mcp.ServerOptions{PageSize: 2, SupportedProtocolVersions: []string{"2026-07-28"}},
+			&mcp.StreamableHTTPOptions{Stateless: true}},
+		"2024-11-05": {&mcp.ServerOptions{PageSize: 2, SupportedProtocolVersions: []string{"2024-11-05"}}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,8 @@ func TestSDKServerOverHTTP(t *testing.T) {
 			if d := cmp.Diff(sdkNames, names(p.Catalog())); d != "" {
 				t.Error(d)
 			}
-			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`), nil)
+			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
+				nil)
 			if err != nil || rpcErr != nil {
 				t.Fatal(err, string(rpcErr))
 			}

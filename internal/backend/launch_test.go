@@ -183,7 +183,8 @@ func TestChildEnvironment(t *testing.T) {
 func TestRedactor(t *testing.T) {
 	t.Parallel()
 	r := secretsOf(map[string]string{"A": "se cret/\"x", "SHORT": "abc"}, &Server{Env: map[string]string{"MY_KEY": "", "PLAIN": ""}},
-		&launch{Target: mcpclient.Target{Env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"}, Headers: map[string]string{"Authorization": "Bearer tokentoken"}}})
+		&launch{Target: mcpclient.Target{Env: []string{"MY_KEY=literal", "PLAIN=visible", "PASSWD=inherited"},
+			Headers: map[string]string{"Authorization": "Bearer tokentoken"}}})
 	in := `se cret/"x se+cret%2F%22x se%20cret%2F%22x se cret/\"x abc literal visible inherited Bearer tokentoken; tokentoken`
 	want := `${A} ${A} ${A} ${A} abc [MY_KEY] visible inherited [Authorization]; [Authorization]`
 	if got := r.Text(in); got != want {
@@ -192,7 +193,8 @@ func TestRedactor(t *testing.T) {
 	if got := string(r.JSON([]byte(in))); got != want {
 		t.Errorf("%s", got)
 	}
-	if err := r.Error(text.Hinted(errors.New("it says literal"), "replace literal")); text.Describe(err) != "it says [MY_KEY] (hint: replace [MY_KEY])" {
+	if err := r.Error(text.Hinted(errors.New("it says literal"), "replace literal")); text.Describe(err) != "it says [MY_KEY] (hint: "+
+		"replace [MY_KEY])" {
 		t.Errorf("an error became %q", text.Describe(err))
 	}
 }
@@ -231,7 +233,8 @@ func TestDuration(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	builtins := map[string]Builtin{"files": &builtin{}, "mycelium-router": &builtin{}}
-	for _, name := range []string{"", "-a", "A", "a_b", "a__b", "a.b", "日本", strings.Repeat("a", 65), "agent", "mycelium-x", "files", "mycelium-router"} {
+	for _, name := range []string{"", "-a", "A", "a_b", "a__b", "a.b", "日本", strings.Repeat("a", 65), "agent", "mycelium-x", "files",
+		"mycelium-router"} {
 		_, err := New([]Server{{Name: name, Command: "sh"}}, Options{Dir: "/", Builtins: builtins})
 		if err == nil || !strings.Contains(err.Error(), "server ") {
 			t.Errorf("%q: %v", name, err)

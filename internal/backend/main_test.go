@@ -111,7 +111,8 @@ func sdkServer(o *mcp.ServerOptions) *mcp.Server {
 	var hung atomic.Int64 // calls of hang that were cancelled
 	subs := &subscribed{uris: map[string]int{}}
 	o.SubscribeHandler, o.UnsubscribeHandler = subs.add, subs.remove
-	o.Capabilities = &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Extensions: map[string]any{"com.example/x": map[string]any{"a": 1}}} //nolint:staticcheck // the old revisions have it
+	o.Capabilities = &mcp.ServerCapabilities{Extensions: map[string]any{"com.example/x": map[string]any{"a": 1}}}
+	o.Capabilities.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // the old revisions have it
 	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, o)
 	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -120,7 +121,8 @@ func sdkServer(o *mcp.ServerOptions) *mcp.Server {
 	s.AddTool(&mcp.Tool{Name: "progress", InputSchema: map[string]any{"type": "object"}},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			for i := range 3 {
-				if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i)}); err != nil {
+				if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(),
+					Progress: float64(i)}); err != nil {
 					return nil, err
 				}
 			}
@@ -154,12 +156,14 @@ func sdkServer(o *mcp.ServerOptions) *mcp.Server {
 	s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{}, nil
 	})
-	s.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	s.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult,
+		error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "file:///r", Text: "content"}}}, nil
 	})
-	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "file:///{x}"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{}, nil
-	})
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "file:///{x}"},
+		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{}, nil
+		})
 	return s
 }
 

@@ -136,7 +136,8 @@ func suiteIssuer(address string, o *oauth.Config) error {
 		return err
 	}
 	res.Body.Close()
-	places := []string{u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource" + u.Path, u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"}
+	places := []string{u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource" + u.Path,
+		u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"}
 	if m := regexp.MustCompile(`resource_metadata="([^"]+)"`).FindStringSubmatch(res.Header.Get("WWW-Authenticate")); m != nil {
 		places = []string{m[1]}
 	}
@@ -259,7 +260,8 @@ func runSuite(t *testing.T, program string, env ...string) (passed, failed map[s
 		}
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(testContext(t), node, suite, "client", "--command", program, "--suite", "all", "--timeout", "25000", "--output-dir", dir)
+	cmd := exec.CommandContext(testContext(t), node, suite, "client", "--command", program, "--suite", "all", "--timeout", "25000",
+		"--output-dir", dir)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), env...), "GORACE=atexit_sleep_ms=50")
 	out, runErr := cmd.CombinedOutput() // fails where a check does: the checks are compared one by one
@@ -315,7 +317,8 @@ func runSuite(t *testing.T, program string, env ...string) (passed, failed map[s
 func TestConformanceOfTheClient(t *testing.T) {
 	t.Parallel()
 	sdk := filepath.Join(t.TempDir(), "sdk-client")
-	build := exec.CommandContext(testContext(t), "go", "build", "-o", sdk, "github.com/modelcontextprotocol/go-sdk/conformance/everything-client")
+	build := exec.CommandContext(testContext(t), "go", "build", "-o", sdk,
+		"github.com/modelcontextprotocol/go-sdk/conformance/everything-client")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

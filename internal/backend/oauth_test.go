@@ -105,7 +105,8 @@ func TestOAuthLogin(t *testing.T) {
 	}
 	for _, r := range g.Seen() {
 		switch {
-		case r.Path == "/authorize" && (r.Form.Get("resource") != g.url || r.Form.Get("scope") != "read" || r.Form.Get("code_challenge_method") != "S256"):
+		case r.Path == "/authorize" && (r.Form.Get("resource") != g.url || r.Form.Get("scope") != "read" ||
+			r.Form.Get("code_challenge_method") != "S256"):
 			t.Errorf("authorization asked with %v", r.Form)
 		case r.Path == "/token" && (r.Form.Get("resource") != g.url || r.Form.Get("code_verifier") == "" || r.Authorization != ""):
 			t.Errorf("token asked with %v", r.Form)
@@ -292,7 +293,8 @@ func TestOAuthClientCredentials(t *testing.T) {
 		t.Error(err)
 	}
 	wrong := newPool(t, Options{Environ: []string{"SECRET=wrong-secret"}}, g.entry(edit))
-	if err := callT(ctx, wrong); err == nil || !strings.Contains(err.Error(), "invalid_client") || strings.Contains(err.Error(), "wrong-secret") {
+	if err := callT(ctx, wrong); err == nil || !strings.Contains(err.Error(), "invalid_client") ||
+		strings.Contains(err.Error(), "wrong-secret") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -384,7 +386,8 @@ func TestOAuthCannotLogInToEverything(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{}, Server{Name: "c", Command: "true"}, Server{Name: "d", URL: "https://example.com", Disabled: true},
 		Server{Name: "plain", URL: "http://example.com/mcp"}, Server{Name: "v", URL: "${NOWHERE}"})
-	for name, want := range map[string]string{"x": "no such server", "c": "it is started here", "d": "disabled", "plain": "not https", "v": "NOWHERE is not set"} {
+	for name, want := range map[string]string{"x": "no such server", "c": "it is started here", "d": "disabled", "plain": "not https",
+		"v": "NOWHERE is not set"} {
 		if _, err := p.BeginLogin(t.Context(), name, testRedirect); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

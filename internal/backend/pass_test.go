@@ -56,7 +56,8 @@ func TestProgressHasTheCallersToken(t *testing.T) {
 		ctx := testContext(t)
 		for _, token := range []string{`"a\u0062c"`, `12345678901234567890`} {
 			peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
-			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":`+token+`}}`), peer); err != nil {
+			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call",
+				[]byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":`+token+`}}`), peer); err != nil {
 				t.Fatal(err)
 			}
 			got := peer.Notices()
@@ -80,7 +81,8 @@ func TestLogLevels(t *testing.T) {
 			{`{"io.modelcontextprotocol/logLevel":"info"}`, "info error"},
 		} {
 			peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
-			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"log","arguments":{},"_meta":`+c.meta+`}`), peer); err != nil {
+			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"log","arguments":{},"_meta":`+c.meta+`}`),
+				peer); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -98,10 +100,14 @@ func TestLogLevels(t *testing.T) {
 // What a server of the modern revision and its client say to one another passes as it is, but for what the protocol makes ours.
 func TestModernPassesByteForByte(t *testing.T) {
 	t.Parallel()
-	const asked = `{"resultType":"input_required","inputRequests":{"q":{"method":"x/unknown","params":{"n":12345678901234567890}}} ,"requestState":"\u0061\/=","x":[1.0]}`
-	const retry = `{"name":"t","arguments":{"n":12345678901234567890},"inputResponses":{"q":{"f":1.50e+01}},"requestState":"\u0061\/=","_meta":{` +
-		`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"k=v","io.modelcontextprotocol/logLevel":"debug"}}`
-	const last = `{"resultType":"complete","content":[{"type":"hologram","x":12345678901234567890}],"_meta":{"traceparent":"00-1"} , "ttlMs":0}`
+	const asked = `{"resultType":"input_required","inputRequests":{"q":{"method":"x/unknown","params":{"n":12345678901234567890}}} ` +
+		`,"requestState":"\u0061\/=","x":[1.0]}`
+	const retry = `{"name":"t","arguments":{"n":12345678901234567890},"inputResponses":{"q":{"f":1.50e+01}},"requestState":"\u0061\/=",` +
+		`"_meta":{` +
+		`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"k=v",` +
+		`"io.modelcontextprotocol/logLevel":"debug"}}`
+	const last = `{"resultType":"complete","content":[{"type":"hologram","x":12345678901234567890}],"_meta":{"traceparent":"00-1"} , ` +
+		`"ttlMs":0}`
 	f := newWeb(&web{modern: true})
 	f.call = func(w http.ResponseWriter, _ *http.Request, id []byte, n int) {
 		answerJSON(w, id, []string{asked, last}[n-1])
@@ -116,7 +122,8 @@ func TestModernPassesByteForByte(t *testing.T) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	want := strings.TrimSuffix(retry, "}}") + `,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"mycelium","version":"1"},` +
+	want := strings.TrimSuffix(retry, "}}") + `,"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"mycelium","version":"1"},` +
 		`"io.modelcontextprotocol/clientCapabilities":` + peer.Caps + `}}`
 	if got := f.bodies[len(f.bodies)-1]; !strings.Contains(got, want) {
 		t.Errorf("body\n%s\nwant\n%s", got, want)
@@ -128,7 +135,8 @@ func TestMethodsOfExtensions(t *testing.T) {
 	f := newWeb(&web{modern: true})
 	f.other = func(w http.ResponseWriter, m rpc.Message) { answerJSON(w, m.ID, `{"echo":`+string(m.Params)+`}`) }
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
-	for method, name := range map[string]string{"tasks/get": "task 1", "tasks/update": "task 1", "tasks/cancel": "task 1", "completion/complete": "", "com.example/do": ""} {
+	for method, name := range map[string]string{"tasks/get": "task 1", "tasks/update": "task 1", "tasks/cancel": "task 1",
+		"completion/complete": "", "com.example/do": ""} {
 		result, rpcErr, err := p.Do(testContext(t), policy.Scope{}, "s", method, []byte(`{"taskId":"task 1","n":12345678901234567890}`), nil)
 		if err != nil || !strings.Contains(string(result), `{"echo":{"taskId":"task 1","n":12345678901234567890,`) {
 			t.Errorf("%s: %s %s %v", method, result, rpcErr, err)

@@ -22,7 +22,8 @@ func names(c Catalog) (list []string) {
 	return list
 }
 
-var sdkNames = []string{"s__echo", "s__elicit", "s__elicit-url", "s__grow", "s__hang", "s__hung", "s__log", "s__progress", "s__roots", "s__sample", "s__subscribed", "s__touch", "s__file:///r", "s__greet", "template s__file:///{x}"}
+var sdkNames = []string{"s__echo", "s__elicit", "s__elicit-url", "s__grow", "s__hang", "s__hung", "s__log", "s__progress", "s__roots",
+	"s__sample", "s__subscribed", "s__touch", "s__file:///r", "s__greet", "template s__file:///{x}"}
 
 func TestSDKServerOverStdio(t *testing.T) {
 	t.Parallel()
@@ -47,7 +48,8 @@ func TestSDKServerOverStdio(t *testing.T) {
 			if got := p.entry("s").conn.Version(); got != want {
 				t.Errorf("it speaks %s", got)
 			}
-			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`), nil)
+			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
+				nil)
 			if err != nil || rpcErr != nil {
 				t.Fatal(err, string(rpcErr))
 			}

@@ -46,7 +46,8 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	touch(ctx, t, p, "file:///r")
 	box.next(t)
 	stop()
-	result, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":"tok"}}`), peer)
+	result, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call",
+		[]byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":"tok"}}`), peer)
 	if got := peer.Notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
 		t.Errorf("%s, %v: %q", result, err, got)
 	}
@@ -82,13 +83,16 @@ func TestTransportOf2024ThatCannotBeUsed(t *testing.T) {
 		stream func(http.ResponseWriter, *http.Request)
 		want   string
 	}{
-		"another host":   {says("event: endpoint\ndata: " + elsewhere.URL + "/post\n\n"), "it names an address of another host for messages, which is refused"},
+		"another host": {says("event: endpoint\ndata: " + elsewhere.URL + "/post\n\n"),
+			"it names an address of another host for messages, which is refused"},
 		"another scheme": {says("event: endpoint\ndata: file:///etc/passwd\n\n"), "it names an address of another host"},
 		"a user":         {says("event: endpoint\ndata: //x@" + "HOST/post\n\n"), "it names an address of another host"},
 		"no address":     {says(": nothing\n\n"), "it was not ready within 2s"},
 		"refused":        {says("event: endpoint\ndata: /post\n\n"), "it answers HTTP 400 Bad Request: unknown with ${T}"},
-		"no stream":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "it answers HTTP 404 Not Found and no stream of events (hint: most servers of today speak type: http)"},
-		"no entry":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "it answers HTTP 401 Unauthorized (hint: check the entry's headers"},
+		"no stream": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) },
+			"it answers HTTP 404 Not Found and no stream of events (hint: most servers of today speak type: http)"},
+		"no entry": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) },
+			"it answers HTTP 401 Unauthorized (hint: check the entry's headers"},
 		"ends": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, "event: endpoint\ndata: /post\n\n")

@@ -148,7 +148,8 @@ func TestServerThatDies(t *testing.T) {
 	ctx := testContext(t)
 	for range 2 { // the next need starts it again
 		_, err := ask(ctx, t, p, "s", nil)
-		if err == nil || !strings.Contains(err.Error(), "tools/call failed: it ended (exit status 7); its stderr ends with: out of memory while holding ${SECRET_TOKEN}") {
+		if err == nil || !strings.Contains(err.Error(), "tools/call failed: it ended (exit status 7); its stderr ends with: out of memory "+
+			"while holding ${SECRET_TOKEN}") {
 			t.Fatalf("error %v", err)
 		}
 	}
@@ -227,7 +228,8 @@ func TestStartTimeout(t *testing.T) {
 	}
 	wg.Wait()
 	const again = `server "s": it failed and is not started again before `
-	if err := p.Start(ctx, []string{"s"}); err == nil || !strings.HasPrefix(err.Error(), again) || !strings.HasSuffix(err.Error(), "the token is ${SECRET_TOKEN}") {
+	if err := p.Start(ctx, []string{"s"}); err == nil || !strings.HasPrefix(err.Error(), again) ||
+		!strings.HasSuffix(err.Error(), "the token is ${SECRET_TOKEN}") {
 		t.Errorf("error %v", err)
 	}
 	if n := countLines(t, starts); n != 1 {
@@ -251,7 +253,8 @@ func TestProgramThatIsNoServer(t *testing.T) {
 	s.Env = map[string]string{"TOKEN": "literal-secret"}
 	p := newPool(t, Options{}, s)
 	err := p.Start(testContext(t), []string{"s"})
-	if err == nil || !strings.Contains(err.Error(), "it ended (exit status 2); its stderr ends with: frobnicate: no file, and secret [TOKEN]") {
+	if err == nil || !strings.Contains(err.Error(),
+		"it ended (exit status 2); its stderr ends with: frobnicate: no file, and secret [TOKEN]") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -317,7 +320,8 @@ func TestParamsTowardsOldServers(t *testing.T) {
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "params"))
 	for in, want := range map[string]string{
 		`{"name":"t", "arguments":{"x":1.0}}`: `{"name":"t", "arguments":{"x":1.0}}`,
-		`{"name":"t","_meta":{"a":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`: `{"name":"t","_meta":{"a":1}}`,
+		`{"name":"t","_meta":{"a":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c"},` +
+			`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`: `{"name":"t","_meta":{"a":1}}`,
 		`{"name":"t","_meta":7}`: `{"name":"t","_meta":7}`,
 	} {
 		result, _, err := p.Do(testContext(t), policy.Scope{}, "s", "tools/call", []byte(in), nil)

@@ -46,15 +46,17 @@ func (s *subscribed) remove(_ context.Context, r *mcp.UnsubscribeRequest) error 
 // addTools adds one that says what is subscribed to, and one that changes a resource.
 func (s *subscribed) addTools(server *mcp.Server) {
 	object := map[string]any{"type": "object"}
-	server.AddTool(&mcp.Tool{Name: "subscribed", InputSchema: object}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return said(maps.Clone(s.uris), nil), nil
-	})
-	server.AddTool(&mcp.Tool{Name: "touch", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		uri := rawjson.TextAt(r.Params.Arguments, "uri")
-		return said("touched", server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})), nil
-	})
+	server.AddTool(&mcp.Tool{Name: "subscribed", InputSchema: object},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return said(maps.Clone(s.uris), nil), nil
+		})
+	server.AddTool(&mcp.Tool{Name: "touch", InputSchema: object},
+		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			uri := rawjson.TextAt(r.Params.Arguments, "uri")
+			return said("touched", server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})), nil
+		})
 }
 
 // post is a subscriber.
@@ -80,7 +82,8 @@ func (c post) next(t testing.TB) string {
 
 func touch(ctx context.Context, t testing.TB, p *Pool, uri string) {
 	t.Helper()
-	if _, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"touch","arguments":{"uri":"`+uri+`"}}`), nil); err != nil || rpcErr != nil {
+	if _, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"touch","arguments":{"uri":"`+uri+`"}}`),
+		nil); err != nil || rpcErr != nil {
 		t.Fatal(string(rpcErr), err)
 	}
 }
@@ -140,7 +143,8 @@ func TestSubscribe(t *testing.T) {
 		}
 		touch(ctx, t, p, "file:///other")
 		box.next(t)
-		if _, err := p.Subscribe(ctx, "s", "file:///secret", box.tell); err == nil || !strings.Contains(err.Error(), `server "s": it refuses the subscription: {"code":`) {
+		if _, err := p.Subscribe(ctx, "s", "file:///secret", box.tell); err == nil ||
+			!strings.Contains(err.Error(), `server "s": it refuses the subscription: {"code":`) {
 			t.Errorf("error %v", err)
 		}
 		e := p.entry("s")
@@ -181,9 +185,11 @@ func TestSubscriptionsSurviveTheirServer(t *testing.T) {
 
 func TestSubscribeToWhatCannotBe(t *testing.T) {
 	t.Parallel()
-	p := newPool(t, Options{Builtins: map[string]Builtin{"files": &builtin{}}}, play(t, "s", "play-fake", "good"), play(t, "gone", "play-fake", "not-a-server"))
+	p := newPool(t, Options{Builtins: map[string]Builtin{"files": &builtin{}}}, play(t, "s", "play-fake", "good"),
+		play(t, "gone", "play-fake", "not-a-server"))
 	for server, want := range map[string]string{
-		"s": mcpclient.ErrNoSubscriptions.Error(), "files": mcpclient.ErrNoSubscriptions.Error(), "x": "no such server", "gone": "it ended (exit status 2)",
+		"s": mcpclient.ErrNoSubscriptions.Error(), "files": mcpclient.ErrNoSubscriptions.Error(), "x": "no such server",
+		"gone": "it ended (exit status 2)",
 	} {
 		_, err := p.Subscribe(testContext(t), server, "file:///r", func([]byte) {})
 		if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("server %q: %s", server, want)) {
@@ -198,7 +204,8 @@ func TestSubscribeToWhatCannotBe(t *testing.T) {
 func TestResourcesBelow(t *testing.T) {
 	t.Parallel()
 	for pair, want := range map[string]bool{
-		"file:///a file:///a": true, "file:///a file:///a/b": true, "file:///a/ file:///a/b": true, "file:///a file:///a?x": true, "file:///a file:///ab": false, "file:///a/b file:///a": false,
+		"file:///a file:///a": true, "file:///a file:///a/b": true, "file:///a/ file:///a/b": true, "file:///a file:///a?x": true,
+		"file:///a file:///ab": false, "file:///a/b file:///a": false,
 	} {
 		f := strings.Fields(pair)
 		if covers(f[0], f[1]) != want {

@@ -30,7 +30,8 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string, tell func(para
 	case e.builtin != nil:
 		return nil, fmt.Errorf("server %q: %w", server, mcpclient.ErrNoSubscriptions)
 	}
-	if err := e.checkHeld("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil { // no subscription to what cannot be read
+	// no subscription to what cannot be read
+	if err := e.checkHeld("resources/read", rawjson.Set(nil, "uri", rawjson.Quote(uri))); err != nil {
 		return nil, fmt.Errorf("server %q: %w", server, err)
 	}
 	s, err := p.subs.join(p, subject{server, uri}, &tell)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/facts"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
@@ -102,7 +103,7 @@ func BenchmarkCall(b *testing.B) {
 		b.ReportAllocs()
 		args, _ := policy.ParseArgs(requests["one-path"].Args)
 		for b.Loop() {
-			if _, err := Facts(requests["one-path"].Item, nil, args, dir, ""); err != nil {
+			if _, err := facts.Of(requests["one-path"].Item, nil, args, dir, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
@@ -110,9 +112,9 @@ type Admission struct {
 	thinking *audit.Thinking
 	late     *audit.Thinking // of Ended
 
-	decidedBy string     // for the record; empty: the policy
-	asked     bool       // somebody was asked, and that is recorded
-	held      []*counter // concurrency slots, given back by Done
+	decidedBy string      // for the record; empty: the policy
+	asked     bool        // somebody was asked, and that is recorded
+	held      limit.Slots // given back by Done
 
 	guard   policy.Guard // of the decision
 	guarded []string     // what it did
@@ -146,11 +148,11 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 		return nil, g.refuse(ctx, a, d)
 	}
 	if !r.follows() {
-		refused, warn := g.rates.pass(a)
+		refused, near := g.limits.Pass(a.counted())
 		if refused != nil {
 			return nil, g.tooMany(ctx, a, refused)
 		}
-		g.warnOf(ctx, a, warn)
+		g.warnOf(ctx, a, near)
 	}
 	if d.Effect == policy.Ask {
 		if d, err = g.approve(ctx, a, d); err != nil {
@@ -171,12 +173,13 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 		return nil, g.unrecorded(a, err)
 	}
 	if runs {
-		if refused := g.rates.enter(a); refused != nil {
+		var refused *limit.Exceeded
+		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
 			s.open.over(a.id)
 			return nil, g.tooMany(ctx, a, refused)
 		}
 	}
-	g.wrote(a)
+	s.written.Note(a.Item, &a.facts)
 	return a, nil
 }
 
@@ -215,15 +218,15 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 	}
 	dir := cmp.Or(c.scoped.world.Roots[c.Item.Server], g.dir)
 	if c.Item.Server == policy.AgentServer && c.Dir != "" && c.Dir != g.dir {
-		if dir = (resolver{}).resolve(c.Dir); dir == "" {
+		if dir = facts.Resolve(c.Dir); dir == "" {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	facts, err := Facts(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
+	f, err := facts.Of(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
 	if err == nil {
-		g.markWritten(c.session, &facts)
+		c.session.written.Mark(&f)
 	}
-	return args, facts, err
+	return args, f, err
 }
 
 // refuse records a denial and puts it into the words that the caller may read. A denial that cannot be recorded denies all
@@ -355,13 +358,16 @@ func (c *Admission) Ended(ctx context.Context, e Ending) {
 }
 
 // Release gives back what an admission holds whose end nobody will tell: in the log it stays unfinished.
-func (c *Admission) Release() { c.gate.rates.leave(c) }
+func (c *Admission) Release() {
+	c.gate.limits.Leave(c.held)
+	c.held = nil
+}
 
 // Done records how the call ended. If that fails the result goes out all the same (the call ran), and nothing else runs until
 // the log has taken the record.
 func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	g := c.gate
-	g.rates.leave(c)
+	c.Release()
 	c.session.open.over(c.id)
 	now := g.now()
 	r := c.record(audit.Outcome, now)

@@ -449,3 +449,15 @@ func TestQuarantinedIsAbsent(t *testing.T) {
 		t.Errorf("recorded as %v", d)
 	}
 }
+
+func TestTooManyPaths(t *testing.T) {
+	h := build(t, three())
+	s := h.enter("guest")
+	_, err := h.Call(t.Context(), s, request("files__read_file", `{"paths":["a"`+strings.Repeat(`,"a"`, 1000)+`]}`))
+	if d := denied(t, err); !strings.Contains(d.Error(), "1000 paths") {
+		t.Errorf("%+v", d.Decision)
+	}
+	if len(h.back.seen()) > 0 {
+		t.Error("it ran")
+	}
+}

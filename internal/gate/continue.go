@@ -150,7 +150,7 @@ func (g *Gate) keepOpen(a *Admission) error {
 	if err := a.session.open.keep(a.id, opened{a.Item, a.since, now.Add(Patience)}, now); err != nil {
 		return err
 	}
-	g.rates.leave(a)
+	a.Release()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 	"mycelium/internal/telemetry"
@@ -72,6 +73,7 @@ type Gate struct {
 	dir      string
 	home     string
 	written  string
+	limits   *limit.Limits
 	reload   func(context.Context) error
 	logger   *slog.Logger
 	now      func() time.Time
@@ -84,7 +86,6 @@ type Gate struct {
 	tools map[policy.Item]tool // the control tools
 	live  registry
 	owed  debts
-	rates limits
 
 	arrivals arrivals
 }
@@ -109,7 +110,7 @@ func New(o Options) (*Gate, error) {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.rates.begin = g.now()
+	g.limits = limit.New(g.now())
 	g.live.init()
 	g.tools = map[policy.Item]tool{}
 	for _, t := range controlTools() {
@@ -143,7 +144,7 @@ func (g *Gate) Swap(w World) {
 	old := g.world.Load()
 	next := newWorld(w, old, g.logger)
 	g.world.Store(next)
-	g.rates.keepLimits(next.Policy)
+	g.limits.Keep(next.Policy)
 	for _, s := range g.live.all() {
 		g.follow(s, old, next)
 	}

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 )
 
@@ -278,8 +277,10 @@ func TestConcurrency(t *testing.T) {
 	if d := h.try(a, "files__read_file"); d == nil || d.Decision.Rule != "limit:guest.perMinute" {
 		t.Errorf("the fifth call: %+v", d)
 	}
-	if k := h.rates.roles["guest"]; k.running != 0 {
-		t.Errorf("%d slots are taken", k.running)
+	for _, u := range a.Summary().Limits {
+		if u.Limit == "concurrent" && u.Used != 0 {
+			t.Errorf("%d slots are taken", u.Used)
+		}
 	}
 }
 
@@ -306,90 +307,6 @@ func TestLimitsFollowTheWorld(t *testing.T) {
 	if d := h.try(s, "files__read_file"); d != nil {
 		t.Errorf("without limits: %v", d)
 	}
-	if len(h.rates.roles) != 0 {
-		t.Errorf("counters of nothing: %v", h.rates.roles)
-	}
-}
-
-// TestLawBucket: whatever comes when, no stretch of a window has more calls than tokens, a call is never refused when the
-// window before it and one slot has fewer, and the time that is said is the earliest at which a token is there.
-func TestLawBucket(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const slot = time.Second // of a minute
-		most := rapid.Int64Range(1, 5).Draw(t, "most")
-		gaps := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(0, 3000), rapid.Int64Range(0, 90_000), rapid.Just(int64(60_000)), rapid.Int64Range(-5000, 0)), 1, 60).Draw(t, "gaps in ms")
-		var b bucket
-		var taken []time.Duration
-		var now, latest time.Duration
-		for _, gap := range gaps {
-			now = max(0, now+time.Duration(gap)*time.Millisecond)
-			latest = max(latest, now)
-			b.turn(int64(now / slot))
-			if b.taken < most {
-				b.take()
-				taken = append(taken, latest)
-				n := int64(0)
-				for _, at := range taken {
-					if at > latest-time.Minute {
-						n++
-					}
-				}
-				if n > most {
-					t.Fatalf("%d calls within a minute: %v", n, taken)
-				}
-				continue
-			}
-			n := int64(0)
-			for _, at := range taken {
-				if at > latest-time.Minute-slot {
-					n++
-				}
-			}
-			if n < most {
-				t.Fatalf("refused at %v after %v", now, taken)
-			}
-			again := time.Duration(b.last+b.wait(most)) * slot
-			early, then := b, b
-			early.turn(int64((again - 1) / slot))
-			then.turn(int64(again / slot))
-			if early.taken < most || then.taken >= most || again <= latest {
-				t.Fatalf("at %v the wait is until %v: %d then, %d just before", latest, again, then.taken, early.taken)
-			}
-		}
-	})
-}
-
-// TestLawGiveBack: a token that is given back is there again, and giving back never makes more than there were.
-func TestLawGiveBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b bucket
-		var open []int64 // slots of calls that may give back
-		now, count := int64(0), int64(0)
-		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			now += rapid.Int64Range(0, 20).Draw(t, "gap")
-			b.turn(now)
-			if len(open) > 0 && rapid.Bool().Draw(t, "give") {
-				at := open[len(open)-1]
-				open = open[:len(open)-1]
-				before := b.taken
-				b.giveBack(at)
-				if want := before - 1; at >= now-slots && b.taken != want || at < now-slots && b.taken != before {
-					t.Fatalf("at %d a token of %d was given back: %d, then %d", now, at, before, b.taken)
-				}
-				continue
-			}
-			b.take()
-			open = append(open, now)
-			count++
-			sum := int64(0)
-			for _, n := range b.slot {
-				sum += int64(n)
-			}
-			if sum != b.taken || b.taken < 0 || b.taken > count {
-				t.Fatalf("%d taken, %d in slots", b.taken, sum)
-			}
-		}
-	})
 }
 
 // TestManyCallers: under load no more calls than tokens get through, and never more at once than slots.
@@ -423,45 +340,28 @@ func TestManyCallers(t *testing.T) {
 	}
 }
 
-// TestNoLimitsCostNothing: where nothing is limited a call touches no lock and no heap.
-func TestNoLimitsCostNothing(t *testing.T) {
-	h := build(t, three())
-	a := &Admission{Request: request("files__read_file", `{}`), gate: h.Gate, session: h.enter("guest"), began: time.Now()}
-	a.scoped = a.session.now()
-	h.rates.mu.Lock() // a lock that is held would be waited for
-	defer h.rates.mu.Unlock()
-	n := testing.AllocsPerRun(100, func() {
-		if refused, warn := h.rates.pass(a); refused != nil || warn != nil || h.rates.enter(a) != nil {
-			t.Fatal("limited by nothing")
-		}
-		h.rates.leave(a)
-	})
-	if n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // BenchmarkLimits is what limits add to a call: none at all, and a role with a figure of every kind.
 func BenchmarkLimits(b *testing.B) {
 	rates := policy.Rates{PerMinute: policy.MaxCount, PerHour: policy.MaxCount, PerDay: policy.MaxCount, Concurrent: 1000}
-	for name, limit := range map[string]map[string]policy.Limit{
+	for name, limits := range map[string]map[string]policy.Limit{
 		"none": nil,
 		"all":  {"guest": {Rates: rates, Tools: map[string]policy.Rates{"files__*": rates}, Session: policy.SessionLimit{Rates: rates}}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			g := &Gate{now: time.Now}
-			g.rates.begin = time.Now()
-			g.world.Store(newWorld(limited(limit).world(b, "/"), nil, nil))
+			g := &Gate{now: time.Now, limits: limit.New(time.Now())}
+			g.world.Store(newWorld(limited(limits).world(b, "/"), nil, nil))
 			s := &Session{ID: "x", gate: g}
 			s.state.Store(&state{role: "guest"})
 			a := &Admission{Request: request("files__read_file", `{}`), gate: g, session: s, scoped: s.now()}
 			b.ReportAllocs()
 			for b.Loop() {
 				a.began = time.Now()
-				if refused, _ := g.rates.pass(a); refused != nil || g.rates.enter(a) != nil {
+				refused, _ := g.limits.Pass(a.counted())
+				held, full := g.limits.Enter(a.counted(), true)
+				if refused != nil || full != nil {
 					b.Fatal("refused")
 				}
-				g.rates.leave(a)
+				g.limits.Leave(held)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
@@ -55,7 +56,7 @@ func (g *Gate) measureDecision(c *Admission, d policy.Decision) {
 		return
 	}
 	g.meter.Denied(reason)
-	if limit, ok := strings.CutPrefix(d.Rule, limitRule); ok {
+	if limit, ok := strings.CutPrefix(d.Rule, limit.Rule); ok {
 		g.meter.LimitHit(limit)
 	}
 	call := telemetry.Call{Method: c.Method, Surface: c.Surface, Effect: effectOf(d), Outcome: "denied", Failure: "denied", Duration: g.now().Sub(c.began)}

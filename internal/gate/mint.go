@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 )
 
@@ -129,6 +131,7 @@ func orNone(names []string) string {
 // newSession makes a session in memory.
 func (g *Gate) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), gate: g, name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s.written = facts.NewWritten(g.written, s.ID, g.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.created = g.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
@@ -241,16 +244,16 @@ func (g *Gate) End(ctx context.Context, id string) error {
 
 // Summary describes a session for people, in the shape of `myc session list --json`.
 type Summary struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name,omitempty"`
-	Principal string     `json:"principal"`
-	Role      string     `json:"role"`
-	Roles     []string   `json:"roles"`
-	Skills    []string   `json:"skills"`
-	Created   time.Time  `json:"created"`
-	Expires   time.Time  `json:"expires,omitzero"`
-	Live      bool       `json:"live"` // an opened one whose connection stands, or a minted one not expired
-	Limits    []LimitUse `json:"limits,omitempty"`
+	ID        string      `json:"id"`
+	Name      string      `json:"name,omitempty"`
+	Principal string      `json:"principal"`
+	Role      string      `json:"role"`
+	Roles     []string    `json:"roles"`
+	Skills    []string    `json:"skills"`
+	Created   time.Time   `json:"created"`
+	Expires   time.Time   `json:"expires,omitzero"`
+	Live      bool        `json:"live"` // an opened one whose connection stands, or a minted one not expired
+	Limits    []limit.Use `json:"limits,omitempty"`
 }
 
 // Summary describes the session as it is now.
@@ -260,7 +263,7 @@ func (s *Session) Summary() Summary {
 		ID: s.ID, Name: s.name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
 		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
 		Created: s.created, Expires: s.expires, Live: !s.over(s.gate.now()),
-		Limits: s.gate.rates.uses(s, sc, s.gate.now(), ByOperator),
+		Limits: s.uses(sc, s.gate.now(), ByOperator),
 	}
 }
 

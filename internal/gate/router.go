@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
@@ -130,18 +131,18 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 
 // sessionContext is the answer of get_context (B11).
 type sessionContext struct {
-	Session   string     `json:"session"`
-	Role      string     `json:"role"`
-	Roles     []string   `json:"availableRoles"`
-	Active    []string   `json:"activeSkills"`
-	Open      []string   `json:"availableSkills"`
-	Tools     int        `json:"toolCount"`
-	Promotion string     `json:"promotion"`
-	Started   time.Time  `json:"startedAt"`
-	History   []Event    `json:"skillHistory"`
-	Limits    []LimitUse `json:"limits"`
-	More      string     `json:"howToGetMore"`
-	Notice    string     `json:"notice,omitempty"`
+	Session   string      `json:"session"`
+	Role      string      `json:"role"`
+	Roles     []string    `json:"availableRoles"`
+	Active    []string    `json:"activeSkills"`
+	Open      []string    `json:"availableSkills"`
+	Tools     int         `json:"toolCount"`
+	Promotion string      `json:"promotion"`
+	Started   time.Time   `json:"startedAt"`
+	History   []Event     `json:"skillHistory"`
+	Limits    []limit.Use `json:"limits"`
+	More      string      `json:"howToGetMore"`
+	Notice    string      `json:"notice,omitempty"`
 }
 
 func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
@@ -154,7 +155,7 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
 		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
 		Tools: len(sc.view().lists[policy.Tool]), Promotion: sc.world.promotion(), Started: s.created,
-		History: append([]Event{}, s.History()...), Limits: append([]LimitUse{}, g.rates.uses(s, sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
+		History: append([]Event{}, s.History()...), Limits: append([]limit.Use{}, s.uses(sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
 	}
 	if sc.state.role != "" && !sc.known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"mycelium/internal/gate/facts"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -148,6 +149,7 @@ func (g *Gate) scan(into func(...any) error) (*Session, error) {
 	if err := json.Unmarshal([]byte(skills), &st.asked); err != nil {
 		return nil, fmt.Errorf("skills of session %s: %w", s.ID, err)
 	}
+	s.written = facts.NewWritten(g.written, s.ID, g.dir)
 	s.created, s.expires = time.UnixMicro(created), time.UnixMicro(expires)
 	if issued != 0 {
 		st.issued = time.UnixMicro(issued)

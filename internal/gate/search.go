@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 
+	"mycelium/internal/gate/facts"
 	"mycelium/internal/policy"
 )
 
@@ -16,11 +17,11 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	args := policy.Args{"path": path}
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
-		facts, err := Facts(it, w.byItem[it].notes, args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
+		f, err := facts.Of(it, w.byItem[it].notes, args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
 		if err != nil {
 			return false
 		}
-		d := w.Policy.Decide(policy.Call{Scope: scope, Item: it, Args: args, Facts: facts, Time: g.now()})
+		d := w.Policy.Decide(policy.Call{Scope: scope, Item: it, Args: args, Facts: f, Time: g.now()})
 		if !d.Unknown {
 			return d.Effect == policy.Allow
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
 )
 
@@ -39,9 +41,9 @@ type Session struct {
 	ended   atomic.Bool
 	open    opens
 	history diary
-	written written
+	written *facts.Written
 
-	counters map[string]*counter // of its own limits, by the name of the bound; guarded by the gate's limits
+	counters limit.Counters
 
 	mu    sync.Mutex // held while role or skills change, so that record, database and memory agree
 	timer *time.Timer
@@ -270,4 +272,12 @@ func difference(before, after []string) (added, removed []string) {
 		}
 	}
 	return added, removed
+}
+
+// uses returns the limits of a scope and how much of each is used. An agent is told of a limit over tools only if it counts a tool in
+// its view: from another limit's pattern it could learn what is hidden from it.
+func (s *Session) uses(sc *scoped, now time.Time, by Actor) []limit.Use {
+	return s.gate.limits.Uses(sc.bounds, &s.counters, now, func(b *policy.Bound) bool {
+		return b.Tools == "" || by == ByOperator || sc.view().has(b)
+	})
 }

@@ -2,13 +2,13 @@ package gate
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate/facts"
 	"mycelium/internal/policy"
 )
 
@@ -71,13 +71,15 @@ func TestWrittenThenRun(t *testing.T) {
 	if rule := h.runs(t, h.enter("guest"), bash("bash x.sh")); rule != "" {
 		t.Errorf("another session was refused by %s", rule)
 	}
-	next := &written{}
-	next.open(filepath.Join(h.dir, "written"), s.ID)
-	next.load()
-	if _, ok := next.paths[filepath.Join(h.dir, "x.sh")]; !ok || len(next.paths) < 5 {
-		t.Errorf("the next process knows of %v", next.paths)
+	next := facts.NewWritten(filepath.Join(h.dir, "written"), s.ID, h.dir)
+	for _, name := range []string{"x.sh", "Makefile", "bin/run", "tool.py", "y.sh"} {
+		path := filepath.Join(h.dir, name)
+		f := policy.Facts{Parts: []policy.Part{{Paths: []policy.Path{{Access: policy.Execute, Clean: path}}}}}
+		if next.Mark(&f); !slices.Contains(f.Parts[0].Effects, policy.EffectWrittenHere) {
+			t.Errorf("the next process does not know that %s was written", name)
+		}
 	}
-	if info, err := os.Stat(next.file); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(h.dir, "written", s.ID)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
 }
@@ -91,90 +93,6 @@ func TestARefusedCallWroteNothing(t *testing.T) {
 	}
 	if rule := h.runs(t, s, bash("bash z.sh")); rule != "" {
 		t.Errorf("refused by %s", rule)
-	}
-}
-
-// TestWrittenIsBounded: past the bound everything in the project counts as written, also for the next process.
-func TestWrittenIsBounded(t *testing.T) {
-	dir := t.TempDir()
-	w := &written{}
-	w.open(dir, "s1")
-	var paths []string
-	for i := range maxWritten + 10 {
-		paths = append(paths, fmt.Sprintf("/p/%d\n\"", i))
-	}
-	w.add(paths)
-	next := &written{}
-	next.open(dir, "s1")
-	next.load()
-	if !w.all || !next.all || len(w.paths) != maxWritten || len(next.paths) != maxWritten {
-		t.Errorf("%v %v, %d and %d paths", w.all, next.all, len(w.paths), len(next.paths))
-	}
-	strange := &written{}
-	strange.open(dir, "../../x")
-	strange.add([]string{"/p/a"})
-	if strange.file != "" || len(strange.paths) != 1 {
-		t.Errorf("%q", strange.file)
-	}
-}
-
-// TestWrittenWhereNothingCanBeWritten: it is kept in memory, and nobody is refused for it.
-func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".mycelium"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := &written{}
-	w.open(filepath.Join(dir, ".mycelium"), "s1")
-	w.add([]string{"/p/a"})
-	w.load()
-	if _, ok := w.paths["/p/a"]; !ok {
-		t.Error("forgotten")
-	}
-}
-
-// TestCommandsOfServers: a tool of a server that runs commands is a second shell (W2).
-func TestCommandsOfServers(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range []policy.Args{
-		{"command": "sudo rm -rf /"}, {"cmd": "sudo rm -rf /"}, {"script": "x=1\nsudo rm -rf /"}, {"command": "sudo", "args": []any{"rm", "-rf", "/"}}, {"command": []any{"sudo", "rm", "-rf", "/"}}, {"options": 1, "Command_Line": "sudo rm -rf /"},
-	} {
-		f, err := Facts(policy.Item{Server: "box", Name: "run_command"}, nil, args, dir, "/home/u")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.ContainsFunc(f.Parts, func(p policy.Part) bool { return p.Program == "sudo" }) ||
-			!slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
-				return p.Program == "rm" && p.Paths[0].Access == policy.Delete && p.Paths[0].Clean == "/"
-			}) {
-			t.Errorf("%v: %+v", args, f.Parts)
-		}
-	}
-	f, _ := Facts(policy.Item{Server: "box", Name: "run_command"}, nil, policy.Args{"command": 1.0}, dir, "")
-	if !slices.Contains(f.Parts[len(f.Parts)-1].Effects, policy.EffectUnclear) {
-		t.Errorf("%+v", f)
-	}
-}
-
-// TestPatternsAreExpanded: what a pattern of a command matches on this disk is judged by its own name, and where it leads.
-func TestPatternsAreExpanded(t *testing.T) {
-	dir := tree(t)
-	p := filepath.Join(dir, "p")
-	f, err := Facts(bashTool, nil, policy.Args{"command": "cat se*"}, p, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(f.Parts[0].Paths, func(at policy.Path) bool { return at.Resolved == dir+"/out/secret" }) {
-		t.Errorf("%+v", f.Parts[0].Paths)
-	}
-	for i := range maxMatches + 1 {
-		if err := os.WriteFile(fmt.Sprintf("%s/sub/f%d", p, i), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, _ = Facts(bashTool, nil, policy.Args{"command": "rm sub/f*"}, p, "")
-	if len(f.Parts[0].Unclear) == 0 {
-		t.Error("too many are not unclear")
 	}
 }
 

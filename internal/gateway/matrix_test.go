@@ -24,10 +24,11 @@ import (
 )
 
 // matrixDoc is where the table stands.
-const matrixDoc = "../../docs/protocol-matrix.md"
+const matrixDoc = "../../docs/proofs/protocol-matrix.md"
 
 // TestProtocolMatrix puts a client of every revision, over stdio and HTTP, before a server of every revision, and tries list, call,
-// list_changed, cancellation, progress and a question of the server to the client. What works is the table in docs/protocol-matrix.md.
+// list_changed, cancellation, progress and a question of the server to the client. What works is the table in
+// docs/proofs/protocol-matrix.md.
 func TestProtocolMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 conversations")
@@ -79,7 +80,7 @@ func TestProtocolMatrix(t *testing.T) {
 	}
 	want, err := os.ReadFile(matrixDoc)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/protocol-matrix.md is another table (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes it:\n%s", err, got)
+		t.Errorf("docs/proofs/protocol-matrix.md differs (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes it:\n%s", err, got)
 	}
 }
 

@@ -191,7 +191,8 @@ func TestCanonical(t *testing.T) {
 		{"codex", "apply_patch",
 			`{"command":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End Patch"}`,
 			"agent__Edit",
-			`{"patch":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End Patch","paths":["a","b"],"deletedPaths":["c"]}`, "/p"},
+			`{"patch":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+*** Delete File: no\n*** Delete File: c\n*** End ` +
+				`Patch","paths":["a","b"],"deletedPaths":["c"]}`, "/p"},
 		{"codex", "mcp__mycelium__files__read_file", `{}`, "mycelium__files__read_file", `{}`, "/p"},
 		{"gemini", "run_shell_command", `{"command":"ls","dir_path":"x"}`, "agent__Bash", `{"command":"ls"}`, "/p/x"},
 		{"gemini", "replace", `{"file_path":"a","old_string":"x","new_string":"y"}`, "agent__Edit",

@@ -11,7 +11,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
-	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/harness"
@@ -25,7 +25,7 @@ import (
 type modelJudge struct {
 	files   *reloader
 	pool    *backend.Pool
-	index   *audit.Index
+	index   *index.Index
 	ledger  *model.Ledger
 	budget  *run.Budget
 	baseURL string // from the environment of the person who started the daemon
@@ -118,7 +118,7 @@ func (j *modelJudge) policiesInWords() ([]judge.Policy, error) {
 
 // pastOf returns the last decisions of a session, the newest first.
 func (j *modelJudge) pastOf(ctx context.Context, session string, most int) ([]judge.Past, error) {
-	entries, err := j.index.Query(ctx, audit.Query{Session: session, Limit: most})
+	entries, err := j.index.Query(ctx, index.Query{Session: session, Limit: most})
 	if err != nil {
 		return nil, err
 	}

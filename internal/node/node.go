@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
@@ -53,7 +54,7 @@ type Node struct {
 	owner   *daemon.Owner
 	db      *store.DB
 	log     *audit.Log
-	index   *audit.Index
+	index   *index.Index
 	pool    *backend.Pool
 	gate    *gate.Gate
 	gateway *gateway.Server
@@ -212,7 +213,7 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 		return err
 	}
 	n.onClose(func() { _ = n.db.Close() })
-	n.index = audit.NewIndex(n.db, o)
+	n.index = index.New(n.db, o)
 	return nil
 }
 

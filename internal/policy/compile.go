@@ -213,7 +213,8 @@ func (c *compiler) bareTool(id string) (Pattern, *Problem) {
 			names[i] = it.String()
 		}
 		slices.Sort(names)
-		return Pattern{}, &Problem{Message: "is the name of several tools", Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"}
+		return Pattern{}, &Problem{Message: "is the name of several tools",
+			Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"}
 	}
 	p, err := ParsePattern(owners[0].String())
 	if err != nil {

@@ -177,8 +177,10 @@ func TestRefusalsOfAbsentAndHiddenAreAlike(t *testing.T) {
 }
 
 func TestUnknownToolID(t *testing.T) {
-	_, problems := New(Source{Catalog: catalog("files__list_directory", "db__query"), Roles: []Role{{ID: "r", ToolIDs: []string{"list_directry", "db__qery"}}}})
-	if len(problems) != 2 || problems[0].Hint != "it grants nothing" || problems[0].Tool != "list_directry" || problems[1].Hint != "it grants nothing" || problems[1].Tool != "db__qery" {
+	_, problems := New(Source{Catalog: catalog("files__list_directory", "db__query"),
+		Roles: []Role{{ID: "r", ToolIDs: []string{"list_directry", "db__qery"}}}})
+	if len(problems) != 2 || problems[0].Hint != "it grants nothing" || problems[0].Tool != "list_directry" ||
+		problems[1].Hint != "it grants nothing" || problems[1].Tool != "db__qery" {
 		t.Errorf("%+v", problems)
 	}
 }

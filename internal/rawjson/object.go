@@ -192,7 +192,8 @@ func LastMember(members []byte) (rest, name, value []byte) {
 		return nil, nil, nil
 	}
 	value = members[from:]
-	if _, err := strconv.ParseInt(string(value), 10, 64); err != nil && !bytes.HasPrefix(value, []byte{'"'}) || bytes.IndexByte(value, '\\') >= 0 {
+	if _, err := strconv.ParseInt(string(value), 10, 64); err != nil && !bytes.HasPrefix(value, []byte{'"'}) ||
+		bytes.IndexByte(value, '\\') >= 0 {
 		return nil, nil, nil
 	}
 	before, ok := bytes.CutSuffix(Trim(members[:from]), []byte{':'})

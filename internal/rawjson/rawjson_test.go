@@ -27,7 +27,8 @@ func TestTextAtEveryOffset(t *testing.T) {
 			for _, piece := range []struct {
 				raw, want string
 				ok        bool
-			}{{`\n`, "\n", true}, {"\x7f", "\x7f", true}, {"é", "é", true}, {" ", " ", true}, {"!", "!", true}, {`"`, "", false}, {"\x00", "", false}, {"\x1f", "", false}, {"\xff", "", false}} {
+			}{{`\n`, "\n", true}, {"\x7f", "\x7f", true}, {"é", "é", true}, {" ", " ", true}, {"!", "!", true}, {`"`, "", false},
+				{"\x00", "", false}, {"\x1f", "", false}, {"\xff", "", false}} {
 				before, after := strings.Repeat("a", at), strings.Repeat("z", n-at)
 				want := ""
 				if piece.ok {
@@ -79,7 +80,8 @@ func TestUnique(t *testing.T) {
 func TestCaseVariant(t *testing.T) {
 	for in, want := range map[string]string{
 		``: " ", `{}`: " ", `[]`: " ", `{"name":1,"uris":2}`: " ", `{"a":{"Name":1}}`: " ", `{"\u006eame":1}`: " ",
-		`{"x":1,"Name":2}`: "Name name", `{"uri":1,"URI":2}`: "URI uri", `{"\u004eame":1}`: "Name name", `{"ſkip":1}`: "ſkip skip", `{"sKip":1}`: "sKip skip",
+		`{"x":1,"Name":2}`: "Name name", `{"uri":1,"URI":2}`: "URI uri", `{"\u004eame":1}`: "Name name", `{"ſkip":1}`: "ſkip skip",
+		`{"sKip":1}`: "sKip skip",
 	} {
 		if name, key := CaseVariant([]byte(in), "name", "uri", "skip"); name+" "+key != want {
 			t.Errorf("%s: %q and %q, want %q", in, name, key, want)
@@ -118,7 +120,8 @@ func decoded(raw []byte) (names, values []string) {
 
 // FuzzScan compares the scanner with a decoder.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{`{"a":1,"b":[{"c":"]"}], "\u0064" : "\\" }`, `[1,"\"",{"a":[]},[[]],-1.5e3,null]`, `{"a":1,"a":2}`, `{"a":1,}`, `[,]`, `{"a"`, `{"a":"`, `[[`, `"\`, ` `, "{\"\xff\":1}"} {
+	for _, s := range []string{`{"a":1,"b":[{"c":"]"}], "\u0064" : "\\" }`, `[1,"\"",{"a":[]},[[]],-1.5e3,null]`, `{"a":1,"a":2}`, `{"a":1,}`,
+		`[,]`, `{"a"`, `{"a":"`, `[[`, `"\`, ` `, "{\"\xff\":1}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -151,7 +154,8 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("%q became %q", raw, Object(fields...))
 		}
 		text, ok := Text(Trim(raw))
-		if want, err := jsontext.AppendUnquote(nil, Trim(raw)); ok != (kind == '"') || ok && (err != nil || text != string(want) || text != string(Unquote(Trim(raw)))) {
+		if want, err := jsontext.AppendUnquote(nil, Trim(raw)); ok != (kind == '"') ||
+			ok && (err != nil || text != string(want) || text != string(Unquote(Trim(raw)))) {
 			t.Fatalf("%q is %q, %v", raw, text, ok)
 		}
 	})

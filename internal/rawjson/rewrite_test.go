@@ -56,7 +56,8 @@ func TestRewrite(t *testing.T) {
 
 func TestRewriteRefuses(t *testing.T) {
 	for _, in := range []string{
-		``, ` `, `{`, `[`, `}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1,}`, `{"a" 1}`, `{,}`, `{1:2}`, `[1,]`, `[1 2]`, `[,1]`, `[1}`, `{"a":1]`, `{} {}`, `[]]`, `"`, `"a`, `"\"`, `{"a`, `{"cut":`, `{"cut":}`, "{}\x00",
+		``, ` `, `{`, `[`, `}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1,}`, `{"a" 1}`, `{,}`, `{1:2}`, `[1,]`, `[1 2]`, `[,1]`, `[1}`, `{"a":1]`,
+		`{} {}`, `[]]`, `"`, `"a`, `"\"`, `{"a`, `{"cut":`, `{"cut":}`, "{}\x00",
 		strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2), strings.Repeat(`{"a":`, 1<<20),
 	} {
 		var seen strings.Builder
@@ -82,7 +83,8 @@ func TestRewriteOfNothingIsTheTextItself(t *testing.T) {
 
 // FuzzRewrite: going through a text changes no byte that it should not, and every string that it should.
 func FuzzRewrite(f *testing.F) {
-	for _, s := range []string{`{"a":["b",{"c":"\\\"?"}], "d" : 1.50 }`, ` [ ] `, `"?"`, `{"a":1,"a":"?"}`, `[[[`, `{"a":"?`, `{"a":1,}`, "[\"\xff\"]", `"\`} {
+	for _, s := range []string{`{"a":["b",{"c":"\\\"?"}], "d" : 1.50 }`, ` [ ] `, `"?"`, `{"a":1,"a":"?"}`, `[[[`, `{"a":"?`, `{"a":1,}`,
+		"[\"\xff\"]", `"\`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

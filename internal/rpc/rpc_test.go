@@ -25,7 +25,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, tt := range []struct{ in, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `ping id=1`},
-		{` { "method" : "x/y" , "params" : { "a" : [1,{"b":"}"}] } , "jsonrpc":"2.0","id":"a\"b" } `, `x/y id="a\"b" params={ "a" : [1,{"b":"}"}] }`},
+		{` { "method" : "x/y" , "params" : { "a" : [1,{"b":"}"}] } , "jsonrpc":"2.0","id":"a\"b" } `,
+			`x/y id="a\"b" params={ "a" : [1,{"b":"}"}] }`},
 		{`{"jsonrpc":"2.0","method":"notifications/x"}`, `notifications/x`},
 		{`{"jsonrpc":"2.0","\u0069d":-7,"method":"tools\/call","params":{}}`, `tools/call id=-7 params={}`},
 		{`{"jsonrpc":"2.0","id":1,"result":null}`, `id=1 result=null`},
@@ -176,7 +177,8 @@ func BenchmarkParse(b *testing.B) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(kilobyte())
-	for _, s := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `[{}]`, `{"jsonrpc":"2.0","id":null,"error":{"code":1}}`, `{"a":1,"a":2,"id":3}`, "{\"Id\":\"\xff\"", `{"jsonrpc":"2.0","method":"m","params":{"a":"\ud83d\ude00"}}`} {
+	for _, s := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `[{}]`, `{"jsonrpc":"2.0","id":null,"error":{"code":1}}`,
+		`{"a":1,"a":2,"id":3}`, "{\"Id\":\"\xff\"", `{"jsonrpc":"2.0","method":"m","params":{"a":"\ud83d\ude00"}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

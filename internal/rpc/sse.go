@@ -23,8 +23,8 @@ type Event struct {
 var ErrEventTooLong = errors.New("server-sent event too large")
 
 // Events reads an SSE stream, calling yield for each event until it returns false, the stream ends or ctx is done. limit bounds
-// the bytes of one event (0: MaxMessage). A stream that ends at an event's last line still yields the event. When ctx ends while a read blocks, r is
-// closed if it can be; otherwise the read must end by itself.
+// the bytes of one event (0: MaxMessage). A stream that ends at an event's last line still yields the event. When ctx ends while a read
+// blocks, r is closed if it can be; otherwise the read must end by itself.
 //
 // The error is nil after a regular end or a false from yield, else ctx's, ErrEventTooLong or the reader's.
 func Events(ctx context.Context, r io.Reader, limit int, yield func(Event) bool) error {

@@ -47,7 +47,8 @@ func TestLines(t *testing.T) {
 		{"far over", long + long + long + "\nb\n", 10, []string{"TOO LONG", "b"}},
 		{"nothing", "", 0, nil},
 	} {
-		for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in)), iotest.DataErrReader(strings.NewReader(tt.in))} {
+		for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in)),
+			iotest.DataErrReader(strings.NewReader(tt.in))} {
 			if d := cmp.Diff(tt.want, readLines(t, r, tt.limit)); d != "" {
 				t.Errorf("%s: %s", tt.name, d)
 			}
@@ -100,7 +101,8 @@ func TestEvents(t *testing.T) {
 		want     []Event
 	}{
 		{"plain", "data: {}\n\ndata: 2\n\n", []Event{{Data: []byte("{}")}, {Data: []byte("2")}}},
-		{"all fields", "event: message\nid: 7\nretry: 1500\ndata:x\n\n", []Event{{ID: "7", Event: "message", Data: []byte("x"), Retry: 1500 * time.Millisecond}}},
+		{"all fields", "event: message\nid: 7\nretry: 1500\ndata:x\n\n",
+			[]Event{{ID: "7", Event: "message", Data: []byte("x"), Retry: 1500 * time.Millisecond}}},
 		{"several lines", "data: a\ndata:  b\ndata\ndata: c\n\n", []Event{{Data: []byte("a\n b\n\nc")}}},
 		{"CRLF", "id: 1\r\ndata: a\r\n\r\ndata: b\r\n\r\n", []Event{{ID: "1", Data: []byte("a")}, {Data: []byte("b")}}},
 		{"CR", "data: a\r\rdata: b\r\r", []Event{{Data: []byte("a")}, {Data: []byte("b")}}},
@@ -128,7 +130,8 @@ func TestEventsLimits(t *testing.T) {
 	if got, err := readEvents(t, strings.NewReader(ok), 1000); err != nil || len(got) != 1 {
 		t.Errorf("at the limit: %d events, %v", len(got), err)
 	}
-	for _, in := range []string{"data: " + strings.Repeat("x", 5000) + "\n\n", strings.Repeat("data: xxxxxxxxxx\n", 500), "data: " + strings.Repeat("x", 5000)} {
+	for _, in := range []string{"data: " + strings.Repeat("x", 5000) + "\n\n", strings.Repeat("data: xxxxxxxxxx\n", 500),
+		"data: " + strings.Repeat("x", 5000)} {
 		if _, err := readEvents(t, strings.NewReader(in), 1000); !errors.Is(err, ErrEventTooLong) {
 			t.Errorf("over the limit: %v", err)
 		}

@@ -158,7 +158,7 @@ func holds(t *testing.T, dir string) {
 }
 
 // TestFreshCommands: what nobody had thought of when rules and parser were tuned. The figures of its first measurement, which is the one
-// that says something, stand in docs/performance.md.
+// that says something, stand in docs/proofs/performance.md.
 func TestFreshCommands(t *testing.T) {
 	holds(t, freshDir)
 }

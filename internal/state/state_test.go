@@ -35,7 +35,8 @@ func TestPathsDiffer(t *testing.T) {
 		}
 		seen[path] = name
 	}
-	for _, pair := range [][2]string{{p.AuditKeys(), other.AuditKeys()}, {p.Pins(), other.Pins()}, {p.OperatorToken(), other.OperatorToken()}} {
+	for _, pair := range [][2]string{{p.AuditKeys(), other.AuditKeys()}, {p.Pins(), other.Pins()},
+		{p.OperatorToken(), other.OperatorToken()}} {
 		if pair[0] == pair[1] {
 			t.Errorf("two projects share %s", pair[0])
 		}

@@ -1,6 +1,6 @@
 // Command hostile is an MCP server over stdio that misbehaves: its first argument says how. It is a fixture of the chaos test
-// (cmd/myc) and of `go run ./bench -only chaos`. Its one tool, echo, returns the argument "text" of the call in question, whenever it does answer, so
-// that a wrong answer can be told from a right one. With TOOLS=N in its environment it lists N tools more.
+// (cmd/myc) and of `go run ./bench -only chaos`. Its one tool, echo, returns the argument "text" of the call in question, whenever it does
+// answer, so that a wrong answer can be told from a right one. With TOOLS=N in its environment it lists N tools more.
 //
 //	healthy  answers at once
 //	hang     answers nothing but the handshake and its lists
@@ -118,7 +118,8 @@ func (s *server) take(m message) {
 		if s.mode == "dies" && oneIn(4) {
 			os.Exit(3)
 		}
-		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"hostile","version":"1"}}`)
+		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"hostile",`+
+			`"version":"1"}}`)
 	case "tools/list":
 		s.list(m.ID)
 	case "tools/call":
@@ -169,8 +170,10 @@ func (s *server) list(id json.RawMessage) {
 func manyTools(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `,{"name":"tool_%03d","title":"Tool %d","description":"Looks for records of kind %d in the store and returns them in the order of their creation, newest first, a page at a time.",`+
-			`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"What to look for; empty: everything."},"limit":{"type":"integer","minimum":1,"maximum":100},`+
+		fmt.Fprintf(&b, `,{"name":"tool_%03d","title":"Tool %d","description":"Looks for records of kind %d in the store and returns them in `+
+			`the order of their creation, newest first, a page at a time.",`+
+			`"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"What to look for; empty: `+
+			`everything."},"limit":{"type":"integer","minimum":1,"maximum":100},`+
 			`"cursor":{"type":"string"}},"required":["query"]},"annotations":{"readOnlyHint":true}}`, i, i, i)
 	}
 	return b.String()

@@ -70,7 +70,8 @@ func FuzzPage(f *testing.F) {
 
 func TestDeclares(t *testing.T) {
 	s := About{Capabilities: []byte(`{"resources":{"subscribe":false,"listChanged":true},"logging":{},"completions":null}`)}
-	for path, want := range map[string]bool{"resources": true, "resources subscribe": false, "resources listChanged": true, "logging": true, "completions": false, "tools": false} {
+	for path, want := range map[string]bool{"resources": true, "resources subscribe": false, "resources listChanged": true, "logging": true,
+		"completions": false, "tools": false} {
 		if got := s.Declares(strings.Fields(path)...); got != want {
 			t.Errorf("%s: %v", path, got)
 		}

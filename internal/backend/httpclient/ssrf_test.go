@@ -19,12 +19,15 @@ import (
 func TestReachRanges(t *testing.T) {
 	closed := map[string][]string{
 		"this network": {"0.0.0.0", "0.255.255.255"}, "private": {"10.0.0.1", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.1"},
-		"CGNAT": {"100.64.0.0", "100.127.255.255"}, "loopback": {"127.0.0.1", "127.255.255.254", "::1"}, "link-local": {"169.254.169.254", "fe80::1", "febf::1"},
-		"protocol": {"192.0.0.1", "192.0.0.170"}, "documentation": {"192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"},
+		"CGNAT": {"100.64.0.0", "100.127.255.255"}, "loopback": {"127.0.0.1", "127.255.255.254", "::1"},
+		"link-local": {"169.254.169.254", "fe80::1", "febf::1"},
+		"protocol":   {"192.0.0.1", "192.0.0.170"}, "documentation": {"192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"},
 		"6to4": {"192.88.99.1", "2002::1", "2002:7f00:1::", "2002:808:808::"}, "benchmark": {"198.18.0.0", "198.19.255.255", "2001:2::1"},
 		"multicast": {"224.0.0.1", "239.255.255.255", "ff02::1"}, "reserved": {"240.0.0.0", "255.255.255.255"}, "unspecified": {"::"},
-		"mapped": {"::ffff:127.0.0.1", "::ffff:8.8.8.8"}, "compatible": {"::7f00:1", "::8.8.8.8"}, "NAT64": {"64:ff9b::7f00:1", "64:ff9b::8.8.8.8", "64:ff9b:1::1"},
-		"discard": {"100::1"}, "Teredo": {"2001::1"}, "ORCHID": {"2001:20::1"}, "unique local": {"fc00::1", "fd00:ec2::254"}, "site-local": {"fec0::1"},
+		"mapped": {"::ffff:127.0.0.1", "::ffff:8.8.8.8"}, "compatible": {"::7f00:1", "::8.8.8.8"},
+		"NAT64":   {"64:ff9b::7f00:1", "64:ff9b::8.8.8.8", "64:ff9b:1::1"},
+		"discard": {"100::1"}, "Teredo": {"2001::1"}, "ORCHID": {"2001:20::1"}, "unique local": {"fc00::1", "fd00:ec2::254"},
+		"site-local":  {"fec0::1"},
 		"unallocated": {"4000::1", "5f00::1", "1::1"}, "with a zone": {"2600::1%eth0"},
 	}
 	for name, list := range closed {
@@ -35,8 +38,10 @@ func TestReachRanges(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0",
-		"192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2600::1", "2001:200::1", "2001:4860:4860::8888", "2003::1", "2a00::1",
+		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "172.15.255.255",
+		"172.32.0.0", "192.0.1.0",
+		"192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2600::1", "2001:200::1", "2001:4860:4860::8888",
+		"2003::1", "2a00::1",
 	} {
 		if !isPublic(netip.MustParseAddr(s)) {
 			t.Errorf("%s is refused", s)
@@ -55,10 +60,14 @@ func TestReachChecks(t *testing.T) {
 	}
 	r := NewEgress([]string{"LOCALHOST.", "10.1.2.3:8443", "login.corp"}, own)
 	for address, ok := range map[string]bool{
-		"https://example.com/x": true, "https://login.corp/x": true, "https://10.1.2.3:8443/x": true, "http://127.0.0.1:8080/x": true, "http://localhost:9/x": true,
-		"http://example.com/x": false, "http://login.corp/x": false, "http://127.0.0.1:8081/x": false, "https://10.1.2.3/x": false, "https://[::1]/x": false,
-		"https://[::ffff:8.8.8.8]/x": false, "https://169.254.169.254/latest": false, "ftp://example.com/": false, "file:///etc/passwd": false, "gopher://example.com/": false,
-		"https://user:pw@example.com/": false, "https:///x": false, "javascript:alert(1)": false, "//example.com/x": false, "https:example.com": false,
+		"https://example.com/x": true, "https://login.corp/x": true, "https://10.1.2.3:8443/x": true, "http://127.0.0.1:8080/x": true,
+		"http://localhost:9/x": true,
+		"http://example.com/x": false, "http://login.corp/x": false, "http://127.0.0.1:8081/x": false, "https://10.1.2.3/x": false,
+		"https://[::1]/x":            false,
+		"https://[::ffff:8.8.8.8]/x": false, "https://169.254.169.254/latest": false, "ftp://example.com/": false, "file:///etc/passwd": false,
+		"gopher://example.com/":        false,
+		"https://user:pw@example.com/": false, "https:///x": false, "javascript:alert(1)": false, "//example.com/x": false,
+		"https:example.com": false,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -76,7 +85,8 @@ func TestReachRefusesAtDial(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { seen.Add(1) }))
 	defer s.Close()
 	port := s.URL[strings.LastIndexByte(s.URL, ':')+1:]
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "2130706433", "0x7f.1", "127.1"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "2130706433",
+		"0x7f.1", "127.1"} {
 		res, err := NewEgress(nil).Client().Get("http://" + host + ":" + port + "/")
 		if err == nil {
 			res.Body.Close()
@@ -111,7 +121,8 @@ func TestReachRedirects(t *testing.T) {
 	defer s.Close()
 	c := NewEgress([]string{strings.TrimPrefix(s.URL, "http://")}).Client()
 	for name, address := range map[string]string{
-		"another port": secret.URL, "by name": strings.Replace(secret.URL, "127.0.0.1", "localhost", 1), "metadata service": "http://169.254.169.254/latest", "a file": "file:///etc/passwd",
+		"another port": secret.URL, "by name": strings.Replace(secret.URL, "127.0.0.1", "localhost", 1),
+		"metadata service": "http://169.254.169.254/latest", "a file": "file:///etc/passwd",
 		"plain http": "http://example.com/", "a private network": "https://192.168.0.1/",
 	} {
 		to = address
@@ -136,7 +147,8 @@ func TestReachRedirects(t *testing.T) {
 // TestReachRebinding: a name whose answers change. What counts is the address of each connection, not an earlier answer.
 func TestReachRebinding(t *testing.T) {
 	at := onlyPublic("rebind.example.com")
-	for address, ok := range map[string]bool{"8.8.8.8:443": true, "[2600::1]:443": true, "127.0.0.1:443": false, "[::1]:443": false, "10.0.0.1:443": false, "nonsense": false} {
+	for address, ok := range map[string]bool{"8.8.8.8:443": true, "[2600::1]:443": true, "127.0.0.1:443": false, "[::1]:443": false,
+		"10.0.0.1:443": false, "nonsense": false} {
 		if err := at("tcp", address, nil); (err == nil) != ok {
 			t.Errorf("one name, connection to %s: %v", address, err)
 		}
@@ -169,7 +181,8 @@ func TestReachRebinding(t *testing.T) {
 	}
 }
 
-// nameServer is a DNS server on loopback that answers each question for an IPv4 address with the next of its answers, the last one for ever.
+// nameServer is a DNS server on loopback that answers each question for an IPv4 address with the next of its answers, the last one for
+// ever.
 type nameServer struct {
 	conn    net.PacketConn
 	answers []string

@@ -29,7 +29,8 @@ func TestTableOfCalls(t *testing.T) {
 			"ask":    m.ask,
 			"reply":  m.reply,
 			"withdraw": func(t *rapid.T) {
-				w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, 1000+rapid.IntRange(1, m.asked+1).Draw(t, "id"))
+				w.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`,
+					1000+rapid.IntRange(1, m.asked+1).Draw(t, "id"))
 			},
 			"notice": func(*rapid.T) { w.says(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}`) },
 			"noise": func(t *rapid.T) {

@@ -70,7 +70,8 @@ const elicitLine = `{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","para
 func TestTheClockStandsWhileAPersonAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, w := newWireless()
-		peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
+		peer := &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte,
+			error) {
 			time.Sleep(9 * time.Minute)
 			return peertest.Answers(ctx, method, params)
 		}}
@@ -177,12 +178,14 @@ func TestQuestionsAfterACallWasGivenUp(t *testing.T) {
 		c, w := newWireless()
 		asked := make(chan string, 4)
 		peerOf := func(name string) Peer {
-			return &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
+			return &peertest.Person{Caps: peertest.Everything, Answer: func(ctx context.Context, method string, params []byte) ([]byte, []byte,
+				error) {
 				asked <- name
 				return peertest.Answers(ctx, method, params)
 			}}
 		}
-		if _, _, err := c.Request(t.Context(), Call{Method: "tools/call", Principal: "ann", Peer: peerOf("ann"), Limit: time.Second}); !errors.Is(err, ErrTimeout) {
+		if _, _, err := c.Request(t.Context(), Call{Method: "tools/call", Principal: "ann", Peer: peerOf("ann"),
+			Limit: time.Second}); !errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
 		for _, who := range []string{"bob", "ann"} {

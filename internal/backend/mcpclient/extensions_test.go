@@ -36,23 +36,27 @@ func TestTasksOutliveTheirCall(t *testing.T) {
 					peers[who] = &peertest.Person{Caps: peertest.Everything, Answer: func(context.Context, string, []byte) ([]byte, []byte, error) {
 						return []byte(`{"asked":"` + who + `"}`), nil, nil
 					}}
-					done := request(t, c, Call{Method: "tools/call", Principal: who, Peer: peers[who], Params: []byte(`{"_meta":{"progressToken":"` + who + `"}}`)})
+					done := request(t, c, Call{Method: "tools/call", Principal: who, Peer: peers[who],
+						Params: []byte(`{"_meta":{"progressToken":"` + who + `"}}`)})
 					w.says(`{"jsonrpc":"2.0","id":%d,"result":%s}`, id+1, strings.Replace(result, "T1", "of "+who, 1))
 					<-done
 				}
 				w.says(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"of bob","n":12345678901234567890}}`)
 				w.says(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"of nobody"}}`)
 				w.says(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
-				if got, want := peers["bob"].Notices(), []string{`notifications/tasks/status{"taskId":"of bob","n":12345678901234567890}`}; !slices.Equal(got, want) {
+				if got, want := peers["bob"].Notices(),
+					[]string{`notifications/tasks/status{"taskId":"of bob","n":12345678901234567890}`}; !slices.Equal(got, want) {
 					t.Errorf("bob hears %q", got)
 				}
-				if got, want := peers["ann"].Notices(), []string{`notifications/progress{"progressToken":"ann","progress":1}`}; !slices.Equal(got, want) {
+				if got, want := peers["ann"].Notices(), []string{`notifications/progress{"progressToken":"ann","progress":1}`}; !slices.Equal(got,
+					want) {
 					t.Errorf("ann hears %q", got)
 				}
 				// A question of a task goes to the one who waits for its result.
 				a := request(t, c, Call{Method: "tasks/result", Principal: "ann", Peer: peers["ann"], Params: []byte(`{"taskId":"of ann"}`)})
 				b := request(t, c, Call{Method: "tasks/result", Principal: "bob", Peer: peers["bob"], Params: []byte(`{"taskId":"of bob"}`)})
-				w.says(`{"jsonrpc":"2.0","id":70,"method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"of ann"}}}}`)
+				w.says(`{"jsonrpc":"2.0","id":70,"method":"elicitation/create",` +
+					`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"of ann"}}}}`)
 				synctest.Wait()
 				w.says(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 				w.says(`{"jsonrpc":"2.0","id":4,"result":{}}`)
@@ -92,7 +96,8 @@ func TestElicitationByURLEndsAfterItsCall(t *testing.T) {
 		c, w := newWireless()
 		peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
 		done := request(t, c, Call{Method: "tools/call", Principal: "ann", Peer: peer})
-		w.says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"go","data":{"elicitations":[{"mode":"url","elicitationId":"E1"},{"elicitationId":"E2"}]}}}`)
+		w.says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"go","data":{"elicitations":[{"mode":"url","elicitationId":"E1"},` +
+			`{"elicitationId":"E2"}]}}}`)
 		if got := <-done; !strings.Contains(got, `"elicitationId":"E2"`) {
 			t.Error(got)
 		}
@@ -119,7 +124,8 @@ func TestBatchesOfTheRevisionThatHasThem(t *testing.T) {
 		c.calls.batches.Store(true)
 		peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
 		done := request(t, c, Call{Method: "tools/call", Principal: "ann", Peer: peer})
-		w.says(`[{"jsonrpc":"2.0","method":"notifications/message","params":{}}, {"jsonrpc":"2.0","id":9,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{"n":12345678901234567890}},7]`)
+		w.says(`[{"jsonrpc":"2.0","method":"notifications/message","params":{}}, ` +
+			`{"jsonrpc":"2.0","id":9,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{"n":12345678901234567890}},7]`)
 		if got := <-done; got != `{"n":12345678901234567890}<nil>` || len(peer.Notices()) != 1 || !strings.Contains(w.log(), "9={}") {
 			t.Errorf("%s; %q; %s", got, peer.Notices(), w.log())
 		}

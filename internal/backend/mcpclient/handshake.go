@@ -134,7 +134,8 @@ func (c *Conn) discover(ctx context.Context) error {
 
 // setAbout keeps what a server said of itself.
 func (c *Conn) setAbout(result, info []byte) {
-	c.about = catalog.About{Version: c.version, Capabilities: catalog.Object(rawjson.Member(result, "capabilities")), Info: catalog.Object(info)}
+	c.about = catalog.About{Version: c.version, Capabilities: catalog.Object(rawjson.Member(result, "capabilities")),
+		Info: catalog.Object(info)}
 	c.about.Instructions = rawjson.TextAt(result, "instructions")
 	c.calls.batches.Store(c.version == "2025-03-26")
 	c.calls.extended.Store(c.about.Declares("extensions") || c.about.Declares("experimental") || c.about.Declares("tasks"))

@@ -74,7 +74,8 @@ func signJWT(key crypto.Signer, kid string, claims map[string]any) (string, erro
 	default:
 		return "", errors.New("oauth.privateKey is of a kind that we do not know")
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, new(jose.SignerOptions).WithType("JWT"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: kid}},
+		new(jose.SignerOptions).WithType("JWT"))
 	if err != nil {
 		return "", err
 	}

@@ -14,8 +14,10 @@ import (
 // FuzzChallenge: whatever a server writes into WWW-Authenticate, reading it ends, and what is read are scopes.
 func FuzzChallenge(f *testing.F) {
 	for _, s := range []string{
-		`Bearer`, `Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`, `Basic realm="a, Bearer x=y", Bearer scope=z`,
-		`Bearer realm="a\"b", scope="q"`, `Negotiate abc==, Bearer error=invalid_token`, `Bearer scope="unterminated`, `bearer SCOPE="upper"`, `, , Bearer a = "b"`, `Bearer a="b" c="d"`,
+		`Bearer`, `Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`,
+		`Basic realm="a, Bearer x=y", Bearer scope=z`,
+		`Bearer realm="a\"b", scope="q"`, `Negotiate abc==, Bearer error=invalid_token`, `Bearer scope="unterminated`, `bearer SCOPE="upper"`,
+		`, , Bearer a = "b"`, `Bearer a="b" c="d"`,
 	} {
 		f.Add(s)
 	}
@@ -32,7 +34,8 @@ func FuzzChallenge(f *testing.F) {
 // FuzzResource: a token is asked for this server or for a parent of it on the same origin, whatever its metadata say, wherever they lie.
 func FuzzResource(f *testing.F) {
 	const server = "https://mcp.example.com/team/mcp"
-	for _, s := range []string{server, server + "/", "https://mcp.example.com", "https://mcp.example.com/team", "https://MCP.example.com:443/team/mcp", "https://mcp.example.com/te", "https://mcp.example.com.evil.com/team/mcp", "//x", ""} {
+	for _, s := range []string{server, server + "/", "https://mcp.example.com", "https://mcp.example.com/team",
+		"https://MCP.example.com:443/team/mcp", "https://mcp.example.com/te", "https://mcp.example.com.evil.com/team/mcp", "//x", ""} {
 		for _, at := range []string{"", "/team", "/team/mcp", "/te"} {
 			f.Add(s, at)
 		}
@@ -47,7 +50,8 @@ func FuzzResource(f *testing.F) {
 			return
 		}
 		r, err := url.Parse(resource)
-		if err != nil || !strings.EqualFold(r.Hostname(), "mcp.example.com") || httpclient.PortOf(r) != "443" || !strings.EqualFold(r.Scheme, "https") || r.User != nil || r.Fragment != "" {
+		if err != nil || !strings.EqualFold(r.Hostname(), "mcp.example.com") || httpclient.PortOf(r) != "443" ||
+			!strings.EqualFold(r.Scheme, "https") || r.User != nil || r.Fragment != "" {
 			t.Fatalf("%q is taken for this server", resource)
 		}
 		if path := strings.TrimSuffix(r.EscapedPath(), "/"); path != "/team/mcp" && (path != at || path != "" && path != "/team") {
@@ -59,14 +63,15 @@ func FuzzResource(f *testing.F) {
 func TestChallenge(t *testing.T) {
 	for s, want := range map[string]string{
 		`Bearer`: `[map[]]`,
-		`Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`: `[map[error:insufficient_scope resource_metadata:https://a/b scope:x y]]`,
-		`Basic realm="a, Bearer x=y", Bearer scope=z`:                                     `[map[scope:z]]`,
-		`Bearer realm="a\"b", scope="q"`:                                                  `[map[realm:a"b scope:q]]`,
-		`Negotiate abc==, Bearer error=invalid_token`:                                     `[]`,
-		`Bearer scope="unterminated`:                                                      `[map[]]`,
-		`bearer SCOPE="upper", scope="twice"`:                                             `[map[scope:upper]]`,
-		`Bearer a = "b" , c="d"`:                                                          `[map[a:b c:d]]`,
-		`Digest a=b`:                                                                      `[]`,
+		`Bearer resource_metadata="https://a/b", scope="x y", error="insufficient_scope"`: `[map[error:insufficient_scope ` +
+			`resource_metadata:https://a/b scope:x y]]`,
+		`Basic realm="a, Bearer x=y", Bearer scope=z`: `[map[scope:z]]`,
+		`Bearer realm="a\"b", scope="q"`:              `[map[realm:a"b scope:q]]`,
+		`Negotiate abc==, Bearer error=invalid_token`: `[]`,
+		`Bearer scope="unterminated`:                  `[map[]]`,
+		`bearer SCOPE="upper", scope="twice"`:         `[map[scope:upper]]`,
+		`Bearer a = "b" , c="d"`:                      `[map[a:b c:d]]`,
+		`Digest a=b`:                                  `[]`,
 	} {
 		if got := fmt.Sprint(bearerParams([]string{s})); got != want {
 			t.Errorf("%s: %s, not %s", s, got, want)
@@ -75,7 +80,8 @@ func TestChallenge(t *testing.T) {
 }
 
 func TestParseKey(t *testing.T) {
-	for _, bad := range []string{"", "no PEM", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"} {
+	for _, bad := range []string{"", "no PEM", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		"-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"} {
 		if _, err := parseKey(bad); err == nil || !strings.Contains(err.Error(), "oauth.privateKey") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -86,7 +92,8 @@ func TestParseKey(t *testing.T) {
 func TestOAuthLifeOfAToken(t *testing.T) {
 	now := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		`3600`: time.Hour, `"3600"`: time.Hour, `1.5`: time.Second, `0`: 0, `-5`: 0, `"soon"`: 0, `null`: 0, `1e400`: 0, `1e300`: 365 * 24 * time.Hour, `{}`: 0,
+		`3600`: time.Hour, `"3600"`: time.Hour, `1.5`: time.Second, `0`: 0, `-5`: 0, `"soon"`: 0, `null`: 0, `1e400`: 0,
+		`1e300`: 365 * 24 * time.Hour, `{}`: 0,
 	} {
 		var a tokenAnswer
 		if err := readJSON(strings.NewReader(`{"access_token":"x","token_type":"bearer","expires_in":`+text+`}`), 1<<10, &a); err != nil {

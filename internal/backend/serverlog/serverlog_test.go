@@ -37,7 +37,8 @@ func TestLogOfStderrIsBounded(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	cut := lines[len(lines)-2]
-	if !strings.Contains(cut, " [2Jno end of line") || !strings.HasSuffix(cut, "x […]") || len(cut) > lineSize+100 || !strings.HasSuffix(lines[len(lines)-1], " last") {
+	if !strings.Contains(cut, " [2Jno end of line") || !strings.HasSuffix(cut, "x […]") || len(cut) > lineSize+100 ||
+		!strings.HasSuffix(lines[len(lines)-1], " last") {
 		t.Errorf("the last lines are %.200q", lines[len(lines)-2:])
 	}
 }

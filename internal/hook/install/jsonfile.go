@@ -76,7 +76,8 @@ func parseJSON(text []byte, comments bool) (jsonNode, error) {
 	if errors.As(err, &fault) {
 		at = fault.ByteOffset
 	}
-	return n, fmt.Errorf("line %d: %s", 1+bytes.Count(plain[:min(int(at), len(plain))], []byte("\n")), strings.TrimPrefix(err.Error(), "jsontext: "))
+	return n, fmt.Errorf("line %d: %s", 1+bytes.Count(plain[:min(int(at), len(plain))], []byte("\n")),
+		strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // readNode reads the next value of a text.

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
@@ -28,21 +29,21 @@ func (a *app) auditCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
 		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning",
-			func(ctx context.Context, x *audit.Index) error { return a.auditStats(ctx, x) }),
+			func(ctx context.Context, x *index.Index) error { return a.auditStats(ctx, x) }),
 		a.auditDenials(),
 		a.auditRead("thinking", "The reasoning that came with calls, as a report",
-			func(ctx context.Context, x *audit.Index) error { return a.auditThinking(ctx, x) }),
+			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
 		&cobra.Command{Use: "verify", Short: "Check the chain, and name the first broken line",
 			Example: "  myc audit verify --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.auditVerify() }},
-		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *audit.Index) error { return x.Rebuild(ctx) }))
+		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error { return x.Rebuild(ctx) }))
 	return c
 }
 
-func (a *app) auditRead(use, short string, f func(context.Context, *audit.Index) error) *cobra.Command {
+func (a *app) auditRead(use, short string, f func(context.Context, *index.Index) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: "  myc audit " + use, Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.WithIndex(c.Context(), func(x *audit.Index) error { return f(c.Context(), x) })
+			return a.WithIndex(c.Context(), func(x *index.Index) error { return f(c.Context(), x) })
 		}}
 }
 
@@ -158,7 +159,7 @@ func (a *app) auditExport() *cobra.Command {
 			if a.JSON && !c.Flags().Changed("format") {
 				format = "json"
 			}
-			return a.WithIndex(c.Context(), func(x *audit.Index) error {
+			return a.WithIndex(c.Context(), func(x *index.Index) error {
 				w := io.Writer(a.Out)
 				if file != "" {
 					f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
@@ -168,7 +169,7 @@ func (a *app) auditExport() *cobra.Command {
 					defer f.Close()
 					w = f
 				}
-				return x.Export(c.Context(), w, format, audit.Query{})
+				return x.Export(c.Context(), w, format, index.Query{})
 			})
 		}}
 	c.Flags().StringVar(&format, "format", "jsonl", "json, csv or jsonl")

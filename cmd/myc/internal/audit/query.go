@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
 
 func (a *app) auditQuery() *cobra.Command {
-	var q audit.Query
+	var q index.Query
 	var since, until string
 	var thinking bool
 	c := &cobra.Command{Use: "query", Short: "Find calls, newest first", Args: base.NoArgs,
@@ -31,7 +31,7 @@ func (a *app) auditQuery() *cobra.Command {
 			if c.Flags().Changed("thinking") {
 				q.HasThinking = &thinking
 			}
-			return a.WithIndex(c.Context(), func(x *audit.Index) error { return a.auditShow(c.Context(), x, q) })
+			return a.WithIndex(c.Context(), func(x *index.Index) error { return a.auditShow(c.Context(), x, q) })
 		}}
 	f := c.Flags()
 	f.StringVar(&q.Role, "role", "", "calls of this role")
@@ -49,7 +49,7 @@ func (a *app) auditQuery() *cobra.Command {
 	return c
 }
 
-func (a *app) auditShow(ctx context.Context, x *audit.Index, q audit.Query) error {
+func (a *app) auditShow(ctx context.Context, x *index.Index, q index.Query) error {
 	entries, err := x.Query(ctx, q)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *app) auditShow(ctx context.Context, x *audit.Index, q audit.Query) erro
 	return a.auditEntries(entries)
 }
 
-func (a *app) auditEntries(entries []audit.Entry) error {
+func (a *app) auditEntries(entries []index.Entry) error {
 	if a.JSON {
 		return a.PrintJSON(entries)
 	}
@@ -74,7 +74,7 @@ func (a *app) auditDenials() *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10",
 		Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-			return a.WithIndex(c.Context(), func(x *audit.Index) error {
+			return a.WithIndex(c.Context(), func(x *index.Index) error {
 				entries, err := x.Denials(c.Context(), limit)
 				if err != nil {
 					return err
@@ -86,7 +86,7 @@ func (a *app) auditDenials() *cobra.Command {
 	return c
 }
 
-func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
+func (a *app) auditStats(ctx context.Context, x *index.Index) error {
 	s, err := x.Stats(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
 	}
 	for _, group := range []struct {
 		title string
-		list  []audit.Count
+		list  []index.Count
 	}{{"tools", s.ByTool}, {"roles", s.ByRole}} {
 		rows = append(rows, []string{group.title, ""})
 		for _, c := range group.list {
@@ -115,7 +115,7 @@ func (a *app) auditStats(ctx context.Context, x *audit.Index) error {
 	return nil
 }
 
-func (a *app) auditThinking(ctx context.Context, x *audit.Index) error {
+func (a *app) auditThinking(ctx context.Context, x *index.Index) error {
 	r, err := x.Thinking(ctx, 0)
 	if err != nil {
 		return err

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/store"
 )
 
 // WithIndex calls f with the audit index. It needs no node, and works beside one.
-func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
+func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 	p, err := a.Load()
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (a *App) WithIndex(ctx context.Context, f func(*audit.Index) error) error {
 		return err
 	}
 	defer db.Close()
-	x := audit.NewIndex(db, o)
+	x := index.New(db, o)
 	owner, err := a.Running(ctx)
 	if err != nil {
 		return err

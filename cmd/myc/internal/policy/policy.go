@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/facts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -143,13 +143,13 @@ func callFor(v *project.View, q question) (policy.Call, error) {
 	if err != nil {
 		it = policy.Item{Name: q.Tool}
 	}
-	facts, err := gate.Facts(it, v.Annotations(it), args, dir, v.Project.Home)
+	f, err := facts.Of(it, v.Annotations(it), args, dir, v.Project.Home)
 	if err != nil {
 		return policy.Call{}, err
 	}
 	return policy.Call{
 		Scope: policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills},
-		Item:  it, Args: args, Facts: facts, Time: time.Now(),
+		Item:  it, Args: args, Facts: f, Time: time.Now(),
 	}, nil
 }
 

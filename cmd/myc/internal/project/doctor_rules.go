@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy/policytest"
 )
@@ -33,7 +33,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		add("ok", "rules", fmt.Sprintf("%d rules, no call yet", len(rules)), "")
 		return
 	}
-	err = a.WithIndex(ctx, func(x *audit.Index) error {
+	err = a.WithIndex(ctx, func(x *index.Index) error {
 		fired, err := x.Rules(ctx)
 		if err != nil {
 			return err

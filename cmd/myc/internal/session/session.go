@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -133,7 +134,7 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 }
 
 // limitText formats a limit and how much of it is used.
-func limitText(l gate.LimitUse) string {
+func limitText(l limit.Use) string {
 	text := fmt.Sprintf("%s of the %s: %d of %d used", l.Limit, l.Of, l.Used, l.Max)
 	if l.Tools != "" {
 		text = l.Tools + ": " + text

@@ -1,4 +1,4 @@
-package audit
+package index
 
 import (
 	"context"
@@ -15,27 +15,28 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/audit"
 	"mycelium/internal/rawjson"
 )
 
-// Entry is one call in the shape of `myc audit query --json`: its decision joined with its outcome.
+// Entry is one call, its decision joined with its outcome, in the form of `myc audit query --json`.
 type Entry struct {
-	ID         string    `json:"id"`
-	Time       time.Time `json:"time"`
-	Session    string    `json:"session"`
-	Principal  string    `json:"principal"`
-	Role       string    `json:"role"`
-	Surface    string    `json:"surface"`
-	Tool       string    `json:"tool"`
-	Server     string    `json:"server"`
-	Args       []byte    `json:"-"` // raw JSON, written as "args"; null if there were none
-	Effect     string    `json:"effect"`
-	Rule       string    `json:"rule"`
-	Reason     string    `json:"reason"`
-	DecidedBy  string    `json:"decidedBy"`
-	Outcome    string    `json:"outcome"` // ok, error, denied; "unfinished" when no outcome was recorded
-	DurationMs float64   `json:"durationMs"`
-	Thinking   *Thinking `json:"thinking,omitempty"`
+	ID         string          `json:"id"`
+	Time       time.Time       `json:"time"`
+	Session    string          `json:"session"`
+	Principal  string          `json:"principal"`
+	Role       string          `json:"role"`
+	Surface    string          `json:"surface"`
+	Tool       string          `json:"tool"`
+	Server     string          `json:"server"`
+	Args       []byte          `json:"-"` // raw JSON, written as "args"; nil without arguments, written as null
+	Effect     string          `json:"effect"`
+	Rule       string          `json:"rule"`
+	Reason     string          `json:"reason"`
+	DecidedBy  string          `json:"decidedBy"`
+	Outcome    string          `json:"outcome"` // ok, error, denied; "unfinished" when no outcome was recorded
+	DurationMs float64         `json:"durationMs"`
+	Thinking   *audit.Thinking `json:"thinking,omitempty"`
 }
 
 // MarshalJSON writes the members in the order of the command line's contract.
@@ -45,29 +46,30 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		args = jsontext.Value("null")
 	}
 	return json.Marshal(struct {
-		ID         string         `json:"id"`
-		Time       time.Time      `json:"time"`
-		Session    string         `json:"session"`
-		Principal  string         `json:"principal"`
-		Role       string         `json:"role"`
-		Surface    string         `json:"surface"`
-		Tool       string         `json:"tool"`
-		Server     string         `json:"server"`
-		Args       jsontext.Value `json:"args"`
-		Effect     string         `json:"effect"`
-		Rule       string         `json:"rule"`
-		Reason     string         `json:"reason"`
-		DecidedBy  string         `json:"decidedBy"`
-		Outcome    string         `json:"outcome"`
-		DurationMs float64        `json:"durationMs"`
-		Thinking   *Thinking      `json:"thinking,omitempty"`
-	}{e.ID, e.Time, e.Session, e.Principal, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy, e.Outcome, e.DurationMs, e.Thinking})
+		ID         string          `json:"id"`
+		Time       time.Time       `json:"time"`
+		Session    string          `json:"session"`
+		Principal  string          `json:"principal"`
+		Role       string          `json:"role"`
+		Surface    string          `json:"surface"`
+		Tool       string          `json:"tool"`
+		Server     string          `json:"server"`
+		Args       jsontext.Value  `json:"args"`
+		Effect     string          `json:"effect"`
+		Rule       string          `json:"rule"`
+		Reason     string          `json:"reason"`
+		DecidedBy  string          `json:"decidedBy"`
+		Outcome    string          `json:"outcome"`
+		DurationMs float64         `json:"durationMs"`
+		Thinking   *audit.Thinking `json:"thinking,omitempty"`
+	}{e.ID, e.Time, e.Session, e.Principal, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy,
+		e.Outcome, e.DurationMs, e.Thinking})
 }
 
 // Query selects entries, newest first.
 type Query struct {
 	Role, Tool, Session, Outcome, Effect string
-	Since, Until                         time.Time // from Since on, before Until; zero: no bound
+	Since, Until                         time.Time // Since <= time < Until; zero: no bound
 	HasThinking                          *bool
 	ThinkingType                         string
 	Text                                 string // words of the reasoning; Japanese works
@@ -76,7 +78,7 @@ type Query struct {
 
 const defaultLimit = 100
 
-// Query returns the entries that match. Words of Text match beginnings of words, in any case; all must be there.
+// Query returns the matching entries. Every word of q.Text must match the beginning of a word, in any case.
 func (x *Index) Query(ctx context.Context, q Query) ([]Entry, error) {
 	out := []Entry{}
 	err := x.each(ctx, q, func(e Entry) error {
@@ -86,7 +88,7 @@ func (x *Index) Query(ctx context.Context, q Query) ([]Entry, error) {
 	return out, err
 }
 
-// Denials are the newest calls that were denied (A47's getRecentDenials); limit 0: 10.
+// Denials returns the newest denied calls (A47's getRecentDenials); limit 0 is 10.
 func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
 	if limit == 0 {
 		limit = 10
@@ -94,7 +96,7 @@ func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
 	return x.Query(ctx, Query{Outcome: "denied", Limit: limit})
 }
 
-// each calls f for every entry that matches.
+// each calls f for every matching entry.
 func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	return wrap("query the audit index", x.read(ctx, func(tx *sql.Tx, tail bool) error {
 		where, args := conditions(q, tail)
@@ -102,15 +104,16 @@ func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 		if limit == 0 {
 			limit = defaultLimit
 		}
-		//nolint:gosec // what is put together is text of ours; what people ask for goes in as parameters
-		rows, err := tx.QueryContext(ctx, `SELECT c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server, v.effect, v.rule, c.reason, v.decided_by,
-				c.outcome, coalesce(c.duration_us, 0), t.thinking, c.segment, c.line_end, c.line_length FROM `+entries(tail)+where+` ORDER BY c.seq DESC LIMIT ? OFFSET ?`,
+		//nolint:gosec // the statement is made of constants; the values of the query are parameters
+		rows, err := tx.QueryContext(ctx, `SELECT c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server,
+				v.effect, v.rule, c.reason, v.decided_by, c.outcome, coalesce(c.duration_us, 0), t.thinking,
+				c.segment, c.line_end, c.line_length FROM `+entries(tail)+where+` ORDER BY c.seq DESC LIMIT ? OFFSET ?`,
 			append(args, limit, max(0, q.Offset))...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		log := places{dir: x.o.Dir}
+		log := lineReader{dir: x.o.Dir}
 		defer log.close()
 		for rows.Next() {
 			e, err := scanEntry(rows, &log)
@@ -125,12 +128,13 @@ func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	}))
 }
 
-func scanEntry(rows *sql.Rows, log *places) (Entry, error) {
+func scanEntry(rows *sql.Rows, log *lineReader) (Entry, error) {
 	var e Entry
 	var micros, duration, end int64
 	var segment, length int
 	var thinking sql.NullString
-	err := rows.Scan(&e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason, &e.DecidedBy,
+	err := rows.Scan(&e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
+		&e.DecidedBy,
 		&e.Outcome, &duration, &thinking, &segment, &end, &length)
 	if err != nil {
 		return e, err
@@ -138,34 +142,34 @@ func scanEntry(rows *sql.Rows, log *places) (Entry, error) {
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
 	if e.Args, err = log.args(e.ID, segment, end, length); err == nil && thinking.Valid {
-		e.Thinking = &Thinking{}
+		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
 	}
 	return e, err
 }
 
-// maxLine bounds a line of the log: above everything that a record may hold.
+// maxLine bounds the bytes of a line of the log. It is larger than any record.
 const maxLine = 4 << 20
 
-// places reads lines of the log by where they stand.
-type places struct {
+// lineReader reads lines of the log by their place.
+type lineReader struct {
 	dir  string
-	n    int // of the segment that is open
-	file *os.File
+	n    int      // number of the open segment
+	file *os.File // nil: no segment is open
 }
 
-func (l *places) close() {
+func (l *lineReader) close() {
 	if l.file != nil {
 		_ = l.file.Close()
 	}
 }
 
-// args are those of the call of that id; nil: it has none, or its segment is not there any more.
-func (l *places) args(id string, segment int, end int64, length int) ([]byte, error) {
+// args returns the arguments of the call with that id. It returns nil if the call has no arguments or its segment is gone.
+func (l *lineReader) args(id string, segment int, end int64, length int) ([]byte, error) {
 	if l.file == nil || l.n != segment {
 		l.close()
 		var err error
-		if l.file, err = os.Open(filepath.Join(l.dir, segmentName(segment))); errors.Is(err, fs.ErrNotExist) {
+		if l.file, err = os.Open(filepath.Join(l.dir, audit.SegmentName(segment))); errors.Is(err, fs.ErrNotExist) {
 			l.file = nil
 			return nil, nil
 		} else if err != nil {
@@ -183,7 +187,7 @@ func (l *places) args(id string, segment int, end int64, length int) ([]byte, er
 	}
 	line := raw[:length-1]
 	args := rawjson.Member(line, "args")
-	if rawjson.TextAt(line, "id") != id || !rawjson.Valid(args) { // the line is another one now: verify tells of it
+	if rawjson.TextAt(line, "id") != id || !rawjson.Valid(args) { // the line is not the one that was indexed: verify reports that
 		return nil, nil
 	}
 	return args, nil
@@ -207,7 +211,7 @@ func conditions(q Query, tail bool) (where string, args []any) {
 		}
 	}
 	if q.Outcome != "" && q.Outcome != "ok" {
-		add("c.outcome <> 'ok'") // so that the index of those is used
+		add("c.outcome <> 'ok'") // makes SQLite use the partial index of these rows
 	}
 	if !q.Since.IsZero() {
 		add("c.time >= ?", q.Since.UnixMicro())
@@ -220,7 +224,7 @@ func conditions(q Query, tail bool) (where string, args []any) {
 	}
 	if q.Text != "" {
 		if m := matchExpression(q.Text); m == "" {
-			add("0") // nothing but punctuation: no word matches it
+			add("0") // only punctuation: nothing matches
 		} else if tail {
 			add("c.seq IN (SELECT rowid FROM main.audit_text(?) UNION ALL SELECT rowid FROM temp.audit_text(?))", m, m)
 		} else {
@@ -233,17 +237,18 @@ func conditions(q Query, tail bool) (where string, args []any) {
 	return " WHERE " + strings.Join(parts, " AND "), args
 }
 
-// entries is what queries select from: calls c with their scope s, verdict v and reasoning t. The order of the join is said,
-// because the newest calls are wanted first.
+// entries is the FROM clause of queries: calls c with their scope s, verdict v and reasoning t. CROSS JOIN fixes the order of the join,
+// because the newest calls come first.
 func entries(tail bool) string {
 	thinking := "audit_thinking"
 	if tail {
 		thinking = "(SELECT * FROM main.audit_thinking UNION ALL SELECT * FROM temp.audit_thinking)"
 	}
-	return callsTable(tail) + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " + thinking + " t ON t.seq = c.seq"
+	return callsTable(tail) + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " +
+		thinking + " t ON t.seq = c.seq"
 }
 
-// callsTable is the calls in the index, and with a tail, the tail laid over them.
+// callsTable is the table of calls; with a tail, the calls of the tail replace those of the index.
 func callsTable(tail bool) string {
 	if !tail {
 		return "audit_calls"
@@ -251,15 +256,15 @@ func callsTable(tail bool) string {
 	return "(SELECT * FROM main.audit_calls WHERE id NOT IN (SELECT id FROM temp.audit_calls) UNION ALL SELECT * FROM temp.audit_calls)"
 }
 
-// read runs f on one state of the index. Where the log is ahead of it, the lines between are put into temporary tables that are
-// gone afterwards: the same queries work, nobody has to wait for a writer, and a full disk does not hide the log.
+// read runs f on one state of the index. If the log is ahead of the index, its tail is put into temporary tables for the time of f. So the
+// same queries work, no reader waits for a writer, and the log can be read when the disk is full.
 func (x *Index) read(ctx context.Context, f func(tx *sql.Tx, tail bool) error) (err error) {
 	conn, err := x.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	// The reading pool may not write, not even temporary tables.
+	// Connections of the reading pool may not write, not even to temporary tables.
 	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY"); err != nil {
 		return err
 	}
@@ -272,35 +277,35 @@ func (x *Index) read(ctx context.Context, f func(tx *sql.Tx, tail bool) error) (
 		return err
 	}
 	defer tx.Rollback() // the temporary tables end with it
-	tail, err := x.layTail(ctx, tx)
+	tail, err := x.loadTail(ctx, tx)
 	if err != nil {
 		return err
 	}
 	return f(tx, tail)
 }
 
-// layTail makes the temporary tables if there is a tail.
-func (x *Index) layTail(ctx context.Context, tx *sql.Tx) (bool, error) {
+// loadTail makes the temporary tables if the log has a tail, and reports whether it has.
+func (x *Index) loadTail(ctx context.Context, tx *sql.Tx) (bool, error) {
 	from, same, err := x.position(ctx, tx)
 	if err != nil {
 		return false, err
 	}
 	if !same {
-		return false, errors.New("the index belongs to another log than the one that is there; \"myc audit reindex\" makes it anew")
+		return false, errors.New("the index belongs to another log; run \"myc audit reindex\" to rebuild it")
 	}
 	var w *indexer
 	ctx, stop := context.WithoutCancel(ctx), ctx // as in step
-	for line, err := range read(stop, x.o, from, false, new(scanner).line) {
+	for line, err := range audit.Scan(stop, x.o, from) {
 		if err != nil {
 			return false, err
 		}
 		if w == nil {
-			if w, err = overlay(ctx, tx); err != nil {
+			if w, err = tempTables(ctx, tx); err != nil {
 				return false, err
 			}
 			defer w.close()
 		}
-		if line.Kind == Outcome || line.Kind == Decided { // what it changes may be in the index already
+		if line.Kind == audit.Outcome || line.Kind == audit.Decided { // its call may be in the index already
 			if _, err := w.copy.ExecContext(ctx, line.ID); err != nil {
 				return false, err
 			}
@@ -315,8 +320,8 @@ func (x *Index) layTail(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return false, stop.Err()
 }
 
-// overlay makes temporary tables with the names of the index's.
-func overlay(ctx context.Context, tx *sql.Tx) (*indexer, error) {
+// tempTables makes temporary tables with the names of the index's tables, and returns an indexer that writes to them.
+func tempTables(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_thinking", "audit_text"} {
 		var made string
 		if err := tx.QueryRowContext(ctx, "SELECT sql FROM main.sqlite_schema WHERE name = ?", table).Scan(&made); err != nil {
@@ -326,8 +331,9 @@ func overlay(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 			return nil, err
 		}
 	}
-	// Few rows, and so that both kinds of calls join with one table.
-	if err := execAll(ctx, tx, "INSERT INTO temp.audit_scopes SELECT * FROM main.audit_scopes", "INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts"); err != nil {
+	// These have few rows. With copies, the calls of the index and of the tail join with one table.
+	if err := execAll(ctx, tx, "INSERT INTO temp.audit_scopes SELECT * FROM main.audit_scopes",
+		"INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts"); err != nil {
 		return nil, err
 	}
 	w, err := newIndexer(ctx, tx)

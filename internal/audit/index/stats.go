@@ -1,4 +1,4 @@
-package audit
+package index
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 type Stats struct {
 	Total         int            `json:"total"`
 	ByOutcome     map[string]int `json:"byResult"`
-	ByTool        []Count        `json:"topTools"` // the ten that were called most; by name where they are equal
-	ByRole        []Count        `json:"topRoles"` // likewise
+	ByTool        []Count        `json:"topTools"` // the ten most called; by name where the counts are equal
+	ByRole        []Count        `json:"topRoles"` // the same for roles
 	DenialRate    float64        `json:"denialRate"`
-	AvgDurationMs float64        `json:"avgExecutionTimeMs"` // over the calls that ran to an end
+	AvgDurationMs float64        `json:"avgExecutionTimeMs"` // of the calls with an outcome
 	Thinking      ThinkingStats  `json:"thinkingStats"`
 }
 
-// Count is a name and how often it was seen.
+// Count is the number of calls with a name.
 type Count struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// ThinkingStats are the figures about reasoning.
+// ThinkingStats are the figures about calls with reasoning.
 type ThinkingStats struct {
 	Entries  int            `json:"entriesWithThinking"`
 	Coverage float64        `json:"thinkingCoverageRate"` // of all calls, 0 to 1
@@ -43,7 +43,8 @@ func (x *Index) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		with := entries(tail) + ` WHERE t.thinking IS NOT NULL`
-		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(t.tokens), 0) FROM `+with).Scan(&s.Thinking.Entries, &s.Thinking.Tokens); err != nil {
+		err = tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(t.tokens), 0) FROM `+with).Scan(&s.Thinking.Entries, &s.Thinking.Tokens)
+		if err != nil {
 			return err
 		}
 		outcomes, err := counts(ctx, tx, `SELECT outcome, count(*) FROM `+from+` GROUP BY 1`)
@@ -55,7 +56,8 @@ func (x *Index) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		s.ByOutcome, s.Thinking.ByType = byName(outcomes), byName(types)
-		scopes := ` FROM (SELECT scope, count(*) AS n FROM ` + from + ` GROUP BY 1) JOIN audit_scopes s USING (scope) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`
+		scopes := ` FROM (SELECT scope, count(*) AS n FROM ` + from + ` GROUP BY 1) JOIN audit_scopes s USING (scope)
+			GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`
 		if s.ByTool, err = counts(ctx, tx, `SELECT s.tool, sum(n)`+scopes); err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func byName(list []Count) map[string]int {
 	return m
 }
 
-// ThinkingReport is A48's report about reasoning.
+// ThinkingReport is the report about reasoning (A48).
 type ThinkingReport struct {
 	Stats   ThinkingStats   `json:"stats"`
 	Entries []ThinkingEntry `json:"entries"`
@@ -116,13 +118,13 @@ type ThinkingEntry struct {
 	Tokens     int       `json:"thinkingTokens,omitempty"`
 	Summary    string    `json:"summary,omitempty"`
 	Preview    string    `json:"preview"`    // the first 500 characters
-	FullLength int       `json:"fullLength"` // characters of the reasoning as it was kept
+	FullLength int       `json:"fullLength"` // characters of the recorded reasoning
 	Claimed    bool      `json:"claimed,omitempty"`
 }
 
 const previewLen = 500
 
-// Thinking reports on the newest calls with reasoning; limit 0: 50 (A48).
+// Thinking reports the newest calls with reasoning (A48); limit 0 is 50.
 func (x *Index) Thinking(ctx context.Context, limit int) (ThinkingReport, error) {
 	if limit == 0 {
 		limit = 50
@@ -154,11 +156,12 @@ func preview(s string) string {
 	return s
 }
 
-// Rules counts how many calls each rule decided, over the whole log; calls that no rule decided are under "".
+// Rules counts the calls that each rule decided, over the whole log. The count of calls that no rule decided is under "".
 func (x *Index) Rules(ctx context.Context) (map[string]int, error) {
 	var list []Count
 	err := x.read(ctx, func(tx *sql.Tx, tail bool) (err error) {
-		list, err = counts(ctx, tx, `SELECT v.rule, sum(n) FROM (SELECT verdict, count(*) AS n FROM `+callsTable(tail)+` GROUP BY 1) JOIN audit_verdicts v USING (verdict) GROUP BY 1`)
+		list, err = counts(ctx, tx, `SELECT v.rule, sum(n) FROM (SELECT verdict, count(*) AS n FROM `+callsTable(tail)+` GROUP BY 1)
+			JOIN audit_verdicts v USING (verdict) GROUP BY 1`)
 		return err
 	})
 	return byName(list), wrap("count what rules decided", err)

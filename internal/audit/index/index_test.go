@@ -1,4 +1,4 @@
-package audit
+package index
 
 import (
 	"bytes"
@@ -14,26 +14,64 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
-	"mycelium/internal/rawjson"
+	"mycelium/internal/audit"
 	"mycelium/internal/store"
 )
 
-func openIndex(t testing.TB, o Options) *Index {
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
+
+func options(t testing.TB) audit.Options {
+	dir := t.TempDir()
+	return audit.Options{Dir: filepath.Join(dir, "audit"), Lock: filepath.Join(dir, "audit.lock"), KeyDir: filepath.Join(dir, "home", "keys")}
+}
+
+func openLog(t testing.TB, o audit.Options) *audit.Log {
+	t.Helper()
+	l, err := audit.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func add(t testing.TB, l *audit.Log, recs ...audit.Record) {
+	t.Helper()
+	for _, r := range recs {
+		if err := l.Append(context.Background(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func decision(id string) audit.Record {
+	return audit.Record{ID: id, Kind: audit.Decided, Principal: "p1", Role: "guest", Tool: "files__read_file", Server: "files",
+		Args: []byte(`{"path":"a.txt"}`), Effect: "allow", Rule: "fallback"}
+}
+
+func openIndex(t testing.TB, o audit.Options) *Index {
 	t.Helper()
 	db, err := store.Open(context.Background(), "sqlite://"+filepath.Join(filepath.Dir(o.Lock), "x.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return NewIndex(db, o)
+	return New(db, o)
 }
 
 var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // fill writes nine calls: c0 to c7 with an outcome every other, a denial, reasoning; and acts that are no calls.
-func fill(t testing.TB, l *Log) {
-	add(t, l, Record{ID: "op", Kind: Operator, Note: "session new"})
+func fill(t testing.TB, l *audit.Log) {
+	add(t, l, audit.Record{ID: "op", Kind: audit.Operator, Note: "session new"})
 	for i := range 8 {
 		id := fmt.Sprint("c", i)
 		r := decision(id)
@@ -43,16 +81,16 @@ func fill(t testing.TB, l *Log) {
 		case 2:
 			r.Effect, r.Reason, r.Tool, r.Unknown = "deny", "=HYPERLINK(1)", "files__write_file", true
 		case 3:
-			r.Thinking = &Thinking{Thinking: "I should read the configuration first", Type: "reasoning", Tokens: 10, Claimed: true}
+			r.Thinking = &audit.Thinking{Thinking: "I should read the configuration first", Type: "reasoning", Tokens: 10, Claimed: true}
 		case 5:
-			r.Thinking = &Thinking{Thinking: "設定ファイルを読み込みます。" + strings.Repeat("長", 600), Type: "extended_thinking", Tokens: 30}
+			r.Thinking = &audit.Thinking{Thinking: "設定ファイルを読み込みます。" + strings.Repeat("長", 600), Type: "extended_thinking", Tokens: 30}
 		}
 		add(t, l, r)
 		switch i {
 		case 0, 4, 6:
-			add(t, l, Record{ID: id, Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond, Time: r.Time})
+			add(t, l, audit.Record{ID: id, Kind: audit.Outcome, Outcome: "ok", Duration: 2 * time.Millisecond, Time: r.Time})
 		case 5:
-			add(t, l, Record{ID: id, Kind: Outcome, Outcome: "error", Error: "boom", Duration: 4 * time.Millisecond, Time: r.Time})
+			add(t, l, audit.Record{ID: id, Kind: audit.Outcome, Outcome: "error", Error: "boom", Duration: 4 * time.Millisecond, Time: r.Time})
 		}
 	}
 }
@@ -83,13 +121,13 @@ func TestLateThinking(t *testing.T) {
 			}
 		}
 		early := decision("early")
-		early.Thinking = &Thinking{Thinking: "known before"}
+		early.Thinking = &audit.Thinking{Thinking: "known before"}
 		add(t, l, decision("late"), early, decision("none"))
 		follow("before")
 		for _, id := range []string{"late", "early", "none"} {
-			r := Record{ID: id, Kind: Outcome, Outcome: "ok"}
+			r := audit.Record{ID: id, Kind: audit.Outcome, Outcome: "ok"}
 			if id == "late" {
-				r.Thinking = &Thinking{Thinking: "known later", Claimed: true}
+				r.Thinking = &audit.Thinking{Thinking: "known later", Claimed: true}
 			}
 			add(t, l, r)
 		}
@@ -116,14 +154,18 @@ func TestQueries(t *testing.T) {
 		l := openLog(t, o)
 		x := openIndex(t, o)
 		if followed == "some" {
-			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9", Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)})
+			add(t, l, audit.Record{ID: "c8", Kind: audit.Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9",
+				Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)})
 			if err := x.Follow(ctx); err != nil {
 				t.Fatal(err)
 			}
-			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "allow", DecidedBy: "person"}, Record{ID: "c8", Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
+			add(t, l, audit.Record{ID: "c8", Kind: audit.Decided, Effect: "allow", DecidedBy: "person"},
+				audit.Record{ID: "c8", Kind: audit.Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
 		} else {
-			add(t, l, Record{ID: "c8", Kind: Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9", Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)},
-				Record{ID: "c8", Kind: Decided, Effect: "allow", DecidedBy: "person"}, Record{ID: "c8", Kind: Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
+			add(t, l, audit.Record{ID: "c8", Kind: audit.Decided, Effect: "ask", Tool: "files__read_file", Role: "guest", Session: "s9",
+				Time: day.Add(-time.Hour), Args: []byte(`{"n":1}`)},
+				audit.Record{ID: "c8", Kind: audit.Decided, Effect: "allow", DecidedBy: "person"},
+				audit.Record{ID: "c8", Kind: audit.Outcome, Outcome: "ok", Duration: 2 * time.Millisecond})
 		}
 		fill(t, l)
 		switch followed {
@@ -168,7 +210,8 @@ func TestQueries(t *testing.T) {
 			}
 		}
 		es, err := x.Query(ctx, Query{Session: "s9"})
-		if err != nil || len(es) != 1 || string(es[0].Args) != `{"n":1}` || es[0].Effect != "allow" || es[0].DecidedBy != "person" || es[0].DurationMs != 2 {
+		if err != nil || len(es) != 1 || string(es[0].Args) != `{"n":1}` || es[0].Effect != "allow" || es[0].DecidedBy != "person" ||
+			es[0].DurationMs != 2 {
 			t.Errorf("%s: a call that was asked about: %+v, %v", followed, es, err)
 		}
 		checkFigures(t, x)
@@ -185,7 +228,8 @@ func checkFigures(t *testing.T, x *Index) {
 	want := Stats{Total: 9, ByOutcome: map[string]int{"ok": 4, "error": 1, "denied": 1, "unfinished": 3},
 		ByTool: []Count{{"files__read_file", 8}, {"files__write_file", 1}}, ByRole: []Count{{"guest", 5}, {"developer", 4}},
 		DenialRate: 1.0 / 9, AvgDurationMs: 2.4,
-		Thinking: ThinkingStats{Entries: 2, Coverage: 2.0 / 9, Tokens: 40, Average: 20, ByType: map[string]int{"reasoning": 1, "extended_thinking": 1}}}
+		Thinking: ThinkingStats{Entries: 2, Coverage: 2.0 / 9, Tokens: 40, Average: 20,
+			ByType: map[string]int{"reasoning": 1, "extended_thinking": 1}}}
 	if d := cmp.Diff(want, s); d != "" {
 		t.Errorf("stats: %s", d)
 	}
@@ -193,7 +237,8 @@ func checkFigures(t *testing.T, x *Index) {
 		t.Errorf("denials: %+v, %v; a denied call keeps its arguments", d, err)
 	}
 	r, err := x.Thinking(ctx, 0)
-	if err != nil || len(r.Entries) != 2 || len([]rune(r.Entries[0].Preview)) != 500 || r.Entries[0].FullLength != 614 || !r.Entries[1].Claimed {
+	if err != nil || len(r.Entries) != 2 || len([]rune(r.Entries[0].Preview)) != 500 || r.Entries[0].FullLength != 614 ||
+		!r.Entries[1].Claimed {
 		t.Errorf("thinking: %+v, %v", r, err)
 	}
 }
@@ -227,7 +272,8 @@ func TestExport(t *testing.T) {
 	if err != nil || len(rows) != 9 || !slices.Equal(rows[0], csvHeader) {
 		t.Fatalf("csv: %v, %v", rows, err)
 	}
-	if want := []string{"c2", "2026-11-20T12:02:00Z", "s0", "guest", "files__write_file", "files", "denied", "'=HYPERLINK(1)", "0", "false", "", "0"}; !slices.Equal(rows[6], want) {
+	if want := []string{"c2", "2026-11-20T12:02:00Z", "s0", "guest", "files__write_file", "files", "denied", "'=HYPERLINK(1)", "0", "false",
+		"", "0"}; !slices.Equal(rows[6], want) {
 		t.Errorf("row %q, want %q", rows[6], want)
 	}
 	if err := x.Export(ctx, &b, "xml", Query{}); err == nil || !strings.Contains(err.Error(), "json, jsonl or csv") {
@@ -237,8 +283,9 @@ func TestExport(t *testing.T) {
 
 func TestEntryShape(t *testing.T) {
 	for args, want := range map[string]string{`{"b":1,"a":1.50}`: `{"b":1,"a":1.50}`, "": "null"} {
-		raw, err := json.Marshal(Entry{ID: "x", Args: []byte(args), Thinking: &Thinking{Thinking: "t", Tokens: 3}})
-		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","role":"","surface":"","tool":"","server":"","args":` + want +
+		raw, err := json.Marshal(Entry{ID: "x", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
+		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","role":"","surface":"","tool":"","server":"","args":` +
+			want +
 			`,"effect":"","rule":"","reason":"","decidedBy":"","outcome":"","durationMs":0,"thinking":{"thinking":"t","thinkingTokens":3}}`
 		if err != nil || string(raw) != full {
 			t.Errorf("got %s, %v\nwant %s", raw, err, full)
@@ -269,7 +316,7 @@ func TestFollowAcrossSegmentsAndNewLog(t *testing.T) {
 	// Another log in the place of the first: queries say so, Follow begins anew.
 	o2 := options(t)
 	add(t, openLog(t, o2), decision("b0"))
-	y := NewIndex(x.db, o2)
+	y := New(x.db, o2)
 	if _, err := y.Query(ctx, Query{}); err == nil || !strings.Contains(err.Error(), "reindex") {
 		t.Errorf("query of an index of another log: %v", err)
 	}
@@ -305,8 +352,8 @@ func BenchmarkFollow(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		for i := range 500 {
-			id := NewID()
-			add(b, l, decision(id), Record{ID: id, Kind: Outcome, Outcome: "ok", Duration: time.Duration(i)})
+			id := audit.NewID()
+			add(b, l, decision(id), audit.Record{ID: id, Kind: audit.Outcome, Outcome: "ok", Duration: time.Duration(i)})
 		}
 		b.StartTimer()
 		if err := x.Follow(context.Background()); err != nil {
@@ -320,42 +367,11 @@ func BenchmarkQueryTail(b *testing.B) {
 	o := options(b)
 	l, x := openLog(b, o), openIndex(b, o)
 	for range 1000 {
-		add(b, l, decision(NewID()))
+		add(b, l, decision(audit.NewID()))
 	}
 	for b.Loop() {
 		if _, err := x.Query(context.Background(), Query{}); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-// FuzzScanner: what the index reads of a line is what decode reads.
-func FuzzScanner(f *testing.F) {
-	for _, r := range []Record{decision("a"), {ID: "\"b\\", Kind: Outcome, Outcome: "error", Error: "設定\n\t\"", Duration: 1234567}, {Kind: Session, Args: []byte(`{"a":[1,{"b":"\\"}]}`)}} {
-		f.Add(bytes.TrimSpace(newSealer([]byte("k")).appendLine(nil, 7, origin, appendBody(nil, &Line{Record: r}, nil))))
-	}
-	f.Add([]byte(`{"seq":1,"id":"a\u0041","time":"2026-11-20T12:00:00.5Z","args":{},"unknown":true,"durationMs":0.25}`))
-	f.Add([]byte(`{"seq":1,"x":}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		want, err := decode(raw)
-		got, gerr := new(scanner).line(raw)
-		if err != nil {
-			return // that it does not notice every fault inside of a value is said
-		}
-		if gerr != nil {
-			t.Fatalf("%s: %v", raw, gerr)
-		}
-		for _, l := range []*Line{&want, &got} { // what the index does not need
-			l.Parent, l.Skills, l.Args, l.Facts, l.Note = "", nil, nil, nil, ""
-		}
-		if diff := cmp.Diff(want.Record, got.Record); diff != "" || want.Seq != got.Seq || want.Mac != got.Mac {
-			t.Errorf("%s: %s", raw, diff)
-		}
-		if args := rawjson.Member(raw, "args"); len(args) > 0 {
-			full, _ := decode(raw)
-			if diff := cmp.Diff(string(full.Args), string(args)); diff != "" {
-				t.Errorf("%s: %s", raw, diff)
-			}
-		}
-	})
 }

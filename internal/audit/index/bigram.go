@@ -1,17 +1,17 @@
-package audit
+package index
 
 import (
 	"strings"
 	"unicode"
 )
 
-// spaceless reports whether a letter belongs to writing that puts no spaces between words.
+// spaceless reports whether a letter belongs to a script without spaces between words.
 func spaceless(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || c == 'ー' || c == '々'
 }
 
-// bigrams lists every pair of neighbours in the spaceless runs of a text: 読み込み is 読み み込 込み. The last letter of a run stands
-// alone too, so that a search for one letter finds it there.
+// bigrams lists every pair of neighbours in the spaceless runs of a text: 読み込み gives 読み み込 込み み. The last letter of a run is listed
+// alone too, so that a search for one letter finds it.
 func bigrams(text string) string {
 	var b strings.Builder
 	for _, run := range runs(text) {
@@ -37,8 +37,8 @@ func runs(text string) (out [][]rune) {
 	return out
 }
 
-// matchExpression makes the FTS5 expression that wants every word of a text: words as beginnings of words, spaceless runs as
-// their pairs in a row. "" if there is nothing to look for.
+// matchExpression makes the FTS5 expression that requires every word of a text: words as beginnings of words, spaceless runs as the phrase
+// of their pairs. It returns "" if the text has no words.
 func matchExpression(text string) string {
 	var terms []string
 	isWord := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }

@@ -1,4 +1,4 @@
-package audit
+package index
 
 import (
 	"cmp"
@@ -11,25 +11,26 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/audit"
 )
 
-// indexer holds the prepared statements that put lines into the tables; while there are temporary tables of the same names,
-// into those.
+// indexer puts lines into the tables of the index. If temporary tables of the same names exist, it writes to those.
 type indexer struct {
-	calls, call, outcome, thinking, text, silent *sql.Stmt
-	copy                                         *sql.Stmt // of the overlay
+	calls, call, outcome, thinking, text, unexplained *sql.Stmt
+	copy                                              *sql.Stmt // from the index to the temporary table; nil without one
 
-	// held are decisions whose outcome may still come, by id: most follow soon, and one row that is whole costs half of one that
-	// is inserted and then updated.
-	held map[string]*Line
-	free []*Line // lines to use again
+	// held has decisions whose outcome may still follow, by id. Most outcomes follow soon, and inserting a complete row costs half as
+	// much as inserting and updating one.
+	held map[string]*audit.Line
+	free []*audit.Line // memory of released lines
 
-	rows     []any // of calls that wait to be inserted together
+	rows     []any // values of calls that are inserted together
 	scopes   shared[scope]
 	verdicts shared[verdict]
 }
 
-// scope and verdict are what many calls share.
+// scope and verdict are combinations of values that many calls share.
 type (
 	scope   struct{ session, tool, role, principal, surface, itemKind, server string }
 	verdict struct {
@@ -39,7 +40,7 @@ type (
 	}
 )
 
-// shared finds the row of a combination, or makes it.
+// shared finds or creates the row of a combination.
 type shared[K comparable] struct {
 	known        map[K]int64
 	find, insert *sql.Stmt
@@ -71,32 +72,34 @@ func (s *shared[K]) row(ctx context.Context, key K, columns ...any) (n int64, er
 	return n, err
 }
 
-// together is how many calls one statement inserts, columns what each has.
 const (
-	together = 16
-	columns  = 12
+	rowsPerInsert = 16
+	columns       = 12 // of a row of audit_calls
 )
 
 const (
-	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, verdict, reason, outcome, error, duration_us, segment, line_end, line_length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	// A call may be decided more than once: asked, then answered. The last decision stands, the first has the arguments.
-	again = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome, error = excluded.error, duration_us = excluded.duration_us`
+	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, verdict, reason, outcome, error, duration_us, segment, line_end, line_length)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	// A call may be decided more than once: asked, then answered. The last decision counts; the first one has the arguments.
+	onConflict = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome,
+		error = excluded.error, duration_us = excluded.duration_us`
 )
 
 func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
-	w := &indexer{held: map[string]*Line{}}
+	w := &indexer{held: map[string]*audit.Line{}}
 	w.scopes.known, w.verdicts.known = map[scope]int64{}, map[verdict]int64{}
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string
 	}{
-		{&w.call, insertCall + again},
-		{&w.calls, insertCall + strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, together-1) + again},
+		{&w.call, insertCall + onConflict},
+		{&w.calls, insertCall + strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, rowsPerInsert-1) + onConflict},
 		{&w.outcome, `UPDATE audit_calls SET outcome = ?, error = ?, duration_us = ? WHERE id = ?`},
 		{&w.thinking, `INSERT INTO audit_thinking (seq, thinking, type, tokens) VALUES (?, ?, ?, ?)`},
-		{&w.silent, `SELECT seq FROM audit_calls WHERE id = ? AND seq NOT IN (SELECT seq FROM audit_thinking)`},
+		{&w.unexplained, `SELECT seq FROM audit_calls WHERE id = ? AND seq NOT IN (SELECT seq FROM audit_thinking)`},
 		{&w.text, `INSERT INTO audit_text (rowid, words, bigrams) VALUES (?, ?, ?)`},
-		{&w.scopes.find, `SELECT scope FROM audit_scopes WHERE session = ? AND tool = ? AND role = ? AND principal = ? AND surface = ? AND item_kind = ? AND server = ?`},
+		{&w.scopes.find, `SELECT scope FROM audit_scopes WHERE session = ? AND tool = ? AND role = ? AND principal = ? AND surface = ?
+			AND item_kind = ? AND server = ?`},
 		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, item_kind, server) VALUES (?, ?, ?, ?, ?, ?, ?)`},
 		{&w.verdicts.find, `SELECT verdict FROM audit_verdicts WHERE effect = ? AND rule = ? AND unknown = ? AND decided_by = ?`},
 		{&w.verdicts.insert, `INSERT INTO audit_verdicts (effect, rule, unknown, decided_by) VALUES (?, ?, ?, ?)`},
@@ -111,26 +114,26 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 }
 
 func (w *indexer) close() {
-	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.silent, w.copy, w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
+	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained, w.copy,
+		w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
 		if s != nil {
 			_ = s.Close()
 		}
 	}
 }
 
-// add takes one line; flush must follow the last. Lines that are about no call are not in the index: they are for those who
-// read the log.
-func (w *indexer) add(ctx context.Context, l *Line) error {
+// add adds one line; after the last one, call flush. Lines that are not about a call are not in the index.
+func (w *indexer) add(ctx context.Context, l *audit.Line) error {
 	before := w.held[l.ID]
 	switch l.Kind {
-	case Decided:
+	case audit.Decided:
 		w.held[l.ID] = w.hold(l)
 		if before == nil {
 			return nil
 		}
 		defer w.release(before)
 		return w.insert(ctx, before, before)
-	case Outcome:
+	case audit.Outcome:
 		if before != nil {
 			delete(w.held, l.ID)
 			defer w.release(before)
@@ -155,8 +158,8 @@ func (w *indexer) add(ctx context.Context, l *Line) error {
 	}
 }
 
-func (w *indexer) hold(l *Line) *Line {
-	held := new(Line)
+func (w *indexer) hold(l *audit.Line) *audit.Line {
+	held := new(audit.Line)
 	if n := len(w.free); n > 0 {
 		held, w.free = w.free[n-1], w.free[:n-1]
 	}
@@ -164,11 +167,11 @@ func (w *indexer) hold(l *Line) *Line {
 	return held
 }
 
-func (w *indexer) release(l *Line) { w.free = append(w.free, l) }
+func (w *indexer) release(l *audit.Line) { w.free = append(w.free, l) }
 
-// flush inserts the calls that have no outcome yet, in the order of the log.
+// flush inserts the calls without outcome, in the order of the log.
 func (w *indexer) flush(ctx context.Context) error {
-	for _, l := range slices.SortedFunc(maps.Values(w.held), func(a, b *Line) int { return cmp.Compare(a.Seq, b.Seq) }) {
+	for _, l := range slices.SortedFunc(maps.Values(w.held), func(a, b *audit.Line) int { return cmp.Compare(a.Seq, b.Seq) }) {
 		if err := w.insert(ctx, l, l); err != nil {
 			return fmt.Errorf("%s, record %d: %w", l.Segment, l.Seq, err)
 		}
@@ -177,9 +180,9 @@ func (w *indexer) flush(ctx context.Context) error {
 	return w.write(ctx)
 }
 
-func outcomeOf(l *Line) string {
+func outcomeOf(l *audit.Line) string {
 	switch {
-	case l.Kind == Outcome && l.Outcome != "":
+	case l.Kind == audit.Outcome && l.Outcome != "":
 		return l.Outcome
 	case l.Effect == "deny":
 		return "denied"
@@ -188,8 +191,8 @@ func outcomeOf(l *Line) string {
 	}
 }
 
-// insert puts in the call that l begins, as it stood at its line end.
-func (w *indexer) insert(ctx context.Context, l, end *Line) error {
+// insert adds the call that l decides and end ends; without outcome, end is l.
+func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
 	s, err := w.scopes.row(ctx, scope{l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server},
 		l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server)
 	if err != nil {
@@ -200,11 +203,12 @@ func (w *indexer) insert(ctx context.Context, l, end *Line) error {
 		return err
 	}
 	var duration any
-	if end.Kind == Outcome {
+	if end.Kind == audit.Outcome {
 		duration = end.Duration.Microseconds()
 	}
-	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, v, l.Reason, outcomeOf(end), end.Error, duration, segmentNumber(l.Segment), l.Offset, l.length)
-	if len(w.rows) == together*columns {
+	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, v, l.Reason, outcomeOf(end), end.Error, duration,
+		audit.SegmentNumber(l.Segment), l.Offset, l.Length)
+	if len(w.rows) == rowsPerInsert*columns {
 		_, err = w.calls.ExecContext(ctx, w.rows...)
 		w.rows = w.rows[:0]
 	}
@@ -214,10 +218,10 @@ func (w *indexer) insert(ctx context.Context, l, end *Line) error {
 	return err
 }
 
-// lateThinking is reasoning that came to light with the outcome of a call that is in the index already.
-func (w *indexer) lateThinking(ctx context.Context, l *Line) error {
+// lateThinking adds reasoning that came with the outcome of a call that is in the index already.
+func (w *indexer) lateThinking(ctx context.Context, l *audit.Line) error {
 	var seq int64
-	err := w.silent.QueryRowContext(ctx, l.ID).Scan(&seq)
+	err := w.unexplained.QueryRowContext(ctx, l.ID).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -227,7 +231,7 @@ func (w *indexer) lateThinking(ctx context.Context, l *Line) error {
 	return w.insertThinking(ctx, seq, l.Thinking)
 }
 
-func (w *indexer) insertThinking(ctx context.Context, seq int64, t *Thinking) error {
+func (w *indexer) insertThinking(ctx context.Context, seq int64, t *audit.Thinking) error {
 	raw, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -240,7 +244,7 @@ func (w *indexer) insertThinking(ctx context.Context, seq int64, t *Thinking) er
 	return err
 }
 
-// write inserts the rows that wait, one by one.
+// write inserts the remaining rows one by one.
 func (w *indexer) write(ctx context.Context) error {
 	for row := range slices.Chunk(w.rows, columns) {
 		if _, err := w.call.ExecContext(ctx, row...); err != nil {

@@ -1,4 +1,4 @@
-package audit
+package index
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mycelium/internal/audit"
 )
 
-// Export writes the entries that match, newest first, as json (one array), jsonl (one entry a line) or csv (A47's columns, with a
-// header). Limit 0 means all here. A cell of CSV that a spreadsheet would take for a formula (it begins with = + - @, tab or
-// carriage return) gets an apostrophe before it.
+// Export writes the matching entries, newest first, as json (one array), jsonl (one entry per line) or csv (A47's columns, with a header).
+// Here, Limit 0 is no limit. A CSV cell that a spreadsheet would take for a formula (it begins with = + - @, tab or carriage return) is
+// written with an apostrophe before it.
 func (x *Index) Export(ctx context.Context, w io.Writer, format string, q Query) error {
 	if q.Limit == 0 {
 		q.Limit = -1
@@ -55,7 +57,8 @@ func (x *Index) exportJSON(ctx context.Context, w io.Writer, q Query) error {
 	return err
 }
 
-var csvHeader = []string{"id", "timestamp", "sessionId", "role", "tool", "sourceServer", "result", "reason", "durationMs", "hasThinking", "thinkingType", "thinkingTokens"}
+var csvHeader = []string{"id", "timestamp", "sessionId", "role", "tool", "sourceServer", "result", "reason", "durationMs",
+	"hasThinking", "thinkingType", "thinkingTokens"}
 
 func (x *Index) exportCSV(ctx context.Context, w io.Writer, q Query) error {
 	c := csv.NewWriter(w)
@@ -63,7 +66,7 @@ func (x *Index) exportCSV(ctx context.Context, w io.Writer, q Query) error {
 		return err
 	}
 	err := x.each(ctx, q, func(e Entry) error {
-		t := &Thinking{}
+		t := &audit.Thinking{}
 		if e.Thinking != nil {
 			t = e.Thinking
 		}

@@ -1,4 +1,4 @@
-package gate
+package facts
 
 import (
 	"errors"
@@ -11,15 +11,14 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Bounds of what is read of git's settings. A repository with more has settings that are not known.
+// Bounds of what is read of git's settings. Settings beyond them count as unknown.
 const (
 	maxSettings     = 1 << 20 // bytes of a file
 	maxSettingFiles = 20
 )
 
-// pushed completes the facts of a git command that pushes: the branch that is checked out gets its name, and where git's settings
-// send a push elsewhere, or force it, any branch may be replaced. What cannot be read stays as the shell left it: a branch that nobody
-// knows.
+// pushed completes the facts of a git command that pushes. It replaces HEAD by the branch that is checked out, and adds "*", any
+// branch, if git's settings send a push elsewhere or force it. A HEAD that cannot be read stays.
 func (r resolver) pushed(part *policy.Part) {
 	forced := slices.Contains(part.Effects, policy.EffectForcePush)
 	if !forced && !slices.Contains(part.Effects, policy.EffectPush) {
@@ -49,7 +48,7 @@ func (r resolver) pushed(part *policy.Part) {
 	}
 }
 
-// repository finds the repository that a folder is in: its own folder, and the one that it shares with its worktrees.
+// repository finds the repository that a folder is in. It returns the worktree's own git folder, and the one that all worktrees share.
 func repository(dir string) (own, common string) {
 	for {
 		git := filepath.Join(dir, ".git")
@@ -66,7 +65,7 @@ func repository(dir string) (own, common string) {
 	}
 }
 
-// worktree reads the file .git of a linked worktree: it names the worktree's own folder, and that one names the shared one.
+// worktree reads the file .git of a linked worktree. It names the worktree's own git folder, which in turn names the shared one.
 func worktree(dir, file string) (own, common string) {
 	text, err := os.ReadFile(file)
 	own, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
@@ -87,7 +86,7 @@ func worktree(dir, file string) (own, common string) {
 	return own, common
 }
 
-// checkedOut is the branch that is checked out in a repository, or "" where that cannot be told.
+// checkedOut returns the branch that is checked out in a repository, or "" if that is not known.
 func checkedOut(own string) string {
 	if own == "" {
 		return ""
@@ -100,7 +99,7 @@ func checkedOut(own string) string {
 	return branch
 }
 
-// pushSettings is what git's settings say of pushes.
+// pushSettings is what git's settings say about pushes.
 type pushSettings struct {
 	home      string
 	files     int
@@ -108,7 +107,8 @@ type pushSettings struct {
 	redirects bool // a push may go to a branch of another name
 }
 
-// read reads a file of settings, and those that it includes, whatever the condition. A file that cannot be read says the worst.
+// read reads a file of settings, and the files that it includes, whatever the condition. A file that cannot be read counts as one that
+// redirects pushes.
 func (s *pushSettings) read(file string) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,7 @@ func (s *pushSettings) read(file string) {
 	}
 }
 
-// setting judges one setting by its section and its key, without the name between them.
+// setting notes one setting. key is its section and its name, without the subsection between them.
 func (s *pushSettings) setting(key, value, file string) {
 	switch key {
 	case "push.default":

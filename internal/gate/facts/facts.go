@@ -1,0 +1,91 @@
+// Package facts says what a call would do, for the policy: the programs, paths, hosts and branches of its arguments ([Of]). It follows
+// links in the file system and reads git's settings; it decides nothing. [Written] remembers which files a session wrote.
+package facts
+
+import (
+	"fmt"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell"
+)
+
+// maxPaths bounds the paths that one call may name: each costs system calls. A call that names more is refused.
+const maxPaths = 1000
+
+// Of returns the facts of a call of a tool. dir (absolute, links resolved) is where relative paths begin: the project folder, which is
+// the working directory of servers, or the folder of the built-in files server. home is the user's home folder; "" leaves ~ alone.
+// A call that names more than maxPaths paths is an error, in words for the caller.
+func Of(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) (policy.Facts, error) {
+	f := commandFacts(it, notes, args, dir, home)
+	r := resolver{dir, home}
+	n := 0
+	for i := range f.Parts {
+		if it == bashTool {
+			r.expand(&f.Parts[i])
+		}
+		if n += len(f.Parts[i].Paths); n > maxPaths {
+			return policy.Facts{Dir: dir}, fmt.Errorf("they name more than %d paths", maxPaths)
+		}
+		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
+		r.pushed(&f.Parts[i])
+	}
+	return f, nil
+}
+
+// commandFacts returns the facts before links are resolved: for a command what the shell would do, for any other call what its
+// arguments show. An MCP tool that runs commands is a second shell (W2), so it gets both.
+func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) policy.Facts {
+	if it == bashTool {
+		if command, ok := args["command"].(string); ok {
+			return shell.Facts(command, shell.Options{Dir: dir, Home: home})
+		}
+		return policy.ArgFacts(it, notes, args, dir)
+	}
+	f := policy.ArgFacts(it, notes, args, dir)
+	for key, v := range args {
+		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
+		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
+			if policy.KindOf(it).Commands {
+				f.Parts = append(f.Parts, shell.Facts(commandLine(v, args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
+			}
+		}
+	}
+	return f
+}
+
+var bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+
+// commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.
+// For any other value it returns an open quote, which the shell reports as unclear.
+func commandLine(v, more any) string {
+	var b strings.Builder
+	switch v := v.(type) {
+	case string:
+		b.WriteString(v)
+	case []any:
+		for _, w := range v {
+			quoteInto(&b, w)
+		}
+	default:
+		return "'"
+	}
+	if list, ok := more.([]any); ok {
+		for _, w := range list {
+			quoteInto(&b, w)
+		}
+	}
+	return b.String()
+}
+
+// quoteInto adds a word, quoted so that a shell does not change it.
+func quoteInto(b *strings.Builder, w any) {
+	s, ok := w.(string)
+	if !ok {
+		s = fmt.Sprint(w)
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
+}

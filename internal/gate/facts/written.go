@@ -1,0 +1,222 @@
+package facts
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mycelium/internal/policy"
+)
+
+// Bounds of what is remembered of a session's writes.
+const (
+	maxWritten = 5000                // paths; past them every file in the project counts as written by the session
+	keepFor    = 30 * 24 * time.Hour // a session's file is removed this long after the last write to it
+)
+
+// Written remembers which files the allowed calls of one session wrote (W3). It keeps them in a file for each session, one quoted path
+// a line, so that a hook that decides without a daemon knows them too. An error of that file never refuses a call: the paths then stay
+// in memory only. It is safe for concurrent use.
+type Written struct {
+	project string // its folder
+
+	mu    sync.Mutex
+	file  string
+	read  int64 // how much of the file is in paths
+	paths map[string]struct{}
+	all   bool // the bound was met
+}
+
+// everything is the line that says that the bound was met.
+const everything = "*"
+
+// NewWritten returns the memory of a session. folder is where the files of all sessions are; with "", or with a session whose id is
+// not a plain file name, there is no file. project is the project folder.
+func NewWritten(folder, session, project string) *Written {
+	w := &Written{project: project, paths: map[string]struct{}{}}
+	if folder != "" && session != "" && strings.Trim(session, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == "" {
+		w.file = filepath.Join(folder, session)
+	}
+	return w
+}
+
+// load reads the file again if it has grown: another process may have written to it.
+func (w *Written) load() {
+	if w.file == "" {
+		return
+	}
+	if info, err := os.Stat(w.file); err != nil || info.Size() == w.read {
+		return
+	}
+	data, err := os.ReadFile(w.file)
+	if err != nil {
+		return
+	}
+	w.read = int64(len(data))
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		if line := lines.Text(); line == everything {
+			w.all = true
+		} else if path, err := strconv.Unquote(line); err == nil {
+			w.paths[path] = struct{}{}
+		}
+	}
+}
+
+// add remembers paths. The lock is held.
+func (w *Written) add(paths []string) {
+	w.load()
+	var lines []byte
+	for _, p := range paths {
+		if _, known := w.paths[p]; known || w.all {
+			continue
+		}
+		if len(w.paths) >= maxWritten {
+			w.all = true
+			lines = append(lines, everything+"\n"...)
+			continue
+		}
+		w.paths[p] = struct{}{}
+		lines = append(strconv.AppendQuote(lines, p), '\n')
+	}
+	if len(lines) == 0 || w.file == "" {
+		return
+	}
+	f, err := os.OpenFile(w.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if os.IsNotExist(err) {
+		if os.MkdirAll(filepath.Dir(w.file), 0o700) == nil {
+			prune(filepath.Dir(w.file))
+			f, err = os.OpenFile(w.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		}
+	}
+	if err != nil {
+		return
+	}
+	if n, err := f.Write(lines); err == nil {
+		w.read += int64(n)
+	}
+	_ = f.Close()
+}
+
+// prune removes the files that no session has written to for keepFor.
+func prune(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepFor {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// Note remembers the files that a call writes which is about to run: a shell command, or a tool whose arguments say what it writes.
+func (w *Written) Note(it policy.Item, f *policy.Facts) {
+	if it.Kind != policy.Tool || it.Server != policy.AgentServer && it.Server != "files" {
+		return
+	}
+	var paths []string
+	for i := range f.Parts {
+		for _, p := range f.Parts[i].Paths {
+			if p.Access != policy.Write || p.Clean == "" {
+				continue
+			}
+			paths = append(paths, p.Clean)
+			if p.Resolved != "" && p.Resolved != p.Clean {
+				paths = append(paths, p.Resolved)
+			}
+		}
+	}
+	if len(paths) > 0 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.add(paths)
+	}
+}
+
+// Mark adds [policy.EffectWrittenHere] to the parts that execute a file which the session wrote, and to those that unpack one into the
+// project.
+func (w *Written) Mark(f *policy.Facts) {
+	w.markUnpacked(f)
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && w.has(&p) }) {
+			p.Effects = append(p.Effects, policy.EffectWrittenHere)
+		}
+	}
+}
+
+// markUnpacked marks the parts that write files into the project folder under names which the command does not say (an archive, the
+// contents of a folder), if the session wrote what the command reads: the names may be those of files that govern the agent (W6).
+func (w *Written) markUnpacked(f *policy.Facts) {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if slices.ContainsFunc(p.Paths, w.isProject) && w.reads(f) {
+			p.Effects = append(p.Effects, policy.EffectWrittenHere)
+		}
+	}
+}
+
+// isProject reports whether a path is written that is the project folder or a folder above it.
+func (w *Written) isProject(p policy.Path) bool {
+	return p.Access == policy.Write && w.project != "" && (holds(p.Clean, w.project) || holds(p.Resolved, w.project))
+}
+
+// reads reports whether a command reads a file that the session or an earlier part of the command wrote, or a folder that holds one.
+// The project folder does not count: it always holds one.
+func (w *Written) reads(f *policy.Facts) bool {
+	var before []policy.Path // what the parts before write
+	for i := range f.Parts {
+		for _, p := range f.Parts[i].Paths {
+			if p.Access != policy.Read || p.Clean == "" || holds(p.Clean, w.project) {
+				continue
+			}
+			if w.has(&p) || w.below(p.Clean) || w.below(p.Resolved) ||
+				slices.ContainsFunc(before, func(b policy.Path) bool { return holds(p.Clean, b.Clean) }) {
+				return true
+			}
+		}
+		for _, p := range f.Parts[i].Paths {
+			if p.Access == policy.Write && !w.isProject(p) {
+				before = append(before, p)
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether a path is the folder, or is below it. The folder "" holds no path.
+func holds(folder, path string) bool {
+	return folder != "" && (path == folder || folder == "/" || strings.HasPrefix(path, folder+"/"))
+}
+
+// below reports whether the session wrote a file in a folder.
+func (w *Written) below(folder string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for p := range w.paths {
+		if p != folder && holds(folder, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether the session wrote a file.
+func (w *Written) has(p *policy.Path) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.load()
+	if w.all && strings.HasPrefix(p.Clean, w.project+"/") {
+		return true
+	}
+	_, clean := w.paths[p.Clean]
+	_, resolved := w.paths[p.Resolved]
+	return clean || resolved && p.Resolved != ""
+}
