@@ -23,7 +23,8 @@ const (
 
 // asking is a modern call of a client that can be asked; more are further params.
 func asking(id int, name, args, more string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,`+
+		`%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
 		id, name, args, more)
 }
 
@@ -161,7 +162,8 @@ func TestParkedCallsAreBounded(t *testing.T) {
 	s := b.server(Options{})
 	p := dial(t, s, b.open("guest"))
 	for _, a := range []struct{ tool, args, want string }{
-		{"docs__ask", askOnce, "too many calls of this session wait for their client already"}, {"docs__input", inputTwo, "too many calls of this session wait for input"},
+		{"docs__ask", askOnce, "too many calls of this session wait for their client already"}, {"docs__input", inputTwo, "too many calls of " +
+			"this session wait for input"},
 	} {
 		for i := range 64 {
 			stateOf(t, p.ask(asking(i, a.tool, a.args, "")))
@@ -182,7 +184,8 @@ func TestAskOverHTTP(t *testing.T) {
 	w, other := newWebOf(t, b, s), newWebOf(t, b, s)
 	w.initializeWith(`{"elicitation":{}}`)
 	other.initializeWith(`{"elicitation":{}}`)
-	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask","arguments":`+askOnce+`}}`)
+	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask",`+
+		`"arguments":`+askOnce+`}}`)
 	defer res.Body.Close()
 	next := events(t, res.Body)
 	question := next()
@@ -190,7 +193,8 @@ func TestAskOverHTTP(t *testing.T) {
 		t.Fatalf("got %s", got)
 	}
 	answer := func(w *web, name string, session ...string) int {
-		res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"`+name+`"}}}`, session...)
+		res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept",`+
+			`"content":{"name":"`+name+`"}}}`, session...)
 		defer res.Body.Close()
 		_, _ = io.Copy(io.Discard, res.Body)
 		return res.StatusCode
@@ -215,7 +219,8 @@ func TestAskEndsWithItsClient(t *testing.T) {
 	s := b.server(Options{})
 	w := newWebOf(t, b, s)
 	w.initializeWith(`{"elicitation":{}}`)
-	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask","arguments":`+askOnce+`}}`)
+	res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"docs__ask",`+
+		`"arguments":`+askOnce+`}}`)
 	defer res.Body.Close()
 	events(t, res.Body)()
 	w.do(t.Context(), http.MethodDelete, "").Body.Close()
@@ -223,7 +228,8 @@ func TestAskEndsWithItsClient(t *testing.T) {
 		t.Errorf("the server was told %q", why)
 	}
 	p := dial(t, s, b.open("guest"))
-	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`)
 	p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"docs__ask","arguments":` + askOnce + `}}`)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := p.recv(); got != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}` {

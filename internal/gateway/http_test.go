@@ -76,7 +76,8 @@ func (w *web) initialize() {
 
 func (w *web) initializeWith(capabilities string) {
 	w.t.Helper()
-	res := w.do(w.t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":`+capabilities+`}}`)
+	res := w.do(w.t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+		`"capabilities":`+capabilities+`}}`)
 	if w.link = res.Header.Get(headerSession); w.link == "" {
 		w.t.Fatalf("no link: %s", res.Status)
 	}
@@ -169,7 +170,8 @@ func TestLegacyCancel(t *testing.T) {
 	if res := w.do(t.Context(), http.MethodPost, slow); !strings.Contains(bodyOf(t, res.Body), "still open") {
 		t.Error("a second request of the same id was served")
 	}
-	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`); res.StatusCode != http.StatusAccepted {
+	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled",`+
+		`"params":{"requestId":"s"}}`); res.StatusCode != http.StatusAccepted {
 		t.Error(res.Status)
 	}
 	<-w.world.ended
@@ -236,13 +238,16 @@ func TestSessionEndClosesLinks(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	get := w.do(t.Context(), http.MethodGet, "")
-	listen := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+	listen := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen",`+
+		`"params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		headerVersion, v20260728, headerMethod, "subscriptions/listen")
 	if err := w.world.End(t.Context(), w.session.ID); err != nil {
 		t.Fatal(err)
 	}
 	_ = bodyOf(t, get.Body)
-	if got := bodyOf(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
+	if got := bodyOf(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete",`+
+		`"_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
 		t.Errorf("the listen ended with %s", got)
 	}
 	if res := w.do(t.Context(), http.MethodPost, slow); res.StatusCode != http.StatusUnauthorized {
@@ -264,7 +269,8 @@ func TestClose(t *testing.T) {
 		t.Errorf("%d links are left", len(w.server.links))
 	}
 	w.link = ""
-	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`); res.StatusCode != http.StatusServiceUnavailable {
+	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-06-18"}}`); res.StatusCode != http.StatusServiceUnavailable {
 		t.Error(res.Status)
 	}
 }
@@ -287,7 +293,8 @@ func TestIdle(t *testing.T) {
 			s.Handler().ServeHTTP(w, r)
 			return w
 		}
-		link = send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`).Header().Get(headerSession)
+		link = send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize",`+
+			`"params":{"protocolVersion":"2025-06-18"}}`).Header().Get(headerSession)
 		ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 		for range 3 {
 			time.Sleep(59 * time.Second) // of the bubble's clock

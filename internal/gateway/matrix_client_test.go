@@ -139,7 +139,8 @@ func (p *speaker) begin() {
 		p.start(p.t.Context(), "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, "")
 		return
 	}
-	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m","version":"1"}}`, "")
+	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m",`+
+		`"version":"1"}}`, "")
 	if v := rawjson.TextAt(result, "protocolVersion"); v != p.revision {
 		p.t.Errorf("asked for %s, got %s", p.revision, v)
 	}

@@ -55,7 +55,9 @@ func (g *guarded) good(claims, header map[string]any) string {
 	return g.issuer.Token(g.issuer.Claims(ourResource, c), header)
 }
 
-const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list",` +
+	`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c",` +
+	`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // knock lists tools with a token.
 func (g *guarded) knock(token string) (status int, header http.Header, body string) {
@@ -76,7 +78,8 @@ func (g *guarded) let(token string) string {
 
 const (
 	refusedBody      = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"unauthorized: the access token is not valid here"}}`
-	refusedChallenge = `Bearer realm="mycelium", error="invalid_token", error_description="the access token is not valid here", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
+	refusedChallenge = `Bearer realm="mycelium", error="invalid_token", error_description="the access token is not valid here", ` +
+		`resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
 )
 
 func (g *guarded) refuse(name, token string) {
@@ -202,7 +205,8 @@ func TestChallenges(t *testing.T) {
 		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"}, "of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
 	} {
 		status, h := ask("Authorization", "Bearer "+g.good(claims, nil))
-		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token lacks a scope that is needed"`+tail {
+		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token `+
+			`lacks a scope that is needed"`+tail {
 			t.Errorf("%s: %d %s", name, status, h)
 		}
 	}
@@ -216,7 +220,8 @@ func TestChallenges(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w.status, w.String()
 	}
-	want := `{"authorization_servers":["` + g.issuer.URL + `"],"bearer_methods_supported":["header"],"resource":"` + ourResource + `","resource_name":"Mycelium","scopes_supported":["mcp:use","mcp:call"]}`
+	want := `{"authorization_servers":["` + g.issuer.URL + `"],"bearer_methods_supported":["header"],` +
+		`"resource":"` + ourResource + `","resource_name":"Mycelium","scopes_supported":["mcp:use","mcp:call"]}`
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		for _, host := range []string{"mcp.example.com", "127.0.0.1:1"} {
 			if status, body := get(http.MethodGet, path, host); status != http.StatusOK || body != want {
@@ -294,7 +299,8 @@ func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 // TestIssuerDown: nobody is let in unchecked, and whoever could be checked goes on for a bounded time.
 func TestIssuerDown(t *testing.T) {
 	g := newGuarded(t, nil)
-	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of the issuer are not to be had; try again"}}`
+	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of ` +
+		`the issuer cannot be fetched; try again"}}`
 	wait := func(name, token string) {
 		t.Helper()
 		if status, h, body := g.knock(token); status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {

@@ -88,7 +88,8 @@ func (p *pipe) ask(line string) string {
 
 func (p *pipe) initialize(version string) string {
 	p.t.Helper()
-	answer := p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	answer := p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return answer
 }
@@ -108,7 +109,8 @@ func TestAttemptsAreRecorded(t *testing.T) {
 			t.Errorf("no record of %s", name)
 		}
 	}
-	p.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"nowhere:x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	p.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"nowhere:x",` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if b.records(`"nowhere:x"`) == 0 {
 		t.Error("no record of the resource")
 	}
@@ -153,7 +155,8 @@ func TestStdioTooLong(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{MaxBody: 1000}), b.open("guest"))
 	got := p.ask(modernCall("1", "docs__echo", `{"text":"`+strings.Repeat("x", 1000)+`"}`))
-	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 bytes"}}`; got != want {
+	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 ` +
+		`bytes"}}`; got != want {
 		t.Errorf("got %s", got)
 	}
 	if got := p.ask(modernCall("2", "docs__echo", `{}`)); !strings.Contains(got, `"id":2,"result"`) {
@@ -163,7 +166,8 @@ func TestStdioTooLong(t *testing.T) {
 
 // Whatever ends a connection ends its calls and listens, and Stdio says why.
 func TestStdioEnds(t *testing.T) {
-	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for name, end := range map[string]struct {
 		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
 		want error

@@ -12,8 +12,10 @@ import (
 
 const (
 	subscribeA = `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"docs+file:///a.md"}}`
-	listenA    = `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["docs+file:///a.md"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
-	updatedA   = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs+file:///a.md","x":1.0`
+	listenA    = `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen",` +
+		`"params":{"notifications":{"resourceSubscriptions":["docs+file:///a.md"]},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	updatedA = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs+file:///a.md","x":1.0`
 )
 
 // A change of a resource is told to who subscribed to it, in the form of its URI that clients use, and to nobody else; a session that

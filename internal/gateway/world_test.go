@@ -130,9 +130,11 @@ func compile(t testing.TB, dir string, defs []policy.Definition) gate.World {
 	template := define(policy.Resource, "docs", "file:///{path}", "")
 	template.Raw = []byte(`{"uriTemplate":"file:///{path}","name":"t"}`)
 	return gate.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]gate.Server{
-		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
+		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},` +
+			`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
 			Instructions: "Summarize first."},
-		"editor": {Capabilities: []byte(`{"experimental":{"x":{"y":12345678901234567890}},"extensions":{"com.example/e":{}}}`), Instructions: "Write last."},
+		"editor": {Capabilities: []byte(`{"experimental":{"x":{"y":12345678901234567890}},` +
+			`"extensions":{"com.example/e":{}}}`), Instructions: "Write last."},
 		"secret": {Capabilities: []byte(`{"experimental":{"secret":{}}}`), Instructions: "Nobody knows."},
 	}}
 }
@@ -207,7 +209,8 @@ func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, p
 		}
 	}
 	if id, ok := rawjson.Text(rawjson.Member(params, "taskId")); ok {
-		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},"said":%s}`, id, rawjson.Quote(method+string(params))), nil, nil
+		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},`+
+			`"said":%s}`, id, rawjson.Quote(method+string(params))), nil, nil
 	}
 	switch name {
 	case "task":
@@ -259,7 +262,8 @@ func input(params []byte) []byte {
 	state := rawjson.TextAt(params, "requestState")
 	n, _ := strconv.Atoi(strings.TrimPrefix(state, "round "))
 	if want, _ := strconv.Atoi(rounds); n < want {
-		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, "requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
+		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, `+
+			`"requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
 	}
 	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rawjson.Quote(string(rawjson.Member(params, "inputResponses"))+" "+state))
 }

@@ -57,7 +57,8 @@ func (s *Server) use(ctx context.Context, l Link, m rpc.Message, kind policy.Kin
 // modern client.
 func (s *Server) call(ctx context.Context, l Link, r gate.Request) (reply gate.Reply, asked []byte, err error) {
 	if !l.Modern() {
-		r.Params = rawjson.Set(rawjson.Set(r.Params, "requestState", nil), "inputResponses", nil) // members of the other era: they cannot be genuine
+		// Members of the other era cannot be genuine.
+		r.Params = rawjson.Set(rawjson.Set(r.Params, "requestState", nil), "inputResponses", nil)
 		if reply, err = s.gate.Call(ctx, l.session, r); err == nil && reply.Open != "" {
 			reply, err = s.fulfilInput(ctx, l, r, reply)
 		}

@@ -54,6 +54,6 @@ func (c *Client) Streams(m rpc.Message) bool {
 type Link struct {
 	*Client
 	Notice func(method string, params []byte) // nil: the answer is all that can be sent
-	Send   func(rpc.Message) bool             // sends a question or its cancellation, in the era with a handshake; nil: questions cannot be sent
+	Send   func(rpc.Message) bool             // sends a question or its cancellation; nil: the client cannot be asked here
 	Gone   <-chan struct{}                    // closed when the client no longer reads its questions; may be nil
 }

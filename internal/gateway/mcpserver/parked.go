@@ -285,7 +285,9 @@ func (p *parked) withdraw(q *question) {
 }
 
 // continueParked serves the retry that resumes a parked call. The gate decides anew, and the answers go to the server that waits.
-func (s *Server) continueParked(ctx context.Context, l Link, r gate.Request, st requestState, answers []byte) (reply gate.Reply, asked []byte, err error) {
+func (s *Server) continueParked(
+	ctx context.Context, l Link, r gate.Request, st requestState, answers []byte,
+) (reply gate.Reply, asked []byte, err error) {
 	p := s.parked.find(st.Call)
 	var notify func(method string, params []byte)
 	if r.Peer != nil {

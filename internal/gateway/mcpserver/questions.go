@@ -93,11 +93,12 @@ func (l Link) Ask(ctx context.Context, method string, params []byte) (result, rp
 	}
 }
 
-// peer is the client of one call, as the gate and the backend see it.
+// peer is the client of one call, as the gate and the backend see it. notify is nil if the client asked for no notices, ask if it
+// cannot be asked.
 type peer struct {
 	capabilities []byte
-	notify       func(method string, params []byte)                                                         // nil: the client asked for no notices
-	ask          func(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error) // nil: it cannot be asked
+	notify       func(method string, params []byte)
+	ask          func(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error)
 }
 
 // peer returns the client of one request as servers may reach it, or nil if it declared nothing and asked for no notices.

@@ -13,7 +13,8 @@ import (
 // maxSubscriptions bounds the resources to which one client, or one listen, is subscribed.
 const maxSubscriptions = 256
 
-var errTooManySubscriptions = errors.New("too many subscriptions on this connection (the limit is 256); end some with resources/unsubscribe")
+var errTooManySubscriptions = errors.New(
+	"too many subscriptions on this connection (the limit is 256); end some with resources/unsubscribe")
 
 // subscriptions are those of one client or listen to resources.
 type subscriptions struct {

@@ -20,15 +20,17 @@ func TestRolesOfClaims(t *testing.T) {
 		"nested":           {Config{Role: "realm_access.roles"}, `{"realm_access":{"roles":["a"]}}`, []string{"a"}},
 		"a name with dots": {Config{Role: "https://x.example/roles"}, `{"https://x.example/roles":["a"]}`, []string{"a"}},
 		"and more":         {Config{Role: "role", May: "groups"}, `{"role":"a","groups":["b","a","c"]}`, []string{"a", "b", "c"}},
-		"translated":       {Config{Role: "groups", Roles: map[string]string{"eng": "developer"}}, `{"groups":["admin","eng"]}`, []string{"developer"}},
-		"bounded":          {Config{Role: "groups", Bound: []string{"guest"}}, `{"groups":["admin","guest"]}`, []string{"guest"}},
-		"none":             {Config{Role: "role"}, `{"roles":"a"}`, nil},
-		"a number":         {Config{Role: "role"}, `{"role":5}`, nil},
-		"not all texts":    {Config{Role: "role"}, `{"role":["a",5]}`, nil},
-		"true":             {Config{Role: "role"}, `{"role":true}`, nil},
-		"null":             {Config{Role: "role"}, `{"role":null}`, nil},
-		"an empty word":    {Config{Role: "role"}, `{"role":["","a"]}`, []string{"a"}},
-		"words in a text":  {Config{Role: "role"}, `{"role":"a b"}`, []string{"a b"}},
+		"translated": {
+			Config{Role: "groups", Roles: map[string]string{"eng": "developer"}}, `{"groups":["admin","eng"]}`, []string{"developer"},
+		},
+		"bounded":         {Config{Role: "groups", Bound: []string{"guest"}}, `{"groups":["admin","guest"]}`, []string{"guest"}},
+		"none":            {Config{Role: "role"}, `{"roles":"a"}`, nil},
+		"a number":        {Config{Role: "role"}, `{"role":5}`, nil},
+		"not all texts":   {Config{Role: "role"}, `{"role":["a",5]}`, nil},
+		"true":            {Config{Role: "role"}, `{"role":true}`, nil},
+		"null":            {Config{Role: "role"}, `{"role":null}`, nil},
+		"an empty word":   {Config{Role: "role"}, `{"role":["","a"]}`, []string{"a"}},
+		"words in a text": {Config{Role: "role"}, `{"role":"a b"}`, []string{"a b"}},
 	} {
 		r := &Server{Config: c.config}
 		if got := r.roles([]byte(c.claims)); !slices.Equal(got, c.want) {
