@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -37,7 +38,7 @@ type world struct {
 	*gate.Gate
 	t     testing.TB
 	log   audit.Options
-	plain gate.World
+	plain view.World
 
 	mu    sync.Mutex
 	calls []string
@@ -106,7 +107,7 @@ func newWorld(t testing.TB, more ...policy.Definition) *world {
 	return b
 }
 
-func compile(t testing.TB, dir string, defs []policy.Definition) gate.World {
+func compile(t testing.TB, dir string, defs []policy.Definition) view.World {
 	t.Helper()
 	lib := skill.Validate([]skill.Skill{
 		{Grant: policy.Grant{
@@ -129,7 +130,7 @@ func compile(t testing.TB, dir string, defs []policy.Definition) gate.World {
 	}
 	template := define(policy.Resource, "docs", "file:///{path}", "")
 	template.Raw = []byte(`{"uriTemplate":"file:///{path}","name":"t"}`)
-	return gate.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]gate.Server{
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]view.Server{
 		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},` +
 			`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
 			Instructions: "Summarize first."},

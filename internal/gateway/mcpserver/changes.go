@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -27,7 +27,7 @@ type Watch struct {
 	session       *gate.Session
 	subscriptions *subscriptions // reviewed at every change
 	changed       <-chan struct{}
-	lists         [4][]gate.Listed // tools, prompts, resources, templates
+	lists         [4][]view.Listed // tools, prompts, resources, templates
 }
 
 // Watch starts to watch the lists of a client: changes from now on are told by [Watch.Run].
@@ -43,15 +43,13 @@ func (s *Server) watch(sess *gate.Session, subs *subscriptions) *Watch {
 func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
-	w.lists = [...][]gate.Listed{
+	w.lists = [...][]view.Listed{
 		w.gate.List(w.session, policy.Tool), w.gate.List(w.session, policy.Prompt), w.gate.List(w.session, policy.Resource),
 		w.gate.Templates(w.session),
 	}
-	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], sameEntry) }
+	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}
 }
-
-func sameEntry(a, b gate.Listed) bool { return a.Item == b.Item && bytes.Equal(a.Raw, b.Raw) }
 
 // Run tells of every change of the wanted lists until ctx or the session ends.
 func (w *Watch) Run(ctx context.Context, want Lists, tell func(method string, params []byte)) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -30,7 +30,7 @@ func (s *Server) listPrompts(_ context.Context, l Link, m rpc.Message) (result, 
 }
 
 // list answers with one page of the snapshot.
-func (s *Server) list(l Link, m rpc.Message, key string, all []gate.Listed) (result, refusal []byte) {
+func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "cursor"); err != nil {
 		return nil, err.Raw()
 	}
@@ -67,20 +67,18 @@ func (s *Server) list(l Link, m rpc.Message, key string, all []gate.Listed) (res
 
 // A cursor is the last item of a page, sealed for one session and one kind of list.
 func (s *Server) cursor(l Link, key string, last policy.Item) string {
-	return s.sealer.seal(cursorSeal(l, key), []byte(cursorText(last)))
+	return s.sealer.seal(cursorSeal(l, key), []byte(view.URI(last)))
 }
 
 // position finds the entry after the one that a cursor names.
-func (s *Server) position(l Link, key string, cursor []byte, all []gate.Listed) (int, bool) {
+func (s *Server) position(l Link, key string, cursor []byte, all []view.Listed) (int, bool) {
 	sealed, _ := rawjson.Text(cursor)
 	last, ok := s.sealer.open(cursorSeal(l, key), sealed)
 	if !ok {
 		return 0, false
 	}
-	i := slices.IndexFunc(all, func(e gate.Listed) bool { return cursorText(e.Item) == string(last) })
+	i := slices.IndexFunc(all, func(e view.Listed) bool { return view.URI(e.Item) == string(last) })
 	return i + 1, i >= 0
 }
 
 func cursorSeal(l Link, key string) string { return "cursor\x00" + l.session.ID + "\x00" + key }
-
-func cursorText(it policy.Item) string { return it.Server + "+" + it.Name }

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/gateway/work"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
@@ -67,7 +68,7 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *gate.Session) {
 	}
 	g, err := gate.New(gate.Options{
 		Backends: asking{}, Log: log, DB: db, Dir: dir, Home: dir, Reload: func(context.Context) error { return nil },
-		World: gate.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]gate.Server{"docs": {}}},
+		World: view.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]view.Server{"docs": {}}},
 	})
 	if err != nil {
 		t.Fatal(err)
