@@ -1,4 +1,4 @@
-package gateway
+package mcpserver
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // complete serves completion/complete: it is decided and recorded like a use of the prompt or the resource template that it is about,
 // and one that is hidden is answered like one that does not exist (T6).
-func (s *Server) complete(ctx context.Context, l link, m rpc.Message) (result, refusal []byte) {
+func (s *Server) complete(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "ref", "argument", "context", "_meta"); err != nil {
 		return nil, err.Raw()
 	}
@@ -25,11 +25,11 @@ func (s *Server) complete(ctx context.Context, l link, m rpc.Message) (result, r
 	case "ref/resource":
 		kind, key = policy.Resource, "uri"
 	default:
-		return nil, invalidParams(`"ref" must be an object with the type ref/prompt or ref/resource`).Raw()
+		return nil, rpc.InvalidParams(`"ref" must be an object with the type ref/prompt or ref/resource`).Raw()
 	}
 	asked, ok := rawjson.Text(rawjson.Member(ref, key))
 	if !ok || asked == "" {
-		return nil, invalidParams(`"ref" needs "` + key + `", a string that is not empty`).Raw()
+		return nil, rpc.InvalidParams(`"ref" needs "` + key + `", a string that is not empty`).Raw()
 	}
 	r := gate.Request{Method: m.Method, Params: m.Params, Asked: asked, Surface: l.surface, Peer: l.peer(m)}
 	meta, taken, bad := takeMeta(&r)

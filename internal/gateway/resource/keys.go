@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -27,73 +27,71 @@ import (
 
 // How an issuer's keys are kept.
 const (
-	keysFresh = 5 * time.Minute  // after this they are fetched again, beside the request that finds them so
-	keysKept  = time.Hour        // for so long they are good while the issuer does not answer
-	keysWait  = 5 * time.Second  // of one fetch
-	keysPause = 10 * time.Second // between fetches for keys that nobody knows, once keysBurst is used up
+	keysFresh = 5 * time.Minute  // after this time a request that needs them starts a fetch, but does not wait for it
+	keysKept  = time.Hour        // how long they are used while the issuer does not answer
+	keysWait  = 5 * time.Second  // timeout of one fetch
+	keysPause = 10 * time.Second // between fetches, after keysBurst of them
 	keysBurst = 3
 	maxKeys   = 64      // of one issuer
 	maxJWKS   = 1 << 20 // bytes of one answer
 	minRSA    = 2048    // bits
 )
 
-// errNoKeys means that nothing can be verified: the issuer does not answer, and what it said is too old.
+// errNoKeys means that no token can be verified: the issuer does not answer, and its last answer is too old.
 var errNoKeys = errors.New("no keys")
 
-// issuer is one authorization server, of which we know the keys.
+// issuer is one authorization server and its keys.
 type issuer struct {
 	name   string
 	host   string
-	fixed  string // URL of the keys by the configuration; empty: by the issuer's metadata
-	client *http.Client
+	fixed  string // URL of the keys in the configuration; empty: the issuer's metadata names it
 	server *Server
 	log    *slog.Logger
 	limit  *rate.Limiter
-	now    func() time.Time
 
 	mu    sync.Mutex
-	set   *keySet       // nil: none yet
-	at    time.Time     // when the issuer last said so
-	fetch chan struct{} // closed when the fetch under way has ended; nil: none
-	found string        // URL of the keys by the metadata; only the fetch under way uses it
+	set   *keySet       // nil before the first fetch
+	at    time.Time     // of the last fetch that succeeded
+	fetch chan struct{} // closed at the end of the fetch under way; nil: there is none
+	found string        // URL of the keys in the metadata; used by the fetch under way only
 }
 
-// keySet are keys of an issuer, never changed.
+// keySet are keys of an issuer. It is immutable.
 type keySet struct{ keys []jose.JSONWebKey }
 
-func newIssuer(name, keys string, client *http.Client, s *Server, now func() time.Time) *issuer {
-	i := &issuer{name: name, fixed: keys, client: client, server: s, now: now, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
+func (s *Server) newIssuer(name, keys string) *issuer {
+	i := &issuer{name: name, fixed: keys, server: s, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
 	if u, err := url.Parse(name); err == nil {
 		i.host = strings.ToLower(u.Hostname())
 	}
 	return i
 }
 
-// newKeyClient is the client for keys. It follows no redirect: where keys are is the issuer's or the operator's word.
+// newKeyClient is the client that fetches keys. It follows no redirect: only the issuer and the operator say where keys are.
 func newKeyClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.IdleConnTimeout, t.MaxResponseHeaderBytes = 1, 10*time.Second, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// current is the set of now, and whether it is young; nil: none.
+// current returns the keys, and whether they are fresh. The set is nil if there are no keys that may be used.
 func (i *issuer) current() (set *keySet, fresh bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	age := i.now().Sub(i.at)
+	age := i.server.Now().Sub(i.at)
 	if i.set == nil || age > keysKept {
 		return nil, false
 	}
 	return i.set, age < keysFresh
 }
 
-// find returns the keys with which a token may be signed. A key that nobody knows is asked for, a limited number of times.
+// find returns the keys with which a token may be signed. An unknown key starts a fetch, at a limited rate.
 func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.PublicKey, error) {
 	set, fresh := i.current()
 	keys := set.match(kid, alg)
 	if len(keys) > 0 {
 		if !fresh {
-			i.renew() // beside
+			i.renew() // without waiting
 		}
 		return set, keys, nil
 	}
@@ -113,33 +111,33 @@ func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.P
 	return set, keys, nil
 }
 
-// renew starts a fetch, or joins the one under way; nil: it is too early for another.
+// renew starts a fetch, or joins the one under way. The channel closes at its end; it is nil if it is too early for another.
 func (i *issuer) renew() <-chan struct{} {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.fetch != nil {
 		return i.fetch
 	}
-	if !i.limit.AllowN(i.now(), 1) {
+	if !i.limit.AllowN(i.server.Now(), 1) {
 		return nil
 	}
 	done := make(chan struct{})
-	started := i.server.start(func() {
-		ctx, cancel := context.WithTimeout(i.server.ctx, keysWait)
+	started := i.server.work.Go(func() {
+		ctx, cancel := context.WithTimeout(i.server.work.Context(), keysWait)
 		defer cancel()
 		set, err := i.load(ctx)
 		i.mu.Lock()
 		i.fetch = nil
 		if err == nil {
-			i.at = i.now()
-			if !i.set.equal(set) { // the same keys stay the same set: tokens that were verified with it stay so
+			i.at = i.server.Now()
+			if !i.set.equal(set) { // the same keys stay the same set, so that tokens verified with it stay verified
 				i.set = set
 			}
 		}
 		i.mu.Unlock()
 		close(done)
 		if err != nil {
-			i.log.Warn("the keys of an issuer of access tokens are not to be had", "error", err)
+			i.log.Warn("cannot fetch the keys of an issuer of access tokens", "error", err)
 		}
 	})
 	if !started {
@@ -164,7 +162,7 @@ func (i *issuer) load(ctx context.Context) (*keySet, error) {
 	}
 	body, err := i.get(ctx, at)
 	if err != nil {
-		i.found = "" // perhaps they have moved
+		i.found = "" // the keys may have moved
 		return nil, err
 	}
 	keys, err := parseKeys(body)
@@ -174,8 +172,8 @@ func (i *issuer) load(ctx context.Context) (*keySet, error) {
 	return &keySet{keys}, nil
 }
 
-// discover asks the issuer's metadata for the URL of its keys, in the three places where it may stand (OpenID Connect Discovery,
-// RFC 8414). The keys of another host are taken only if the configuration says so.
+// discover reads the URL of the keys from the issuer's metadata, which has three possible places (OpenID Connect Discovery, RFC 8414).
+// Keys on another host are accepted only if the configuration names their URL.
 func (i *issuer) discover(ctx context.Context) (string, error) {
 	u, err := url.Parse(i.name)
 	if err != nil {
@@ -208,20 +206,21 @@ func (i *issuer) discover(ctx context.Context) (string, error) {
 		case err != nil || doc.Keys == "":
 			return "", fmt.Errorf("%s: jwks_uri is %q", at, text.Truncate(doc.Keys, maxQuoted))
 		case strings.ToLower(keys.Hostname()) != i.host:
-			return "", fmt.Errorf("%s: the keys are at %s, on another host: if that is right, write it under server.oauth.jwks", at, text.Truncate(doc.Keys, maxQuoted))
+			return "", fmt.Errorf("%s: the keys are at %s, on another host: if that is right, write it under server.oauth.jwks",
+				at, text.Truncate(doc.Keys, maxQuoted))
 		}
 		return doc.Keys, nil
 	}
 	return "", errors.Join(faults...)
 }
 
-// get fetches a small document, over TLS unless it is on this machine.
+// get fetches a document, over TLS unless it is on this machine.
 func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !loopbackHost(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) {
 		return nil, fmt.Errorf("%s: only https is good enough", at)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
@@ -229,7 +228,7 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := i.client.Do(req)
+	res, err := i.server.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +246,7 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 	return b, nil
 }
 
-// parseKeys reads a key set. What is no public key for signatures, or too weak a one, is passed over.
+// parseKeys reads a key set. It ignores entries that are no public key for signatures, or too weak.
 func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 	var doc struct {
 		Keys []jsontext.Value `json:"keys"`
@@ -283,7 +282,7 @@ func signing(k jose.JSONWebKey) bool {
 	return false
 }
 
-// match are the keys with which a token of this kid and algorithm may be signed. Without a kid it may be any of the kind.
+// match returns the keys with which a token of this kid and algorithm may be signed: without a kid, every key for the algorithm.
 func (s *keySet) match(kid, alg string) (keys []crypto.PublicKey) {
 	if s == nil {
 		return nil

@@ -1,4 +1,4 @@
-package gateway
+package mcpserver
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ const (
 )
 
 // sealTasks replaces the ids of tasks in a result of a tool: where it is a task, holds one, or belongs to one.
-func (s *Server) sealTasks(l link, it policy.Item, result []byte) []byte {
+func (s *Server) sealTasks(l Link, it policy.Item, result []byte) []byte {
 	if !bytes.Contains(result, []byte(`"taskId"`)) {
 		return result
 	}
@@ -61,13 +61,13 @@ func (s *Server) sealTasks(l link, it policy.Item, result []byte) []byte {
 
 // task serves tasks/get, tasks/result, tasks/update and tasks/cancel: they go to the server of the task, decided and recorded like a
 // use of the tool that it came from, without its arguments. What is no task of this session does not exist.
-func (s *Server) task(ctx context.Context, l link, m rpc.Message) (result, refusal []byte) {
+func (s *Server) task(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "taskId", "_meta"); err != nil {
 		return nil, err.Raw()
 	}
 	task, ok := rawjson.Text(rawjson.Member(m.Params, "taskId"))
 	if !ok {
-		return nil, invalidParams(`"taskId" must be a string`).Raw()
+		return nil, rpc.InvalidParams(`"taskId" must be a string`).Raw()
 	}
 	absent := &rpc.Error{Code: rpc.CodeInvalidParams, Message: "Unknown task: " + task}
 	var ref taskRef

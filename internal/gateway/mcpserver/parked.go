@@ -1,8 +1,9 @@
-package gateway
+package mcpserver
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -11,16 +12,58 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// maxParked bounds the calls of one session that wait, here, for their client.
+// maxParked bounds the parked calls of one session.
 const maxParked = 64
 
-var (
-	errTooManyParked = errors.New("too many calls of this session wait for their client already")
-	errGone          = errors.New("the client went away")
-)
+var errTooManyParked = errors.New("too many calls of this session wait for their client already")
 
-// parked is a call of a modern client whose server asks in the old way: while it asks, the request that made the call is answered
-// with input_required, and the client's retry brings the answers. Between the two the call belongs to no request.
+// parkedCalls are the calls that wait for a retry.
+type parkedCalls struct {
+	mu        sync.Mutex
+	byID      map[string]*parked
+	bySession map[string]int
+}
+
+// add notes a call; false: its session has too many.
+func (c *parkedCalls) add(p *parked) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[p.call] != nil {
+		return true
+	}
+	if c.bySession[p.session.ID] >= maxParked || p.server.work.Context().Err() != nil {
+		return false
+	}
+	if c.byID == nil {
+		c.byID, c.bySession = map[string]*parked{}, map[string]int{}
+	}
+	c.byID[p.call] = p
+	c.bySession[p.session.ID]++
+	return true
+}
+
+// remove forgets a call that is over.
+func (c *parkedCalls) remove(p *parked) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[p.call] != nil {
+		delete(c.byID, p.call)
+		if c.bySession[p.session.ID]--; c.bySession[p.session.ID] == 0 {
+			delete(c.bySession, p.session.ID)
+		}
+	}
+	p.cancel(nil)
+}
+
+func (c *parkedCalls) find(call string) *parked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byID[call]
+}
+
+// parked is a call of a modern client to a server that may ask it during the call, as servers did in the old era. A question becomes
+// an input_required result: it answers the request that made the call, and the client's retry brings the answers. Between the two,
+// the call belongs to no request.
 type parked struct {
 	server       *Server
 	session      *gate.Session
@@ -39,8 +82,7 @@ type parked struct {
 	waiting []*question                        // not handed out yet
 	given   []*question                        // handed out, not answered
 	round   int                                // of the state that was given out last
-	resumed chan struct{}                      // closed when a retry takes a parked call up; nil: a request is at work on it
-	counted bool                               // it is among the server's parked calls
+	resumed chan struct{}                      // closed when a retry resumes the parked call; nil: a request is at work on it
 }
 
 // question is one request of a server to the client.
@@ -51,8 +93,8 @@ type question struct {
 	answer chan []byte // one
 }
 
-// callAskable makes a call whose server may ask the client, for a modern client that declared so.
-func (s *Server) callAskable(ctx context.Context, l link, r gate.Request) (reply gate.Reply, asked []byte, err error) {
+// callAskable makes a call whose server may ask the client, for a modern client that declared that it can be asked.
+func (s *Server) callAskable(ctx context.Context, l Link, r gate.Request) (reply gate.Reply, asked []byte, err error) {
 	r.ID = gate.NewID()
 	p := &parked{
 		server: s, session: l.session, call: r.ID, capabilities: passable(l.capabilities, true),
@@ -62,27 +104,27 @@ func (s *Server) callAskable(ctx context.Context, l link, r gate.Request) (reply
 		p.notify = r.Peer.Notify
 	}
 	r.Peer = p
-	p.ctx, p.cancel = context.WithCancelCause(s.ctx)
-	started := s.start(func() {
+	p.ctx, p.cancel = context.WithCancelCause(s.work.Context())
+	started := s.work.Go(func() {
 		defer close(p.done)
 		p.reply, p.err = s.gate.Call(p.ctx, l.session, r)
 	})
 	if !started {
-		p.cancel(errClosed)
-		return gate.Reply{}, nil, errClosed
+		p.cancel(ErrClosed)
+		return gate.Reply{}, nil, ErrClosed
 	}
 	return p.follow(ctx, &r)
 }
 
-// follow waits for the end of the call, or for its questions: then asked is the result that hands them to the client. When the
-// request ends, the call ends.
+// follow waits until the call ends or has questions: then asked is the result that hands them to the client. When the request ends,
+// the call ends.
 func (p *parked) follow(ctx context.Context, r *gate.Request) (reply gate.Reply, asked []byte, err error) {
 	stop := context.AfterFunc(ctx, func() { p.cancel(errGone) })
 	defer stop()
 	for {
 		select {
 		case <-p.done:
-			p.server.unpark(p)
+			p.server.parked.remove(p)
 			return p.reply, nil, p.err
 		case <-p.wake:
 		}
@@ -92,9 +134,9 @@ func (p *parked) follow(ctx context.Context, r *gate.Request) (reply gate.Reply,
 	}
 }
 
-// handOut parks the call and makes the result with its questions; nil: there are none, or the call cannot be parked.
+// handOut parks the call and returns the result with its questions, or nil if there are no questions or the call cannot be parked.
 func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool) []byte {
-	if !p.server.park(p) {
+	if !p.server.parked.add(p) {
 		p.mu.Lock()
 		for _, q := range p.waiting {
 			q.answer <- nil
@@ -106,7 +148,7 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) == 0 || ctx.Err() != nil || !stop() {
-		return nil // nothing is asked any more, or the request ends and the call with it
+		return nil // the questions were withdrawn, or the request ends and the call with it
 	}
 	p.given = append(p.given, p.waiting...)
 	p.waiting = nil
@@ -127,13 +169,13 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 		b = append(b, '}')
 	}
 	b = append(b, `},"requestState":`...)
-	b = append(b, rawjson.Quote(p.server.sealState(p.session, r, requestState{Call: p.call, Round: p.round}))...)
+	b = append(b, rawjson.Quote(p.server.sealer.sealState(p.session, r, requestState{Call: p.call, Round: p.round}))...)
 	return append(b, '}')
 }
 
 // wait ends a parked call that nobody takes up.
 func (p *parked) wait(resumed <-chan struct{}) {
-	p.server.start(func() {
+	p.server.work.Go(func() {
 		t := time.NewTimer(gate.Patience)
 		defer t.Stop()
 		select {
@@ -142,16 +184,17 @@ func (p *parked) wait(resumed <-chan struct{}) {
 		case <-t.C:
 			p.cancel(errNoAnswer)
 		case <-p.session.Done():
-			p.cancel(errEnded)
+			p.cancel(ErrEnded)
 		case <-p.ctx.Done():
 		}
 		<-p.done
-		p.server.unpark(p)
+		p.server.parked.remove(p)
 	})
 }
 
-// takeUp makes a retry's request the one at work on the call; false: the state is not of its last round, or another retry was first.
-func (p *parked) takeUp(round int, notify func(method string, params []byte)) bool {
+// resume makes a retry's request the one at work on the call. It returns false if the state is not of the last round, or if another
+// retry was first.
+func (p *parked) resume(round int, notify func(method string, params []byte)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.resumed == nil || p.round != round {
@@ -163,7 +206,7 @@ func (p *parked) takeUp(round int, notify func(method string, params []byte)) bo
 	return true
 }
 
-// settle hands over the answers that a retry brought. What was not answered is asked again; what was not asked is passed over.
+// settle hands over the answers that a retry brought. Questions without an answer are asked again; answers without a question are ignored.
 func (p *parked) settle(answers []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +234,7 @@ func (p *parked) signal() {
 // Capabilities are what the client declared.
 func (p *parked) Capabilities() []byte { return p.capabilities }
 
-// Notify passes on what the client of the moment asked for.
+// Notify passes a notice to the request that is at work on the call.
 func (p *parked) Notify(method string, params []byte) {
 	p.mu.Lock()
 	notify := p.notify
@@ -208,7 +251,7 @@ func (p *parked) Ask(ctx context.Context, method string, params []byte) (result,
 	}
 	q := &question{method: method, params: params, answer: make(chan []byte, 1)}
 	p.mu.Lock()
-	if len(p.waiting)+len(p.given) >= maxAsks {
+	if len(p.waiting)+len(p.given) >= maxQuestions {
 		p.mu.Unlock()
 		return nil, nil, errBusy
 	}
@@ -231,61 +274,26 @@ func (p *parked) Ask(ctx context.Context, method string, params []byte) (result,
 	}
 }
 
-// withdraw forgets a question that nobody waits for any more.
+// withdraw removes a question that nobody waits for any more.
 func (p *parked) withdraw(q *question) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	without := func(from []*question) []*question {
-		kept := from[:0:0]
-		for _, o := range from {
-			if o != q {
-				kept = append(kept, o)
-			}
-		}
-		return kept
+		return slices.DeleteFunc(slices.Clone(from), func(o *question) bool { return o == q })
 	}
 	p.waiting, p.given = without(p.waiting), without(p.given)
 }
 
-// park counts a call among those of its session that wait; false: there are too many.
-func (s *Server) park(p *parked) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.counted {
-		return true
-	}
-	if s.waiting[p.session.ID] >= maxParked || s.ctx.Err() != nil {
-		return false
-	}
-	s.waiting[p.session.ID]++
-	s.parked[p.call], p.counted = p, true
-	return true
-}
-
-// unpark forgets a call that is over.
-func (s *Server) unpark(p *parked) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.counted {
-		p.counted = false
-		delete(s.parked, p.call)
-		if s.waiting[p.session.ID]--; s.waiting[p.session.ID] == 0 {
-			delete(s.waiting, p.session.ID)
-		}
-	}
-	p.cancel(nil)
-}
-
-// continueParked serves the retry that takes a parked call up again: it is decided anew, and the answers go to the server that waits.
-func (s *Server) continueParked(ctx context.Context, l link, r gate.Request, st requestState, answers []byte) (reply gate.Reply, asked []byte, err error) {
-	s.mu.Lock()
-	p := s.parked[st.Call]
-	s.mu.Unlock()
+// continueParked serves the retry that resumes a parked call. The gate decides anew, and the answers go to the server that waits.
+func (s *Server) continueParked(
+	ctx context.Context, l Link, r gate.Request, st requestState, answers []byte,
+) (reply gate.Reply, asked []byte, err error) {
+	p := s.parked.find(st.Call)
 	var notify func(method string, params []byte)
 	if r.Peer != nil {
 		notify = r.Peer.Notify
 	}
-	if p == nil || p.session.ID != l.session.ID || !p.takeUp(st.Round, notify) {
+	if p == nil || p.session.ID != l.session.ID || !p.resume(st.Round, notify) {
 		r.Invalid = gate.NotOpen
 		reply, err = s.gate.Call(ctx, l.session, r) // refused there, and recorded
 		return reply, nil, err
@@ -294,7 +302,7 @@ func (s *Server) continueParked(ctx context.Context, l link, r gate.Request, st 
 	if err := s.gate.Continue(ctx, l.session, r); err != nil {
 		p.cancel(err)
 		<-p.done
-		s.unpark(p)
+		s.parked.remove(p)
 		return gate.Reply{}, nil, err
 	}
 	p.settle(answers)

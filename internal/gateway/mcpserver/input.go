@@ -1,20 +1,23 @@
-package gateway
+package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
-// maxRounds bounds how often a server of the modern era may ask again before its call of a client with a handshake is given up.
+// maxRounds bounds how often a server of the modern era may ask for input during one call of a client with a handshake.
 const maxRounds = 16
 
-// restore puts into a retry's params what the server itself sent as its state, in the place of ours.
+// restore returns a retry's params with the state that the server itself sent in the place of ours.
 func (st requestState) restore(params []byte) []byte {
 	if !st.Has {
 		return rawjson.Set(params, "requestState", nil)
@@ -22,40 +25,15 @@ func (st requestState) restore(params []byte) []byte {
 	return rawjson.Set(params, "requestState", rawjson.Quote(st.Inner))
 }
 
-// inner is the state that holds a server's own.
-func inner(reply gate.Reply) requestState {
+// stateOf is the state that holds a server's own.
+func stateOf(reply gate.Reply) requestState {
 	st := requestState{Call: reply.Open}
 	st.Inner, st.Has = rawjson.Text(rawjson.Member(reply.Result, "requestState"))
 	return st
 }
 
-// checkInput reports what is wrong with the requests that a server wants its client to fulfil: only what the client declared is
-// passed to it.
-func checkInput(capabilities, requests []byte) error {
-	if requests == nil {
-		return nil
-	}
-	if !isObject(requests) {
-		return errors.New("the server asks for input in a form that is not valid")
-	}
-	n := 0
-	for key, request := range rawjson.Members(requests) {
-		method, ok := rawjson.Text(rawjson.Member(request, "method"))
-		if n++; !ok || n > maxAsks {
-			return errors.New("the server asks for input in a form that is not valid")
-		}
-		if bad := undeclared(capabilities, method, rawjson.Member(request, "params")); bad != nil {
-			return &missingError{
-				needed: neededFor(method, rawjson.Member(request, "params")),
-				text:   fmt.Sprintf("the server asks for input (%s) that this client cannot give: %s", key, bad.Message),
-			}
-		}
-	}
-	return nil
-}
-
-// passOn hands a modern server's wish for input to a modern client, with the server's state inside ours.
-func (s *Server) passOn(ctx context.Context, l link, r gate.Request, reply gate.Reply) (result, refusal []byte) {
+// forwardInput answers a modern client with its server's input_required, the server's state inside ours.
+func (s *Server) forwardInput(ctx context.Context, l Link, r gate.Request, reply gate.Reply) (result, refusal []byte) {
 	if err := checkInput(l.capabilities, rawjson.Member(reply.Result, "inputRequests")); err != nil {
 		r.Continues = reply.Open
 		s.gate.Abandon(ctx, l.session, r, err)
@@ -64,11 +42,11 @@ func (s *Server) passOn(ctx context.Context, l link, r gate.Request, reply gate.
 		}
 		return refused(l, r, err)
 	}
-	return rawjson.Set(reply.Result, "requestState", rawjson.Quote(s.sealState(l.session, &r, inner(reply)))), nil
+	return rawjson.Set(reply.Result, "requestState", rawjson.Quote(s.sealer.sealState(l.session, &r, stateOf(reply)))), nil
 }
 
-// fulfil answers a modern server's wishes for input by asking a client of the era with a handshake, until the call is over.
-func (s *Server) fulfil(ctx context.Context, l link, r gate.Request, reply gate.Reply) (gate.Reply, error) {
+// fulfilInput answers a modern server's input_required by asking a client of the era with a handshake, until the call is over.
+func (s *Server) fulfilInput(ctx context.Context, l Link, r gate.Request, reply gate.Reply) (gate.Reply, error) {
 	params := r.Params
 	for round := 1; reply.Open != ""; round++ {
 		r.Continues = reply.Open
@@ -80,7 +58,7 @@ func (s *Server) fulfil(ctx context.Context, l link, r gate.Request, reply gate.
 			}
 			return gate.Reply{}, err
 		}
-		r.Params = inner(reply).restore(params)
+		r.Params = stateOf(reply).restore(params)
 		if answers != nil {
 			r.Params = rawjson.Set(r.Params, "inputResponses", answers)
 		}
@@ -104,7 +82,7 @@ func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (a
 	if err := checkInput(r.Peer.Capabilities(), requests); err != nil {
 		return nil, nil, err
 	}
-	if requests == nil { // it is busy, and wants to be called again
+	if requests == nil { // the server is busy, and wants to be called again
 		select {
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
@@ -120,7 +98,7 @@ func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (a
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n := 0
-	all := make(chan answered, maxAsks)
+	all := make(chan answered, maxQuestions)
 	for key, request := range rawjson.Members(requests) {
 		n++
 		method := rawjson.TextAt(request, "method")
@@ -144,4 +122,28 @@ func askAll(ctx context.Context, r gate.Request, reply gate.Reply, round int) (a
 		}
 	}
 	return answers, refusal, err
+}
+
+// codeVisitFirst is the error of MCP 2025-11-25 with which a server names web pages that the user must visit before the call can work.
+const codeVisitFirst = -32042
+
+// visitFirst translates that error for modern clients, which do not know its code: they are asked to elicit a visit of each page. The
+// call is over; the client's retry is a new call.
+func visitFirst(l Link, serverErr []byte) (result, refusal []byte) {
+	if !l.Modern() || rpc.ErrorOf(serverErr).Code != codeVisitFirst {
+		return nil, serverErr
+	}
+	var pages []jsontext.Value
+	if json.Unmarshal(rawjson.Path(serverErr, "data", "elicitations"), &pages) != nil || len(pages) == 0 || len(pages) > maxQuestions {
+		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: rpc.ErrorOf(serverErr).Message}).Raw()
+	}
+	requests := []byte("{}")
+	for i, page := range pages {
+		request := rawjson.Set([]byte(`{"method":"elicitation/create"}`), "params", rawjson.Set(page, "mode", []byte(`"url"`)))
+		requests = rawjson.Set(requests, "visit"+strconv.Itoa(i+1), request)
+	}
+	if e := missing(checkInput(l.capabilities, requests)); e != nil {
+		return nil, e.Raw()
+	}
+	return append(append([]byte(`{"resultType":"input_required","inputRequests":`), requests...), '}'), nil
 }

@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -22,15 +22,15 @@ import (
 	"mycelium/internal/text"
 )
 
-// Bounds of a token, in bytes; a longer one is not looked into. OpenID Connect bounds sub to 255.
+// Bounds of a token, in bytes. A longer token is refused unread. OpenID Connect bounds sub to 255.
 const (
 	maxToken  = 16 << 10
 	maxName   = 255
 	maxValues = 64 // of a claim with roles
 )
 
-// tokenHeader is the JOSE header of a token, as far as it decides anything. What would let a token bring its own key (jwk, jku,
-// x5u …) is not read.
+// tokenHeader is the JOSE header of a token, as far as we use it. The members by which a token could bring its own key (jwk, jku, x5u …)
+// are not read.
 type tokenHeader struct {
 	Alg  string         `json:"alg"`
 	Kid  string         `json:"kid"`
@@ -39,11 +39,11 @@ type tokenHeader struct {
 	Rest jsontext.Value `json:",unknown"`
 }
 
-// tokenTypes are the types that an access token may say of itself (RFC 9068, and what issuers say who do not follow it), in small
-// letters. Tokens of other kinds (logout, DPoP proofs …) are signed with the same keys.
+// tokenTypes are the accepted values of typ in lower case: that of RFC 9068, and those of issuers that do not follow it. Other tokens,
+// such as logout tokens and DPoP proofs, are signed with the same keys and have other types.
 var tokenTypes = []string{"", "at+jwt", "application/at+jwt", "jwt"}
 
-// tokenClaims are the claims of a token that always mean the same.
+// tokenClaims are the claims whose meaning is not configured.
 type tokenClaims struct {
 	Issuer    string         `json:"iss"`
 	Subject   string         `json:"sub"`
@@ -59,7 +59,7 @@ type tokenClaims struct {
 	Rest      jsontext.Value `json:",unknown"`
 }
 
-// words is a claim that is a text or a list of texts.
+// words is a claim that is a string or a list of strings.
 type words []string
 
 // UnmarshalJSON reads either form.
@@ -71,40 +71,41 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(w))
 }
 
-// verify decides about a token, in an order in which nothing is believed that is not yet proved.
-func (r *resource) verify(ctx context.Context, token string) (accepted, error) {
-	h, claimed, err := r.peek(token)
+// verify checks a token. Until its signature is verified, its claims serve only to find the key.
+func (s *Server) verify(ctx context.Context, token string) (verified, error) {
+	h, claimed, err := s.peek(token)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	issuer := r.issuers[claimed]
+	issuer := s.issuers[claimed]
 	if issuer == nil {
-		return accepted{}, badToken(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
+		return verified{}, invalid(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
 	}
 	set, keys, err := issuer.find(ctx, h.Kid, h.Alg)
 	if errors.Is(err, errNoKeys) {
-		return accepted{}, &tokenError{status: http.StatusServiceUnavailable, said: "access tokens cannot be verified now: the keys of the issuer are not to be had; try again", why: err}
+		const now = "access tokens cannot be verified now: the keys of the issuer cannot be fetched; try again"
+		return verified{}, &TokenError{Status: http.StatusServiceUnavailable, Description: now, Cause: err}
 	}
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	verifier := oidc.NewVerifier(issuer.name, &oidc.StaticKeySet{PublicKeys: keys}, &oidc.Config{
 		SupportedSigningAlgs: []string{h.Alg},
-		SkipClientIDCheck:    true, SkipExpiryCheck: true, // below: an audience is not a client here, and the clocks differ both ways
-		Now: r.now,
+		SkipClientIDCheck:    true, SkipExpiryCheck: true, // checked below: the audience is not a client here, and clocks may differ both ways
+		Now: s.Now,
 	})
 	signed, err := verifier.Verify(ctx, token)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	var payload raw
 	if err := signed.Claims(&payload); err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	return r.judge(payload, issuer, set)
+	return s.judge(payload, issuer, set)
 }
 
-// raw takes JSON as it is.
+// raw is JSON that is not decoded.
 type raw []byte
 
 // UnmarshalJSON keeps the text.
@@ -113,8 +114,8 @@ func (r *raw) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// peek reads what an unverified token says of itself: enough to find the key, no more.
-func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) {
+// peek reads from an unverified token what is needed to find its key.
+func (s *Server) peek(token string) (h tokenHeader, issuer string, err error) {
 	if len(token) > maxToken {
 		return h, "", fmt.Errorf("it is longer than %d bytes", maxToken)
 	}
@@ -130,7 +131,7 @@ func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) 
 		return h, "", fmt.Errorf("its claims: %w", err)
 	}
 	switch {
-	case !slices.Contains(r.Algorithms, h.Alg):
+	case !slices.Contains(s.Algorithms, h.Alg):
 		return h, "", fmt.Errorf("algorithm %q is not allowed", text.Truncate(h.Alg, maxQuoted))
 	case h.Crit != nil:
 		return h, "", errors.New("it has critical extensions")
@@ -140,7 +141,7 @@ func (r *resource) peek(token string) (h tokenHeader, issuer string, err error) 
 	return h, c.Issuer, nil
 }
 
-// readPart decodes a part of a token: an object, its names each once.
+// readPart decodes a part of a token: a JSON object without duplicate names.
 func readPart(part string, into any) error {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(part)
 	if err != nil {
@@ -149,34 +150,37 @@ func readPart(part string, into any) error {
 	return json.Unmarshal(b, into)
 }
 
-// judge takes the verified claims of a token.
-func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, error) {
+// judge checks the claims of a token whose signature is verified.
+func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, error) {
 	var c tokenClaims
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	until, err := r.timely(c)
+	until, err := s.timely(c)
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
 	principal := c.Subject
-	if r.Principal != "" {
-		principal, _ = rawjson.Text(member(payload, r.Principal))
+	if s.Principal != "" {
+		principal, _ = rawjson.Text(member(payload, s.Principal))
 	}
 	switch {
 	case c.Issuer != from.name:
-		return accepted{}, badToken(errors.New("its issuer is another"))
-	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == r.Resource || slices.Contains(r.Audience, a) }):
-		return accepted{}, badToken(fmt.Errorf("its audience is %q", text.Truncate(strings.Join(c.Audience, " "), maxQuoted)))
+		return verified{}, invalid(errors.New("its verified issuer is another"))
+	case !slices.ContainsFunc(c.Audience, func(a string) bool { return a == s.Resource || slices.Contains(s.Audience, a) }):
+		return verified{}, invalid(fmt.Errorf("its audience is %q", text.Truncate(strings.Join(c.Audience, " "), maxQuoted)))
 	case c.Confirm != nil:
-		return accepted{}, badToken(errors.New("it is bound to a key of its client (cnf), which is not supported"))
+		return verified{}, invalid(errors.New("it is bound to a key of its client (cnf), which is not supported"))
 	case !nameable(c.Subject) || !nameable(principal):
-		return accepted{}, badToken(errors.New("it names nobody (sub, or the claim of the principal)"))
+		return verified{}, invalid(errors.New("it names nobody (sub, or the claim of the principal)"))
 	case len(c.Client) > maxName || len(c.Party) > maxName:
-		return accepted{}, badToken(errors.New("its client has too long a name"))
+		return verified{}, invalid(errors.New("its client has too long a name"))
 	}
-	if !r.scoped(c) {
-		return accepted{}, &tokenError{http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted))}
+	if !s.scoped(c) {
+		has := text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted)
+		return verified{}, &TokenError{
+			http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", has),
+		}
 	}
 	client := c.Client
 	if client == "" {
@@ -184,65 +188,66 @@ func (r *resource) judge(payload []byte, from *issuer, set *keySet) (accepted, e
 	}
 	b, err := gate.NewBearer(gate.Claims{
 		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer, "https://") + "#" + principal,
-		Roles: r.roles(payload), Issued: moment(*c.Issued),
+		Roles: s.roles(payload), Issued: moment(*c.Issued),
 	})
 	if err != nil {
-		return accepted{}, badToken(err)
+		return verified{}, invalid(err)
 	}
-	return accepted{bearer: b, until: until, issuer: from, keys: set}, nil
+	return verified{bearer: b, until: until, issuer: from, keys: set}, nil
 }
 
-// timely says until when a token is good.
-func (r *resource) timely(c tokenClaims) (time.Time, error) {
-	now := r.now()
+// timely checks the times of a token, and returns when it expires.
+func (s *Server) timely(c tokenClaims) (time.Time, error) {
+	now := s.Now()
 	for _, t := range []*float64{c.Expires, c.NotBefore, c.Issued} {
 		if t != nil && !(*t >= 0 && *t < 1<<40) { // the year 36,812
-			return now, errors.New("a time of it is none")
+			return now, errors.New("one of its times is out of range")
 		}
 	}
 	switch {
 	case c.Expires == nil || c.Issued == nil:
 		return now, errors.New("it does not say when it expires (exp), or when it was issued (iat)")
-	case !now.Before(moment(*c.Expires).Add(r.Skew)):
+	case !now.Before(moment(*c.Expires).Add(s.Skew)):
 		return now, errors.New("it has expired")
-	case c.NotBefore != nil && now.Add(r.Skew).Before(moment(*c.NotBefore)):
+	case c.NotBefore != nil && now.Add(s.Skew).Before(moment(*c.NotBefore)):
 		return now, errors.New("it is not good yet (nbf)")
-	case now.Add(r.Skew).Before(moment(*c.Issued)):
+	case now.Add(s.Skew).Before(moment(*c.Issued)):
 		return now, errors.New("it was issued in the future (iat)")
 	}
-	return moment(*c.Expires).Add(r.Skew), nil
+	return moment(*c.Expires).Add(s.Skew), nil
 }
 
-// moment is a time of a token: seconds since 1970, perhaps with a fraction.
+// moment converts a time of a token: seconds since 1970, which may have a fraction.
 func moment(seconds float64) time.Time {
 	whole, part := math.Modf(seconds)
 	return time.Unix(int64(whole), int64(part*1e9))
 }
 
-// scoped reports whether a token has every scope that is needed.
-func (r *resource) scoped(c tokenClaims) bool {
+// scoped reports whether a token has every scope that the configuration demands.
+func (s *Server) scoped(c tokenClaims) bool {
 	has := strings.Fields(strings.Join(append(slices.Clone(c.Scope), c.Scp...), " "))
-	return !slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(has, s) })
+	return !slices.ContainsFunc(s.Scopes, func(scope string) bool { return !slices.Contains(has, scope) })
 }
 
-// roles are the roles that the claims name, those of the role claim first.
-func (r *resource) roles(payload []byte) (roles []string) {
-	values := texts(member(payload, r.Role))
-	if r.May != "" {
-		values = append(values, texts(member(payload, r.May))...)
+// roles returns the roles that the claims name, those of the role claim first.
+func (s *Server) roles(payload []byte) (roles []string) {
+	values := texts(member(payload, s.Role))
+	if s.May != "" {
+		values = append(values, texts(member(payload, s.May))...)
 	}
 	for _, v := range values {
-		if r.Roles != nil {
-			v = r.Roles[v]
+		if s.Roles != nil {
+			v = s.Roles[v]
 		}
-		if v != "" && len(v) <= maxName && (r.Bound == nil || slices.Contains(r.Bound, v)) && !slices.Contains(roles, v) && len(roles) < maxValues {
+		known := v != "" && len(v) <= maxName && (s.Bound == nil || slices.Contains(s.Bound, v))
+		if known && !slices.Contains(roles, v) && len(roles) < maxValues {
 			roles = append(roles, v)
 		}
 	}
 	return roles
 }
 
-// member finds a claim: by its whole name, which may have dots in it, else as a path.
+// member finds a claim by its whole name, which may contain dots, or else by its path.
 func member(payload []byte, name string) []byte {
 	if v := rawjson.Member(payload, name); v != nil {
 		return v
@@ -256,7 +261,7 @@ func member(payload []byte, name string) []byte {
 	return v
 }
 
-// texts reads a claim that is a text or a list; anything else is none.
+// texts reads a claim that is a string or a list of strings. It returns nil for any other claim.
 func texts(claim []byte) []string {
 	var w words
 	if claim == nil || w.UnmarshalJSON(claim) != nil {
@@ -265,10 +270,10 @@ func texts(claim []byte) []string {
 	return w
 }
 
-// nameable reports whether a text can name somebody, in a log as well.
+// nameable reports whether s can name a person, also in a log: it is short and printable.
 func nameable(s string) bool {
 	return s != "" && len(s) <= maxName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// maxQuoted bounds what the operator's log repeats of a token, in bytes.
+// maxQuoted bounds the parts of a token that the operator's log quotes, in bytes.
 const maxQuoted = 100

@@ -1,4 +1,4 @@
-package gateway
+package mcpserver
 
 import (
 	"crypto/aes"
@@ -15,8 +15,8 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// sealer makes what clients keep for us and give back: request states and task ids. It is authenticated encryption (AES-256-GCM)
-// under a key that this process makes at its start and nobody else has: what another process sealed does not open (decision 0016).
+// sealer encrypts what clients keep for us and give back: request states, task ids and list cursors. It uses AES-256-GCM under a key
+// that this process makes at its start: it cannot open what another process sealed (decision 0016).
 type sealer struct{ aead cipher.AEAD }
 
 func newSealer() sealer {
@@ -38,24 +38,24 @@ func (s sealer) seal(purpose string, plain []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(purpose))) // #nosec G407 -- it draws a nonce of its own
 }
 
-// open returns what was sealed for a purpose; false for everything else.
-func (s sealer) open(purpose, text string) ([]byte, bool) {
+// open returns what was sealed for a purpose. ok is false for everything else.
+func (s sealer) open(purpose, text string) (plain []byte, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return nil, false
 	}
-	plain, err := s.aead.Open(nil, nil, b, []byte(purpose))
+	plain, err = s.aead.Open(nil, nil, b, []byte(purpose))
 	return plain, err == nil
 }
 
-// requestState is what our requestState holds: which call it continues, and of whom. Short names, because clients carry it.
+// requestState is what our requestState holds: which call it continues, and whose. The names are short because clients carry it.
 type requestState struct {
 	Session string `json:"s"`
 	Method  string `json:"m"`
 	Asked   string `json:"n"`          // the name or uri
 	Digest  []byte `json:"d"`          // of the arguments
 	Call    string `json:"c"`          // id of the call
-	Round   int    `json:"r"`          // of a call that is parked here, from 1; 0: the server keeps nothing and its own state is within
+	Round   int    `json:"r"`          // of a call that is parked here, from 1; 0: no call is parked, Inner has the state
 	Inner   string `json:"i,omitzero"` // the server's own state
 	Has     bool   `json:"h,omitzero"` // the server sent one
 	Expires int64  `json:"e"`          // seconds since 1970
@@ -64,23 +64,23 @@ type requestState struct {
 const stateSeal = "requestState"
 
 // sealState makes a requestState for one request of a session.
-func (s *Server) sealState(sess *gate.Session, r *gate.Request, st requestState) string {
+func (s sealer) sealState(sess *gate.Session, r *gate.Request, st requestState) string {
 	st.Session, st.Method, st.Asked, st.Digest = sess.ID, r.Method, r.Asked, digest(r.Args)
 	st.Expires = time.Now().Add(gate.Patience).Unix()
 	plain, err := json.Marshal(st)
 	if err != nil {
-		return "" // strings, numbers and bytes: it does not fail; what is empty never opens
+		return "" // cannot happen: strings, numbers and bytes always encode
 	}
-	return s.sealer.seal(stateSeal, plain)
+	return s.seal(stateSeal, plain)
 }
 
-// openState opens the requestState of a retry. why is the reason of a refusal, in words for the client; empty: it is good.
-func (s *Server) openState(sess *gate.Session, r *gate.Request, raw []byte) (st requestState, why string) {
+// openState opens the requestState of a retry. If it is not valid, why tells the client the reason; else why is empty.
+func (s sealer) openState(sess *gate.Session, r *gate.Request, raw []byte) (st requestState, why string) {
 	text, ok := rawjson.Text(raw)
 	if !ok {
 		return st, "requestState must be a string"
 	}
-	plain, ok := s.sealer.open(stateSeal, text)
+	plain, ok := s.open(stateSeal, text)
 	if !ok || json.Unmarshal(plain, &st) != nil {
 		return st, "requestState is not one of this server's, was altered, or is from before its restart; call again without it"
 	}
@@ -97,14 +97,14 @@ func (s *Server) openState(sess *gate.Session, r *gate.Request, raw []byte) (st 
 	return st, ""
 }
 
-// digest is the same for arguments that mean the same: the order of keys and white space do not count, the digits of numbers do.
+// digest returns equal digests for arguments that differ only in the order of keys and in white space. The digits of numbers count.
 func digest(args []byte) []byte {
 	if args == nil {
 		args = []byte("{}")
 	}
 	v := jsontext.Value(args).Clone()
 	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
-		v = args // as sent: it was parsed before, and only what cannot be sorted comes here
+		v = args // valid JSON that cannot be sorted, such as invalid UTF-8
 	}
 	sum := sha256.Sum256(v)
 	return sum[:16]
