@@ -41,7 +41,7 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 			// The credential is the session, not the token: it is the same after a refresh.
 			return caller{session: sess, credential: sha256.Sum256([]byte("oauth " + sess.ID)), until: until}, nil
 		}
-		sess, err := s.gate.Authenticate(r.Context(), token)
+		sess, err := s.gate.Sessions.Authenticate(r.Context(), token)
 		if err != nil {
 			return caller{}, err
 		}

@@ -96,7 +96,7 @@ func TestAccessToken(t *testing.T) {
 	if body := g.let(g.good(nil, nil)); !strings.Contains(body, "docs__echo") || strings.Contains(body, "editor__write") {
 		t.Errorf("a guest sees %s", body)
 	}
-	infos, err := g.world.Sessions(t.Context())
+	infos, err := g.world.Sessions.List(t.Context())
 	if err != nil || len(infos) != 2 {
 		t.Fatalf("%+v, %v", infos, err)
 	}
@@ -447,13 +447,13 @@ func TestEndOfAToken(t *testing.T) {
 
 	long := g.good(map[string]any{"sub": "bob"}, nil)
 	g.let(long)
-	infos, err := g.world.Sessions(t.Context())
+	infos, err := g.world.Sessions.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
 		if strings.HasSuffix(i.Principal, "#bob") {
-			if err := g.world.End(t.Context(), i.ID); err != nil {
+			if err := g.world.Sessions.End(t.Context(), i.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -172,7 +172,7 @@ func TestStdioEnds(t *testing.T) {
 		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
 		want error
 	}{
-		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
+		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.Sessions.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
 		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
 		"write fails":    {func(_ *world, _ *Server, _ *gate.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
 	} {
@@ -288,7 +288,7 @@ func TestPages(t *testing.T) {
 		}
 		cursor = next
 	}
-	if want := len(b.List(sess, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
+	if want := len(sess.List(policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
 		t.Errorf("%d names on %d pages, want %d", len(names), pages, want)
 	}
 	other := b.link(t, s, b.open("guest"), v20250618, "{}")
@@ -324,7 +324,7 @@ func TestDebounce(t *testing.T) {
 			})
 		}
 		for _, role := range []string{"developer", "guest", "developer"} {
-			if _, err := b.SetRole(ctx, sess, role, gate.ByOperator); err != nil {
+			if _, err := b.Sessions.SetRole(ctx, sess, role, gate.ByOperator); err != nil {
 				t.Fatal(err)
 			}
 		}

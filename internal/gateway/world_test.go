@@ -278,7 +278,7 @@ func (b *world) seen() []string {
 // open makes a session of this process.
 func (b *world) open(role string, may ...string) *gate.Session {
 	b.t.Helper()
-	s, err := b.Open(b.t.Context(), gate.Spec{Role: role, Roles: may})
+	s, err := b.Sessions.Open(b.t.Context(), gate.Spec{Role: role, Roles: may})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func (b *world) open(role string, may ...string) *gate.Session {
 // mint makes a session with a token.
 func (b *world) mint(role string, may ...string) (*gate.Session, string) {
 	b.t.Helper()
-	s, token, err := b.Mint(b.t.Context(), gate.Spec{Role: role, Roles: may})
+	s, token, err := b.Sessions.Mint(b.t.Context(), gate.Spec{Role: role, Roles: may})
 	if err != nil {
 		b.t.Fatal(err)
 	}

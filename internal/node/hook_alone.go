@@ -54,7 +54,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	defer g.Close()
 	var s *gate.Session
 	if token != "" {
-		if s, err = g.Authenticate(ctx, token); err != nil {
+		if s, err = g.Sessions.Authenticate(ctx, token); err != nil {
 			return harness.Answer{}, errSessionEnded
 		}
 	}

@@ -109,7 +109,7 @@ func (h *hookServer) listen(addr string) (string, error) {
 func (n *Node) hookHandler() http.Handler {
 	return &web.Handler{
 		Known: func(ctx context.Context, token string) bool {
-			_, err := n.gate.Authenticate(ctx, token)
+			_, err := n.gate.Sessions.Authenticate(ctx, token)
 			return err == nil
 		},
 		Decide: n.Runs.Answer, Note: n.noteDenial,

@@ -221,7 +221,7 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 	var anonymous *gate.Session
 	if conf.Anonymous != "" {
-		s, err := n.gate.Open(ctx, gate.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
+		s, err := n.gate.Sessions.Open(ctx, gate.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
 		if err != nil {
 			return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
 		}

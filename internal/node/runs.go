@@ -76,7 +76,7 @@ func (r *Runs) Answer(ctx context.Context, token string, e harness.Event) (harne
 	var s *gate.Session
 	if token != "" {
 		var err error
-		if s, err = r.gate.Authenticate(ctx, token); err != nil {
+		if s, err = r.gate.Sessions.Authenticate(ctx, token); err != nil {
 			return harness.Answer{}, failure.New(failure.Denied, errSessionEnded, "")
 		}
 	}

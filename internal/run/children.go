@@ -120,7 +120,7 @@ func (g *Registry) identify(r *run, e harness.Event) child {
 			}
 		}
 	}
-	if e.AgentType != "" && g.Gate.IsRole(e.AgentType) {
+	if _, known := g.Gate.World().Policy.Role(e.AgentType); known && e.AgentType != "" {
 		c.Roles = append(c.Roles, e.AgentType)
 	}
 	forgetOldest(r.children, func(c *child) time.Time { return c.seen }) // if it comes again it is identified again

@@ -145,7 +145,7 @@ func TestLawHookChildren(t *testing.T) {
 // share one session from then on.
 func TestOwnGateway(t *testing.T) {
 	h := build(t, families())
-	client, err := h.gate.Open(t.Context(), gate.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
+	client, err := h.gate.Sessions.Open(t.Context(), gate.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,13 +184,13 @@ func TestOwnGateway(t *testing.T) {
 	if got := h.Sessions(); len(got) != 1 || got[0].Role != "developer" {
 		t.Errorf("sessions: %+v", got)
 	}
-	if _, err := h.gate.SetRole(t.Context(), client, "guest", gate.ByAgent); err != nil {
+	if _, err := h.gate.Sessions.SetRole(t.Context(), client, "guest", gate.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(editing("e1")); a.Verdict != harness.Deny {
 		t.Errorf("an edit after set_role to guest: %+v", a)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 1 || infos[0].ID != client.ID {
 		t.Errorf("the gate has %+v, %v", infos, err)
 	}
@@ -211,7 +211,7 @@ func TestShareIsNoAuthority(t *testing.T) {
 		p := families()
 		p.skills = append(p.skills, grant("admins", []string{"admin"}, "shop__buy", "files__read_file"))
 		h := build(t, p)
-		client, err := h.gate.Open(t.Context(), spec)
+		client, err := h.gate.Sessions.Open(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}

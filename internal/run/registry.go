@@ -212,7 +212,7 @@ func (g *Registry) find(ctx context.Context, s *gate.Session, e harness.Event) (
 		spec.Name = strings.TrimSpace(e.Agent + " " + text.TruncateRunes(e.Session, maxName))
 		spec.ID, spec.Known = sessionID(spec.Principal, e), g.Alone && e.Kind != harness.SessionStart
 		var err error
-		if s, err = g.Gate.Open(ctx, spec); err != nil {
+		if s, err = g.Gate.Sessions.Open(ctx, spec); err != nil {
 			return nil, err
 		}
 	}
@@ -328,7 +328,7 @@ func (g *Registry) endSessions(ctx context.Context) {
 		r.recordLate(ctx)
 	}
 	for _, s := range ended {
-		if err := g.Gate.End(ctx, s.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
+		if err := g.Gate.Sessions.End(ctx, s.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
 			g.Logger.Warn("the session of an agent's run could not be ended", "session", s.ID, "error", err)
 		}
 	}

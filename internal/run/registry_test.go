@@ -250,7 +250,7 @@ func TestBeforeAndAfter(t *testing.T) {
 	if got := h.Sessions(); len(got) != 0 {
 		t.Errorf("after the end: %+v", got)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 0 {
 		t.Errorf("the gate still has %+v, %v", infos, err)
 	}

@@ -230,15 +230,15 @@ func TestBriefing(t *testing.T) {
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "テストして"}); a.Context != "" {
 		t.Errorf("the same trigger again: %+v", a)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 1 {
 		t.Fatal(infos, err)
 	}
-	s, err := h.gate.Session(t.Context(), infos[0].ID)
+	s, err := h.gate.Sessions.Find(t.Context(), infos[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.gate.SetSkills(t.Context(), s, nil, []string{"testing"}, gate.ByOperator); err != nil {
+	if err := h.gate.Sessions.SetSkills(t.Context(), s, nil, []string{"testing"}, gate.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "go on"}); a.Message != "[coding] (-testing)" ||
@@ -328,7 +328,7 @@ func TestAbort(t *testing.T) {
 	if a := h.send(read("t2", "a")); a.Verdict != harness.Deny || !a.Halt || !strings.Contains(a.Reason, "enough") {
 		t.Errorf("after it was ended: %+v", a)
 	}
-	if infos, err := h.gate.Sessions(t.Context()); err != nil || len(infos) != 0 {
+	if infos, err := h.gate.Sessions.List(t.Context()); err != nil || len(infos) != 0 {
 		t.Errorf("its session lives: %+v, %v", infos, err)
 	}
 	if a := h.send(read("t3", "a")); a.Verdict != harness.Deny || !a.Halt {
@@ -369,7 +369,7 @@ func TestIdleEnds(t *testing.T) {
 		if got := h.Sessions(); len(got) != 0 {
 			t.Errorf("left: %+v", got)
 		}
-		if infos, err := h.gate.Sessions(ctx); err != nil || len(infos) != 0 {
+		if infos, err := h.gate.Sessions.List(ctx); err != nil || len(infos) != 0 {
 			t.Errorf("the gate has %+v, %v", infos, err)
 		}
 		if a := h.send(read("t2", "a")); a.Verdict != harness.Allow {

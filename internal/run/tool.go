@@ -115,7 +115,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *gate.
 func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
 	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
 	switch {
-	case !g.Gate.Shows(s, x.Child, it):
+	case !s.Shows(x.Child, it):
 		return deny("Unknown tool: " + credential.Mask(e.Tool))
 	case g.Alone && x.Child != nil:
 		return deny("A subagent's call of the gateway needs the daemon, which was not there; try again.")

@@ -44,8 +44,7 @@ func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
 	w.lists = [...][]view.Listed{
-		w.gate.List(w.session, policy.Tool), w.gate.List(w.session, policy.Prompt), w.gate.List(w.session, policy.Resource),
-		w.gate.Templates(w.session),
+		w.session.List(policy.Tool), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
 	}
 	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}

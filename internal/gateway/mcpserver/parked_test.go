@@ -73,7 +73,7 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *gate.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sess, err := g.Open(t.Context(), gate.Spec{Role: "guest"})
+	sess, err := g.Sessions.Open(t.Context(), gate.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestParkedCallsAreForgotten(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *Server, *gate.Gate, *gate.Session){
 		"time": func(*testing.T, *Server, *gate.Gate, *gate.Session) { time.Sleep(gate.Patience + time.Second) }, // of the bubble's clock
 		"session": func(t *testing.T, _ *Server, g *gate.Gate, sess *gate.Session) {
-			if err := g.End(t.Context(), sess.ID); err != nil {
+			if err := g.Sessions.End(t.Context(), sess.ID); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -148,7 +148,7 @@ func (s *Server) Session(ctx context.Context, token string) (sess *gate.Session,
 	if err != nil {
 		return nil, until, err
 	}
-	sess, err = s.gate.Join(ctx, v.bearer)
+	sess, err = s.gate.Sessions.Join(ctx, v.bearer)
 	switch {
 	case errors.Is(err, gate.ErrNoSession), errors.Is(err, gate.ErrSuperseded):
 		return nil, until, invalid(err)
