@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
@@ -55,7 +56,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer g.Close()
-	s, err := g.Sessions.Open(b.Context(), Spec{Role: "developer"})
+	s, err := g.Sessions.Open(b.Context(), session.Spec{Role: "developer"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -29,15 +30,15 @@ const maxRules = 8
 
 // Brief tells what a session, or a child of it, is and how it is to work, in at most limit bytes of teaching. It names nothing that
 // the session does not see.
-func (g *Gate) Brief(s *Session, c *Child, limit int) Briefing {
-	sc := s.snapshotFor(c)
-	if sc.world.Broken != "" {
+func (g *Gate) Brief(s *session.Session, c *session.Child, limit int) Briefing {
+	sc := s.SnapshotFor(c)
+	if sc.World.Broken != "" {
 		return Briefing{Header: brokenNotice}
 	}
-	b := Briefing{Active: append([]string{}, sc.scope.Skills...), Teaching: teaching(sc, limit)}
+	b := Briefing{Active: append([]string{}, sc.Scope.Skills...), Teaching: teaching(sc, limit)}
 	var h strings.Builder
-	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", orNone(nonEmpty(sc.scope.Principal.Role)), strings.Join(b.Active, ", "))
-	asks, denies := sc.world.Policy.Restrictions(sc.scope, ownTools())
+	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", session.OrNone(session.NonEmpty(sc.Scope.Principal.Role)), strings.Join(b.Active, ", "))
+	asks, denies := sc.World.Policy.Restrictions(sc.Scope, ownTools())
 	for _, kind := range [...]struct {
 		word  string
 		names []string

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 )
 
 // Patience is how long a call waits for what its server asked of the client (MCP 2026-07-28 wants a short time): long enough for
 // a person who is at lunch with their phone, short enough that nothing is kept for a client that will not come back.
-const Patience = patience
+const Patience = session.Patience
 
 // NewID makes the id of a call, for [Request.ID].
 func NewID() string { return audit.NewID() }
@@ -29,27 +30,27 @@ const NotOpen = "the call that this request continues is no longer open: it has 
 
 // Continue decides again, with the scope of now, about a call that still runs and waits for its caller, and records the decision
 // as a continuation of that call ([Request.Continues]). Its errors are those of [Gate.Call]; the caller ends a call that may not go on.
-func (g *Gate) Continue(ctx context.Context, s *Session, r Request) error {
+func (g *Gate) Continue(ctx context.Context, s *session.Session, r Request) error {
 	_, err := g.admit(ctx, s, r, false)
 	return err
 }
 
 // Abandon ends a call that waited for input which will not come ([Reply.Open]), and records why.
-func (g *Gate) Abandon(ctx context.Context, s *Session, r Request, why error) {
-	since, ok := s.calls.resume(r.Continues, r.Item, g.now())
+func (g *Gate) Abandon(ctx context.Context, s *session.Session, r Request, why error) {
+	since, ok := s.Calls.Resume(r.Continues, r.Item, g.now())
 	if !ok {
 		return
 	}
 	g.join(s, &r)
-	a := &Admission{Request: r, gate: g, session: s, caller: s.snapshotFor(r.Child), id: r.Continues, began: g.now(), since: since}
+	a := &Admission{Request: r, gate: g, session: s, caller: s.SnapshotFor(r.Child), id: r.Continues, began: g.now(), since: since}
 	a.Done(ctx, Reply{}, why)
 }
 
 // resume takes up the call that a request continues, and returns when that call began. A request whose call does not wait for input
 // becomes invalid, and a call of its own: it is not recorded as part of the call that it names.
-func (g *Gate) resume(s *Session, r *Request) (since time.Time) {
+func (g *Gate) resume(s *session.Session, r *Request) (since time.Time) {
 	if r.Invalid == "" {
-		if since, ok := s.calls.resume(r.Continues, r.Item, g.now()); ok {
+		if since, ok := s.Calls.Resume(r.Continues, r.Item, g.now()); ok {
 			return since
 		}
 		r.Invalid = NotOpen

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -363,11 +364,11 @@ func TestBroken(t *testing.T) {
 	p := three()
 	p.broken = "rules.yaml:3: unknown key secret_key"
 	h := build(t, p)
-	s, err := h.Sessions.Open(t.Context(), Spec{Role: "role-of-a-file-that-is-broken"})
+	s, err := h.Sessions.Open(t.Context(), session.Spec{Role: "role-of-a-file-that-is-broken"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.Sessions.Mint(t.Context(), Spec{Role: "nobody"}); err == nil {
+	if _, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "nobody"}); err == nil {
 		t.Error("minted for a role that is not there")
 	}
 	if got := h.sees(s); len(got) > 0 {

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
@@ -67,7 +68,7 @@ type Options struct {
 // Gate is the door. It is safe for concurrent use.
 type Gate struct {
 	// Sessions are those that may call.
-	Sessions *Registry
+	Sessions *session.Registry
 
 	backends Backends
 	log      *audit.Log
@@ -112,7 +113,7 @@ func New(o Options) (*Gate, error) {
 	for _, t := range controlTools() {
 		g.tools[t.item] = t
 	}
-	g.Sessions = newRegistry(sessionOptions{
+	g.Sessions = session.New(session.Options{
 		Log: o.Log, DB: o.DB, World: o.World, Own: ControlDefinitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})

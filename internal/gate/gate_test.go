@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -241,9 +242,9 @@ func (h *house) restart(p plan) {
 }
 
 // enter opens a session.
-func (h *house) enter(role string, may ...string) *Session {
+func (h *house) enter(role string, may ...string) *session.Session {
 	h.t.Helper()
-	s, err := h.Sessions.Open(h.t.Context(), Spec{Role: role, Roles: may})
+	s, err := h.Sessions.Open(h.t.Context(), session.Spec{Role: role, Roles: may})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -265,7 +266,7 @@ func request(name, args string) Request {
 }
 
 // ask calls a control tool and decodes its structured content; text is set when the tool said that it failed.
-func (h *house) ask(s *Session, name, args string) (answer map[string]any, text string) {
+func (h *house) ask(s *session.Session, name, args string) (answer map[string]any, text string) {
 	h.t.Helper()
 	reply, err := h.Call(h.t.Context(), s, request(name, args))
 	if err != nil {
@@ -297,7 +298,7 @@ func (h *house) ask(s *Session, name, args string) (answer map[string]any, text 
 }
 
 // sees lists the tools of a session that are not control tools.
-func (h *house) sees(s *Session) []string {
+func (h *house) sees(s *session.Session) []string {
 	out := []string{}
 	for _, l := range s.List(policy.Tool) {
 		if !view.IsOwn(l.Item.Server) {

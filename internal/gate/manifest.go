@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"time"
@@ -33,19 +34,19 @@ type ManifestMeta struct {
 }
 
 // manifest describes what a session sees after a switch.
-func manifest(sw Switch, at time.Time) Manifest {
+func manifest(sw session.Switch, at time.Time) Manifest {
 	after := sw.After
-	then, now := sw.Before.view(), after.view()
+	then, now := sw.Before.View(), after.View()
 	m := Manifest{
-		Role: after.scope.Principal.Role, SystemInstruction: teaching(after, maxInstructions),
-		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.scope.Skills...),
+		Role: after.Scope.Principal.Role, SystemInstruction: teaching(after, maxInstructions),
+		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.Scope.Skills...),
 	}
 	for _, l := range now.Items[policy.Tool] {
 		m.AvailableTools = append(m.AvailableTools, ManifestTool{
 			Name: l.Item.String(), Source: l.Item.Server, Description: rawjson.TextAt(l.Raw, "description"),
 		})
 	}
-	m.Added, m.Removed = difference(then.Tools(), now.Tools())
+	m.Added, m.Removed = session.Difference(then.Tools(), now.Tools())
 	m.Added, m.Removed = append([]string{}, m.Added...), append([]string{}, m.Removed...)
 	m.Metadata = ManifestMeta{GeneratedAt: at, ToolCount: len(m.AvailableTools), ServerCount: len(m.AvailableServers)}
 	return m

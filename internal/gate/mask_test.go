@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -126,7 +127,7 @@ func TestMaskedEverywhere(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s", what, got, want)
 		}
 	}
-	m, err := h.switchRole(t.Context(), s, "guest", ByAgent)
+	m, err := h.switchRole(t.Context(), s, "guest", session.ByAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestMaskedEverywhere(t *testing.T) {
 func TestMaskFollowsTheView(t *testing.T) {
 	def := policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see later_tool and search()"}`)}
 	h := tellTale(t, "", def)
-	shown := func(s *Session) string {
+	shown := func(s *session.Session) string {
 		list := s.List(policy.Tool)
 		return rawjson.TextAt(list[slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
 	}
@@ -158,13 +159,13 @@ func TestMaskFollowsTheView(t *testing.T) {
 	if got := shown(s); got != "see later_tool and another tool()" {
 		t.Errorf("at first %q", got)
 	}
-	if _, err := h.switchRole(t.Context(), s, "developer", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "developer", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if got := shown(s); got != "see later_tool and search()" {
 		t.Errorf("as developer %q", got)
 	}
-	if _, err := h.switchRole(t.Context(), s, "guest", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "guest", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	changed := s.Changed()
@@ -177,7 +178,7 @@ func TestMaskFollowsTheView(t *testing.T) {
 }
 
 // maskedFor is a text of a server as a session may read it.
-func maskedFor(s *Session, server, text string) string {
-	sc := s.snapshot()
-	return sc.world.Masked(server, text, sc.view())
+func maskedFor(s *session.Session, server, text string) string {
+	sc := s.Snapshot()
+	return sc.World.Masked(server, text, sc.View())
 }

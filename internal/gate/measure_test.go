@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/telemetry"
 
@@ -34,7 +35,7 @@ func TestMeasured(t *testing.T) {
 		return []byte(`{"isError":true,"content":[]}`), nil, nil
 	}
 	_, _ = h.Call(ctx, s, request("files__read_file", `{}`))
-	if _, err := h.Sessions.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	text := string(h.meter.Text(true))

@@ -13,22 +13,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
 func TestTokens(t *testing.T) {
 	h := build(t, three())
-	s, token, err := h.Sessions.Mint(t.Context(), Spec{Name: "ci", Role: "guest", Roles: []string{"developer"}})
+	s, token, err := h.Sessions.Mint(t.Context(), session.Spec{Name: "ci", Role: "guest", Roles: []string{"developer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !wellFormed(token) || len(token) != 47 {
+	if !session.OurToken(token) || len(token) != 47 {
 		t.Errorf("token %q", token)
 	}
 	if got, err := h.Sessions.Authenticate(t.Context(), token); err != nil || got != s {
 		t.Errorf("its own token: %v, %v", got, err)
 	}
-	other, second, err := h.Sessions.Mint(t.Context(), Spec{Role: "guest"})
+	other, second, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest"})
 	if err != nil || second == token || other.ID == s.ID {
 		t.Fatalf("a second session: %v", err)
 	}
@@ -37,7 +38,7 @@ func TestTokens(t *testing.T) {
 		"", "myc_", token[4:], token + "A", token[:46], "MYC_" + token[4:], " " + token, token + "\n", strings.ToUpper(token), token[:46] + "=",
 		"myc_" + strings.Repeat("A", 43), token[:46] + string(last+1), "myc_" + strings.Repeat("é", 22), s.ID, "Bearer " + token,
 	} {
-		if got, err := h.Sessions.Authenticate(t.Context(), bad); !errors.Is(err, ErrNoSession) {
+		if got, err := h.Sessions.Authenticate(t.Context(), bad); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("%q is the token of %v (%v)", bad, got, err)
 		}
 	}
@@ -54,7 +55,7 @@ func TestTokens(t *testing.T) {
 
 func TestMintRefusesWhatDoesNotExist(t *testing.T) {
 	h := build(t, three())
-	for _, spec := range []Spec{
+	for _, spec := range []session.Spec{
 		{Role: "superadmin"},
 		{Role: "admin; DROP TABLE users"},
 		{Role: "../../../etc/passwd"},
@@ -78,7 +79,7 @@ func TestMintRefusesWhatDoesNotExist(t *testing.T) {
 	if infos, err := h.Sessions.List(t.Context()); err != nil || len(infos) != 0 {
 		t.Errorf("sessions %v, %v", infos, err)
 	}
-	if _, _, err := h.Sessions.Mint(t.Context(), Spec{Role: "superadmin"}); err == nil || !strings.Contains(err.Error(), "guest") {
+	if _, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "superadmin"}); err == nil || !strings.Contains(err.Error(), "guest") {
 		t.Errorf("the error does not say which roles there are: %v", err)
 	}
 }
@@ -98,7 +99,7 @@ func TestNoRole(t *testing.T) {
 		t.Errorf("context %v", answer)
 	}
 	for _, bad := range []string{"superadmin", "admin; DROP TABLE users", "../../../etc/passwd", "<script>alert(1)</script>", "admin\x00guest", "", "guest"} {
-		if _, err := h.Sessions.SetRole(t.Context(), s, bad, ByAgent); err == nil || err.Error() != "Unknown role: "+bad {
+		if _, err := h.Sessions.SetRole(t.Context(), s, bad, session.ByAgent); err == nil || err.Error() != "Unknown role: "+bad {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -107,14 +108,14 @@ func TestNoRole(t *testing.T) {
 func TestRestartKeepsSessions(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Sessions.Mint(ctx, Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
+	s, token, err := h.Sessions.Mint(ctx, session.Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Sessions.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Sessions.SetSkills(ctx, s, []string{"editor"}, nil, ByAgent); err != nil {
+	if err := h.Sessions.SetSkills(ctx, s, []string{"editor"}, nil, session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	want, scope := s.Summary(), s.Scope()
@@ -145,7 +146,7 @@ func TestRestartKeepsSessions(t *testing.T) {
 func TestEnd(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Sessions.Mint(ctx, Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,24 +157,24 @@ func TestEnd(t *testing.T) {
 	if !closed(s.Done()) || !closed(changed) {
 		t.Error("its links were not told")
 	}
-	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
-	if _, err := h.Call(ctx, s, request("files__read_file", `{}`)); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Call(ctx, s, request("files__read_file", `{}`)); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a call: %v", err)
 	}
-	if _, err := h.Sessions.SetRole(ctx, s, "guest", ByOperator); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.SetRole(ctx, s, "guest", session.ByOperator); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a switch: %v", err)
 	}
-	if err := h.Sessions.End(ctx, s.ID); !errors.Is(err, ErrNoSession) {
+	if err := h.Sessions.End(ctx, s.ID); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a second end: %v", err)
 	}
 	h.restart(three())
-	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token after a restart: %v", err)
 	}
 	// One that is only in the database.
-	s, token, err = h.Sessions.Mint(ctx, Spec{Role: "guest"})
+	s, token, err = h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestEnd(t *testing.T) {
 	if err := h.Sessions.End(ctx, s.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
 }
@@ -189,7 +190,7 @@ func TestEnd(t *testing.T) {
 // TestEndWithoutDatabase: a session ends even when the end cannot be kept, and its token does not come back.
 func TestEndWithoutDatabase(t *testing.T) {
 	h := build(t, three())
-	s, token, err := h.Sessions.Mint(t.Context(), Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,10 +200,10 @@ func TestEndWithoutDatabase(t *testing.T) {
 	if err := h.Sessions.End(t.Context(), s.ID); err == nil {
 		t.Error("no error")
 	}
-	if _, err := h.Sessions.Authenticate(t.Context(), token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(t.Context(), token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
-	if _, err := h.Sessions.SetRole(t.Context(), s, "guest", ByOperator); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.SetRole(t.Context(), s, "guest", session.ByOperator); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a switch: %v", err)
 	}
 }
@@ -210,7 +211,7 @@ func TestEndWithoutDatabase(t *testing.T) {
 // TestSwitchThatCannotBeKept: record first, then database, then memory.
 func TestSwitchThatCannotBeKept(t *testing.T) {
 	h := build(t, three())
-	s, _, err := h.Sessions.Mint(t.Context(), Spec{Role: "guest", Roles: []string{"developer"}})
+	s, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest", Roles: []string{"developer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestSwitchThatCannotBeKept(t *testing.T) {
 	if err := h.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Sessions.SetRole(t.Context(), s, "developer", ByAgent); err == nil || errors.As(err, new(refusal)) {
+	if _, err := h.Sessions.SetRole(t.Context(), s, "developer", session.ByAgent); err == nil || errors.As(err, new(session.Refusal)) {
 		t.Errorf("error %v", err)
 	}
 	if s.Scope().Principal.Role != "guest" || closed(changed) {
@@ -237,11 +238,11 @@ func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The log and the database belong to the world outside; only time is ours.
 		ctx := context.Background()
-		short, err := h.Sessions.Open(ctx, Spec{Role: "guest", TTL: time.Minute})
+		short, err := h.Sessions.Open(ctx, session.Spec{Role: "guest", TTL: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		forever, err := h.Sessions.Open(ctx, Spec{Role: "guest"})
+		forever, err := h.Sessions.Open(ctx, session.Spec{Role: "guest"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,10 +259,10 @@ func TestExpiry(t *testing.T) {
 		if closed(forever.Done()) {
 			t.Error("another one ended")
 		}
-		if _, err := h.Sessions.Find(ctx, short.ID); !errors.Is(err, ErrNoSession) {
+		if _, err := h.Sessions.Find(ctx, short.ID); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("it is still there: %v", err)
 		}
-		if _, err := h.Call(ctx, short, request("files__read_file", `{}`)); !errors.Is(err, ErrNoSession) {
+		if _, err := h.Call(ctx, short, request("files__read_file", `{}`)); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("a call: %v", err)
 		}
 		h.Close()
@@ -275,11 +276,11 @@ func TestExpiry(t *testing.T) {
 func TestExpiryIsCheckedEachTime(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Sessions.Mint(ctx, Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Summary(); got.Expires.Sub(got.Created) != DefaultTTL || !got.Live {
+	if got := s.Summary(); got.Expires.Sub(got.Created) != session.DefaultTTL || !got.Live {
 		t.Errorf("%+v", got)
 	}
 	jump := time.Duration(0)
@@ -287,8 +288,8 @@ func TestExpiryIsCheckedEachTime(t *testing.T) {
 	if _, err := h.Sessions.Authenticate(ctx, token); err != nil {
 		t.Error(err)
 	}
-	jump = DefaultTTL
-	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	jump = session.DefaultTTL
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
 	if !closed(s.Done()) {
@@ -305,7 +306,7 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	var want []string
 	for i, role := range []string{"guest", "developer", "admin"} {
 		h.time = func() time.Time { return time.Now().Add(time.Duration(i) * time.Second) }
-		s, _, err := h.Sessions.Mint(ctx, Spec{Name: role, Role: role})
+		s, _, err := h.Sessions.Mint(ctx, session.Spec{Name: role, Role: role})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,10 +338,10 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	if len(infos) != 4 || !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}
-	if _, err := h.Sessions.Find(ctx, "nosuch"); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Find(ctx, "nosuch"); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("error %v", err)
 	}
-	if err := h.Sessions.End(ctx, "nosuch"); !errors.Is(err, ErrNoSession) {
+	if err := h.Sessions.End(ctx, "nosuch"); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("error %v", err)
 	}
 	h.Close()

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/skill"
 )
@@ -53,7 +54,7 @@ func (c *Admission) skillResource() (Reply, error) {
 }
 
 // readSkill reads the file that a URI of mycelium-skills names.
-func readSkill(sc *snapshot, uri string) (data []byte, file string, err error) {
+func readSkill(sc *session.Snapshot, uri string) (data []byte, file string, err error) {
 	name, file, ok := view.SplitSkillURI(uri)
 	if !ok {
 		return nil, "", errors.New("not the URI of a skill's file")

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -65,26 +66,26 @@ type summary struct {
 	Active      bool     `json:"active"`
 }
 
-func summarize(sc *snapshot, k *skill.Skill) summary {
+func summarize(sc *session.Snapshot, k *skill.Skill) summary {
 	s := summary{ID: k.Name, Name: k.DisplayName, Description: k.Description, Triggers: k.Triggers}
 	if s.Name == "" {
 		s.Name = k.Name
 	}
-	s.Active = slices.Contains(sc.scope.Skills, k.Name)
+	s.Active = slices.Contains(sc.Scope.Skills, k.Name)
 	return s
 }
 
 // as is the scope that the session would have in a role; an unknown one, or one that it may not take, is refused. No role
 // means the present one.
-func as(sc *snapshot, g *Gate, s *Session, a arguments) (*snapshot, error) {
+func as(sc *session.Snapshot, g *Gate, s *session.Session, a arguments) (*session.Snapshot, error) {
 	name := a.text("role")
-	if name == "" || name == sc.scope.Principal.Role {
+	if name == "" || name == sc.Scope.Principal.Role {
 		return sc, nil
 	}
-	if err := g.Sessions.mayTake(s, name, ByAgent); err != nil {
+	if err := g.Sessions.MayTake(s, name, session.ByAgent); err != nil {
 		return nil, err
 	}
-	return s.inRole(sc, name), nil
+	return s.InRole(sc, name), nil
 }
 
 func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
@@ -94,24 +95,24 @@ func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, 
 		return nil, err
 	}
 	out := []summary{}
-	for _, name := range sc.open {
-		if k, ok := sc.world.Skills.Skill(name); ok {
+	for _, name := range sc.Open {
+		if k, ok := sc.World.Skills.Skill(name); ok {
 			s := summarize(sc, k)
 			s.Active = sc == here && s.Active // of another role nothing is active yet
 			out = append(out, s)
 		}
 	}
-	return map[string]any{"role": sc.scope.Principal.Role, "skills": out}, nil
+	return map[string]any{"role": sc.Scope.Principal.Role, "skills": out}, nil
 }
 
 // openSkill returns a skill that is open to the session.
-func openSkill(sc *snapshot, name string) (*skill.Skill, error) {
-	if slices.Contains(sc.open, name) {
-		if k, ok := sc.world.Skills.Skill(name); ok {
+func openSkill(sc *session.Snapshot, name string) (*skill.Skill, error) {
+	if slices.Contains(sc.Open, name) {
+		if k, ok := sc.World.Skills.Skill(name); ok {
 			return k, nil
 		}
 	}
-	return nil, unknownSkill(sc, name, ByAgent)
+	return nil, session.UnknownSkill(sc, name, session.ByAgent)
 }
 
 // described is the answer of get_skill.
@@ -129,7 +130,7 @@ func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, er
 	if err != nil {
 		return nil, err
 	}
-	out := described{summary: summarize(sc, k), Instructions: k.Instructions, Tools: grantedBy(sc, k), Resources: sc.world.FilesOf(k.Name)}
+	out := described{summary: summarize(sc, k), Instructions: k.Instructions, Tools: grantedBy(sc, k), Resources: sc.World.FilesOf(k.Name)}
 	for _, cmd := range commandsOf(sc, k) {
 		out.Commands = append(out.Commands, cmd.Name)
 	}
@@ -137,7 +138,7 @@ func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, er
 }
 
 // grantedBy are the tools that a skill grants and that the session would see if it were active, sorted.
-func grantedBy(sc *snapshot, k *skill.Skill) []string {
+func grantedBy(sc *session.Snapshot, k *skill.Skill) []string {
 	var patterns []policy.Pattern
 	for _, text := range k.AllowedTools {
 		text = strings.TrimPrefix(text, "?")
@@ -150,7 +151,7 @@ func grantedBy(sc *snapshot, k *skill.Skill) []string {
 	}
 	with := with(sc, k.Name)
 	out := []string{}
-	for _, it := range sc.world.Policy.Items(with, policy.Tool) {
+	for _, it := range sc.World.Policy.Items(with, policy.Tool) {
 		if !view.IsOwn(it.Server) && slices.ContainsFunc(patterns, func(p policy.Pattern) bool { return p.Match(it) }) {
 			out = append(out, it.String())
 		}
@@ -160,9 +161,9 @@ func grantedBy(sc *snapshot, k *skill.Skill) []string {
 }
 
 // with is the scope with one more skill active.
-func with(sc *snapshot, name string) policy.Scope {
-	scope := sc.scope
-	scope.Skills = sortedSet(append(slices.Clone(scope.Skills), name))
+func with(sc *session.Snapshot, name string) policy.Scope {
+	scope := sc.Scope
+	scope.Skills = session.SortedSet(append(slices.Clone(scope.Skills), name))
 	return scope
 }
 
@@ -172,7 +173,7 @@ func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (an
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"skillId": k.Name, "resources": sc.world.FilesOf(k.Name)}, nil
+	return map[string]any{"skillId": k.Name, "resources": sc.World.FilesOf(k.Name)}, nil
 }
 
 // fileText is the answer of get_resource: exactly one of Text and Blob.
@@ -193,8 +194,8 @@ func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any,
 	path := a.text("resourcePath")
 	data, err := readSkillFile(k, path)
 	if err != nil {
-		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, maxEcho), "error", err)
-		return nil, refusal("Unknown resource: " + credential.Excerpt(path, maxEcho))
+		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
+		return nil, session.Refusal("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
@@ -212,13 +213,13 @@ func textOrBlob(data []byte) (text, blob *string) {
 
 func runReload(ctx context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
 	if g.reload == nil {
-		return nil, refusal("Skills cannot be reloaded here")
+		return nil, session.Refusal("Skills cannot be reloaded here")
 	}
 	if err := g.reload(ctx); err != nil {
 		g.logger.Warn("skills were not reloaded", "session", c.session.ID, "error", err)
-		return nil, refusal("The skills could not be reloaded; the operator's log says why")
+		return nil, session.Refusal("The skills could not be reloaded; the operator's log says why")
 	}
-	return map[string]any{"reloaded": true, "skills": len(c.now().open)}, nil
+	return map[string]any{"reloaded": true, "skills": len(c.now().Open)}, nil
 }
 
 // command is a slash command of a skill.
@@ -238,21 +239,21 @@ func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 		return nil, err
 	}
 	out := []command{}
-	for _, name := range sc.open {
-		if k, ok := sc.world.Skills.Skill(name); ok {
+	for _, name := range sc.Open {
+		if k, ok := sc.World.Skills.Skill(name); ok {
 			out = append(out, commandsOf(sc, k)...)
 		}
 	}
-	return map[string]any{"role": sc.scope.Principal.Role, "commands": out}, nil
+	return map[string]any{"role": sc.Scope.Principal.Role, "commands": out}, nil
 }
 
 // commandsOf are the commands of a skill; one whose tool the session would not see even with the skill active is left out.
-func commandsOf(sc *snapshot, k *skill.Skill) []command {
+func commandsOf(sc *session.Snapshot, k *skill.Skill) []command {
 	var out []command
 	for _, cmd := range k.Commands {
 		if cmd.ToolName != "" {
 			it, err := policy.ParseTool(cmd.ToolName)
-			if err != nil || !sc.world.Policy.Visible(with(sc, k.Name), it) {
+			if err != nil || !sc.World.Policy.Visible(with(sc, k.Name), it) {
 				continue
 			}
 		}

@@ -127,18 +127,18 @@ func TestBounded(t *testing.T) {
 func TestSharedViews(t *testing.T) {
 	h := build(t, three())
 	a, b, c := h.enter("guest"), h.enter("guest"), h.enter("developer")
-	if a.look() != b.look() {
+	if a.Look() != b.Look() {
 		t.Error("two guests have two views")
 	}
-	if a.look() == c.look() {
+	if a.Look() == c.Look() {
 		t.Error("a guest and a developer have one view")
 	}
 	d := h.enter("guest", "developer") // it may switch, so it sees one tool more
-	if a.look() == d.look() || len(a.List(policy.Tool))+1 != len(d.List(policy.Tool)) {
+	if a.Look() == d.Look() || len(a.List(policy.Tool))+1 != len(d.List(policy.Tool)) {
 		t.Error("who may switch sees what who may not does")
 	}
 	p := three()
-	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"}, When: fmt.Sprintf("principal == %q", a.principal.ID)}}
+	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"}, When: fmt.Sprintf("principal == %q", a.Principal.ID)}}
 	h.Swap(p.world(t, h.dir))
 	if slices.Contains(h.sees(a), "files__read_file") || !slices.Contains(h.sees(b), "files__read_file") {
 		t.Errorf("a sees %v, b %v", h.sees(a), h.sees(b))

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/gateway/resource/issuertest"
 )
@@ -101,7 +101,7 @@ func TestAccessToken(t *testing.T) {
 		t.Fatalf("%+v, %v", infos, err)
 	}
 	got := infos[1]
-	want := gate.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
+	want := session.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

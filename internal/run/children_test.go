@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -145,7 +146,7 @@ func TestLawHookChildren(t *testing.T) {
 // share one session from then on.
 func TestOwnGateway(t *testing.T) {
 	h := build(t, families())
-	client, err := h.gate.Sessions.Open(t.Context(), gate.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
+	client, err := h.gate.Sessions.Open(t.Context(), session.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestOwnGateway(t *testing.T) {
 	if got := h.Sessions(); len(got) != 1 || got[0].Role != "developer" {
 		t.Errorf("sessions: %+v", got)
 	}
-	if _, err := h.gate.Sessions.SetRole(t.Context(), client, "guest", gate.ByAgent); err != nil {
+	if _, err := h.gate.Sessions.SetRole(t.Context(), client, "guest", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(editing("e1")); a.Verdict != harness.Deny {
@@ -203,7 +204,7 @@ func TestOwnGateway(t *testing.T) {
 
 // TestShareIsNoAuthority: the id of a call joins a run to a session of the same principal that is not wider, and to no other.
 func TestShareIsNoAuthority(t *testing.T) {
-	for name, spec := range map[string]gate.Spec{
+	for name, spec := range map[string]session.Spec{
 		"another principal": {Principal: "other", Role: "developer"},
 		"a wider session":   {Principal: "local", Role: "admin"},
 		"a wider choice":    {Principal: "local", Role: "guest", Roles: []string{"admin"}},

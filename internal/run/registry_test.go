@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
@@ -156,7 +157,7 @@ func build(t *testing.T, p plan) *house {
 	t.Cleanup(h.gate.Close)
 	o := p.opts
 	o.Gate, o.Queue, o.People, o.Notices = h.gate, h.queue, p.people, p.people
-	o.Spec = func() gate.Spec { return gate.Spec{Principal: "local", Role: p.role, Roles: p.may} }
+	o.Spec = func() session.Spec { return session.Spec{Principal: "local", Role: p.role, Roles: p.may} }
 	h.Registry = New(o)
 	return h
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -238,7 +238,7 @@ func TestBriefing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.gate.Sessions.SetSkills(t.Context(), s, nil, []string{"testing"}, gate.ByOperator); err != nil {
+	if err := h.gate.Sessions.SetSkills(t.Context(), s, nil, []string{"testing"}, session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "go on"}); a.Message != "[coding] (-testing)" ||
@@ -406,7 +406,7 @@ func TestFailsClosed(t *testing.T) {
 		t.Errorf("a panic at a stop: %+v", a)
 	}
 	h = build(t, coder())
-	h.Spec = func() gate.Spec { return gate.Spec{Principal: "local", Role: "nobody"} }
+	h.Spec = func() session.Spec { return session.Spec{Principal: "local", Role: "nobody"} }
 	if a := h.send(read("t1", "a")); a.Verdict != harness.Deny {
 		t.Errorf("no such role: %+v", a)
 	}

@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"errors"
@@ -8,15 +8,15 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Patience is how long a call waits for what its server asked of the client (MCP 2026-07-28 wants a short time): long enough for
-// a person who is at lunch with their phone, short enough that little is kept for a client that does not come back.
-const patience = 10 * time.Minute
+// Patience is how long a call waits for what its server asked of the client (MCP 2026-07-28 wants a short time): long enough for a
+// person who is at lunch with their phone, short enough that little is kept for a client that does not come back.
+const Patience = 10 * time.Minute
 
 // maxWaiting bounds the calls of one session whose servers wait for input.
 const maxWaiting = 64
 
 // calls are the calls of a session that are not over and can be continued: a person was asked about them, or their server waits for
-// input of the client. They are kept once, by id, for both. It is safe for concurrent use; the zero value is empty.
+// input of the client. Both are kept in one table, by the id of the call. It is safe for concurrent use.
 type calls struct {
 	mu   sync.Mutex
 	byID map[string]*call
@@ -43,16 +43,16 @@ func (c *calls) entry(id string) *call {
 	return c.byID[id]
 }
 
-// noteQuestion notes that a person is asked about a call, or has approved it.
-func (c *calls) noteQuestion(id string, approved bool) {
+// NoteQuestion notes that a person is asked about a call, or has approved it.
+func (c *calls) NoteQuestion(id string, approved bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entry(id)
 	e.asked, e.approved = true, approved
 }
 
-// question reports whether a person was asked about a call that is not over, and whether it was approved.
-func (c *calls) question(id string) (approved, asked bool) {
+// Question reports whether a person was asked about a call that is not over, and whether it was approved.
+func (c *calls) Question(id string) (approved, asked bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byID[id]; e != nil {
@@ -65,8 +65,8 @@ func (c *calls) question(id string) (approved, asked bool) {
 var errTooManyWaiting = errors.New(
 	"the server asks for input, but too many calls of this session wait for input already; answer or wait for those first")
 
-// wait notes that a call, which began at since, waits for input.
-func (c *calls) wait(id string, item policy.Item, since, now time.Time) error {
+// Wait notes that a call, which began at since, waits for input.
+func (c *calls) Wait(id string, item policy.Item, since, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waiting := 0
@@ -83,12 +83,12 @@ func (c *calls) wait(id string, item policy.Item, since, now time.Time) error {
 		return errTooManyWaiting
 	}
 	e := c.entry(id)
-	e.item, e.since, e.until = item, since, now.Add(patience)
+	e.item, e.since, e.until = item, since, now.Add(Patience)
 	return nil
 }
 
-// resume ends the waiting of a call, so that it is continued once, and returns when the call began.
-func (c *calls) resume(id string, item policy.Item, now time.Time) (since time.Time, ok bool) {
+// Resume ends the waiting of a call, so that it is continued once, and returns when the call began.
+func (c *calls) Resume(id string, item policy.Item, now time.Time) (since time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byID[id]
@@ -101,8 +101,8 @@ func (c *calls) resume(id string, item policy.Item, now time.Time) (since time.T
 	return e.since, true
 }
 
-// over forgets a call.
-func (c *calls) over(id string) {
+// Over forgets a call.
+func (c *calls) Over(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byID, id)

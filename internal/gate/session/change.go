@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// change is what is recorded of a session: as the arguments of the record, so that it can be queried like a call.
+// change is what is recorded of a session. It is the arguments of the record, so that it can be queried like a call.
 type change struct {
 	Act       string   `json:"act"` // minted, opened, verified, claims, role_switch, skills, policy_change, ended, expired
 	By        string   `json:"by"`  // agent, operator, policy, time, issuer
@@ -27,12 +27,12 @@ type change struct {
 	Failed    string   `json:"failed,omitempty"` // why it was taken back
 }
 
-// note is the change in words.
+// note returns the change in words.
 func (c change) note() string {
 	var b strings.Builder
 	switch c.Act {
 	case "role_switch":
-		fmt.Fprintf(&b, "role %s → %s", orNone(nonEmpty(c.From)), orNone(nonEmpty(c.To)))
+		fmt.Fprintf(&b, "role %s → %s", OrNone(NonEmpty(c.From)), OrNone(NonEmpty(c.To)))
 	case "skills":
 		b.WriteString("skills changed")
 	case "policy_change":
@@ -50,14 +50,15 @@ func (c change) note() string {
 	return b.String()
 }
 
-func nonEmpty(s string) []string {
+// NonEmpty returns a list of s, empty if s is.
+func NonEmpty(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return []string{s}
 }
 
-// events are the demotions and promotions of a change, in that order (B13).
+// events returns the demotions and promotions of a change, in that order (B13).
 func (c change) events(at time.Time) []Event {
 	reason := c.Act + " by " + c.By
 	var out []Event
@@ -72,10 +73,10 @@ func (c change) events(at time.Time) []Event {
 
 // recordStart records that a session began.
 func (r *Registry) recordStart(ctx context.Context, s *Session, act string) error {
-	sc := s.snapshot()
+	sc := s.Snapshot()
 	c := change{
-		Act: act, By: string(ByOperator), To: sc.scope.Principal.Role, Added: sc.scope.Skills,
-		Roles: sc.scope.Principal.Roles, Principal: s.principal.ID, Name: s.Name,
+		Act: act, By: string(ByOperator), To: sc.Scope.Principal.Role, Added: sc.Scope.Skills,
+		Roles: sc.Scope.Principal.Roles, Principal: s.Principal.ID, Name: s.Name,
 	}
 	if s.issuer != "" {
 		c.By = byIssuer
@@ -83,10 +84,10 @@ func (r *Registry) recordStart(ctx context.Context, s *Session, act string) erro
 	if !s.expires.IsZero() {
 		c.Expires = s.expires.UTC().Format(time.RFC3339)
 	}
-	return r.recordChange(ctx, s, sc.scope, c)
+	return r.recordChange(ctx, s, sc.Scope, c)
 }
 
-// recordChange writes one record of a session's life; scope is what it comes to. The history of skills follows it.
+// recordChange writes one record of the life of a session, and adds to its history. scope is the scope after the change.
 func (r *Registry) recordChange(ctx context.Context, s *Session, scope policy.Scope, c change) error {
 	args, err := json.Marshal(c)
 	if err != nil {

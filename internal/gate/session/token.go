@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"cmp"
@@ -31,10 +31,10 @@ type Spec struct {
 	Known bool   // the beginning of the session ID is on record, or shall not be
 }
 
-// errNoDB refuses what needs a database where there is none.
+// errNoDB refuses what needs a database.
 var errNoDB = errors.New("there is no database here: only the daemon keeps sessions")
 
-// DefaultTTL is the life of a minted session that names none.
+// DefaultTTL is the life of a minted session whose Spec has no TTL.
 const DefaultTTL = 12 * time.Hour
 
 // A token is this prefix and 32 random bytes in base64url without padding: 47 characters.
@@ -43,8 +43,8 @@ const (
 	tokenBytes  = 32
 )
 
-// Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role
-// file names is an error, and so is a skill that none of the session's roles may use.
+// Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role file
+// names is an error, and so is a skill that none of the session's roles may use.
 func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
 	if r.db == nil {
 		return nil, "", fmt.Errorf("create session: %w", errNoDB)
@@ -77,9 +77,9 @@ func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error
 	return s, token, nil
 }
 
-// Open creates a session without a credential, for a client that is bound to this process by its connection (stdio); it ends
-// with End, and is not kept in the database. While the policy is broken a role that it does not know is let through: such a
-// session sees control tools at most, and its client learns from them that the operator must look.
+// Open creates a session without a credential, for a client that is bound to this process by its connection (stdio). It ends with End,
+// and is not kept in the database. While the policy is broken Open accepts a role that the policy does not know: such a session sees
+// at most the control tools, and its client learns from them that the operator must look.
 func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
 	if err := r.check(spec); err != nil && r.world.Load().Broken == "" {
 		return nil, fmt.Errorf("open session: %w", err)
@@ -95,7 +95,7 @@ func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
 	return s, nil
 }
 
-// check refuses a spec that names what does not exist. The words are for the operator.
+// check refuses a spec that names a role or skill that does not exist. Its words are for the operator.
 func (r *Registry) check(spec Spec) error {
 	w := r.world.Load()
 	if spec.TTL < 0 {
@@ -108,20 +108,21 @@ func (r *Registry) check(spec Spec) error {
 	var open []string
 	for _, role := range roles {
 		if _, ok := w.Policy.Role(role); !ok {
-			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, orNone(w.Policy.Roles()))
+			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, OrNone(w.Policy.Roles()))
 		}
 		open = append(open, w.Policy.OpenSkills(role)...)
 	}
 	for _, name := range spec.Skills {
 		if !slices.Contains(open, name) {
 			slices.Sort(open)
-			return fmt.Errorf("no skill %q is open to its roles (open are: %s)", name, orNone(slices.Compact(open)))
+			return fmt.Errorf("no skill %q is open to its roles (open are: %s)", name, OrNone(slices.Compact(open)))
 		}
 	}
 	return nil
 }
 
-func orNone(names []string) string {
+// OrNone joins names for people; no names are "none".
+func OrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -131,35 +132,35 @@ func orNone(names []string) string {
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
-	s.written = facts.NewWritten(r.folder, s.ID, r.dir)
+	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
-	s.created = r.now().Truncate(time.Microsecond)
+	s.Created = r.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
-		s.expires = s.created.Add(spec.TTL)
+		s.expires = s.Created.Add(spec.TTL)
 	}
 	may := slices.Clone(spec.Roles)
 	if spec.Role != "" {
 		may = append(may, spec.Role)
 	}
 	slices.Sort(may)
-	s.principal = policy.Principal{ID: cmp.Or(spec.Principal, s.ID)}
+	s.Principal = policy.Principal{ID: cmp.Or(spec.Principal, s.ID)}
 	st := &state{role: spec.Role, may: slices.Compact(may)}
 	if spec.Skills != nil {
-		st.asked.Only = sortedSet(spec.Skills)
+		st.asked.Only = SortedSet(spec.Skills)
 	}
 	s.state.Store(st)
 	return s
 }
 
-// sortedSet is a sorted copy without repetitions, never nil.
-func sortedSet(names []string) []string {
+// SortedSet returns a sorted copy without repetitions, never nil.
+func SortedSet(names []string) []string {
 	out := append([]string{}, names...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Authenticate returns the session of a token; ErrNoSession for an unknown, ended or expired one. Tokens are found by the
-// hash of the whole token, so the time that it takes says nothing about how much of a wrong one is right.
+// Authenticate returns the session of a token, or ErrNoSession for an unknown, ended or expired one. It finds the session by the hash
+// of the whole token, so the time that it takes does not tell how much of a wrong token is right.
 func (r *Registry) Authenticate(ctx context.Context, token string) (*Session, error) {
 	if !wellFormed(token) {
 		return nil, ErrNoSession
@@ -175,10 +176,10 @@ func (r *Registry) Authenticate(ctx context.Context, token string) (*Session, er
 	return r.alive(s)
 }
 
-// OurToken reports whether a text has the look of a token that [Gate.Mint] makes: no token of another issuer does.
+// OurToken reports whether a text begins like a token of [Registry.Mint]. No token of another issuer does.
 func OurToken(token string) bool { return strings.HasPrefix(token, tokenPrefix) }
 
-// wellFormed reports whether a text can be a token of ours at all.
+// wellFormed reports whether a text has the form of a token of ours.
 func wellFormed(token string) bool {
 	text, ok := strings.CutPrefix(token, tokenPrefix)
 	if !ok || len(text) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -193,7 +194,7 @@ func (r *Registry) alive(s *Session) (*Session, error) {
 	if s == nil || s.ended.Load() {
 		return nil, ErrNoSession
 	}
-	if s.over(r.now()) {
+	if s.Over(r.now()) {
 		r.expire(s)
 		return nil, ErrNoSession
 	}
@@ -212,8 +213,8 @@ func (r *Registry) Find(ctx context.Context, id string) (*Session, error) {
 	return r.alive(s)
 }
 
-// End ends a session; its links close. It ends in this process even when that can be neither recorded nor kept, and the error
-// says so.
+// End ends a session, and closes its channels. It ends in this process even if that can be neither recorded nor kept; the error says
+// so.
 func (r *Registry) End(ctx context.Context, id string) error {
 	r.live.load.Lock()
 	defer r.live.load.Unlock()
@@ -230,7 +231,7 @@ func (r *Registry) End(ctx context.Context, id string) error {
 	}
 	s.finish()
 	r.forget(ctx, s.ID)
-	err := r.recordChange(ctx, s, s.snapshot().scope, change{Act: "ended", By: string(ByOperator)})
+	err := r.recordChange(ctx, s, s.Snapshot().Scope, change{Act: "ended", By: string(ByOperator)})
 	if s.hash != nil {
 		kept := r.endRow(ctx, s.ID)
 		if kept != nil {
@@ -258,12 +259,12 @@ type Summary struct {
 
 // Summary describes the session as it is now.
 func (s *Session) Summary() Summary {
-	sc := s.snapshot()
+	sc := s.Snapshot()
 	return Summary{
-		ID: s.ID, Name: s.Name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
-		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
-		Created: s.created, Expires: s.expires, Live: !s.over(s.registry.now()),
-		Limits: s.uses(sc, s.registry.now(), ByOperator),
+		ID: s.ID, Name: s.Name, Principal: s.Principal.ID, Role: sc.Scope.Principal.Role,
+		Roles: append([]string{}, sc.Scope.Principal.Roles...), Skills: append([]string{}, sc.Scope.Skills...),
+		Created: s.Created, Expires: s.expires, Live: !s.Over(s.registry.now()),
+		Limits: s.Uses(sc, s.registry.now(), ByOperator),
 	}
 }
 
@@ -276,7 +277,7 @@ func (r *Registry) List(ctx context.Context) ([]Summary, error) {
 	seen := map[string]bool{}
 	infos := []Summary{}
 	add := func(s *Session) {
-		if !seen[s.ID] && !s.over(r.now()) {
+		if !seen[s.ID] && !s.Over(r.now()) {
 			infos = append(infos, s.Summary())
 		}
 		seen[s.ID] = true

@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// loaded holds the sessions that are in memory. An ended one stays as a mark when the database could not be told, so that
-// its token never works again in this process.
+// loaded holds the sessions that are in memory. An ended session stays if the database could not be told, so that its token never
+// works again in this process.
 type loaded struct {
 	mu      sync.RWMutex
 	byID    map[string]*Session
@@ -69,7 +69,7 @@ func (l *loaded) all() []*Session {
 	return slices.Collect(maps.Values(l.byID))
 }
 
-// Registry holds the sessions of a gate, and the world that all of them see. It is safe for concurrent use.
+// Registry holds the sessions of a gate, and the catalog that all of them see. It is safe for concurrent use.
 type Registry struct {
 	log    *audit.Log
 	db     *store.DB
@@ -89,7 +89,7 @@ type Registry struct {
 }
 
 // Options of a registry. DB and Meter may be nil.
-type sessionOptions struct {
+type Options struct {
 	Log     *audit.Log
 	DB      *store.DB // keeps minted sessions; nil: only Open works (a hook without a daemon)
 	World   view.World
@@ -104,8 +104,8 @@ type sessionOptions struct {
 	Forget  func(ctx context.Context, id string)              // is told of every session that is over
 }
 
-// NewRegistry makes a registry.
-func newRegistry(o sessionOptions) *Registry {
+// New makes a registry.
+func New(o Options) *Registry {
 	r := &Registry{
 		log: o.Log, db: o.DB, own: o.Own, dir: o.Dir, folder: o.Written, logger: o.Logger, now: o.Now, meter: o.Meter, limits: o.Limits,
 		start: o.Start, forget: o.Forget,
@@ -115,8 +115,8 @@ func newRegistry(o sessionOptions) *Registry {
 	return r
 }
 
-// Close ends the opened sessions and forgets the minted ones, which stay in the database: their Done channels close, and no
-// timer is left behind. The gate must not be used after it.
+// Close ends the opened sessions and forgets the minted ones, which stay in the database: their Done channels close, and no timer is
+// left behind. The registry must not be used after it.
 func (r *Registry) Close() {
 	for _, s := range r.live.all() {
 		r.live.drop(s)
@@ -127,8 +127,8 @@ func (r *Registry) Close() {
 // Catalog returns the catalog of the moment.
 func (r *Registry) Catalog() *view.Catalog { return r.world.Load() }
 
-// Swap replaces the world. Sessions whose view changed are told; one whose active skills changed with it is recorded.
-// A world without a policy or skills is not taken: the last good one stays.
+// Swap replaces the world. It tells the sessions whose view changed, and records a change of active skills. A world without a policy
+// or skills is refused: the last good one stays.
 func (r *Registry) Swap(w view.World) {
 	if w.Policy == nil || w.Skills == nil {
 		r.logger.Error("a world without a policy was not taken")
@@ -145,21 +145,21 @@ func (r *Registry) Swap(w view.World) {
 	}
 }
 
-// follow tells one session of a new world. The comparison is with what the session was last shown, so that a session that
-// listed while the worlds changed is never left with a stale list.
+// follow tells one session of a new world. It compares with what the session was last shown, so that a session that listed while the
+// worlds changed does not keep a stale list.
 func (r *Registry) follow(s *Session, old, next *view.Catalog) {
 	st := s.state.Load()
 	before, after := s.scopeIn(st, old), s.scopeIn(st, next)
-	added, removed := difference(before.scope.Skills, after.scope.Skills)
-	if len(added)+len(removed) > 0 || before.known != after.known {
-		err := r.recordChange(context.Background(), s, after.scope, change{
+	added, removed := Difference(before.Scope.Skills, after.Scope.Skills)
+	if len(added)+len(removed) > 0 || before.Known != after.Known {
+		err := r.recordChange(context.Background(), s, after.Scope, change{
 			Act: "policy_change", From: st.role, To: st.role, Added: added, Removed: removed, By: "policy",
 		})
 		if err != nil {
 			r.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
 		}
 	}
-	if shown := s.shown.Load(); shown != nil && shown.Same(after.view()) {
+	if shown := s.shown.Load(); shown != nil && shown.Same(after.View()) {
 		return
 	}
 	s.changed.fire()

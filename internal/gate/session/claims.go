@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Claims are what an issuer that the operator trusts says of the bearer of a token. Whoever makes them has verified the token.
+// Claims are what an issuer that the operator trusts says about the bearer of a token. The caller has verified the token.
 type Claims struct {
 	// Issuer, Subject and Client are together the credential: tokens that agree in them, and in Principal, share a session.
 	Issuer, Subject, Client string
@@ -21,20 +21,20 @@ type Claims struct {
 	Issued                  time.Time // when the token was issued
 }
 
-// byIssuer says in records that somebody else's word changed a session.
+// byIssuer is who changed a session, in the log, when the claims of a token did.
 const byIssuer = "issuer"
 
-// ErrSuperseded means that a token is void because a newer one of the same holder says something else.
+// ErrSuperseded means that a token is void because a newer token of the same holder says something else.
 var ErrSuperseded = errors.New("a newer token of the same holder allows other roles")
 
-// Bearer are claims, made ready to be joined to a session many times.
+// Bearer are claims, prepared to be joined to a session many times.
 type Bearer struct {
 	Claims
 	hash [sha256.Size]byte // names the session where a token's hash names that of a token of ours
 	may  []string          // the roles as a session keeps them
 }
 
-// NewBearer makes claims ready. They must say who asks, and when the token was issued.
+// NewBearer prepares claims. They must say who asks, and when the token was issued.
 func NewBearer(c Claims) (*Bearer, error) {
 	if c.Issuer == "" || c.Subject == "" || c.Principal == "" || c.Issued.IsZero() {
 		return nil, errors.New("the claims do not say who asks, or since when")
@@ -46,13 +46,13 @@ func NewBearer(c Claims) (*Bearer, error) {
 			return nil, fmt.Errorf("claim %q: %w", s, err)
 		}
 	}
-	return &Bearer{Claims: c, hash: sha256.Sum256(b), may: sortedSet(c.Roles)}, nil
+	return &Bearer{Claims: c, hash: sha256.Sum256(b), may: SortedSet(c.Roles)}, nil
 }
 
-// Join returns the session of claims, the one that an earlier token of the same holder began if it lives: its role and skills
-// stay as long as the claims allow the role, else it falls back to the first role of the claims. The claims of the newest token
-// hold: [ErrSuperseded] for an older one that says something else. [ErrNoSession] for a token that was issued before an operator
-// ended its holder's session.
+// Join returns the session of claims. If a session that an earlier token of the same holder began is alive, it is that one: its role
+// and skills stay as long as the claims allow the role; otherwise it falls back to the first role of the claims. The claims of the
+// newest token hold: Join returns [ErrSuperseded] for an older token that says something else, and [ErrNoSession] for one that was
+// issued before an operator ended the session of its holder.
 func (r *Registry) Join(ctx context.Context, c *Bearer) (*Session, error) {
 	s := r.live.token(c.hash)
 	if s == nil || s.lapsed(r.now()) {
@@ -112,8 +112,8 @@ func (r *Registry) welcome(ctx context.Context, c *Bearer) (*Session, error) {
 	return s, nil
 }
 
-// predecessor reads what the database knows of a holder: whether his session is alive, and since when (in microseconds) tokens
-// are void.
+// predecessor returns what the database knows of a holder: whether the session is alive, and the time (microseconds since 1970) up to
+// which tokens are void.
 func (r *Registry) predecessor(ctx context.Context, hash [sha256.Size]byte) (refused int64, alive bool, err error) {
 	if r.db == nil {
 		return 0, false, errNoDB
@@ -130,7 +130,7 @@ func (r *Registry) predecessor(ctx context.Context, hash [sha256.Size]byte) (ref
 	return max(refused, ended.Int64), !ended.Valid && expires > r.now().UnixMicro(), nil
 }
 
-// first is the role that claims begin with: the first that exists; none where none does.
+// first returns the first role that exists, or "".
 func (r *Registry) first(roles []string) string {
 	p := r.world.Load().Policy
 	for _, name := range roles {
@@ -141,7 +141,7 @@ func (r *Registry) first(roles []string) string {
 	return ""
 }
 
-// conform makes a session follow the claims of its newest token. It costs nothing where nothing changed.
+// conform makes a session follow the claims of its newest token. It costs nothing if they have not changed.
 func (r *Registry) conform(ctx context.Context, s *Session, c *Bearer) error {
 	if c.Issued.UnixMicro() <= s.refused {
 		return ErrNoSession
@@ -149,7 +149,7 @@ func (r *Registry) conform(ctx context.Context, s *Session, c *Bearer) error {
 	if st := s.state.Load(); slices.Equal(st.may, c.may) && (st.role != "" || len(c.may) == 0) && !c.Issued.After(st.issued) {
 		return nil
 	}
-	_, _, err := r.alter(ctx, s, func(now *snapshot) (*state, change, error) {
+	_, _, err := r.alter(ctx, s, func(now *Snapshot) (*state, change, error) {
 		st := now.state
 		if !c.Issued.After(st.issued) && !slices.Equal(st.may, c.may) {
 			return nil, change{}, ErrSuperseded
