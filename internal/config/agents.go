@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"math"
+
+	"mycelium/internal/config/source"
 )
 
 // Agents is the agents: section: how far coding agents may go.
@@ -30,7 +32,7 @@ const (
 	mostDenials = 1000
 )
 
-func (a *Agents) check(bad func(key, message, hint string)) {
+func (a *Agents) check(bad source.Report) {
 	for key, v := range map[string]*float64{"session": a.Budget.Session, "total": a.Budget.Total} {
 		if v != nil && !(*v >= 0 && *v <= mostDollars) {
 			bad("agents.budget."+key, fmt.Sprintf("agents.budget.%s is %v", key, *v), "write US dollars, such as 5.00; 0 is no bound")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -24,7 +25,7 @@ func underLock(dir string, f func() error) error {
 	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
 		return err
 	}
-	lock, err := atomicfile.LockWait(filepath.Join(state.Folder(dir), "edit.lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(state.EditLock(dir), 5*time.Second)
 	if err != nil {
 		return err
 	}
@@ -68,17 +69,17 @@ func onlyComments(text []byte) bool {
 // file does not hold or the rule does not compile.
 func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
 	err = underLock(dir, func() error {
-		path := filepath.Join(dir, RulesFile)
-		file, err := readFile(path)
+		path := filepath.Join(dir, source.RulesFile)
+		file, err := source.Read(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %s", RulesFile, plain(err))
+			return fmt.Errorf("%s: %s", source.RulesFile, source.Reason(err))
 		}
 		var doc rulesDocument
-		_ = yamlfile.Decode(RulesFile, file, &doc) // AppendRule reports what does not hold
+		_ = yamlfile.Decode(source.RulesFile, file, &doc) // AppendRule reports what does not hold
 		for n := 1; r.Name == "" || slices.ContainsFunc(doc.Rules, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
 			r.Name = fmt.Sprintf("said-%d", n)
 		}
-		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); faulty(problems) {
+		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); source.Faulty(problems) {
 			return fmt.Errorf("the rule does not compile: %s", problems[0].Message)
 		}
 		by = text.OneLine(by)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -76,7 +78,7 @@ func sameArgs(tool string, args jsontext.Value) (string, error) {
 		known := []string{"command", "description", "timeout"}
 		for key := range parsed {
 			if !slices.Contains(known, key) {
-				return "", fmt.Errorf("the argument %s makes it another call", quoted(key))
+				return "", fmt.Errorf("the argument %s makes it another call", strconv.Quote(key))
 			}
 		}
 		return `args.command == ` + quote(command) + ` && args.all(k, k in ["command", "description", "timeout"])`, nil
@@ -102,11 +104,11 @@ func AppendRule(path, comment, reason string, r policy.Rule) error {
 	}
 	name := filepath.Base(path)
 	var before, after rulesDocument
-	if faulty(yamlfile.Decode(name, old, &before)) {
+	if source.Faulty(yamlfile.Decode(name, old, &before)) {
 		return text.Hinted(fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it")
 	}
 	indent := "  "
-	file := ensureNewline(slices.Clone(old))
+	file := source.EndLine(slices.Clone(old))
 	switch {
 	case len(bytes.TrimSpace(old)) == 0:
 		file = []byte("version: 1\nrules:\n")
@@ -121,7 +123,7 @@ func AppendRule(path, comment, reason string, r policy.Rule) error {
 	file = append(file, item...)
 	problems := yamlfile.Decode(name, file, &after)
 	n := len(before.Rules)
-	if faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) || !sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
+	if source.Faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) || !sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
 		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
 	}
 	if err := atomicfile.Write(path, file, 0o644); err != nil {

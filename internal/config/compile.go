@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
@@ -150,7 +152,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 			hint = "no " + what + " is declared; run: myc init"
 		}
 		file, line := p.whereSaid(key)
-		out = append(out, warning(file, line, key+" names the "+what+" "+quoted(name)+", which nobody declares", hint))
+		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", hint))
 	}
 	roles := pol.Roles()
 	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
@@ -177,7 +179,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 func (p *Project) whereSaid(key string) (string, int) {
 	base, _, _ := strings.Cut(key, "[")
 	file := p.Sources[base]
-	return file, lineOf(p.texts[file], key)
+	return file, source.Line(p.texts[file], key)
 }
 
 // checkCircles finds roles that inherit themselves by way of others.
@@ -210,7 +212,7 @@ func (p *Project) reportCircle(circle []string, told map[string]bool) {
 	told[slices.Min(ids)] = true
 	way := strings.Join(circle, " → ")
 	file, line := p.whereRole(circle[0])
-	p.Problems = append(p.Problems, fault(file, line, "roles inherit each other in a circle: "+way, "remove inherits from one of them"))
+	p.Problems = append(p.Problems, source.Fault(file, line, "roles inherit each other in a circle: "+way, "remove inherits from one of them"))
 	broken := policy.Broken{Roles: map[string]string{}}
 	for _, id := range ids {
 		broken.Roles[id] = "its inheritance is a circle: " + way

@@ -7,30 +7,25 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"
-)
-
-// The names of the files, relative to a project folder or to the user's folder.
-const (
-	MainFile      = "mycelium.yaml"
-	ConfigFile    = "config.json" // of the seeds; mcpServers and session
-	ClientFile    = ".mcp.json"   // a client's configuration; mcpServers only
-	RulesFile     = "rules.yaml"  // read when policy.rules does not say otherwise
-	SkillsFolder  = "skills"
-	RolesFolder   = "roles"
-	RoleIndexFile = "index.yaml" // in the roles folder: many roles under `roles:`
+	"mycelium/internal/yamlfile"
 )
 
 // The defaults of what the files do not say.
@@ -38,9 +33,9 @@ const (
 	DefaultPromotion     = "auto"
 	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
 	DefaultFallbackAgent = "ask"
-	DefaultAuditDir      = state.FolderName + "/audit"
+	DefaultAuditDir      = state.AuditLog
 	DefaultAuditSync     = "interval"
-	DefaultStore         = "sqlite://.mycelium/mycelium.db" // in File it stands with the absolute path
+	DefaultStore         = "sqlite://" + state.Database // in File it stands with the absolute path
 	DefaultAddr          = "127.0.0.1:8420"
 	DefaultMaxBody       = 4 << 20 // bytes
 )
@@ -178,12 +173,12 @@ func Load(o Options) (*Project, error) {
 		return nil, err
 	}
 	p.print = p.fingerprint()
-	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, MainFile))
+	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile))
 	project := &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, MainFile))
+		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, source.MainFile))
 	case p.Dir != p.UserDir:
 		project = p.readProject()
 	default:
@@ -214,12 +209,12 @@ func (p *Project) findFolders() error {
 		return fmt.Errorf("read project folder: %s is not a folder", p.Dir)
 	}
 	if st.Mode()&0o002 != 0 && st.Mode()&os.ModeSticky == 0 {
-		p.Problems = append(p.Problems, warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here", "run: chmod o-w "+p.Dir))
+		p.Problems = append(p.Problems, source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here", "run: chmod o-w "+p.Dir))
 	}
 	if p.Home = p.options.Home; p.Home == "" {
 		p.Home = getenv(p.options.Environ, "HOME")
 	}
-	p.Home = resolved(p.Home)
+	p.Home = source.Resolve(p.Home)
 	switch x := getenv(p.options.Environ, "XDG_CONFIG_HOME"); {
 	case p.options.UserDir != "":
 		p.UserDir = p.options.UserDir
@@ -228,18 +223,18 @@ func (p *Project) findFolders() error {
 	case p.Home != "":
 		p.UserDir = filepath.Join(p.Home, ".config", "mycelium")
 	}
-	p.UserDir = resolved(p.UserDir)
+	p.UserDir = source.Resolve(p.UserDir)
 	switch p.main = p.options.File; {
 	case p.main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
 		p.main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
 	case p.main == "":
-		p.main = MainFile
+		p.main = source.MainFile
 	}
 	if !filepath.IsAbs(p.main) {
 		p.main = filepath.Join(p.Dir, p.main)
 	}
 	if p.Dir == p.Home || p.Dir == string(filepath.Separator) {
-		p.Problems = append(p.Problems, warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
+		p.Problems = append(p.Problems, source.Warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
 			"work in a folder of its own, or name one with -C"))
 	}
 	return nil
@@ -248,17 +243,17 @@ func (p *Project) findFolders() error {
 // readProject reads the project's layer if it may take effect. An untrusted one is read too, to say what trust would bring, and
 // dropped whole.
 func (p *Project) readProject() *layer {
-	state, err := userState(p.options.Environ)
+	user, err := userState(p.options.Environ)
 	if err == nil {
-		p.Trusted, err = trustedIn(state, p.Dir)
+		p.Trusted, err = trust.HasIn(user, p.Dir)
 	}
 	if err != nil {
 		p.Trusted = false
-		p.Problems = append(p.Problems, fault("", 0, "the list of trusted folders cannot be read: "+err.Error(), "mend or remove it, then run: myc trust"))
+		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(), "mend or remove it, then run: myc trust"))
 	}
 	l := p.readLayer("project", p.Dir, p.main)
 	if p.Trusted {
-		p.refuseForeignMain(l, state)
+		p.refuseForeignMain(l, user)
 		return l
 	}
 	p.Untrusted = l.files
@@ -266,15 +261,15 @@ func (p *Project) readProject() *layer {
 }
 
 // refuseForeignMain keeps --config from evading trust: a file elsewhere must lie in a trusted folder or in the user's own.
-func (p *Project) refuseForeignMain(l *layer, state string) {
+func (p *Project) refuseForeignMain(l *layer, user string) {
 	target, err := filepath.EvalSymlinks(p.main)
-	if err != nil || within(p.Dir, target) || within(p.UserDir, target) || p.main == filepath.Join(p.Dir, MainFile) {
+	if err != nil || source.Within(p.Dir, target) || source.Within(p.UserDir, target) || p.main == filepath.Join(p.Dir, source.MainFile) {
 		return
 	}
-	if ok, err := trustedIn(state, filepath.Dir(target)); ok && err == nil {
+	if ok, err := trust.HasIn(user, filepath.Dir(target)); ok && err == nil {
 		return
 	}
-	l.problems = append(l.problems, fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
+	l.problems = append(l.problems, source.Fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
 	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
 }
 
@@ -288,27 +283,21 @@ func getenv(environ []string, key string) string {
 	return ""
 }
 
-// resolved follows links where that is possible and leaves the path as it is where not: it may not exist yet.
-func resolved(path string) string {
-	if path == "" {
-		return ""
+// YAML returns the configuration as a mycelium.yaml that says all of it.
+func (f File) YAML() ([]byte, error) {
+	servers := map[string]backend.Server{}
+	for name, s := range f.MCPServers {
+		s.Name = "" // it is the key
+		servers[name] = s
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	f.MCPServers = servers
+	raw, err := json.Marshal(f, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
 	}
-	return filepath.Clean(path)
-}
-
-// within reports whether path is dir or lies below it. Both are absolute and clean.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && dir != "" && (rel == "." || filepath.IsLocal(rel))
-}
-
-func fault(file string, line int, message, hint string) policy.Problem {
-	return policy.Problem{File: file, Line: line, Message: message, Hint: hint}
-}
-
-func warning(file string, line int, message, hint string) policy.Problem {
-	return policy.Problem{File: file, Line: line, Message: message, Hint: hint, Warning: true}
+	var b bytes.Buffer
+	if err := yamlfile.WriteJSON(&b, raw, 0); err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
+	}
+	return bytes.TrimLeft(b.Bytes(), "\n"), nil
 }

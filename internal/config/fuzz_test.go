@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -29,7 +31,7 @@ func fuzzWorld(f *testing.F) (dir string, catalog skill.Catalog) {
 			f.Fatal(err)
 		}
 	}
-	if err := Trust(dir); err != nil {
+	if err := trust.Add(dir); err != nil {
 		f.Fatal(err)
 	}
 	return dir, skill.Catalog{Definitions: []policy.Definition{{Item: tool("files__read_file")}, {Item: tool("files__write_file")}}}
@@ -70,7 +72,7 @@ func fuzzFile(f *testing.F, name string, seeds ...string) {
 				t.Errorf("role %q sees something though it is broken", role)
 			}
 		}
-		if faulty(p.Problems) && name == "rules.yaml" && p.Broken.All == "" {
+		if source.Faulty(p.Problems) && name == "rules.yaml" && p.Broken.All == "" {
 			t.Errorf("a faulty rules file breaks nothing: %q", lines(p.Problems))
 		}
 		for _, s := range p.Servers {
@@ -91,29 +93,4 @@ func FuzzRules(f *testing.F) {
 
 func FuzzRole(f *testing.F) {
 	fuzzFile(f, "roles/x.yaml", "id: dev\ndeny: ['*']\n", "inherits: dev\ntoolIds: [files__write_file]\n", "id: x\nallowedSkills: ['*']\n")
-}
-
-// FuzzCategories: any categories.yaml is either refused or kept, extended and then stable.
-func FuzzCategories(f *testing.F) {
-	f.Add([]byte("categories:\n  - {id: a, name: A, order: 1}\n"))
-	f.Add([]byte("# x\n"))
-	f.Add([]byte("categories:\n- id: a\n  tools:\n  - a__b"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, problems := parseCategories(data)
-		if faulty(problems) {
-			return
-		}
-		out, err := (&Categories{list: list, text: data}).Render()
-		if err != nil {
-			return
-		}
-		again, problems := parseCategories(out)
-		if faulty(problems) {
-			t.Fatalf("extended to what cannot be read: %q\n%s", lines(problems), out)
-		}
-		stable, err := (&Categories{list: again, text: out}).Render()
-		if err != nil || string(stable) != string(out) {
-			t.Fatalf("not stable: %v\n%s", err, stable)
-		}
-	})
 }

@@ -2,22 +2,17 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
 )
-
-// maxFile bounds one file that people write, in bytes: a larger one is a mistake, and nobody should wait for it.
-const maxFile = 1 << 20
 
 // layer is what one folder says: the user's or the project's.
 type layer struct {
@@ -99,12 +94,12 @@ func (p *Project) readLayer(origin, dir, main string) *layer {
 
 // shown is a path as people read it: relative to the project, or with ~ for the home folder.
 func (l *layer) shown(path string) string {
-	if l.origin == "project" && within(l.dir, path) {
+	if l.origin == "project" && source.Within(l.dir, path) {
 		if rel, err := filepath.Rel(l.dir, path); err == nil {
 			return filepath.ToSlash(rel)
 		}
 	}
-	if l.home != "" && within(l.home, path) {
+	if l.home != "" && source.Within(l.home, path) {
 		if rel, err := filepath.Rel(l.home, path); err == nil {
 			return "~/" + filepath.ToSlash(rel)
 		}
@@ -122,73 +117,25 @@ func (l *layer) breakAll(file string) {
 // report notes problems; true if one of them is more than a warning.
 func (l *layer) report(ps []policy.Problem) bool {
 	l.problems = append(l.problems, ps...)
-	return faulty(ps)
-}
-
-func faulty(ps []policy.Problem) bool {
-	for _, p := range ps {
-		if !p.Warning {
-			return true
-		}
-	}
-	return false
+	return source.Faulty(ps)
 }
 
 // read reads a file that people write. ok is false when there is none or it cannot be read; the latter is a problem, and bad is
 // true.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
 	l.watched = append(l.watched, path)
-	data, err := readFile(path)
+	data, err := source.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, false
 	}
 	shown := l.shown(path)
 	l.files = append(l.files, shown)
 	if err != nil {
-		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable text file, or remove it"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable text file, or remove it"))
 		return nil, false, true
 	}
 	l.texts[shown] = data
 	return data, true, false
-}
-
-// readFile reads a regular file of bounded size. Nothing that could block (a pipe, a device) is opened.
-func readFile(path string) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		if _, lerr := os.Lstat(path); lerr == nil && errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.New("the link leads nowhere") // something is there, so its absence must not look intended
-		}
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no ordinary file (%s)", st.Mode().Type())
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d KiB", maxFile>>10)
-	}
-	if !utf8.Valid(data) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	return data, nil
-}
-
-// plain is an error without the path, which stands before it already.
-func plain(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // readMain reads mycelium.yaml.
@@ -199,8 +146,8 @@ func (l *layer) readMain() {
 		return
 	}
 	if !ok {
-		if l.main != filepath.Join(l.dir, MainFile) {
-			l.problems = append(l.problems, fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
+		if l.main != filepath.Join(l.dir, source.MainFile) {
+			l.problems = append(l.problems, source.Fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
 			l.breakAll(l.shown(l.main))
 		}
 		l.misnamed()
@@ -227,7 +174,7 @@ func (l *layer) readMain() {
 func (l *layer) misnamed() {
 	for _, name := range []string{"mycelium.yml", "mycelium.json"} {
 		if _, err := os.Lstat(filepath.Join(l.dir, name)); err == nil {
-			l.problems = append(l.problems, warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+MainFile))
+			l.problems = append(l.problems, source.Warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+source.MainFile))
 		}
 	}
 }
@@ -237,11 +184,11 @@ func (l *layer) readClients() {
 	if l.broken.All != "" {
 		return // which file's servers count is not known
 	}
-	for _, name := range []string{ConfigFile, ClientFile} {
+	for _, name := range []string{source.ConfigFile, source.ClientFile} {
 		wantServers := l.serversFrom == ""
-		wantSession := l.sessionFrom == "" && name == ConfigFile
+		wantSession := l.sessionFrom == "" && name == source.ConfigFile
 		if wantServers || wantSession {
-			l.readClient(filepath.Join(l.dir, name), name == ConfigFile, wantServers)
+			l.readClient(filepath.Join(l.dir, name), name == source.ConfigFile, wantServers)
 		}
 	}
 }
@@ -264,7 +211,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	var doc clientDocument
 	if l.report(yamlfile.Decode(file, data, &doc)) {
 		if sharedName {
-			l.problems = append(l.problems, warning(file, 0, "if it belongs to another program, it need not be read", "write mcpServers: {} and session: {} into "+MainFile))
+			l.problems = append(l.problems, source.Warning(file, 0, "if it belongs to another program, it need not be read", "write mcpServers: {} and session: {} into "+source.MainFile))
 		}
 		l.breakAll(file)
 		return
@@ -277,7 +224,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 		return
 	}
 	if !sharedName {
-		l.problems = append(l.problems, fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file", "move it to "+MainFile))
+		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file", "move it to "+source.MainFile))
 		l.breakAll(file)
 		return
 	}
@@ -291,7 +238,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 // cannot be parsed counts as ours, so that the mistake is seen.
 func ours(data []byte) bool {
 	var loose map[string]any
-	if faulty(yamlfile.Decode(ConfigFile, data, &loose)) {
+	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {
 		return true
 	}
 	if _, ok := loose["mcpServers"]; ok {
@@ -311,7 +258,7 @@ func ours(data []byte) bool {
 
 // readSkills reads the skill folders. A broken skill removes itself only.
 func (l *layer) readSkills() {
-	dir := filepath.Join(l.dir, SkillsFolder)
+	dir := filepath.Join(l.dir, source.SkillsFolder)
 	l.watched = append(l.watched, dir)
 	st, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -319,7 +266,7 @@ func (l *layer) readSkills() {
 	}
 	shown := l.shown(dir)
 	if err != nil || !st.IsDir() {
-		l.problems = append(l.problems, fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
 	skills, problems := skill.Load(os.DirFS(dir), shown, skill.Source(l.origin))
@@ -332,7 +279,7 @@ func (l *layer) readSkills() {
 	}
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable folder"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable folder"))
 	}
 	for _, e := range list {
 		if !loaded[e.Name()] {

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 )
 
@@ -135,7 +137,7 @@ func TestLinksAreResolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("mycelium.yaml", "session: {defaultRole: dev}\n")
-	if err := Trust(link); err != nil {
+	if err := trust.Add(link); err != nil {
 		t.Fatal(err)
 	}
 	p, err := Load(Options{Dir: link})
@@ -268,7 +270,7 @@ func BenchmarkLoad(b *testing.B) {
 	home := b.TempDir()
 	b.Setenv("HOME", home)
 	dir := filepath.Join(home, "p")
-	if _, err := Init(dir, false, ""); err != nil {
+	if _, err := scaffold.Init(dir, false, ""); err != nil {
 		b.Fatal(err)
 	}
 	var rules strings.Builder
@@ -279,7 +281,7 @@ func BenchmarkLoad(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(rules.String()), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	if err := Trust(dir); err != nil {
+	if err := trust.Add(dir); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/skill"
 )
 
@@ -179,7 +180,7 @@ func TestNamesThatNobodyDeclares(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if faulty(p.Problems) || p.Broken.All != "" {
+	if source.Faulty(p.Problems) || p.Broken.All != "" {
 		t.Errorf("%q %+v", lines(p.Problems), p.Broken)
 	}
 }
@@ -222,7 +223,7 @@ func TestBrokenRuleBreaks(t *testing.T) {
 				t.Errorf("broken %q, problems %q", p.Broken.All, lines(p.Problems))
 			}
 			pol, _, more := p.Compile(skill.Catalog{})
-			if faulty(more) {
+			if source.Faulty(more) {
 				t.Errorf("told twice: %q", lines(more))
 			}
 			if d := pol.Decide(callOf("anybody", "agent__Read")); d.Effect != 0 {

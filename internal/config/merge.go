@@ -5,9 +5,11 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -71,7 +73,7 @@ func (p *Project) breakWith(b policy.Broken) {
 
 // ignored tells that a value of the project gives way to the user's.
 func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
-	p.Problems = append(p.Problems, warning(file, lineOf(data, key), key+" has no effect: "+why, "a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
+	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why, "a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
 }
 
 func (p *Project) mergeSession(user, project *layer) {
@@ -93,7 +95,7 @@ func (p *Project) mergeSession(user, project *layer) {
 			s.DefaultRole = w.DefaultRole
 			p.said("session.defaultRole", true, wfile)
 		} else {
-			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+quoted(w.DefaultRole))
+			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+strconv.Quote(w.DefaultRole))
 		}
 	}
 	if w.DefaultSkills != nil {
@@ -122,7 +124,7 @@ func (p *Project) keep(l *layer, file string, data []byte, key string, names, bo
 		}
 	}
 	if dropped != nil {
-		p.ignored(l, file, data, key, "the user's files do not name "+quotedList(dropped))
+		p.ignored(l, file, data, key, "the user's files do not name "+source.QuotedList(dropped))
 	}
 	return kept
 }
@@ -181,7 +183,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	s.Addr = p.first(project, "server.addr", us.Addr, user.docFile, ws.Addr, DefaultAddr)
 	s.Anonymous = p.first(project, "server.anonymous", us.Anonymous, user.docFile, ws.Anonymous, "")
 	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" && !slices.Contains(bound, ws.Anonymous) {
-		p.ignored(project, project.docFile, project.docData, "server.anonymous", "the user's session does not allow role "+quoted(ws.Anonymous))
+		p.ignored(project, project.docFile, project.docData, "server.anonymous", "the user's session does not allow role "+strconv.Quote(ws.Anonymous))
 		s.Anonymous = ""
 		delete(p.Sources, "server.anonymous")
 	}
@@ -217,7 +219,7 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 		s.Hosts = us.Hosts
 		p.said("server.hosts", true, ufile)
 		if ws.Hosts != nil && !slices.Equal(ws.Hosts, us.Hosts) {
-			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+quotedList(us.Hosts))
+			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+source.QuotedList(us.Hosts))
 		}
 	case ws.Hosts != nil:
 		s.Hosts = ws.Hosts
@@ -265,7 +267,7 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 	case u != "":
 		p.Sources[key] = ufile
 		if w != "" && w != u {
-			p.ignored(project, project.docFile, project.docData, key, "the user's files say "+quoted(u))
+			p.ignored(project, project.docFile, project.docData, key, "the user's files say "+strconv.Quote(u))
 		}
 		return u
 	case w != "":
@@ -297,10 +299,10 @@ func (p *Project) mergeServers(user, project *layer) {
 		switch {
 		case !both:
 			all[s.Name] = s
-		case s.Name == FilesServer && within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
+		case s.Name == FilesServer && source.Within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
 			all[s.Name] = s // a folder inside the user's is narrower
 		default:
-			p.LeftOut = append(p.LeftOut, warning(s.file, p.whereServer(s), "server "+quoted(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
+			p.LeftOut = append(p.LeftOut, source.Warning(s.file, p.whereServer(s), "server "+strconv.Quote(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
 		}
 	}
 	if _, ok := all[FilesServer]; !ok {
@@ -316,14 +318,14 @@ func (p *Project) mergeServers(user, project *layer) {
 		case s.bare && p.Bare == "":
 			p.Bare = name
 		case s.bare:
-			p.Problems = append(p.Problems, fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name), "at most one server can stand without prefix"))
+			p.Problems = append(p.Problems, source.Fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name), "at most one server can stand without prefix"))
 		}
 	}
 }
 
 // whereServer is the line of an entry.
 func (p *Project) whereServer(s server) int {
-	return yamlfile.Line(p.texts[s.file], "$.mcpServers."+pathKey(s.key))
+	return yamlfile.Line(p.texts[s.file], "$.mcpServers."+source.Key(s.key))
 }
 
 // filesFolder is the folder that an entry of the built-in filesystem server names.
@@ -335,7 +337,7 @@ func (p *Project) filesFolder(s backend.Server) string {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.Dir, dir)
 	}
-	return resolved(dir)
+	return source.Resolve(dir)
 }
 
 // value is what a pointer points to, or the zero value.

@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -44,7 +46,7 @@ func (l *layer) readPolicies() {
 func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {
 	var doc policiesDocument
 	problems := yamlfile.Decode(file, data, &doc)
-	if faulty(problems) {
+	if source.Faulty(problems) {
 		return have, problems
 	}
 	for i, p := range doc.Policies {
@@ -53,7 +55,7 @@ func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Polic
 			err = errors.New("the number is taken")
 		}
 		if err != nil {
-			problems = append(problems, fault(file, yamlfile.Line(data, fmt.Sprintf("$.policies[%d]", i)), "policy "+quoted(p.ID)+": "+err.Error(), policiesHint))
+			problems = append(problems, source.Fault(file, yamlfile.Line(data, fmt.Sprintf("$.policies[%d]", i)), "policy "+strconv.Quote(p.ID)+": "+err.Error(), policiesHint))
 			continue
 		}
 		have = append(have, p)
@@ -73,12 +75,12 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 		var all, own []judge.Policy
 		var file []byte
 		for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
-			data, err := readFile(filepath.Join(dir, name))
+			data, err := source.Read(filepath.Join(dir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%s: %s", name, plain(err))
+				return fmt.Errorf("%s: %s", name, source.Reason(err))
 			}
 			list, problems := parsePolicies(name, data, nil)
-			if faulty(problems) {
+			if source.Faulty(problems) {
 				return text.Hinted(fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first")
 			}
 			all = append(all, list...)
@@ -91,7 +93,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 		}
 		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
 			again, problems := parsePolicies(target, b, nil)
-			return !faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
+			return !source.Faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
 		})
 		if file == nil {
 			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target),
@@ -115,9 +117,9 @@ const policiesHead = "# Policies in words: a model that judges calls puts them b
 
 // policyLines is a policy as it is written.
 func policyLines(p judge.Policy) []string {
-	lines := []string{"- id: " + p.ID, "  description: " + yamlText(p.Description)}
+	lines := []string{"- id: " + p.ID, "  description: " + yamlfile.Text(p.Description)}
 	if p.Tool != "" {
-		lines = append(lines, "  tool: "+yamlText(p.Tool))
+		lines = append(lines, "  tool: "+yamlfile.Text(p.Tool))
 	}
 	return append(lines, "  createdAt: "+p.CreatedAt.Format(time.RFC3339))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 )
 
@@ -23,7 +24,7 @@ func TestPoliciesInWords(t *testing.T) {
 	}
 	w.trust()
 	p = w.load()
-	if len(p.Policies) != 3 || p.Policies[1].Tool != "agent__Bash" || p.Policies[1].CreatedAt.Year() != 2026 || p.Policies[2].ID != "pol_2" || p.Unjudged != "" || faulty(p.Problems) {
+	if len(p.Policies) != 3 || p.Policies[1].Tool != "agent__Bash" || p.Policies[1].CreatedAt.Year() != 2026 || p.Policies[2].ID != "pol_2" || p.Unjudged != "" || source.Faulty(p.Problems) {
 		t.Errorf("%+v %q", p.Policies, lines(p.Problems))
 	}
 }
@@ -124,7 +125,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 		w.trust()
 		p := w.load()
 		last := p.Rules[len(p.Rules)-1]
-		if faulty(p.Problems) || p.Broken.All != "" || last.Name != name || last.Reason != `"we" push: by hand # 金曜日` || *last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
+		if source.Faulty(p.Problems) || p.Broken.All != "" || last.Name != name || last.Reason != `"we" push: by hand # 金曜日` || *last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
 			t.Errorf("%+v %q", last, lines(p.Problems))
 		}
 		if second, err := AddRule(w.dir, rule, "x", now); err != nil || second == name {
@@ -175,7 +176,7 @@ func FuzzPolicies(f *testing.F) {
 			return
 		}
 		list, problems := parsePolicies("x", after, nil)
-		if faulty(problems) || !strings.HasPrefix(string(after), string(data)) || list[len(list)-1].Description != strings.TrimSpace(words) || p.ID == "" {
+		if source.Faulty(problems) || !strings.HasPrefix(string(after), string(data)) || list[len(list)-1].Description != strings.TrimSpace(words) || p.ID == "" {
 			t.Fatalf("%q %+v", after, list)
 		}
 	})
@@ -194,7 +195,7 @@ func TestAgentsAndJudge(t *testing.T) {
 		t.Errorf("%v %v %v %v %v", session, total, warn, alert, end)
 	}
 	got := strings.Join(lines(p.Problems), "\n")
-	if !strings.Contains(got, "agents.budget.session has no effect: the user's files say 5") || !strings.Contains(got, "agents.denials.end has no effect: the user's files say 7") || faulty(p.Problems) {
+	if !strings.Contains(got, "agents.budget.session has no effect: the user's files say 5") || !strings.Contains(got, "agents.denials.end has no effect: the user's files say 7") || source.Faulty(p.Problems) {
 		t.Errorf("%s", got)
 	}
 	j := p.File.Approval.Judge

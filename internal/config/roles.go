@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -30,14 +32,14 @@ var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Dig
 
 // readRoles reads roles/*.yaml. roles/index.yaml is read as one file per role.
 func (l *layer) readRoles() {
-	dir := filepath.Join(l.dir, RolesFolder)
+	dir := filepath.Join(l.dir, source.RolesFolder)
 	l.watched = append(l.watched, dir)
 	list, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if err != nil {
-		l.problems = append(l.problems, fault(l.shown(dir), 0, "cannot be read: "+plain(err), "make it a folder with one file per role"))
+		l.problems = append(l.problems, source.Fault(l.shown(dir), 0, "cannot be read: "+source.Reason(err), "make it a folder with one file per role"))
 		l.breakAll(l.shown(dir))
 		return
 	}
@@ -45,12 +47,12 @@ func (l *layer) readRoles() {
 		path := filepath.Join(dir, e.Name())
 		switch ext := filepath.Ext(e.Name()); {
 		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), "~"): // what editors leave
-		case e.Name() == RoleIndexFile:
+		case e.Name() == source.RoleIndexFile:
 			l.readRoleIndex(path)
 		case ext == ".yaml" || ext == ".yml":
 			l.readRole(path, strings.TrimSuffix(e.Name(), ext))
 		case ext == ".json":
-			l.problems = append(l.problems, warning(l.shown(path), 0, "is not read: a role file ends in .yaml", "rename it"))
+			l.problems = append(l.problems, source.Warning(l.shown(path), 0, "is not read: a role file ends in .yaml", "rename it"))
 		}
 	}
 }
@@ -78,7 +80,7 @@ func (l *layer) readRole(path, stem string) {
 		return
 	}
 	if doc.ID != stem {
-		l.problems = append(l.problems, warning(file, yamlfile.Line(data, "$.id"), "the file declares role "+quoted(doc.ID)+", not "+quoted(stem), "name the file "+doc.ID+".yaml"))
+		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.id"), "the file declares role "+strconv.Quote(doc.ID)+", not "+strconv.Quote(stem), "name the file "+doc.ID+".yaml"))
 	}
 }
 
@@ -117,11 +119,11 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		return yamlfile.Line(data, at)
 	}
 	bad := func(key, message, hint string) bool {
-		l.problems = append(l.problems, fault(file, line(key), message, hint))
+		l.problems = append(l.problems, source.Fault(file, line(key), message, hint))
 		return false
 	}
 	if !roleID.MatchString(doc.ID) {
-		return bad("id", "the role's id is "+quoted(doc.ID), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		return bad("id", "the role's id is "+strconv.Quote(doc.ID), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	if doc.SystemPrompt != "" {
 		if doc.Prompt != "" {
@@ -130,7 +132,7 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		doc.Prompt = doc.SystemPrompt
 	}
 	if doc.Inherits == doc.ID {
-		return bad("inherits", "role "+quoted(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
+		return bad("inherits", "role "+strconv.Quote(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
 	}
 	if m := doc.Model; m != nil {
 		if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 1) {
@@ -140,11 +142,11 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 			return bad("model.maxTokens", fmt.Sprintf("model.maxTokens is %d", m.MaxTokens), "write a positive number, or leave it out")
 		}
 		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // it changes nothing of what the role may do
-			l.problems = append(l.problems, warning(file, line("model.provider"), "model.provider is "+quoted(m.Provider), "known are "+strings.Join(providers, ", ")))
+			l.problems = append(l.problems, source.Warning(file, line("model.provider"), "model.provider is "+strconv.Quote(m.Provider), "known are "+strings.Join(providers, ", ")))
 		}
 	}
 	if before := l.places[doc.ID]; len(before) > 0 {
-		l.problems = append(l.problems, warning(file, line("id"), fmt.Sprintf("role %s is declared in %s too; both bound it", quoted(doc.ID), before[0].file), "keep one of the two"))
+		l.problems = append(l.problems, source.Warning(file, line("id"), fmt.Sprintf("role %s is declared in %s too; both bound it", strconv.Quote(doc.ID), before[0].file), "keep one of the two"))
 	}
 	l.places[doc.ID] = append(l.places[doc.ID], place{file, at})
 	l.roles = append(l.roles, doc.Role)

@@ -8,11 +8,12 @@ import (
 
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/config/source"
 	"mycelium/internal/text"
 )
 
 // checkOAuth checks how the tokens of a server are got.
-func (l *layer) checkOAuth(s *server, bad complain) {
+func (l *layer) checkOAuth(s *server, bad source.Report) {
 	if s.OAuth == nil {
 		return
 	}
@@ -34,7 +35,7 @@ func (l *layer) checkOAuth(s *server, bad complain) {
 }
 
 // clientOAuth maps the oauth of a client's file: what means the same here is taken over, the rest is spoken of.
-func clientOAuth(v any, warn complain) *oauth.Config {
+func clientOAuth(v any, warn source.Report) *oauth.Config {
 	keys, ok := v.(map[string]any)
 	if !ok {
 		warn("oauth", "oauth is not read: it is no list of keys", "write oauth: {clientId: …}, or remove it")
@@ -54,7 +55,7 @@ func clientOAuth(v any, warn complain) *oauth.Config {
 			o.Scopes = texts(keys[k])
 		case k == "enabled":
 		default:
-			warn("oauth", "oauth."+k+" is not read", "move the entry to "+MainFile+" and write oauth as docs/reference/files.md has it")
+			warn("oauth", "oauth."+k+" is not read", "move the entry to "+source.MainFile+" and write oauth as docs/reference/files.md has it")
 		}
 	}
 	return o

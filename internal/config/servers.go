@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -69,11 +72,11 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 		}
 		s.Disabled = s.Disabled || e.Enabled != nil && !*e.Enabled
 		warn := func(key, message, hint string) {
-			l.problems = append(l.problems, warning(l.serversFrom, l.entryLine(name, key), "server "+quoted(name)+": "+message, hint))
+			l.problems = append(l.problems, source.Warning(l.serversFrom, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 		}
 		if s.Trust {
 			s.Trust = false
-			warn("trust", "trust means something else in a client's file and is not taken over", "move the entry to "+MainFile+" if its annotations are to be believed")
+			warn("trust", "trust means something else in a client's file and is not taken over", "move the entry to "+source.MainFile+" if its annotations are to be believed")
 		}
 		if e.HeadersHelper != "" {
 			warn("headersHelper", "headersHelper is not run", "write headers with ${VAR}")
@@ -85,7 +88,7 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 			warn("envFile", "envFile is not read", "write env with ${VAR}")
 		}
 		if e.AlwaysAllow != nil || e.AutoApprove != nil {
-			warn("autoApprove", "autoApprove and alwaysAllow have no effect: rules decide", "write an allow rule in "+RulesFile)
+			warn("autoApprove", "autoApprove and alwaysAllow have no effect: rules decide", "write an allow rule in "+source.RulesFile)
 		}
 		if e.IncludeTools != nil || e.ExcludeTools != nil {
 			warn("excludeTools", "includeTools and excludeTools have no effect: skills decide", "list the tools in a skill's allowedTools, or write a deny rule")
@@ -114,14 +117,14 @@ func (l *layer) takeServers(raw map[string]server) {
 		}
 		ps := l.checkServer(s.key, &s)
 		l.problems = append(l.problems, ps...)
-		if faulty(ps) {
+		if source.Faulty(ps) {
 			continue
 		}
 		if mapped != s.key {
-			l.leave(&s, "is known as "+quoted(mapped)+"; its tools are "+mapped+"__…", "")
+			l.leave(&s, "is known as "+strconv.Quote(mapped)+"; its tools are "+mapped+"__…", "")
 		}
 		if s.bare && bare != "" {
-			l.problems = append(l.problems, fault(s.file, l.entryLine(s.key, ""), "servers "+quoted(bare)+" and "+quoted(mapped)+" are both bare", "at most one server can stand without prefix"))
+			l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""), "servers "+strconv.Quote(bare)+" and "+strconv.Quote(mapped)+" are both bare", "at most one server can stand without prefix"))
 			s.bare = false
 		} else if s.bare {
 			bare = mapped
@@ -134,16 +137,16 @@ func (l *layer) takeServers(raw map[string]server) {
 // that are mapped to it.
 func (l *layer) admit(s *server, written []string) bool {
 	bad := func(message, hint string) bool {
-		l.problems = append(l.problems, fault(s.file, l.entryLine(s.key, ""), message, hint))
+		l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""), message, hint))
 		return false
 	}
 	switch {
 	case !serverName.MatchString(s.Name):
-		return bad("server name "+quoted(s.key)+" cannot be used", "use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
+		return bad("server name "+strconv.Quote(s.key)+" cannot be used", "use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
 	case len(written) > 1:
-		return bad(fmt.Sprintf("servers %s are all known as %s; none of them is used", quotedList(written), quoted(s.Name)), "rename all but one")
+		return bad(fmt.Sprintf("servers %s are all known as %s; none of them is used", source.QuotedList(written), strconv.Quote(s.Name)), "rename all but one")
 	case s.Name == policy.AgentServer:
-		return bad("server name "+quoted(s.key)+" is reserved for an agent's own tools", "rename the entry")
+		return bad("server name "+strconv.Quote(s.key)+" is reserved for an agent's own tools", "rename the entry")
 	case strings.HasPrefix(s.Name, "mycelium-"), s.Name == "mycelium":
 		l.leave(s, "is left out: the name is this program's own, which offers those tools itself", "remove the entry, or rename it if it is another server")
 		return false
@@ -157,7 +160,7 @@ func (l *layer) admit(s *server, written []string) bool {
 
 // leave notes visibly what was done to an entry.
 func (l *layer) leave(s *server, message, hint string) {
-	l.leftOut = append(l.leftOut, warning(s.file, l.entryLine(s.key, ""), "server "+quoted(s.key)+" "+message, hint))
+	l.leftOut = append(l.leftOut, source.Warning(s.file, l.entryLine(s.key, ""), "server "+strconv.Quote(s.key)+" "+message, hint))
 }
 
 // mapName maps a client's name for a server to what ours look like: lower case, and "-" for any other character.
@@ -173,7 +176,7 @@ func mapName(name string) string {
 
 // entryLine is where an entry, or a key of it, stands.
 func (l *layer) entryLine(name string, key string) int {
-	at := "$.mcpServers." + pathKey(name)
+	at := "$.mcpServers." + source.Key(name)
 	if key != "" {
 		if n := yamlfile.Line(l.serversData, at+"."+key); n > 0 {
 			return n
@@ -185,22 +188,14 @@ func (l *layer) entryLine(name string, key string) int {
 	return yamlfile.Line(l.serversData, "$.mcpServers")
 }
 
-// pathKey is a key as a part of a YAML path.
-func pathKey(key string) string {
-	if strings.ContainsAny(key, ".['") {
-		return "'" + key + "'"
-	}
-	return key
-}
-
 // checkServer checks and normalises one entry.
 func (l *layer) checkServer(name string, s *server) []policy.Problem {
 	var ps []policy.Problem
 	bad := func(key, message, hint string) {
-		ps = append(ps, fault(s.file, l.entryLine(name, key), "server "+quoted(name)+": "+message, hint))
+		ps = append(ps, source.Fault(s.file, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 	}
 	warn := func(key, message, hint string) {
-		ps = append(ps, warning(s.file, l.entryLine(name, key), "server "+quoted(name)+": "+message, hint))
+		ps = append(ps, source.Warning(s.file, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 	}
 	if s.Builtin != "" || s.Name == FilesServer {
 		l.checkBuiltin(s, bad, warn)
@@ -215,7 +210,7 @@ func (l *layer) checkServer(name string, s *server) []policy.Problem {
 	case "sse":
 		s.Type = "sse"
 	default:
-		bad("type", "type "+quoted(s.Type)+" is not known", "write stdio, http or sse, or leave it out")
+		bad("type", "type "+strconv.Quote(s.Type)+" is not known", "write stdio, http or sse, or leave it out")
 	}
 	switch {
 	case s.Command != "" && s.URL != "":
@@ -249,12 +244,10 @@ func (l *layer) checkServer(name string, s *server) []policy.Problem {
 
 // hasKey reports whether an entry has a key at all.
 func (l *layer) hasKey(name, key string) bool {
-	return yamlfile.Line(l.serversData, "$.mcpServers."+pathKey(name)+"."+key) > 0
+	return yamlfile.Line(l.serversData, "$.mcpServers."+source.Key(name)+"."+key) > 0
 }
 
-type complain func(key, message, hint string)
-
-func (l *layer) checkURL(s *server, bad complain) {
+func (l *layer) checkURL(s *server, bad source.Report) {
 	if strings.HasPrefix(s.URL, "${") {
 		return // known only when the server is started
 	}
@@ -263,7 +256,7 @@ func (l *layer) checkURL(s *server, bad complain) {
 	case err != nil:
 		bad("url", "url cannot be parsed", "write it like https://host/mcp")
 	case u.Scheme != "http" && u.Scheme != "https":
-		bad("url", "url begins with "+quoted(u.Scheme+":"), "write it like https://host/mcp")
+		bad("url", "url begins with "+strconv.Quote(u.Scheme+":"), "write it like https://host/mcp")
 	case u.Host == "":
 		bad("url", "url has no host", "write it like https://host/mcp")
 	case u.User != nil:
@@ -271,17 +264,17 @@ func (l *layer) checkURL(s *server, bad complain) {
 	}
 }
 
-func (l *layer) checkValues(s *server, bad complain) {
+func (l *layer) checkValues(s *server, bad source.Report) {
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 		if !envName.MatchString(k) {
-			bad("env", "env names the variable "+quoted(k), "use letters, digits and _")
+			bad("env", "env names the variable "+strconv.Quote(k), "use letters, digits and _")
 		} else if strings.ContainsRune(s.Env[k], 0) {
 			bad("env", "the value of "+k+" contains a NUL", "remove it")
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
 		if !headerName.MatchString(k) {
-			bad("headers", "headers names "+quoted(k), "use the characters of an HTTP header's name")
+			bad("headers", "headers names "+strconv.Quote(k), "use the characters of an HTTP header's name")
 		} else if strings.ContainsAny(s.Headers[k], "\r\n\x00") {
 			bad("headers", "the value of header "+k+" contains a line break", "write it on one line")
 		}
@@ -298,15 +291,15 @@ func (l *layer) checkValues(s *server, bad complain) {
 		}
 	}
 	if s.Additions != "" && s.Additions != "trust" && s.Additions != "quarantine" {
-		bad("additions", "additions is "+quoted(s.Additions), "write trust or quarantine")
+		bad("additions", "additions is "+strconv.Quote(s.Additions), "write trust or quarantine")
 	}
-	if s.Category != "" && !categoryID.MatchString(s.Category) {
-		bad("category", "category is "+quoted(s.Category), "write an id such as filesystem, search, network or general")
+	if s.Category != "" && !toolindex.IsCategoryID(s.Category) {
+		bad("category", "category is "+strconv.Quote(s.Category), "write an id such as filesystem, search, network or general")
 	}
 }
 
 // checkBuiltin checks an entry that changes the arguments of a built-in server.
-func (l *layer) checkBuiltin(s *server, bad, warn complain) {
+func (l *layer) checkBuiltin(s *server, bad, warn source.Report) {
 	switch {
 	case s.Builtin == "":
 		bad("", "the name belongs to the built-in server for the project's files", "give the entry another name, or write {builtin: files, args: [FOLDER]}")
@@ -316,7 +309,7 @@ func (l *layer) checkBuiltin(s *server, bad, warn complain) {
 		if near := text.Nearest(s.Builtin, []string{FilesServer}); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		bad("builtin", "there is no built-in server "+quoted(s.Builtin), hint)
+		bad("builtin", "there is no built-in server "+strconv.Quote(s.Builtin), hint)
 		return
 	case s.Name != s.Builtin:
 		bad("builtin", "builtin: "+s.Builtin+" belongs to the entry called "+s.Builtin, "rename the entry")
@@ -339,18 +332,8 @@ func (l *layer) checkBuiltin(s *server, bad, warn complain) {
 		dir = filepath.Join(l.dir, dir)
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		bad("args", "the folder "+quoted(s.Args[0])+" does not exist", "create it, or correct args")
-	} else if !within(l.dir, resolved(dir)) {
-		warn("args", "the folder "+quoted(s.Args[0])+" lies outside of the project", "")
+		bad("args", "the folder "+strconv.Quote(s.Args[0])+" does not exist", "create it, or correct args")
+	} else if !source.Within(l.dir, source.Resolve(dir)) {
+		warn("args", "the folder "+strconv.Quote(s.Args[0])+" lies outside of the project", "")
 	}
-}
-
-func quoted(s string) string { return fmt.Sprintf("%q", s) }
-
-func quotedList(names []string) string {
-	q := make([]string, len(names))
-	for i, n := range names {
-		q[i] = quoted(n)
-	}
-	return strings.Join(q, ", ")
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"mycelium/internal/config/source"
 )
 
 // Spawn is the spawn: section: where a chat may start agents.
@@ -12,10 +14,10 @@ type Spawn struct {
 	Command     []string `yaml:"command" json:"command,omitempty"`         // program and arguments that start an agent; absent: myc claude
 }
 
-func (s *Spawn) check(bad func(key, message, hint string)) {
+func (s *Spawn) check(bad source.Report) {
 	for i, p := range s.SearchPaths {
 		if !filepath.IsAbs(p) && !strings.HasPrefix(p, "~/") || filepath.Clean(p) == "/" || strings.Contains(p, "$") {
-			bad("spawn.searchPaths", "spawn.searchPaths["+strconv.Itoa(i)+"] is "+quoted(p), "write the absolute path of a folder that holds projects, such as ~/src")
+			bad("spawn.searchPaths", "spawn.searchPaths["+strconv.Itoa(i)+"] is "+strconv.Quote(p), "write the absolute path of a folder that holds projects, such as ~/src")
 		}
 	}
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {

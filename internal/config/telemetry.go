@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
+
+	"mycelium/internal/config/source"
 )
 
 // Telemetry is the telemetry: section: what leaves this machine, and who may read names.
@@ -25,16 +28,16 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
-func (t *Telemetry) check(bad func(key, message, hint string)) {
+func (t *Telemetry) check(bad source.Report) {
 	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		bad("telemetry.endpoint", "telemetry.endpoint is "+quoted(t.Endpoint), "write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
+		bad("telemetry.endpoint", "telemetry.endpoint is "+strconv.Quote(t.Endpoint), "write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
 	}
 	if t.Sample != nil && !(*t.Sample >= 0 && *t.Sample <= 1) {
 		bad("telemetry.sample", fmt.Sprintf("telemetry.sample is %v", *t.Sample), "write a share from 0 to 1")
 	}
 	for name, value := range t.Headers {
 		if !headerName.MatchString(name) || !printableLine(value) {
-			bad("telemetry.headers", "telemetry.headers has "+quoted(name), "use the characters of an HTTP header's name, and one line for its value")
+			bad("telemetry.headers", "telemetry.headers has "+strconv.Quote(name), "use the characters of an HTTP header's name, and one line for its value")
 		}
 	}
 	if t.Endpoint == "" && (len(t.Headers) > 0 || t.Sample != nil) {
@@ -42,12 +45,12 @@ func (t *Telemetry) check(bad func(key, message, hint string)) {
 	}
 }
 
-func (g *Log) check(bad func(key, message, hint string)) {
+func (g *Log) check(bad source.Report) {
 	if g.Format != "" && !slices.Contains(logFormats, g.Format) {
-		bad("log.format", "log.format is "+quoted(g.Format), nearest(g.Format, logFormats))
+		bad("log.format", "log.format is "+strconv.Quote(g.Format), source.Suggest(g.Format, logFormats))
 	}
 	if g.Level != "" && !slices.Contains(logLevels, g.Level) {
-		bad("log.level", "log.level is "+quoted(g.Level), nearest(g.Level, logLevels))
+		bad("log.level", "log.level is "+strconv.Quote(g.Level), source.Suggest(g.Level, logLevels))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"
@@ -50,13 +51,13 @@ func TestUntrustedFolderGrantsNothing(t *testing.T) {
 	if !p.Trusted || len(p.Untrusted) > 0 || len(p.Servers) != 2 || len(p.Roles) != 1 || len(p.Rules) != 1 || len(p.Skills) != 1 || p.File.Session.DefaultRole != "admin" {
 		t.Errorf("after trust: %+v", p)
 	}
-	if was, err := Revoke(w.dir); err != nil || !was {
+	if was, err := trust.Remove(w.dir); err != nil || !was {
 		t.Errorf("revoke: %v %v", was, err)
 	}
 	if p = w.load(); p.Trusted || len(p.Roles) > 0 {
 		t.Error("takes effect after revoke")
 	}
-	if was, err := Revoke(w.dir); err != nil || was {
+	if was, err := trust.Remove(w.dir); err != nil || was {
 		t.Errorf("second revoke: %v %v", was, err)
 	}
 }
@@ -181,8 +182,8 @@ func TestTrustIsOfTheFolderItself(t *testing.T) {
 	w.mkdir(inner)
 	check := func(dir string, want bool) {
 		t.Helper()
-		if got, err := Trusted(dir); err != nil || got != want {
-			t.Errorf("Trusted(%s) = %v, %v", dir, got, err)
+		if got, err := trust.Has(dir); err != nil || got != want {
+			t.Errorf("trust.Has(%s) = %v, %v", dir, got, err)
 		}
 	}
 	check(w.dir, true)
@@ -224,7 +225,7 @@ func TestTrustList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Trust(w.dir); err != nil {
+	if err := trust.Add(w.dir); err != nil {
 		t.Fatal(err)
 	}
 	if again, _ := os.ReadFile(path); string(again) != string(good) {
@@ -247,13 +248,13 @@ func TestTrustList(t *testing.T) {
 			if err := os.Chmod(path, c.mode); err != nil {
 				t.Fatal(err)
 			}
-			if ok, err := Trusted(w.dir); err == nil || ok {
+			if ok, err := trust.Has(w.dir); err == nil || ok {
 				t.Errorf("trusted: %v, %v", ok, err)
 			}
 			if p := w.load(); p.Trusted || len(p.Problems) != 1 {
 				t.Errorf("loaded: trusted %v, %q", p.Trusted, lines(p.Problems))
 			}
-			if err := Trust(w.dir); err == nil {
+			if err := trust.Add(w.dir); err == nil {
 				t.Error("a list that cannot be read was written over")
 			}
 		})
@@ -283,7 +284,7 @@ func TestConfigFlagDoesNotEvadeTrust(t *testing.T) {
 	if p := load("none.yaml"); p.Broken.All == "" {
 		t.Error("a file that does not exist is no fault")
 	}
-	if err := Trust(filepath.Dir(outside)); err != nil {
+	if err := trust.Add(filepath.Dir(outside)); err != nil {
 		t.Fatal(err)
 	}
 	if p := load(outside); p.Broken.All != "" || p.File.Session.DefaultRole != "outside" {

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"mycelium/internal/config/source"
+	"mycelium/internal/state"
 )
 
 // Debouncing: changed is called when nothing happened for quiet, and under steady writing every patience at least (E34 asks for at
@@ -109,7 +112,7 @@ func (v *watch) counts(e fsnotify.Event) bool {
 		return true
 	}
 	for _, t := range v.trees {
-		if within(t, e.Name) {
+		if source.Within(t, e.Name) {
 			return true
 		}
 	}
@@ -132,19 +135,19 @@ func (v *watch) aim() bool {
 		if dir == "" {
 			continue
 		}
-		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			file(filepath.Join(dir, name))
 		}
-		for _, name := range []string{SkillsFolder, RolesFolder} {
+		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
 			file(filepath.Join(dir, name))
-			trees = append(trees, folders(resolved(filepath.Join(dir, name)), dirs)...)
+			trees = append(trees, folders(source.Resolve(filepath.Join(dir, name)), dirs)...)
 		}
 	}
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if state, err := userState(v.p.options.Environ); err == nil {
-		file(filepath.Join(state, trustFile)) // myc trust takes effect in a running daemon
+	if user, err := userState(v.p.options.Environ); err == nil {
+		file(state.TrustList(user)) // myc trust takes effect in a running daemon
 	}
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
@@ -212,16 +215,16 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if state, err := userState(p.options.Environ); err == nil {
-		note(filepath.Join(state, trustFile))
+	if user, err := userState(p.options.Environ); err == nil {
+		note(state.TrustList(user))
 	}
 	for _, dir := range []string{p.UserDir, p.Dir} {
-		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))
 		}
-		for _, name := range []string{SkillsFolder, RolesFolder} {
+		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
 			n := 0
-			_ = filepath.WalkDir(resolved(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(source.Resolve(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
 				if n++; err != nil || n > maxWatched {
 					return fs.SkipAll //nolint:nilerr // loading reports what cannot be read
 				}

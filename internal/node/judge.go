@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/audit/index"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/node/fence"
@@ -161,7 +162,7 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 		if err != nil {
 			return "", err
 		}
-		text = fmt.Sprintf("rule %s in %s", name, config.RulesFile)
+		text = fmt.Sprintf("rule %s in %s", name, source.RulesFile)
 	default:
 		return "", fmt.Errorf("a reply of kind %q is not written anywhere", reply.Kind)
 	}

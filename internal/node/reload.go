@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/source"
 	"mycelium/internal/node/project"
 	"mycelium/internal/secret"
 )
@@ -134,7 +135,7 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 	if err != nil {
 		return "", err
 	}
-	file := config.RulesFile
+	file := source.RulesFile
 	for _, name := range p.File.Policy.Rules { // those of the project are relative to it
 		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
 			file = name

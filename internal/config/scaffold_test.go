@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/source"
 	"mycelium/internal/files"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -38,14 +40,14 @@ func sees(p *policy.Policy, role string) string {
 // TestInitMinimal: two files and two empty folders, which load and grant nothing.
 func TestInitMinimal(t *testing.T) {
 	w := newWorld(t)
-	done, err := Init(w.dir, true, "")
+	done, err := scaffold.Init(w.dir, true, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"mycelium.yaml", "rules.yaml"}, done.Written); d != "" {
 		t.Error(d)
 	}
-	for _, folder := range []string{SkillsFolder, RolesFolder} {
+	for _, folder := range []string{source.SkillsFolder, source.RolesFolder} {
 		if list, err := os.ReadDir(filepath.Join(w.dir, folder)); err != nil || len(list) > 0 {
 			t.Errorf("%s: %v %v", folder, list, err)
 		}
@@ -83,7 +85,7 @@ func TestShow(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	w := newWorld(t)
-	done, err := Init(w.dir, false, "")
+	done, err := scaffold.Init(w.dir, false, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func TestInit(t *testing.T) {
 // TestInitUsesNoWildcards: what init writes names its tools and roles.
 func TestInitUsesNoWildcards(t *testing.T) {
 	w := newWorld(t)
-	if _, err := Init(w.dir, false, ""); err != nil {
+	if _, err := scaffold.Init(w.dir, false, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.trust()
@@ -154,7 +156,7 @@ func TestInitKeepsWhatExists(t *testing.T) {
 	w := newWorld(t)
 	w.write("mycelium.yaml", "# mine\n")
 	w.write("roles/guest.yaml", "# mine too\n")
-	done, err := Init(w.dir, false, "")
+	done, err := scaffold.Init(w.dir, false, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestInitKeepsWhatExists(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(w.dir, "mycelium.yaml")); string(data) != "# mine\n" {
 		t.Errorf("mycelium.yaml is %q", data)
 	}
-	again, err := Init(w.dir, false, "")
+	again, err := scaffold.Init(w.dir, false, "")
 	if err != nil || len(again.Written) > 0 || len(again.Kept) != len(done.Kept)+len(done.Written) {
 		t.Errorf("again: %v %+v", err, again)
 	}
@@ -172,20 +174,20 @@ func TestInitKeepsWhatExists(t *testing.T) {
 
 func TestInitTemplate(t *testing.T) {
 	w := newWorld(t)
-	if _, err := Init(w.dir, true, "no-such-template"); err == nil || !strings.Contains(err.Error(), "known:") {
+	if _, err := scaffold.Init(w.dir, true, "no-such-template"); err == nil || !strings.Contains(err.Error(), "known:") {
 		t.Errorf("error %v", err)
 	}
 	if list, _ := os.ReadDir(w.dir); len(list) > 0 {
 		t.Error("an unknown template wrote files")
 	}
-	done, err := Init(w.dir, true, "data-analyst")
+	done, err := scaffold.Init(w.dir, true, "data-analyst")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(done.Written, "skills/data-analyst/SKILL.md") {
 		t.Errorf("%q", done.Written)
 	}
-	if _, err := Init(w.write("file", ""), true, ""); err == nil {
+	if _, err := scaffold.Init(w.write("file", ""), true, ""); err == nil {
 		t.Error("a file was made a project")
 	}
 }

@@ -1,21 +1,82 @@
-package config
+package toolindex
 
 import (
 	"encoding/json"
-	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/yamlfile"
 )
+
+func tool(id string) policy.Item {
+	it, err := policy.ParseTool(id)
+	if err != nil {
+		panic(err)
+	}
+	return it
+}
+
+func writeCategories(t *testing.T, dir, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(state.Categories))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// indexedTool is a tool as an index file has it.
+type indexedTool struct {
+	ID          string         `yaml:"id" json:"id"`
+	Name        string         `yaml:"name" json:"name"`
+	Description string         `yaml:"description" json:"description"`
+	Category    string         `yaml:"category" json:"category"`
+	Mutates     bool           `yaml:"mutates" json:"mutates"`
+	Parameters  map[string]any `yaml:"parameters" json:"parameters,omitempty"`
+}
+
+// index is a tool index as it was read.
+type index struct {
+	GeneratedAt time.Time     `yaml:"generatedAt" json:"generatedAt"`
+	SourceHash  string        `yaml:"sourceHash" json:"sourceHash"`
+	Tools       []indexedTool `yaml:"tools" json:"tools"`
+}
+
+// readIndex reads an index file, ours or one of the founding documents'.
+func readIndex(file string, data []byte) (index, []policy.Problem) {
+	var x index
+	problems := yamlfile.Decode(file, data, &x)
+	if source.Faulty(problems) {
+		return index{}, problems
+	}
+	return x, problems
+}
+
+// TestFoundingIndex: the index in the founding documents has the form of ours.
+func TestFoundingIndex(t *testing.T) {
+	data, err := os.ReadFile("../testdata/seeds/003-tools-index.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, problems := readIndex("index.yaml", data)
+	if len(problems) > 0 || len(x.Tools) != 2 || x.SourceHash != "abc123..." || x.Tools[1].ID != "write_file" || !x.Tools[1].Mutates ||
+		x.GeneratedAt.Year() != 2025 {
+		t.Errorf("%+v %+v", problems, x)
+	}
+}
 
 func definition(id, raw string, readOnly bool) policy.Definition {
 	d := policy.Definition{Item: tool(id), Raw: []byte(raw)}
@@ -37,10 +98,9 @@ func TestHumanise(t *testing.T) {
 }
 
 func TestCategoryOfATool(t *testing.T) {
-	w := newWorld(t)
-	w.write(CategoriesFile, "categories:\n  - {id: mine, name: Mine, order: 1, tools: [\"files__read_*\"]}\n")
-	p := &Project{Dir: w.dir, Servers: []backend.Server{{Name: "pg", Category: "database"}}}
-	c, err := ReadCategories(p)
+	dir := t.TempDir()
+	writeCategories(t, dir, "categories:\n  - {id: mine, name: Mine, order: 1, tools: [\"files__read_*\"]}\n")
+	c, err := Read(dir, []backend.Server{{Name: "pg", Category: "database"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +134,7 @@ func TestEveryGroupHasACategory(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	c := &Categories{}
 	d := c.Describe(definition("a__b", `{"name":"b","title":"Bee","description":"Does b.","inputSchema":{"type":"object"}}`, true))
-	want := ToolEntry{ID: "a__b", Name: "B", Title: "Bee", Description: "Does b.", Category: "general", Parameters: []byte(`{"type":"object"}`)}
+	want := Entry{ID: "a__b", Name: "B", Title: "Bee", Description: "Does b.", Category: "general", Parameters: []byte(`{"type":"object"}`)}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
@@ -98,7 +158,7 @@ func TestToolIndex(t *testing.T) {
 # Do not edit manually - changes will be overwritten
 
 generatedAt: 2026-11-21T00:02:03Z
-sourceHash: ` + yamlText(hash) + `
+sourceHash: ` + yamlfile.Text(hash) + `
 
 tools:
   - id: files__read_file
@@ -129,9 +189,9 @@ tools:
 	if d := cmp.Diff(want, string(data)); d != "" {
 		t.Error(d)
 	}
-	x, problems := readToolIndex("index.yaml", data)
+	x, problems := readIndex("index.yaml", data)
 	if len(problems) > 0 || x.SourceHash != hash || len(x.Tools) != 2 || x.Tools[0].Description != "Read: the \"contents\"\n# of a file" {
-		t.Errorf("%q %+v", lines(problems), x)
+		t.Errorf("%+v %+v", problems, x)
 	}
 	if empty, _, err := c.Index(nil, time.Now()); err != nil || !strings.HasSuffix(string(empty), "tools: []\n") {
 		t.Errorf("%s %v", empty, err)
@@ -157,40 +217,6 @@ func TestSourceHash(t *testing.T) {
 	}
 }
 
-// TestYAMLTextRoundTrips: any text comes back from YAML as it was.
-func TestYAMLTextRoundTrips(t *testing.T) {
-	check := func(s string) error {
-		var out struct {
-			Text string            `yaml:"text"`
-			List []string          `yaml:"list"`
-			Map  map[string]string `yaml:"map"`
-		}
-		q := yamlText(s)
-		ps := yamlfile.Decode("x", []byte("text: "+q+"\nlist:\n  - "+q+"\n  - "+q+"\nmap:\n  a: "+q+"\n"), &out)
-		if len(ps) > 0 {
-			return errors.New(q + ": " + line(ps[0]))
-		}
-		want := strings.ToValidUTF8(s, "\uFFFD")
-		if utf8.ValidString(s) && (out.Text != want || len(out.List) != 2 || out.List[1] != want || out.Map["a"] != want) {
-			return errors.New(q + " came back as " + out.Text)
-		}
-		return nil
-	}
-	for _, s := range []string{
-		"", " ", "- a", "a: b", "a #b", "#", "'", `"`, `\`, "yes", "No", "null", "~", "1", "1.5", "0x1f", "1e3", "2026-01-01", "!!str x", "&a", "*a", "|", ">", "%", "@", "`",
-		"a\nb", "a\r\nb", "\t", "日本語の説明", "\u0085", "\u2028", "\ufeffx", "a\x00b", "\x7f", "😀", "{a: b}", "[a]", "a,b", "?", "a ", " a", "---", "...", "<<", "=", "true", "y", ".inf", "a:", "a: ", "a\\nb", "\u202e",
-	} {
-		if err := check(s); err != nil {
-			t.Error(err)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		if err := check(rapid.String().Draw(t, "text")); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // TestParametersRoundTrip: any JSON object comes back from the index as it was.
 func TestParametersRoundTrip(t *testing.T) {
 	value := rapid.Deferred(func() *rapid.Generator[any] { return anyJSON(3) })
@@ -204,9 +230,9 @@ func TestParametersRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, problems := readToolIndex("x", data)
+		x, problems := readIndex("x", data)
 		if len(problems) > 0 {
-			t.Fatalf("%q\n%s", lines(problems), data)
+			t.Fatalf("%+v\n%s", problems, data)
 		}
 		got, err := json.Marshal(x.Tools[0].Parameters)
 		if err != nil {
@@ -235,11 +261,10 @@ func anyJSON(depth int) *rapid.Generator[any] {
 }
 
 func TestCategoriesAreKeptAndExtended(t *testing.T) {
-	w := newWorld(t)
-	p := &Project{Dir: w.dir, Servers: []backend.Server{{Name: "pg", Category: "database"}}}
+	dir, servers := t.TempDir(), []backend.Server{{Name: "pg", Category: "database"}}
 	render := func() string {
 		t.Helper()
-		c, err := ReadCategories(p)
+		c, err := Read(dir, servers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,25 +280,25 @@ func TestCategoriesAreKeptAndExtended(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", s, first)
 		}
 	}
-	w.write(CategoriesFile, first)
+	writeCategories(t, dir, first)
 	if again := render(); again != first {
 		t.Errorf("not stable:\n%s", again)
 	}
 	mine := "# mine\ncategories:\n    # the only one that matters\n    - id: search   # first\n      name: Suche\n      order: 20"
-	w.write(CategoriesFile, mine)
+	writeCategories(t, dir, mine)
 	got := render()
 	if !strings.HasPrefix(got, mine+"\n    - id: filesystem\n      name: Filesystem\n") || strings.Count(got, "id: search") != 1 || !strings.Contains(got, "    - id: database\n      name: Database\n      order: 21\n") {
 		t.Errorf("extended to\n%s", got)
 	}
 	for _, comments := range []string{"", "# nothing yet\n"} {
-		w.write(CategoriesFile, comments)
+		writeCategories(t, dir, comments)
 		if got := render(); !strings.HasPrefix(got, comments) || !strings.Contains(got, "- id: filesystem") {
 			t.Errorf("from %q:\n%s", comments, got)
 		}
 	}
 	for _, odd := range []string{"categories: [{id: a, name: A, order: 1}]\n", "categories: []\n"} {
-		w.write(CategoriesFile, odd)
-		c, err := ReadCategories(p)
+		writeCategories(t, dir, odd)
+		c, err := Read(dir, servers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,8 +312,8 @@ func TestCategoriesAreKeptAndExtended(t *testing.T) {
 		"categories:\n  - {id: a, oder: 1}\n":                               `.mycelium/tools/categories.yaml:2: unknown key "oder" in categories[0]`,
 		"categories:\n  - {id: a, name: A, order: 1, tools: [read file]}\n": `.mycelium/tools/categories.yaml:2: tool name "read file"`,
 	} {
-		w.write(CategoriesFile, text)
-		if _, err := ReadCategories(p); err == nil || !strings.HasPrefix(err.Error(), want) {
+		writeCategories(t, dir, text)
+		if _, err := Read(dir, servers); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -303,4 +328,29 @@ func TestControlToolsAreOfTheSession(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+}
+
+// FuzzCategories: any categories.yaml is either refused or kept, extended and then stable.
+func FuzzCategories(f *testing.F) {
+	f.Add([]byte("categories:\n  - {id: a, name: A, order: 1}\n"))
+	f.Add([]byte("# x\n"))
+	f.Add([]byte("categories:\n- id: a\n  tools:\n  - a__b"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, problems := parseCategories(data)
+		if source.Faulty(problems) {
+			return
+		}
+		out, err := (&Categories{list: list, text: data}).Render()
+		if err != nil {
+			return
+		}
+		again, problems := parseCategories(out)
+		if source.Faulty(problems) {
+			t.Fatalf("extended to what cannot be read: %+v\n%s", problems, out)
+		}
+		stable, err := (&Categories{list: again, text: out}).Render()
+		if err != nil || string(stable) != string(out) {
+			t.Fatalf("not stable: %v\n%s", err, stable)
+		}
+	})
 }

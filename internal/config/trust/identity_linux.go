@@ -1,9 +1,9 @@
-package config
+package trust
 
 import "golang.org/x/sys/unix"
 
-// identity fills in what tells this folder from any other at the same path.
-func (f *trustedFolder) identity() error {
+// identity sets what distinguishes this folder from another one at the same path.
+func (f *folder) identity() error {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, f.Path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
 		return err

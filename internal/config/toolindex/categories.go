@@ -1,4 +1,4 @@
-package config
+package toolindex
 
 import (
 	"bytes"
@@ -9,9 +9,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -22,15 +26,18 @@ type Category struct {
 	Name        string   `yaml:"name" json:"name"`
 	Description string   `yaml:"description" json:"description,omitempty"`
 	Order       int      `yaml:"order" json:"order"`
-	Tools       []string `yaml:"tools" json:"tools,omitempty"` // patterns of the tools that belong to it whatever their names say
+	Tools       []string `yaml:"tools" json:"tools,omitempty"` // patterns of tools that belong to it whatever their names
 }
 
 var categoryID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
 
-// generalCategory is the category of what no other category takes.
+// IsCategoryID reports whether a category may have this id.
+func IsCategoryID(id string) bool { return categoryID.MatchString(id) }
+
+// generalCategory is the category of all other tools.
 const generalCategory = "general"
 
-// defaultCategories are those of D8, and after them those of A51.
+// defaultCategories are the categories of D8, followed by those of A51.
 var defaultCategories = []Category{
 	{ID: "filesystem", Name: "Filesystem", Description: "File operations", Order: 1},
 	{ID: "search", Name: "Search", Description: "Search operations", Order: 2},
@@ -47,20 +54,20 @@ var defaultCategories = []Category{
 // Categories are the categories of a project's tools.
 type Categories struct {
 	list    []Category        // in order
-	servers map[string]string // by server: what its entry says
-	text    []byte            // categories.yaml as it is
+	servers map[string]string // server → the category in its entry
+	text    []byte            // of categories.yaml
 }
 
-// ReadCategories reads the categories of a project; without a file they are the default ones. A file that does not hold is an
-// error with its line and how to mend it.
-func ReadCategories(p *Project) (*Categories, error) {
+// Read reads the categories of the project in dir, with its servers. Without a file they are the default ones. A file that does not load
+// is an error with the line and a hint.
+func Read(dir string, servers []backend.Server) (*Categories, error) {
 	c := &Categories{servers: map[string]string{}}
-	for _, s := range p.Servers {
+	for _, s := range servers {
 		c.servers[s.Name] = s.Category
 	}
-	data, err := readFile(filepath.Join(p.Dir, filepath.FromSlash(CategoriesFile)))
+	data, err := source.Read(filepath.Join(dir, filepath.FromSlash(state.Categories)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read %s: %s", CategoriesFile, plain(err))
+		return nil, fmt.Errorf("read %s: %s", state.Categories, source.Reason(err))
 	}
 	list, problems := parseCategories(data)
 	for _, pr := range problems {
@@ -72,28 +79,28 @@ func ReadCategories(p *Project) (*Categories, error) {
 	return c, nil
 }
 
-// parseCategories reads categories.yaml and adds the default ones that it does not have, in order.
+// parseCategories reads categories.yaml, and adds the default categories that it lacks. They are sorted by Order.
 func parseCategories(data []byte) ([]Category, []policy.Problem) {
 	var doc struct {
 		Categories []Category `yaml:"categories"`
 	}
-	problems := yamlfile.Decode(CategoriesFile, data, &doc)
+	problems := yamlfile.Decode(state.Categories, data, &doc)
 	seen := map[string]bool{}
 	for i, c := range doc.Categories {
 		line := yamlfile.Line(data, fmt.Sprintf("$.categories[%d]", i))
-		if !categoryID.MatchString(c.ID) {
-			problems = append(problems, fault(CategoriesFile, line, "category id is "+quoted(c.ID), "use small letters, digits, _ and -"))
+		if !IsCategoryID(c.ID) {
+			problems = append(problems, source.Fault(state.Categories, line, "category id is "+strconv.Quote(c.ID), "use small letters, digits, _ and -"))
 		} else if seen[c.ID] {
-			problems = append(problems, fault(CategoriesFile, line, "category "+quoted(c.ID)+" is there twice", "keep one of them"))
+			problems = append(problems, source.Fault(state.Categories, line, "category "+strconv.Quote(c.ID)+" is there twice", "keep one of them"))
 		}
 		seen[c.ID] = true
 		for _, t := range c.Tools {
 			if _, err := policy.ParsePattern(t); err != nil {
-				problems = append(problems, fault(CategoriesFile, line, err.Error(), "write server__tool or server__*"))
+				problems = append(problems, source.Fault(state.Categories, line, err.Error(), "write server__tool or server__*"))
 			}
 		}
 	}
-	if faulty(problems) {
+	if source.Faulty(problems) {
 		return slices.Clone(defaultCategories), problems
 	}
 	list := doc.Categories
@@ -106,7 +113,7 @@ func parseCategories(data []byte) ([]Category, []policy.Problem) {
 	return list, problems
 }
 
-// of is the category of a tool: what categories.yaml says, else what its server's entry says, else what its name or description is about.
+// of is the category of a tool: from categories.yaml, else from the entry of its server, else from its name or description.
 func (c *Categories) of(it policy.Item, description string) string {
 	for _, cat := range c.list {
 		for _, t := range cat.Tools {
@@ -118,7 +125,7 @@ func (c *Categories) of(it policy.Item, description string) string {
 	if said := c.servers[it.Server]; said != "" {
 		return said
 	}
-	if it.IsControl() { // they read and change the session, whatever their words
+	if it.IsControl() { // they read and change the session, whatever their names say
 		return "session"
 	}
 	if group := policy.KindOf(it).Group; group != generalCategory {
@@ -127,13 +134,13 @@ func (c *Categories) of(it policy.Item, description string) string {
 	return policy.GroupOf(description)
 }
 
-// Render is categories.yaml with everything in it that a tool may be in: what an existing file lacks is added behind what it has,
-// comments and everything else stay as they are. A file in a form that cannot be extended so is an error.
+// Render returns categories.yaml with every category that a tool may have. Missing categories are added at the end; the rest of the file
+// keeps its bytes. A file that cannot be extended like that is an error.
 func (c *Categories) Render() ([]byte, error) {
 	var doc struct {
 		Categories []Category `yaml:"categories"`
 	}
-	yamlfile.Decode(CategoriesFile, c.text, &doc)
+	yamlfile.Decode(state.Categories, c.text, &doc)
 	written, last := map[string]bool{}, 0
 	for _, cat := range doc.Categories {
 		written[cat.ID] = true
@@ -146,7 +153,7 @@ func (c *Categories) Render() ([]byte, error) {
 			add = append(add, cat)
 		}
 	}
-	for _, server := range slices.Sorted(maps.Keys(c.servers)) { // what only an entry of a server names
+	for _, server := range slices.Sorted(maps.Keys(c.servers)) { // categories that only the entry of a server names
 		if id := c.servers[server]; id != "" && !written[id] {
 			written[id] = true
 			last++
@@ -159,14 +166,13 @@ func (c *Categories) Render() ([]byte, error) {
 	return appendCategories(c.text, doc.Categories, add)
 }
 
-// appendCategories writes categories behind those that a file has, in its indentation, and makes sure by reading the result that
-// the file still says what it said.
+// appendCategories appends categories to a file, in its indentation. It reads the result to check that the old categories are unchanged.
 func appendCategories(old []byte, had, add []Category) ([]byte, error) {
 	file := slices.Clone(old)
 	indent := "  "
 	if len(had) == 0 {
 		if len(bytes.TrimSpace(old)) > 0 && yamlfile.Line(old, "$.categories") == 0 && len(yamlfile.Keys(old)) == 0 {
-			file = append(ensureNewline(file), "\ncategories:\n"...) // comments only
+			file = append(source.EndLine(file), "\ncategories:\n"...) // comments only
 		} else if len(bytes.TrimSpace(old)) == 0 {
 			file = []byte("# Categories of tools: yours to edit. `myc tools sync` only adds what is missing.\n" +
 				"# tools: [patterns] puts tools into a category whatever their names say.\ncategories:\n")
@@ -174,35 +180,28 @@ func appendCategories(old []byte, had, add []Category) ([]byte, error) {
 	} else if m := regexp.MustCompile(`(?m)^( *)- `).FindSubmatch(old); m != nil {
 		indent = string(m[1])
 	}
-	file = ensureNewline(file)
+	file = source.EndLine(file)
 	for _, c := range add {
-		file = fmt.Appendf(file, "%s- id: %s\n%s  name: %s\n", indent, yamlText(c.ID), indent, yamlText(c.Name))
+		file = fmt.Appendf(file, "%s- id: %s\n%s  name: %s\n", indent, yamlfile.Text(c.ID), indent, yamlfile.Text(c.Name))
 		if c.Description != "" {
-			file = fmt.Appendf(file, "%s  description: %s\n", indent, yamlText(c.Description))
+			file = fmt.Appendf(file, "%s  description: %s\n", indent, yamlfile.Text(c.Description))
 		}
 		file = fmt.Appendf(file, "%s  order: %d\n", indent, c.Order)
 	}
 	var again struct {
 		Categories []Category `yaml:"categories"`
 	}
-	problems := yamlfile.Decode(CategoriesFile, file, &again)
+	problems := yamlfile.Decode(state.Categories, file, &again)
 	same := func(a, b Category) bool {
 		return a.ID == b.ID && a.Name == b.Name && a.Description == b.Description && a.Order == b.Order && slices.Equal(a.Tools, b.Tools)
 	}
-	if faulty(problems) || !slices.EqualFunc(again.Categories, append(slices.Clone(had), add...), same) {
+	if source.Faulty(problems) || !slices.EqualFunc(again.Categories, append(slices.Clone(had), add...), same) {
 		var ids []string
 		for _, c := range add {
 			ids = append(ids, c.ID)
 		}
-		return nil, text.Hinted(fmt.Errorf("extend %s: it cannot be extended in the form that it has", CategoriesFile),
+		return nil, text.Hinted(fmt.Errorf("extend %s: it cannot be extended in the form that it has", state.Categories),
 			"add the categories "+strings.Join(ids, ", ")+" as items of `categories:`, each on lines of its own")
 	}
 	return file, nil
-}
-
-func ensureNewline(b []byte) []byte {
-	if len(b) > 0 && b[len(b)-1] != '\n' {
-		return append(b, '\n')
-	}
-	return b
 }

@@ -1,4 +1,5 @@
-package config
+// Package scaffold writes the first files of a project.
+package scaffold
 
 import (
 	"embed"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/source"
 	"mycelium/internal/skill"
 )
 
@@ -21,16 +23,16 @@ var initial embed.FS
 //go:embed minimal
 var minimalMain embed.FS
 
-// Written says what Init did. Paths are relative to the folder, sorted.
+// Written says what Init did. Paths are relative to Dir and sorted.
 type Written struct {
 	Dir     string   `json:"dir"`
 	Written []string `json:"written"`
-	Kept    []string `json:"kept"` // existed and were not touched
+	Kept    []string `json:"kept"` // existed and were not changed
 }
 
-// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. Files that exist are kept. minimal leaves out all
-// skills and roles: nothing is granted then. template names a template of package skill from which one skill more is written;
-// empty: none. An unknown one is an error before anything is written.
+// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. minimal leaves out all skills and
+// roles, so that nothing is granted. template, if not empty, names a template of package skill from which Init writes another skill; an
+// unknown name is an error before anything is written.
 func Init(dir string, minimal bool, template string) (*Written, error) {
 	files, err := initialFiles(minimal, template)
 	if err != nil {
@@ -47,7 +49,7 @@ func Init(dir string, minimal bool, template string) (*Written, error) {
 		return nil, fmt.Errorf("find project folder: %w", err)
 	}
 	out := &Written{Dir: root, Written: []string{}, Kept: []string{}}
-	for _, folder := range []string{SkillsFolder, RolesFolder} {
+	for _, folder := range []string{source.SkillsFolder, source.RolesFolder} {
 		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil { //nolint:gosec // as above
 			return out, fmt.Errorf("make folder %s: %w", folder, err)
 		}
@@ -64,15 +66,15 @@ func Init(dir string, minimal bool, template string) (*Written, error) {
 	return out, nil
 }
 
-// initialFile is a file that Init writes.
-type initialFile struct {
+// file is a file that Init writes.
+type file struct {
 	path string // slash-separated, relative to the project
 	data []byte
 }
 
-// initialFiles are the files to write, sorted by path.
-func initialFiles(minimal bool, template string) ([]initialFile, error) {
-	var out []initialFile
+// initialFiles returns the files to write, sorted by path.
+func initialFiles(minimal bool, template string) ([]file, error) {
+	var out []file
 	add := func(fsys fs.FS, root, to string) error {
 		return fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -83,10 +85,10 @@ func initialFiles(minimal bool, template string) ([]initialFile, error) {
 				return err
 			}
 			rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/")
-			if minimal && rel != RulesFile {
+			if minimal && rel != source.RulesFile {
 				return nil
 			}
-			out = append(out, initialFile{path.Join(to, rel), data})
+			out = append(out, file{path.Join(to, rel), data})
 			return nil
 		})
 	}
@@ -94,11 +96,11 @@ func initialFiles(minimal bool, template string) ([]initialFile, error) {
 		return nil, fmt.Errorf("read initial files: %w", err)
 	}
 	if minimal {
-		data, err := fs.ReadFile(minimalMain, "minimal/"+MainFile)
+		data, err := fs.ReadFile(minimalMain, "minimal/"+source.MainFile)
 		if err != nil {
 			return nil, fmt.Errorf("read initial files: %w", err)
 		}
-		out = append(out, initialFile{MainFile, data})
+		out = append(out, file{source.MainFile, data})
 	}
 	shipped := skill.Shipped()
 	names, err := fs.ReadDir(shipped, ".")
@@ -109,7 +111,7 @@ func initialFiles(minimal bool, template string) ([]initialFile, error) {
 		if minimal {
 			break
 		}
-		if err := add(shipped, e.Name(), path.Join(SkillsFolder, e.Name())); err != nil {
+		if err := add(shipped, e.Name(), path.Join(source.SkillsFolder, e.Name())); err != nil {
 			return nil, fmt.Errorf("read shipped skill %s: %w", e.Name(), err)
 		}
 	}
@@ -119,16 +121,16 @@ func initialFiles(minimal bool, template string) ([]initialFile, error) {
 			return nil, fmt.Errorf("init: %w", err)
 		}
 		for name, data := range files {
-			out = append(out, initialFile{path.Join(SkillsFolder, template, name), data})
+			out = append(out, file{path.Join(source.SkillsFolder, template, name), data})
 		}
 	}
-	slices.SortFunc(out, func(a, b initialFile) int { return strings.Compare(a.path, b.path) })
-	out = slices.CompactFunc(out, func(a, b initialFile) bool { return a.path == b.path }) // a template that is written anyway
+	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	out = slices.CompactFunc(out, func(a, b file) bool { return a.path == b.path }) // the template is one of the shipped skills
 	return out, nil
 }
 
-// writeNew writes a file if there is none of its name; true: there is one.
-func writeNew(dir string, f initialFile) (kept bool, err error) {
+// writeNew writes a file unless one of its name exists; then kept is true.
+func writeNew(dir string, f file) (kept bool, err error) {
 	to := filepath.Join(dir, filepath.FromSlash(f.path))
 	if _, err := os.Lstat(to); err == nil {
 		return true, nil

@@ -1,11 +1,11 @@
 //go:build unix && !linux
 
-package config
+package trust
 
 import "golang.org/x/sys/unix"
 
-// identity fills in what tells this folder from any other at the same path.
-func (f *trustedFolder) identity() error {
+// identity sets what distinguishes this folder from another one at the same path.
+func (f *folder) identity() error {
 	var st unix.Stat_t
 	if err := unix.Lstat(f.Path, &st); err != nil {
 		return err
