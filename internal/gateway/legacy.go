@@ -122,7 +122,7 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 }
 
 // open registers a link and starts what watches over it.
-func (s *Server) open(k *httpLink, v *view) bool {
+func (s *Server) open(k *httpLink, v *watcher) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.links) >= maxLinks || s.ctx.Err() != nil {

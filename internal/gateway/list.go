@@ -7,7 +7,7 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -33,7 +33,7 @@ func (s *Server) listPrompts(_ context.Context, l link, m rpc.Message) (result, 
 }
 
 // list answers with one page of the snapshot.
-func (s *Server) list(l link, m rpc.Message, key string, all []gate.Listed) (result, refusal []byte) {
+func (s *Server) list(l link, m rpc.Message, key string, all []view.Listed) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "cursor"); err != nil {
 		return nil, err.Raw()
 	}
@@ -84,12 +84,12 @@ func (s *Server) sign(l link, key, text string) []byte {
 }
 
 // position finds the entry after the one that a cursor names.
-func (s *Server) position(l link, key string, cursor []byte, all []gate.Listed) (int, bool) {
+func (s *Server) position(l link, key string, cursor []byte, all []view.Listed) (int, bool) {
 	text, _ := rawjson.Text(cursor)
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) < sealSize || !hmac.Equal(b[:sealSize], s.sign(l, key, string(b[sealSize:]))) {
 		return 0, false
 	}
-	i := slices.IndexFunc(all, func(e gate.Listed) bool { return e.Item.Server+"+"+e.Item.Name == string(b[sealSize:]) })
+	i := slices.IndexFunc(all, func(e view.Listed) bool { return view.URI(e.Item) == string(b[sealSize:]) })
 	return i + 1, i >= 0
 }

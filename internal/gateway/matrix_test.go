@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -250,7 +251,7 @@ func matrixWorld(t *testing.T) (*world, *Server) {
 	return b, b.server(Options{Idle: time.Hour})
 }
 
-func matrixPolicy(t *testing.T, c backend.Catalog) gate.World {
+func matrixPolicy(t *testing.T, c backend.Catalog) view.World {
 	grant := policy.Grant{Name: "all", AllowedRoles: []string{"tester"}}
 	for name := range c.Servers {
 		grant.AllowedTools = append(grant.AllowedTools, name+"__*")
@@ -264,5 +265,5 @@ func matrixPolicy(t *testing.T, c backend.Catalog) gate.World {
 			t.Errorf("policy: %+v", p)
 		}
 	}
-	return gate.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]gate.Server{}}
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]view.Server{}}
 }

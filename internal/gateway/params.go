@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -21,7 +22,7 @@ func (s *Server) checkParams(sess *gate.Session, h http.Header, m rpc.Message) *
 	name := rawjson.TextAt(m.Params, "name")
 	item := s.gate.Resolve(policy.Tool, name)
 	seen := s.gate.List(sess, policy.Tool)
-	i, ok := slices.BinarySearchFunc(seen, item, func(l gate.Listed, it policy.Item) int {
+	i, ok := slices.BinarySearchFunc(seen, item, func(l view.Listed, it policy.Item) int {
 		return cmp.Or(cmp.Compare(l.Item.Server, it.Server), cmp.Compare(l.Item.Name, it.Name))
 	})
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 )
 
 const (
@@ -141,7 +142,7 @@ func TestBareServer(t *testing.T) {
 	}
 	taken := b.plain
 	taken.Definitions = append(slices.Clone(taken.Definitions), define(0, "docs", "secret__tool", ""), define(0, "docs", "agent__Bash", ""), define(0, "docs", "un__known", ""))
-	if got := gate.Collisions(taken, "docs"); !slices.Equal(got, []string{"secret__tool", "agent__Bash"}) {
+	if got := view.Collisions(taken, "docs"); !slices.Equal(got, []string{"secret__tool", "agent__Bash"}) {
 		t.Errorf("collisions: %q", got)
 	}
 }

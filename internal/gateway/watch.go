@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -21,39 +21,37 @@ const debounce = 10 * time.Millisecond
 // kinds of lists whose changes are told.
 type kinds struct{ tools, prompts, resources bool }
 
-// view is what a session saw when its client was last told.
-type view struct {
+// watcher is what a session saw when its client was last told.
+type watcher struct {
 	server  *Server
 	session *gate.Session
 	changed <-chan struct{}
-	lists   [4][]gate.Listed // tools, prompts, resources, templates
+	lists   [4][]view.Listed // tools, prompts, resources, templates
 	subs    *subs            // looked through at every change; may be nil
 }
 
 // look starts to watch a session: a change after look is never missed.
-func (s *Server) look(sess *gate.Session) *view {
-	v := &view{server: s, session: sess}
+func (s *Server) look(sess *gate.Session) *watcher {
+	v := &watcher{server: s, session: sess}
 	v.update()
 	return v
 }
 
 // update takes the lists of now and returns which of them are other than before.
-func (v *view) update() kinds {
+func (v *watcher) update() kinds {
 	v.changed = v.session.Changed() // before the lists, so that a change in between is seen next time
 	g := v.server.gate
-	now := [...][]gate.Listed{
+	now := [...][]view.Listed{
 		g.List(v.session, policy.Tool), g.List(v.session, policy.Prompt), g.List(v.session, policy.Resource), g.Templates(v.session),
 	}
 	before := v.lists
 	v.lists = now
-	other := func(i int) bool { return !slices.EqualFunc(before[i], now[i], sameEntry) }
+	other := func(i int) bool { return !slices.EqualFunc(before[i], now[i], view.Listed.Same) }
 	return kinds{tools: other(0), prompts: other(1), resources: other(2) || other(3)}
 }
 
-func sameEntry(a, b gate.Listed) bool { return a.Item == b.Item && bytes.Equal(a.Raw, b.Raw) }
-
 // watch tells of every change of the wanted lists until ctx or the session ends.
-func (v *view) watch(ctx context.Context, want kinds, tell func(method string)) {
+func (v *watcher) watch(ctx context.Context, want kinds, tell func(method string)) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
@@ -35,7 +36,7 @@ type world struct {
 	*gate.Gate
 	t     testing.TB
 	log   audit.Options
-	plain gate.World
+	plain view.World
 
 	mu    sync.Mutex
 	calls []string
@@ -104,7 +105,7 @@ func newWorld(t testing.TB, more ...policy.Definition) *world {
 	return b
 }
 
-func compile(t testing.TB, dir string, defs []policy.Definition) gate.World {
+func compile(t testing.TB, dir string, defs []policy.Definition) view.World {
 	t.Helper()
 	lib := skill.Validate([]skill.Skill{
 		{Grant: policy.Grant{
@@ -127,7 +128,7 @@ func compile(t testing.TB, dir string, defs []policy.Definition) gate.World {
 	}
 	template := define(policy.Resource, "docs", "file:///{path}", "")
 	template.Raw = []byte(`{"uriTemplate":"file:///{path}","name":"t"}`)
-	return gate.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]gate.Server{
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]view.Server{
 		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
 			Instructions: "Summarize first."},
 		"editor": {Capabilities: []byte(`{"experimental":{"x":{"y":12345678901234567890}},"extensions":{"com.example/e":{}}}`), Instructions: "Write last."},

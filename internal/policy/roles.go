@@ -228,32 +228,22 @@ func (c *compiler) breakRole(r *role, why string) {
 // directlyOpen reports whether every declaration of a skill opens it to the role, without regard to ancestors and ceilings.
 func (c *compiler) directlyOpen(r *role, s int) bool {
 	for _, di := range c.p.skills[s].decls {
-		g := &c.p.decls[di].grant
-		if g.AllowedRoles == nil && !c.lists(r, g.Name, true) || g.AllowedRoles != nil && !c.names(g.AllowedRoles, r, true) {
+		if !c.opensTo(&c.p.decls[di].grant, r, true) {
 			return false
 		}
 	}
 	return true
 }
 
-// lists reports whether a file of the role lists the skill. With star, "*" lists every skill.
-func (c *compiler) lists(r *role, skill string, star bool) bool {
-	for _, d := range r.decls {
-		if slices.Contains(d.AllowedSkills, skill) || star && slices.Contains(d.AllowedSkills, "*") {
-			return true
-		}
+// opensTo reports whether a declaration of a skill opens it to the role: it names the role by id or by name or, where it names no roles,
+// a file of the role lists the skill. With star, "*" names everything.
+func (c *compiler) opensTo(g *Grant, r *role, star bool) bool {
+	if g.AllowedRoles == nil {
+		return slices.ContainsFunc(r.decls, func(d *Role) bool {
+			return slices.Contains(d.AllowedSkills, g.Name) || star && slices.Contains(d.AllowedSkills, "*")
+		})
 	}
-	return false
-}
-
-// names reports whether the list names the role by id or by name. With star, "*" names every role.
-func (c *compiler) names(list []string, r *role, star bool) bool {
-	for _, name := range list {
-		if star && name == "*" || c.find(name) == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.AllowedRoles, func(name string) bool { return star && name == "*" || c.find(name) == r })
 }
 
 // addMemory adds the memory policies of open skills that name the role, or a role that it inherits. "*" never brings a memory policy. The
@@ -268,7 +258,7 @@ func (c *compiler) addMemory(r, named *role) {
 		for _, di := range decls {
 			g := &c.p.decls[di].grant
 			own, _ := parseMemory(g.Grants.Memory)
-			if g.AllowedRoles == nil && !c.lists(named, g.Name, false) || g.AllowedRoles != nil && !c.names(g.AllowedRoles, named, false) {
+			if !c.opensTo(g, named, false) {
 				own = memoryNone
 			}
 			m = min(m, own)

@@ -86,7 +86,7 @@ func knownTool(it Item) knownUse {
 		return moves
 	case "WebFetch", "WebSearch":
 		return reaches
-	case "Bash", "PowerShell":
+	case "Bash", "Monitor", "PowerShell":
 		return commands
 	case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion",
 		"EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool":

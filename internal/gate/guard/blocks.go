@@ -1,4 +1,4 @@
-package gate
+package guard
 
 import (
 	"slices"
@@ -52,7 +52,7 @@ func addNote(result []rawjson.Field, text string) []rawjson.Field {
 	return result
 }
 
-// markResult says in the _meta of a result what a guard did. What a server said there under our key is removed.
+// markResult writes into the _meta of a result what a guard did. It removes what the server put there under our key.
 func markResult(raw []byte, done []string) ([]byte, error) {
 	list, err := json.Marshal(done)
 	if err != nil {
@@ -62,8 +62,8 @@ func markResult(raw []byte, done []string) ([]byte, error) {
 	if len(meta) == 0 || meta[0] != '{' {
 		meta = nil
 	}
-	for rawjson.Member(meta, metaGuard) != nil {
-		meta = rawjson.Set(meta, metaGuard, nil)
+	for rawjson.Member(meta, metaKey) != nil {
+		meta = rawjson.Set(meta, metaKey, nil)
 	}
-	return rawjson.Set(raw, "_meta", rawjson.Set(meta, metaGuard, list)), nil
+	return rawjson.Set(raw, "_meta", rawjson.Set(meta, metaKey, list)), nil
 }

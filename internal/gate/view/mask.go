@@ -1,4 +1,4 @@
-package gate
+package view
 
 import (
 	"slices"
@@ -7,10 +7,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Definitions are masked string by string. Keys never change, nor does what refers to keys (required, $ref); a hidden name
-// leaves an enum, so that no value is shown that the server would refuse. Every other byte stays as the server sent it.
-
-// part says what a value of a definition or of a result is, and so what is done to the strings in it.
+// part says what a value of a definition is, and so what is done to the strings in it.
 type part uint8
 
 const (
@@ -21,16 +18,10 @@ const (
 	schemas             // an object whose members are schemas
 	params              // the arguments of a prompt
 
-	// Of results; see guard.go.
-	blocks
-	body
-	secret
-	meta
-
-	whole // the definition or result itself
+	whole // the definition itself
 )
 
-// ofDefinition returns what the members of a definition are. own is the one that names it.
+// ofDefinition returns what the members of a definition are. own is the member that names it.
 func ofDefinition(own string) memberPart {
 	return func(object part, key []byte) part {
 		if object != whole {
@@ -48,7 +39,7 @@ func ofDefinition(own string) memberPart {
 	}
 }
 
-// member is what a member of a part of a definition is.
+// member returns what a member of a part of a definition is.
 func (p part) member(key string) part {
 	switch {
 	case p == params && key == "name":
@@ -71,15 +62,15 @@ func (p part) member(key string) part {
 	return schema
 }
 
-// named are the numbers of the names that a definition mentions, sorted, its own left out. A definition that mentions nothing
-// has none, is never looked at again, and is one and the same for every session.
+// named are the numbers of the names that a definition mentions, sorted, without its own. A definition without any is never masked,
+// and all sessions share it.
 type named struct {
 	server  string
 	own     string // its member that names it
 	numbers []int32
 }
 
-// namesIn finds what a definition mentions.
+// namesIn finds the names that a definition mentions; nil means that it mentions none.
 func (c *catalogNames) namesIn(raw []byte, it policy.Item, own string) (*named, error) {
 	self := int32(-1)
 	if it.Kind != policy.Resource {
@@ -102,7 +93,7 @@ func (c *catalogNames) namesIn(raw []byte, it policy.Item, own string) (*named, 
 	return &named{it.Server, own, slices.Compact(numbers)}, nil
 }
 
-// masks keeps masked definitions, which many sessions share: most see one of a few views.
+// masks keeps masked definitions, because many sessions share one of a few views.
 type masks struct {
 	mu   sync.Mutex
 	made map[maskKey][]byte
@@ -116,8 +107,8 @@ type maskKey struct {
 // maxMasks bounds the masked definitions that are kept.
 const maxMasks = 1 << 14
 
-// masked is a definition as a view shows it.
-func (w *world) masked(l Listed, view nameBits) []byte {
+// definition returns a definition as a view shows it.
+func (w *Catalog) definition(l Listed, view nameBits) []byte {
 	hidden := make([]byte, (len(l.names.numbers)+7)/8)
 	some := false
 	for i, n := range l.names.numbers {
@@ -148,29 +139,21 @@ func (w *world) masked(l Listed, view nameBits) []byte {
 	return raw
 }
 
-// mask takes the hidden names out of a view's definitions.
-func (sc *scoped) mask(v *view) {
-	w := sc.world
+// mask removes the hidden names from a view's definitions.
+func (w *Catalog) mask(v *Lists) {
 	v.seen = make(nameBits, (w.names.count+63)/64)
 	for _, k := range []policy.Kind{policy.Tool, policy.Prompt} {
-		for i := range v.lists[k] {
-			if n := v.lists[k][i].number; n > 0 {
+		for i := range v.Items[k] {
+			if n := v.Items[k][i].number; n > 0 {
 				v.seen.add(n - 1)
 			}
 		}
 	}
-	for _, list := range [][]Listed{v.lists[policy.Tool], v.lists[policy.Resource], v.lists[policy.Prompt], v.templates} {
+	for _, list := range [][]Listed{v.Items[policy.Tool], v.Items[policy.Resource], v.Items[policy.Prompt], v.Templates} {
 		for i := range list {
 			if list[i].names != nil {
-				list[i].Raw = w.masked(list[i], v.seen)
+				list[i].Raw = w.definition(list[i], v.seen)
 			}
 		}
 	}
-}
-
-// Masked is a text of a server (its instructions) as a session may read it: the names of what is hidden from it are masked.
-func (g *Gate) Masked(s *Session, server, text string) string {
-	sc := s.now()
-	out, _ := sc.world.names.mask(text, server, true, sc.view().seen)
-	return out
 }

@@ -1,19 +1,38 @@
-package gate
+package view
 
 import (
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"mycelium/internal/rawjson"
 )
 
+// SetString returns a definition with the string value of one of its members replaced. Every other byte stays. It is an error if the
+// definition is not a valid JSON object, or if the member is not a string.
+func SetString(raw []byte, member, value string) ([]byte, error) {
+	if !rawjson.Valid(raw) || rawjson.Trim(raw)[0] != '{' {
+		return nil, errors.New("definition is not a JSON object without duplicate names")
+	}
+	old := rawjson.Member(raw, member)
+	switch {
+	case old == nil:
+		return nil, fmt.Errorf("definition has no %q", member)
+	case old[0] != '"':
+		return nil, fmt.Errorf("definition: %q is not a string", member)
+	case !utf8.ValidString(value):
+		return nil, fmt.Errorf("quote %s: %q is not UTF-8", member, value)
+	}
+	return rawjson.Set(raw, member, rawjson.Quote(value)), nil
+}
+
 // errShape means that a text is not valid JSON.
 var errShape = errors.New("it is not valid JSON")
 
-// memberPart tells what the value of a member is, by what its object is and by the key.
+// memberPart returns what the value of a member is, from what its object is and from the key.
 type memberPart func(object part, key []byte) part
 
-// walk goes through the strings of a JSON object, which is the part whole, and returns it with those replaced for which text says so.
-// Other bytes stay.
+// walk returns a definition with the strings replaced for which text returns true. Every other byte stays.
 func walk(in []byte, member memberPart, text func(s string, p part) (string, bool)) ([]byte, error) {
 	out, ok := rawjson.Rewrite(nil, in, whole, &rawjson.Visitor[part]{
 		Member: func(object part, key []byte, first byte) (part, bool) {
@@ -23,10 +42,7 @@ func walk(in []byte, member memberPart, text func(s string, p part) (string, boo
 			if p == keep {
 				return nil
 			}
-			if s, changed := text(string(rawjson.Unquote(token)), p); changed {
-				return rawjson.Quote(s)
-			}
-			return nil
+			return rawjson.Edit(token, func(s string) (string, bool) { return text(s, p) })
 		},
 		Value: func(_ part, enum []byte) []byte { return withoutHidden(enum, text) },
 	})

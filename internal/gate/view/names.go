@@ -1,4 +1,4 @@
-package gate
+package view
 
 import (
 	"slices"
@@ -8,13 +8,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The names of tools and prompts, to be found in texts that others wrote: what a session is shown must not name what is hidden
-// from it (decision 5).
-
-// anotherTool stands where a hidden name stood.
+// anotherTool replaces a hidden name.
 const anotherTool = "another tool"
 
-// catalogNames are all names of one world, numbered.
+// catalogNames are all names of one catalog, numbered.
 type catalogNames struct {
 	client nameSet             // as clients write them
 	own    map[string]*nameSet // as a server writes its own, by server
@@ -36,7 +33,7 @@ func (n *nameSet) add(name string, number int32) {
 	n.lengths[name[0]] |= 1 << min(len(name), 63)
 }
 
-// find is the number of a name, or -1. A set of nothing may be nil.
+// find returns the number of a name, or -1. A nil set is empty.
 func (n *nameSet) find(s string) int32 {
 	if n == nil || n.lengths[s[0]]&(1<<min(len(s), 63)) == 0 {
 		return -1
@@ -47,7 +44,7 @@ func (n *nameSet) find(s string) int32 {
 	return -1
 }
 
-// add takes an item and returns its number: a tool and a prompt of one name have one.
+// add adds an item and returns its number. A tool and a prompt of one name share a number.
 func (c *catalogNames) add(server, name string, bare bool) int32 {
 	text := server + "__" + name
 	if number, ok := c.client.number[text]; ok {
@@ -71,11 +68,11 @@ func (c *catalogNames) add(server, name string, bare bool) int32 {
 	return number
 }
 
-// namesOf are the names of a catalog. Where they are those of the world before, its numbers stay, and with them what was found in
-// texts.
-func namesOf(w World, old *world) *catalogNames {
+// namesOf returns the names of a world. If they are the names of old, it returns those, so that their numbers stay, and with them what
+// was found in texts.
+func namesOf(w World, own []policy.Definition, old *Catalog) *catalogNames {
 	var all []policy.Item
-	for _, d := range slices.Concat(ControlDefinitions(), w.Definitions) {
+	for _, d := range slices.Concat(own, w.Definitions) {
 		all = append(all, d.Item)
 	}
 	all = append(all, w.Held...)
@@ -100,33 +97,33 @@ func namesOf(w World, old *world) *catalogNames {
 	return c
 }
 
-// countsAsName reports whether an item has a name that texts may mention: a resource has a URI, and an agent's own tools are
-// no secret of ours.
+// countsAsName reports whether texts may mention an item by name. A resource has a URI instead, and an agent's own tools are not
+// hidden from it.
 func countsAsName(it policy.Item) bool {
 	return it.Kind != policy.Resource && it.Server != policy.AgentServer && it.Name != ""
 }
 
-// mention is where a text names an item.
+// mention is a place where a text names an item.
 type mention struct {
 	from, to int // in bytes
 	number   int32
 }
 
-// maxName bounds a name of the client's form: server, "__" and 128 bytes. Server names are not bounded; a longer one than this is
-// found only where nothing but the name stands.
+// maxName bounds a name of the client's form, in bytes: server, "__" and 128 bytes. Server names are not bounded; a longer name is
+// found only where it is the whole run of name bytes.
 const maxName = 512
 
-// wordByte tells the bytes that a word cannot go on without ending: a name has begun and ended where none of them stands.
+// wordByte reports whether a byte continues a word: a name begins and ends next to any other byte.
 func wordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// nameByte tells the bytes of which names are made.
+// nameByte reports whether a byte can be part of a name.
 func nameByte(b byte) bool { return wordByte(b) || b == '.' || b == '-' }
 
-// mentions finds the names in a text of a server. In prose a server's own names count without prefix too, where they can be
-// meant as names: see meant. In other texts (the values of a schema) only names with their prefix count: nothing but a gateway
-// writes those, while a value such as "create_issue" is the server's to define.
+// mentions finds the names in a text of a server. In prose the server's own names also count without their prefix, if they are meant
+// as names (see meant). In other texts (the values of a schema) only names with a prefix count: only a gateway writes those, while the
+// server defines what a value such as "create_issue" means.
 func (c *catalogNames) mentions(dst []mention, s, server string, prose bool) []mention {
 	own := c.own[server]
 	for i := 0; i < len(s); {
@@ -144,8 +141,8 @@ func (c *catalogNames) mentions(dst []mention, s, server string, prose bool) []m
 	return dst
 }
 
-// run finds the names in one run of name bytes, from left to right, the longest first: a name may end in a dot that ends a
-// sentence, or be followed by a hyphen.
+// run finds the names in one run of name bytes, from left to right, the longest first: a name may be followed by the dot that ends a
+// sentence, or by a hyphen.
 func (c *catalogNames) run(dst []mention, s string, from, end int, own *nameSet, prose bool) []mention {
 	prefixed := strings.Contains(s[from:end], "__")
 next:
@@ -180,8 +177,8 @@ next:
 	return dst
 }
 
-// meant reports whether a word that is the bare name of a tool is meant as that name. A word that is made like a name is
-// (read_text_file, get-sum, readFile); a common word (search, read, echo) only where it is quoted, called, or said to be a tool.
+// meant reports whether a word that is the bare name of a tool is meant as that name. A word in the form of a name is (read_text_file,
+// get-sum, readFile); a common word (search, read, echo) is only if it is quoted, called, or followed by "tool".
 func meant(s string, from, to int) bool {
 	for i := from; i < to; i++ {
 		if b := s[i]; b == '_' || b == '-' || b == '.' || i > from && b >= 'A' && b <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
@@ -214,7 +211,7 @@ type nameBits []uint64
 func (s nameBits) add(n int32)      { s[n/64] |= 1 << (n % 64) }
 func (s nameBits) has(n int32) bool { return s[n/64]&(1<<(n%64)) != 0 }
 
-// mask replaces the names in a text that are not in view. Without any it returns the text itself.
+// mask replaces the names in a text that are not in view, and reports whether it replaced any.
 func (c *catalogNames) mask(s, server string, prose bool, view nameBits) (string, bool) {
 	var buf [8]mention
 	var b strings.Builder
@@ -232,4 +229,10 @@ func (c *catalogNames) mask(s, server string, prose bool, view nameBits) (string
 	}
 	b.WriteString(s[copied:])
 	return b.String(), true
+}
+
+// Masked returns a text of a server with the names masked that a view does not show.
+func (w *Catalog) Masked(server, text string, v *Lists) string {
+	out, _ := w.names.mask(text, server, true, v.seen)
+	return out
 }

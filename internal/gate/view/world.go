@@ -1,4 +1,4 @@
-package gate
+package view
 
 import (
 	"bytes"
@@ -11,66 +11,67 @@ import (
 	"mycelium/internal/skill"
 )
 
-// World is what calls are judged by at one moment: swapped whole, never changed.
+// World is what calls are judged by at one moment. It is replaced as a whole and never changed.
 type World struct {
 	Policy      *policy.Policy
 	Skills      *skill.Library
 	Definitions []policy.Definition // the catalog that the policy was compiled with
 	Templates   []policy.Definition // resource templates
-	Held        []policy.Item       // what servers offer and nobody may use (quarantine): no text may name it
-	Broken      string              // why the policy is not what people wrote; empty: fine
+	Held        []policy.Item       // in quarantine: what servers offer and no session may use or see named
+	Broken      string              // why the policy is not the one that people wrote; empty if it is
 	Promotion   string              // who may activate skills: auto (the policy decides; the default), confirm or manual
-	Roots       map[string]string   // folder from which a server reads relative paths, absolute; default: the project folder
-	Servers     map[string]Server   // what the servers said of themselves, by name
-	AskClient   bool                // a client that can be asked is asked in place about the calls that wait for an approval
+	Roots       map[string]string   // the folder where relative paths of a server begin, absolute; default: the project folder
+	Servers     map[string]Server   // what the servers said about themselves, by name
+	AskClient   bool                // ask a client that supports elicitation about its calls that wait for an approval
 	Bare        string              // the one server whose names and URIs clients see without a prefix; empty: none
 }
 
 // The modes of promotion. Any other word counts as manual.
 const (
-	promoteAuto    = "auto"
-	promoteConfirm = "confirm"
+	PromoteAuto    = "auto"
+	PromoteConfirm = "confirm"
 )
 
-// promotion is the mode, with its default.
-func (w World) promotion() string {
+// PromotionMode returns Promotion, with its default.
+func (w World) PromotionMode() string {
 	switch w.Promotion {
-	case "", promoteAuto:
-		return promoteAuto
-	case promoteConfirm:
-		return promoteConfirm
+	case "", PromoteAuto:
+		return PromoteAuto
+	case PromoteConfirm:
+		return PromoteConfirm
 	default:
 		return "manual"
 	}
 }
 
-// world is a World with what is computed from it once: the definitions as clients see them.
-type world struct {
+// Catalog is a World and what is computed from it once: the definitions as clients see them, and the names that texts may mention.
+type Catalog struct {
 	World
-	byItem    map[policy.Item]entry
-	tools     []Listed // of the catalog, control tools included; sorted
-	resources []entry  // sorted
-	prompts   []entry  // sorted
-	templates []entry  // sorted
-	skills    []skillEntry
-	servers   map[string]struct{}
-	names     *catalogNames
-	masks     masks
-	views     views
+	byItem       map[policy.Item]entry
+	tools        []Listed // of the catalog, control tools included; sorted
+	resources    []entry  // sorted
+	prompts      []entry  // sorted
+	templates    []entry  // sorted
+	SkillEntries []SkillEntry
+	servers      map[string]struct{}
+	names        *catalogNames
+	masks        masks
+	views        views
 }
 
-// entry is one definition, as it came and as clients see it.
+// entry is one definition, as the server sent it and as clients see it.
 type entry struct {
 	Listed
 	sent  []byte
 	notes policy.Annotations
 }
 
-// newWorld computes what lists need. Work that the previous world did for an unchanged definition is taken over.
-func newWorld(w World, old *world, logger *slog.Logger) *world {
-	n := &world{World: w, byItem: make(map[policy.Item]entry, len(w.Definitions)+16), tools: make([]Listed, 0, len(w.Definitions)+16)}
+// New computes the catalog of a world. own are the definitions of the gate's own servers. It takes over what old, which may be nil,
+// computed for a definition that has not changed.
+func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *Catalog {
+	n := &Catalog{World: w, byItem: make(map[policy.Item]entry, len(w.Definitions)+16), tools: make([]Listed, 0, len(w.Definitions)+16)}
 	n.servers = serverNames(w)
-	n.names = namesOf(w, old)
+	n.names = namesOf(w, own, old)
 	add := func(d policy.Definition, member string) (entry, bool) {
 		if old != nil && old.names == n.names {
 			if e, ok := old.byItem[d.Item]; ok && bytes.Equal(e.sent, d.Raw) {
@@ -85,12 +86,12 @@ func newWorld(w World, old *world, logger *slog.Logger) *world {
 		}
 		return entry{l, d.Raw, d.Annotations}, true
 	}
-	for _, d := range slices.Concat(ControlDefinitions(), w.Definitions) {
+	for _, d := range slices.Concat(own, w.Definitions) {
 		if d.Item.Server == policy.AgentServer {
-			continue // an agent's own tools are decided here, never listed
+			continue // an agent's own tools are decided, never listed
 		}
 		if _, twice := n.byItem[d.Item]; twice {
-			continue // the root has put the control tools into the catalog, as it must
+			continue // the policy's catalog has our own tools too
 		}
 		e, ok := add(d, nameMember(d.Item.Kind))
 		if !ok {
@@ -114,9 +115,9 @@ func newWorld(w World, old *world, logger *slog.Logger) *world {
 		}
 	}
 	if old != nil && old.Skills == w.Skills {
-		n.skills = old.skills
+		n.SkillEntries = old.SkillEntries
 	} else {
-		n.skills = skillEntries(w.Skills, logger)
+		n.SkillEntries = skillEntries(w.Skills, logger)
 	}
 	slices.SortStableFunc(n.tools, func(a, b Listed) int { return compareItems(a.Item, b.Item) })
 	for _, list := range [][]entry{n.resources, n.prompts, n.templates} {
@@ -125,8 +126,8 @@ func newWorld(w World, old *world, logger *slog.Logger) *world {
 	return n
 }
 
-// client is a definition as clients see it, with what it mentions. member is the one that names it.
-func (w *world) client(d policy.Definition, member string) (Listed, error) {
+// client returns a definition as clients see it, with the names that it mentions. member is the one that names it.
+func (w *Catalog) client(d policy.Definition, member string) (Listed, error) {
 	raw, err := clientForm(d, member, w.Bare)
 	if err != nil {
 		return Listed{}, err
@@ -139,7 +140,7 @@ func (w *world) client(d policy.Definition, member string) (Listed, error) {
 	return l, err
 }
 
-// clientForm is a definition with its name in the form that clients use, every other byte as sent.
+// clientForm returns a definition with its name in the form that clients use. Every other byte stays.
 func clientForm(d policy.Definition, member, bare string) ([]byte, error) {
 	if bare != "" && d.Item.Server == bare {
 		return d.Raw, nil
@@ -148,13 +149,13 @@ func clientForm(d policy.Definition, member, bare string) ([]byte, error) {
 		d.Raw = appForm(d)
 	}
 	if d.Item.Kind == policy.Resource {
-		return spliceString(d.Raw, member, URI(d.Item))
+		return SetString(d.Raw, member, URI(d.Item))
 	}
-	return spliceString(d.Raw, member, d.Item.String())
+	return SetString(d.Raw, member, d.Item.String())
 }
 
-// appForm is the definition of a tool with the URI of its app (MCP Apps, _meta.ui.resourceUri, formerly _meta["ui/resourceUri"]) in the
-// form that clients use, so that they can read it.
+// appForm returns the definition of a tool with the URI of its app (MCP Apps, _meta.ui.resourceUri, formerly _meta["ui/resourceUri"])
+// in the form that clients use to read it.
 func appForm(d policy.Definition) []byte {
 	if !bytes.Contains(d.Raw, []byte("resourceUri")) {
 		return d.Raw
@@ -168,10 +169,10 @@ func appForm(d policy.Definition) []byte {
 	return raw
 }
 
-// URI is the form of a resource's URI that clients use: the server, "+", and the server's own URI.
+// URI returns the URI of a resource in the form that clients use: the server, "+", and the server's own URI.
 func URI(it policy.Item) string { return it.Server + "+" + it.Name }
 
-// nameMember is the member of a definition that names its item.
+// nameMember returns the member of a definition that names its item.
 func nameMember(k policy.Kind) string {
 	if k == policy.Resource {
 		return "uri"
@@ -182,3 +183,9 @@ func nameMember(k policy.Kind) string {
 func compareItems(a, b policy.Item) int {
 	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
 }
+
+// IsOwn reports whether the gate itself answers for a server.
+func IsOwn(name string) bool { return name == policy.RouterServer || name == policy.SkillsServer }
+
+// Annotations returns what the server of a tool says about it.
+func (w *Catalog) Annotations(it policy.Item) policy.Annotations { return w.byItem[it].notes }
