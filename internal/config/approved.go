@@ -36,7 +36,8 @@ func ApprovedRule(r approval.Request) (policy.Rule, error) {
 	case r.Kind != approval.Call:
 		return none, errors.New("a rule is about a call, and this is none")
 	case r.Rule != "":
-		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule, once)
+		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
+			once)
 	case len(r.Args) > maxRuleArgs:
 		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
 	case r.HoldsSecret():
@@ -123,7 +124,8 @@ func AppendRule(path, comment, reason string, r policy.Rule) error {
 	file = append(file, item...)
 	problems := yamlfile.Decode(name, file, &after)
 	n := len(before.Rules)
-	if source.Faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) || !sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
+	if source.Faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) ||
+		!sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
 		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
 	}
 	if err := atomicfile.Write(path, file, 0o644); err != nil {
@@ -150,7 +152,8 @@ func indentOf(text []byte, line int) string {
 // ruleText is a rule as an item of a list.
 func ruleText(indent, comment, reason string, r policy.Rule) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n%s- name: %s\n%s  action: %s\n%s  tool: %s\n", indent, comment, indent, quote(r.Name), indent, r.Action, indent, quote(r.Tool[0]))
+	fmt.Fprintf(&b, "%s# %s\n%s- name: %s\n%s  action: %s\n%s  tool: %s\n", indent, comment, indent, quote(r.Name), indent, r.Action, indent,
+		quote(r.Tool[0]))
 	if len(r.Role) > 0 {
 		fmt.Fprintf(&b, "%s  role: %s\n", indent, quote(r.Role[0]))
 	}
@@ -171,7 +174,8 @@ func sameRules(a, b []policy.Rule) bool {
 // ApprovedComment is the comment over a written rule: who approved it, when, and how to undo it.
 func ApprovedComment(r approval.Request, a approval.Answer) (comment, reason string) {
 	by := text.OneLine(a.By)
-	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via, a.Time.Format(time.DateOnly), r.ID)
+	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via,
+		a.Time.Format(time.DateOnly), r.ID)
 	if a.Reason != "" {
 		comment += " Why: " + text.OneLine(a.Reason)
 	}

@@ -42,19 +42,23 @@ func (l *layer) checkDocument() {
 	}
 	if s := l.doc.Server; s != nil {
 		if s.MaxBody < 0 || s.MaxBody > 1<<30 {
-			bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody), "write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
+			bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody),
+				"write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
 		}
 		if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
 			bad("server.addr", "server.addr is "+strconv.Quote(s.Addr), "write host:port, such as "+DefaultAddr)
 		} else if s.Addr != "" && !loopback(host) {
-			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.addr"), "server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
+			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.addr"),
+				"server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
 		}
 		checkHosts(s.Hosts, bad)
 		if s.OAuth != nil {
 			s.OAuth.check(bad)
 		}
 		if s.Anonymous != "" && (s.OAuth != nil || len(s.Hosts) > 0) {
-			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.anonymous"), "server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous", "leave server.anonymous out where others can reach this machine"))
+			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.anonymous"),
+				"server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous",
+				"leave server.anonymous out where others can reach this machine"))
 		}
 	}
 	if a := l.doc.Approval; a != nil {
@@ -74,7 +78,8 @@ func (l *layer) checkDocument() {
 	}
 	for i, name := range l.doc.Env {
 		if !envName.MatchString(name) {
-			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name), "write names only, such as GITHUB_TOKEN; values stay in the environment")
+			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),
+				"write names only, such as GITHUB_TOKEN; values stay in the environment")
 		}
 	}
 }
@@ -105,7 +110,8 @@ func (l *layer) checkSession(file string, data []byte) {
 	}
 	if s.RequireApproval != nil && *s.RequireApproval {
 		if s.Promotion == "auto" {
-			l.problems = append(l.problems, source.Warning(file, source.Line(data, "session.promotion"), "promotion: auto and requireApproval: true contradict each other; confirm is taken", "keep promotion only"))
+			l.problems = append(l.problems, source.Warning(file, source.Line(data, "session.promotion"),
+				"promotion: auto and requireApproval: true contradict each other; confirm is taken", "keep promotion only"))
 		}
 		if s.Promotion != "manual" {
 			s.Promotion = "confirm"

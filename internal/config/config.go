@@ -56,7 +56,8 @@ type File struct {
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
-	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
+	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
+	Env []string `yaml:"env" json:"env,omitempty"`
 }
 
 // Session is the session: section.
@@ -128,11 +129,12 @@ func (p *Project) SecretOptions() secret.Options {
 
 // Options say where to look.
 type Options struct {
-	Dir     string   // project folder; links are resolved
-	File    string   // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative one is looked for in Dir
-	Home    string   // empty: $HOME
-	UserDir string   // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
-	Policy  string   // a folder whose files are read in the place of the project's own, trusted or not: to try a policy out, never to enforce it
+	Dir     string // project folder; links are resolved
+	File    string // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative one is looked for in Dir
+	Home    string // empty: $HOME
+	UserDir string // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	// a folder whose files are read in the place of the project's own, trusted or not: to try a policy out, never to enforce it
+	Policy  string
 	Environ []string // nil: os.Environ()
 	Logger  *slog.Logger
 }
@@ -209,7 +211,9 @@ func (p *Project) findFolders() error {
 		return fmt.Errorf("read project folder: %s is not a folder", p.Dir)
 	}
 	if st.Mode()&0o002 != 0 && st.Mode()&os.ModeSticky == 0 {
-		p.Problems = append(p.Problems, source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here", "run: chmod o-w "+p.Dir))
+		p.Problems = append(p.Problems,
+			source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here",
+				"run: chmod o-w "+p.Dir))
 	}
 	if p.Home = p.options.Home; p.Home == "" {
 		p.Home = getenv(p.options.Environ, "HOME")
@@ -234,8 +238,9 @@ func (p *Project) findFolders() error {
 		p.main = filepath.Join(p.Dir, p.main)
 	}
 	if p.Dir == p.Home || p.Dir == string(filepath.Separator) {
-		p.Problems = append(p.Problems, source.Warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
-			"work in a folder of its own, or name one with -C"))
+		p.Problems = append(p.Problems,
+			source.Warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
+				"work in a folder of its own, or name one with -C"))
 	}
 	return nil
 }
@@ -249,7 +254,8 @@ func (p *Project) readProject() *layer {
 	}
 	if err != nil {
 		p.Trusted = false
-		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(), "mend or remove it, then run: myc trust"))
+		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(),
+			"mend or remove it, then run: myc trust"))
 	}
 	l := p.readLayer("project", p.Dir, p.main)
 	if p.Trusted {
@@ -269,7 +275,8 @@ func (p *Project) refuseForeignMain(l *layer, user string) {
 	if ok, err := trust.HasIn(user, filepath.Dir(target)); ok && err == nil {
 		return
 	}
-	l.problems = append(l.problems, source.Fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
+	l.problems = append(l.problems, source.Fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted",
+		"run: myc trust "+filepath.Dir(target)))
 	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
 }
 

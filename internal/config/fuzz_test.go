@@ -22,7 +22,8 @@ func fuzzWorld(f *testing.F) (dir string, catalog skill.Catalog) {
 	f.Setenv("XDG_CONFIG_HOME", "")
 	f.Setenv("XDG_STATE_HOME", "")
 	dir = filepath.Join(home, "p")
-	for name, text := range map[string]string{"skills/reader/SKILL.yaml": aSkill("reader"), "roles/dev.yaml": "allowedSkills: [reader]\n", "mycelium.yaml": "{}\n", "rules.yaml": "version: 1\n"} {
+	for name, text := range map[string]string{"skills/reader/SKILL.yaml": aSkill("reader"), "roles/dev.yaml": "allowedSkills: [reader]\n",
+		"mycelium.yaml": "{}\n", "rules.yaml": "version: 1\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			f.Fatal(err)
@@ -88,7 +89,8 @@ func FuzzClient(f *testing.F) {
 	fuzzFile(f, ".mcp.json", `{"mcpServers": {"a": {"command": "x", "timeout": 5}}}`)
 }
 func FuzzRules(f *testing.F) {
-	fuzzFile(f, "rules.yaml", rule("a"), "rules:\n  - {name: a, action: allow, tool: '*', when: 'role == \"x\"', match: {path: [{glob: '**'}]}}\n", "rules: [{name: a, action: deny, tool: files__*}]\n")
+	fuzzFile(f, "rules.yaml", rule("a"), "rules:\n  - {name: a, action: allow, tool: '*', when: 'role == \"x\"', match: {path: [{glob: "+
+		"'**'}]}}\n", "rules: [{name: a, action: deny, tool: files__*}]\n")
 }
 
 func FuzzRole(f *testing.F) {

@@ -131,7 +131,8 @@ func (l *layer) read(path string) (data []byte, ok, bad bool) {
 	shown := l.shown(path)
 	l.files = append(l.files, shown)
 	if err != nil {
-		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable text file, or remove it"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err),
+			"make it a readable text file, or remove it"))
 		return nil, false, true
 	}
 	l.texts[shown] = data
@@ -211,7 +212,8 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	var doc clientDocument
 	if l.report(yamlfile.Decode(file, data, &doc)) {
 		if sharedName {
-			l.problems = append(l.problems, source.Warning(file, 0, "if it belongs to another program, it need not be read", "write mcpServers: {} and session: {} into "+source.MainFile))
+			l.problems = append(l.problems, source.Warning(file, 0, "if it belongs to another program, it need not be read",
+				"write mcpServers: {} and session: {} into "+source.MainFile))
 		}
 		l.breakAll(file)
 		return
@@ -224,7 +226,8 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 		return
 	}
 	if !sharedName {
-		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file", "move it to "+source.MainFile))
+		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file",
+			"move it to "+source.MainFile))
 		l.breakAll(file)
 		return
 	}

@@ -20,9 +20,12 @@ const fromDefault = "default"
 // merge joins the two layers. The rules of it are few:
 //
 //   - rules are concatenated, the user's first; skills and roles of one name both bound the result (package policy does that);
-//   - where both speak: every figure of a limit takes the smaller; fallback, promotion and sync take the stricter, maxBody the smaller, roles and start skills what both
-//     name, strict and redact either;
-//   - where both speak and neither is stricter (a role, an address, a store, a server), the user's stands.
+//
+// - where both speak: every figure of a limit takes the smaller; fallback, promotion and sync take the stricter, maxBody the smaller, roles
+// and start skills what both
+//
+//	  name, strict and redact either;
+//	- where both speak and neither is stricter (a role, an address, a store, a server), the user's stands.
 func (p *Project) merge(user, project *layer) {
 	p.places, p.texts, p.closed = places{}, map[string][]byte{}, map[string]bool{}
 	maps.Copy(p.texts, user.texts)
@@ -73,7 +76,8 @@ func (p *Project) breakWith(b policy.Broken) {
 
 // ignored tells that a value of the project gives way to the user's.
 func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
-	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why, "a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
+	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why,
+		"a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
 }
 
 func (p *Project) mergeSession(user, project *layer) {
@@ -157,8 +161,10 @@ func (p *Project) mergePolicy(user, project *layer) {
 	f.Strict = u.Strict || w.Strict
 	p.said("policy.strict", w.Strict, project.docFile)
 	p.said("policy.strict", u.Strict, user.docFile)
-	f.Fallback.MCP = p.strictest("policy.fallback.mcp", effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile, DefaultFallbackMCP)
-	f.Fallback.Agent = p.strictest("policy.fallback.agent", effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile, DefaultFallbackAgent)
+	f.Fallback.MCP = p.strictest("policy.fallback.mcp", effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile,
+		DefaultFallbackMCP)
+	f.Fallback.Agent = p.strictest("policy.fallback.agent", effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile,
+		DefaultFallbackAgent)
 	for _, l := range []*layer{user, project} { // defaults.unmatched of rules files, which only narrows
 		mcp, agent := stricter(f.Fallback.MCP, l.fallback.MCP), stricter(f.Fallback.Agent, l.fallback.Agent)
 		file := strings.Join(l.ruleFiles, ", ")
@@ -182,8 +188,10 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Store = p.absoluteStore(p.first(project, "store", user.doc.Store, user.docFile, project.doc.Store, DefaultStore))
 	s.Addr = p.first(project, "server.addr", us.Addr, user.docFile, ws.Addr, DefaultAddr)
 	s.Anonymous = p.first(project, "server.anonymous", us.Anonymous, user.docFile, ws.Anonymous, "")
-	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" && !slices.Contains(bound, ws.Anonymous) {
-		p.ignored(project, project.docFile, project.docData, "server.anonymous", "the user's session does not allow role "+strconv.Quote(ws.Anonymous))
+	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" &&
+		!slices.Contains(bound, ws.Anonymous) {
+		p.ignored(project, project.docFile, project.docData, "server.anonymous",
+			"the user's session does not allow role "+strconv.Quote(ws.Anonymous))
 		s.Anonymous = ""
 		delete(p.Sources, "server.anonymous")
 	}
@@ -302,7 +310,8 @@ func (p *Project) mergeServers(user, project *layer) {
 		case s.Name == FilesServer && source.Within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
 			all[s.Name] = s // a folder inside the user's is narrower
 		default:
-			p.LeftOut = append(p.LeftOut, source.Warning(s.file, p.whereServer(s), "server "+strconv.Quote(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
+			p.LeftOut = append(p.LeftOut, source.Warning(s.file, p.whereServer(s),
+				"server "+strconv.Quote(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
 		}
 	}
 	if _, ok := all[FilesServer]; !ok {
@@ -318,7 +327,8 @@ func (p *Project) mergeServers(user, project *layer) {
 		case s.bare && p.Bare == "":
 			p.Bare = name
 		case s.bare:
-			p.Problems = append(p.Problems, source.Fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name), "at most one server can stand without prefix"))
+			p.Problems = append(p.Problems, source.Fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
+				"at most one server can stand without prefix"))
 		}
 	}
 }

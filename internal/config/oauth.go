@@ -75,7 +75,8 @@ func checkHosts(hosts []string, bad source.Report) {
 		}
 		_, ip := netip.ParseAddr(strings.Trim(name, "[]"))
 		if ip != nil && !hostName.MatchString(name) || !portNumber.MatchString(port) {
-			bad(fmt.Sprintf("server.hosts[%d]", i), "server.hosts names "+strconv.Quote(h), "write a name such as mcp.example.com, without scheme and path; wildcards are not read")
+			bad(fmt.Sprintf("server.hosts[%d]", i), "server.hosts names "+strconv.Quote(h),
+				"write a name such as mcp.example.com, without scheme and path; wildcards are not read")
 		}
 	}
 }
@@ -85,16 +86,19 @@ func (o *OAuth) check(bad source.Report) {
 	key := func(name string) string { return "server.oauth." + name }
 	switch u, err := url.Parse(o.Resource); {
 	case o.Resource == "":
-		bad("server.oauth", "server.oauth does not name the resource", "write the URL by which clients reach this gateway, such as resource: https://mcp.example.com/mcp")
+		bad("server.oauth", "server.oauth does not name the resource",
+			"write the URL by which clients reach this gateway, such as resource: https://mcp.example.com/mcp")
 	case err != nil || !overTLS(u) || u.Fragment != "" || u.RawQuery != "" || u.User != nil:
-		bad(key("resource"), "server.oauth.resource is "+strconv.Quote(o.Resource), "write the https URL by which clients reach this gateway, such as https://mcp.example.com/mcp")
+		bad(key("resource"), "server.oauth.resource is "+strconv.Quote(o.Resource),
+			"write the https URL by which clients reach this gateway, such as https://mcp.example.com/mcp")
 	}
 	if len(o.Issuers) == 0 {
 		bad("server.oauth", "server.oauth names no issuer", "write issuers: [https://login.example.com]")
 	}
 	for i, name := range o.Issuers {
 		if u, err := url.Parse(name); err != nil || !overTLS(u) || u.Fragment != "" || u.RawQuery != "" || u.User != nil {
-			bad(fmt.Sprintf("server.oauth.issuers[%d]", i), "server.oauth.issuers names "+strconv.Quote(name), "write the issuer exactly as its tokens do (iss): an https URL")
+			bad(fmt.Sprintf("server.oauth.issuers[%d]", i), "server.oauth.issuers names "+strconv.Quote(name),
+				"write the issuer exactly as its tokens do (iss): an https URL")
 		}
 	}
 	for name, at := range o.JWKS {
@@ -102,7 +106,8 @@ func (o *OAuth) check(bad source.Report) {
 			bad(key("jwks"), "server.oauth.jwks has "+strconv.Quote(at), "write an https URL")
 		}
 		if !slices.Contains(o.Issuers, name) {
-			bad(key("jwks"), "server.oauth.jwks has the issuer "+strconv.Quote(name)+", which is not under issuers", "write it under issuers too, exactly as its tokens say it")
+			bad(key("jwks"), "server.oauth.jwks has the issuer "+strconv.Quote(name)+", which is not under issuers",
+				"write it under issuers too, exactly as its tokens say it")
 		}
 	}
 	for i, a := range o.Algorithms {
@@ -115,7 +120,8 @@ func (o *OAuth) check(bad source.Report) {
 	}
 	for i, s := range o.Scopes {
 		if !scopeToken.MatchString(s) {
-			bad(fmt.Sprintf("server.oauth.scopes[%d]", i), "server.oauth.scopes names "+strconv.Quote(s), "one entry is one scope, without spaces and quotes")
+			bad(fmt.Sprintf("server.oauth.scopes[%d]", i), "server.oauth.scopes names "+strconv.Quote(s),
+				"one entry is one scope, without spaces and quotes")
 		}
 	}
 	for _, a := range o.Audience {
@@ -125,11 +131,13 @@ func (o *OAuth) check(bad source.Report) {
 	}
 	for value, role := range o.Roles {
 		if !roleID.MatchString(role) {
-			bad(key("roles"), "server.oauth.roles gives "+strconv.Quote(value)+" the role "+strconv.Quote(role), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+			bad(key("roles"), "server.oauth.roles gives "+strconv.Quote(value)+" the role "+strconv.Quote(role),
+				"use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 		}
 	}
 	if o.Skew > maxSkew {
-		bad(key("skew"), "server.oauth.skew is "+strconv.Quote(time.Duration(o.Skew).String()), "write 5m or less: so long an expired token stays good")
+		bad(key("skew"), "server.oauth.skew is "+strconv.Quote(time.Duration(o.Skew).String()),
+			"write 5m or less: so long an expired token stays good")
 	}
 }
 

@@ -23,7 +23,8 @@ type policiesDocument struct {
 }
 
 // policiesHint shows what a policy looks like.
-const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__Bash, createdAt: 2026-11-22T10:00:00Z}; no model judges until it is mended"
+const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__Bash, createdAt: 2026-11-22T10:00:00Z}; no model judges " +
+	"until it is mended"
 
 // readPolicies reads the policies in words of both files. While one of them does not hold, no model judges: it would not know all that
 // it has to put before its own opinion.
@@ -55,7 +56,8 @@ func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Polic
 			err = errors.New("the number is taken")
 		}
 		if err != nil {
-			problems = append(problems, source.Fault(file, yamlfile.Line(data, fmt.Sprintf("$.policies[%d]", i)), "policy "+strconv.Quote(p.ID)+": "+err.Error(), policiesHint))
+			problems = append(problems, source.Fault(file, yamlfile.Line(data, fmt.Sprintf("$.policies[%d]", i)),
+				"policy "+strconv.Quote(p.ID)+": "+err.Error(), policiesHint))
 			continue
 		}
 		have = append(have, p)
@@ -113,7 +115,8 @@ func samePolicy(a, b judge.Policy) bool {
 }
 
 // policiesHead is how a file of policies begins.
-const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and after it.\npolicies:\n"
+const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and " +
+	"after it.\npolicies:\n"
 
 // policyLines is a policy as it is written.
 func policyLines(p judge.Policy) []string {

@@ -28,7 +28,8 @@ type roleIndex struct {
 	Roles []roleDocument `yaml:"roles"`
 }
 
-var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Most: 64}
+var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-",
+	Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Most: 64}
 
 // readRoles reads roles/*.yaml. roles/index.yaml is read as one file per role.
 func (l *layer) readRoles() {
@@ -39,7 +40,8 @@ func (l *layer) readRoles() {
 		return
 	}
 	if err != nil {
-		l.problems = append(l.problems, source.Fault(l.shown(dir), 0, "cannot be read: "+source.Reason(err), "make it a folder with one file per role"))
+		l.problems = append(l.problems, source.Fault(l.shown(dir), 0, "cannot be read: "+source.Reason(err),
+			"make it a folder with one file per role"))
 		l.breakAll(l.shown(dir))
 		return
 	}
@@ -80,7 +82,8 @@ func (l *layer) readRole(path, stem string) {
 		return
 	}
 	if doc.ID != stem {
-		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.id"), "the file declares role "+strconv.Quote(doc.ID)+", not "+strconv.Quote(stem), "name the file "+doc.ID+".yaml"))
+		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.id"),
+			"the file declares role "+strconv.Quote(doc.ID)+", not "+strconv.Quote(stem), "name the file "+doc.ID+".yaml"))
 	}
 }
 
@@ -142,11 +145,13 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 			return bad("model.maxTokens", fmt.Sprintf("model.maxTokens is %d", m.MaxTokens), "write a positive number, or leave it out")
 		}
 		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // it changes nothing of what the role may do
-			l.problems = append(l.problems, source.Warning(file, line("model.provider"), "model.provider is "+strconv.Quote(m.Provider), "known are "+strings.Join(providers, ", ")))
+			l.problems = append(l.problems, source.Warning(file, line("model.provider"), "model.provider is "+strconv.Quote(m.Provider),
+				"known are "+strings.Join(providers, ", ")))
 		}
 	}
 	if before := l.places[doc.ID]; len(before) > 0 {
-		l.problems = append(l.problems, source.Warning(file, line("id"), fmt.Sprintf("role %s is declared in %s too; both bound it", strconv.Quote(doc.ID), before[0].file), "keep one of the two"))
+		l.problems = append(l.problems, source.Warning(file, line("id"),
+			fmt.Sprintf("role %s is declared in %s too; both bound it", strconv.Quote(doc.ID), before[0].file), "keep one of the two"))
 	}
 	l.places[doc.ID] = append(l.places[doc.ID], place{file, at})
 	l.roles = append(l.roles, doc.Role)

@@ -36,7 +36,8 @@ func (l *layer) readRules() {
 			path = filepath.Join(l.dir, path)
 		}
 		if listed && (name == "" || seen[path]) {
-			l.problems = append(l.problems, source.Warning(l.docFile, yamlfile.Line(l.docData, fmt.Sprintf("$.policy.rules[%d]", i)), "policy.rules names "+strconv.Quote(name)+" twice or not at all", "remove the entry"))
+			l.problems = append(l.problems, source.Warning(l.docFile, yamlfile.Line(l.docData, fmt.Sprintf("$.policy.rules[%d]", i)),
+				"policy.rules names "+strconv.Quote(name)+" twice or not at all", "remove the entry"))
 			continue
 		}
 		seen[path] = true
@@ -44,7 +45,8 @@ func (l *layer) readRules() {
 	}
 	if listed && !slices.Contains(names, source.RulesFile) {
 		if _, err := source.Read(filepath.Join(l.dir, source.RulesFile)); err == nil {
-			l.problems = append(l.problems, source.Warning(l.shown(filepath.Join(l.dir, source.RulesFile)), 0, "is not read: policy.rules in "+l.docFile+" does not name it", "add it there, or remove it"))
+			l.problems = append(l.problems, source.Warning(l.shown(filepath.Join(l.dir, source.RulesFile)), 0,
+				"is not read: policy.rules in "+l.docFile+" does not name it", "add it there, or remove it"))
 		}
 	}
 }
@@ -54,7 +56,9 @@ func (l *layer) readRulesFile(path string, listed bool, index int) {
 	data, ok, bad := l.read(path)
 	if !ok {
 		if listed && !bad {
-			l.problems = append(l.problems, source.Fault(l.docFile, yamlfile.Line(l.docData, fmt.Sprintf("$.policy.rules[%d]", index)), "policy.rules names "+file+", which does not exist", "create it, or correct the path; it is relative to the folder of "+source.MainFile))
+			l.problems = append(l.problems, source.Fault(l.docFile, yamlfile.Line(l.docData, fmt.Sprintf("$.policy.rules[%d]", index)),
+				"policy.rules names "+file+", which does not exist", "create it, or correct the path; it is relative to the folder of "+
+					source.MainFile))
 			l.breakAll(file)
 		} else if bad {
 			l.breakAll(file)
@@ -71,7 +75,8 @@ func (l *layer) readRulesFile(path string, listed bool, index int) {
 		return
 	}
 	if doc.Version != nil && *doc.Version != 1 {
-		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.version"), fmt.Sprintf("version %d is not known", *doc.Version), "write version: 1"))
+		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.version"), fmt.Sprintf("version %d is not known", *doc.Version),
+			"write version: 1"))
 		l.breakAll(file)
 		return
 	}
@@ -97,13 +102,16 @@ func (l *layer) takeDefaults(file string, data []byte, doc *rulesDocument) {
 		}
 		l.fallback.MCP = stricter(l.fallback.MCP, effect)
 		l.fallback.Agent = stricter(l.fallback.Agent, effect)
-		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.defaults.unmatched"), "defaults.unmatched: "+u+" is read as policy.fallback "+effect+", where that is stricter", "write policy.fallback in "+source.MainFile))
+		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.defaults.unmatched"),
+			"defaults.unmatched: "+u+" is read as policy.fallback "+effect+", where that is stricter", "write policy.fallback in "+source.MainFile))
 	default:
-		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.defaults.unmatched"), "defaults.unmatched is "+strconv.Quote(u), "write deny, ask or allow (escalate is ask)"))
+		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.defaults.unmatched"), "defaults.unmatched is "+strconv.Quote(u),
+			"write deny, ask or allow (escalate is ask)"))
 		l.breakAll(file)
 	}
 	if doc.Defaults.MaxBudget != nil || doc.Defaults.MaxTurns != nil {
-		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.defaults"), "max_budget_per_agent and max_turns_per_agent are not rules and have no effect here", "remove them"))
+		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.defaults"),
+			"max_budget_per_agent and max_turns_per_agent are not rules and have no effect here", "remove them"))
 	}
 }
 

@@ -66,7 +66,8 @@ func TestInitMinimal(t *testing.T) {
 // TestShow: what `myc config show` prints is a mycelium.yaml that says the same.
 func TestShow(t *testing.T) {
 	w := newWorld(t)
-	w.write("mycelium.yaml", "mcpServers:\n  fs: {command: npx, args: [-y, \"@x/y\", \": odd\"], env: {T: \"${T}\"}, timeout: 30s, trust: true}\nsession: {defaultSkills: [common]}\naudit: {redact: [ssn]}\n")
+	w.write("mycelium.yaml", "mcpServers:\n  fs: {command: npx, args: [-y, \"@x/y\", \": odd\"], env: {T: \"${T}\"}, timeout: 30s, trust: "+
+		"true}\nsession: {defaultSkills: [common]}\naudit: {redact: [ssn]}\n")
 	w.trust()
 	first := w.load()
 	text, err := first.File.YAML()
@@ -89,7 +90,8 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(done.Kept) > 0 || !slices.Contains(done.Written, "mycelium.yaml") || !slices.Contains(done.Written, "skills/guest-access/SKILL.md") || done.Dir != w.dir {
+	if len(done.Kept) > 0 || !slices.Contains(done.Written, "mycelium.yaml") ||
+		!slices.Contains(done.Written, "skills/guest-access/SKILL.md") || done.Dir != w.dir {
 		t.Errorf("%+v", done)
 	}
 	if !slices.Contains(done.Written, "roles/researcher.yaml") || !slices.Contains(done.Written, "skills/editor/SKILL.md") {

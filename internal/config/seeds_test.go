@@ -21,9 +21,11 @@ var seeds = map[string]struct {
 	check   func(*testing.T, *world) // what else it must come to
 }{
 	"000-config.json": {as: "config.json", servers: "files filesystem", left: []string{
-		`warning: config.json:7: server "mycelium-skills" is left out: the name is this program's own, which offers those tools itself (remove the entry, or rename it if it is another server)`}},
+		`warning: config.json:7: server "mycelium-skills" is left out: the name is this program's own, which offers those tools itself ` +
+			`(remove the entry, or rename it if it is another server)`}},
 	"000-mcp.json": {as: ".mcp.json", servers: "files", left: []string{
-		`warning: .mcp.json:3: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove the entry, or rename it if it is another server)`}},
+		`warning: .mcp.json:3: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove ` +
+			`the entry, or rename it if it is another server)`}},
 	"001-config.json": {as: "config.json", servers: "files filesystem", check: func(t *testing.T, w *world) {
 		s := w.load().File.Session
 		if s.DefaultRole != "developer" || !slices.Equal(s.DefaultSkills, []string{"base"}) {
@@ -47,7 +49,8 @@ var seeds = map[string]struct {
 		for _, r := range p.Roles {
 			ids = append(ids, r.ID+" "+r.Name+" "+r.CreatedAt.Format("2006-01-02"))
 		}
-		if d := cmp.Diff([]string{"researcher Researcher 2025-12-11", "implementer Implementer 2025-12-11", "reviewer Reviewer 2025-12-11", "controller Controller 2025-12-11"}, ids); d != "" {
+		if d := cmp.Diff([]string{"researcher Researcher 2025-12-11", "implementer Implementer 2025-12-11", "reviewer Reviewer 2025-12-11",
+			"controller Controller 2025-12-11"}, ids); d != "" {
 			t.Error(d)
 		}
 		pol, _, problems := p.Compile(builtin(t, w.dir))

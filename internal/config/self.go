@@ -16,7 +16,8 @@ import (
 var self = []string{"myc", "mycelium", "mycelium-cli", "mycelium-router"}
 
 // wrappers start another program that their arguments name.
-var wrappers = []string{"npx", "bunx", "pnpm", "yarn", "npm", "bun", "node", "env", "sudo", "nohup", "exec", "timeout", "sh", "bash", "zsh", "go"}
+var wrappers = []string{"npx", "bunx", "pnpm", "yarn", "npm", "bun", "node", "env", "sudo", "nohup", "exec", "timeout", "sh", "bash", "zsh",
+	"go"}
 
 // startsUs says why an entry would start this program again, or "". It keeps a client's configuration, in which we stand, from
 // becoming a circle; it is no guard against somebody who wants to hide it.

@@ -76,7 +76,8 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 		}
 		if s.Trust {
 			s.Trust = false
-			warn("trust", "trust means something else in a client's file and is not taken over", "move the entry to "+source.MainFile+" if its annotations are to be believed")
+			warn("trust", "trust means something else in a client's file and is not taken over",
+				"move the entry to "+source.MainFile+" if its annotations are to be believed")
 		}
 		if e.HeadersHelper != "" {
 			warn("headersHelper", "headersHelper is not run", "write headers with ${VAR}")
@@ -91,7 +92,8 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 			warn("autoApprove", "autoApprove and alwaysAllow have no effect: rules decide", "write an allow rule in "+source.RulesFile)
 		}
 		if e.IncludeTools != nil || e.ExcludeTools != nil {
-			warn("excludeTools", "includeTools and excludeTools have no effect: skills decide", "list the tools in a skill's allowedTools, or write a deny rule")
+			warn("excludeTools", "includeTools and excludeTools have no effect: skills decide",
+				"list the tools in a skill's allowedTools, or write a deny rule")
 		}
 		raw[name] = s
 	}
@@ -124,7 +126,8 @@ func (l *layer) takeServers(raw map[string]server) {
 			l.leave(&s, "is known as "+strconv.Quote(mapped)+"; its tools are "+mapped+"__…", "")
 		}
 		if s.bare && bare != "" {
-			l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""), "servers "+strconv.Quote(bare)+" and "+strconv.Quote(mapped)+" are both bare", "at most one server can stand without prefix"))
+			l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""),
+				"servers "+strconv.Quote(bare)+" and "+strconv.Quote(mapped)+" are both bare", "at most one server can stand without prefix"))
 			s.bare = false
 		} else if s.bare {
 			bare = mapped
@@ -142,13 +145,16 @@ func (l *layer) admit(s *server, written []string) bool {
 	}
 	switch {
 	case !serverName.MatchString(s.Name):
-		return bad("server name "+strconv.Quote(s.key)+" cannot be used", "use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
+		return bad("server name "+strconv.Quote(s.key)+" cannot be used",
+			"use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
 	case len(written) > 1:
-		return bad(fmt.Sprintf("servers %s are all known as %s; none of them is used", source.QuotedList(written), strconv.Quote(s.Name)), "rename all but one")
+		return bad(fmt.Sprintf("servers %s are all known as %s; none of them is used", source.QuotedList(written), strconv.Quote(s.Name)),
+			"rename all but one")
 	case s.Name == policy.AgentServer:
 		return bad("server name "+strconv.Quote(s.key)+" is reserved for an agent's own tools", "rename the entry")
 	case strings.HasPrefix(s.Name, "mycelium-"), s.Name == "mycelium":
-		l.leave(s, "is left out: the name is this program's own, which offers those tools itself", "remove the entry, or rename it if it is another server")
+		l.leave(s, "is left out: the name is this program's own, which offers those tools itself",
+			"remove the entry, or rename it if it is another server")
 		return false
 	}
 	if why := l.startsUs(&s.Server); why != "" {
@@ -302,7 +308,8 @@ func (l *layer) checkValues(s *server, bad source.Report) {
 func (l *layer) checkBuiltin(s *server, bad, warn source.Report) {
 	switch {
 	case s.Builtin == "":
-		bad("", "the name belongs to the built-in server for the project's files", "give the entry another name, or write {builtin: files, args: [FOLDER]}")
+		bad("", "the name belongs to the built-in server for the project's files",
+			"give the entry another name, or write {builtin: files, args: [FOLDER]}")
 		return
 	case s.Builtin != FilesServer:
 		hint := "the built-in server is: " + FilesServer

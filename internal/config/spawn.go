@@ -10,14 +10,16 @@ import (
 
 // Spawn is the spawn: section: where a chat may start agents.
 type Spawn struct {
-	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty"` // folders below which sessions may be started; ~ is the home folder; none: nowhere
-	Command     []string `yaml:"command" json:"command,omitempty"`         // program and arguments that start an agent; absent: myc claude
+	// folders below which sessions may be started; ~ is the home folder; none: nowhere
+	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty"`
+	Command     []string `yaml:"command" json:"command,omitempty"` // program and arguments that start an agent; absent: myc claude
 }
 
 func (s *Spawn) check(bad source.Report) {
 	for i, p := range s.SearchPaths {
 		if !filepath.IsAbs(p) && !strings.HasPrefix(p, "~/") || filepath.Clean(p) == "/" || strings.Contains(p, "$") {
-			bad("spawn.searchPaths", "spawn.searchPaths["+strconv.Itoa(i)+"] is "+strconv.Quote(p), "write the absolute path of a folder that holds projects, such as ~/src")
+			bad("spawn.searchPaths", "spawn.searchPaths["+strconv.Itoa(i)+"] is "+strconv.Quote(p),
+				"write the absolute path of a folder that holds projects, such as ~/src")
 		}
 	}
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {

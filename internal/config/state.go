@@ -24,7 +24,8 @@ func (p *Project) AuditLog() (audit.Options, error) {
 	if err := os.MkdirAll(paths.Folder(), 0o700); err != nil {
 		return audit.Options{}, fmt.Errorf("make state folder: %w", err)
 	}
-	return audit.Options{Dir: dir, Lock: paths.AuditLock(), KeyDir: paths.AuditKeys(), Redact: p.File.Audit.Redact, Sync: p.File.Audit.Sync}, nil
+	return audit.Options{Dir: dir, Lock: paths.AuditLock(), KeyDir: paths.AuditKeys(), Redact: p.File.Audit.Redact, Sync: p.File.Audit.Sync},
+		nil
 }
 
 // StoreURL names the database of the project.

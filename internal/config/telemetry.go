@@ -14,7 +14,8 @@ type Telemetry struct {
 	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty"` // base URL of an OTLP receiver (HTTP); empty: nothing is sent
 	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is put in
 	Sample   *float64          `yaml:"sample" json:"sample,omitzero"`      // share of the traces that begin here, 0 to 1; absent: all
-	Token    string            `yaml:"token" json:"token,omitempty"`       // who brings it reads /metrics with names, from anywhere; ${secret:NAME} is put in
+	// who brings it reads /metrics with names, from anywhere; ${secret:NAME} is put in
+	Token string `yaml:"token" json:"token,omitempty"`
 }
 
 // Log is the log: section.
@@ -29,15 +30,18 @@ var (
 )
 
 func (t *Telemetry) check(bad source.Report) {
-	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		bad("telemetry.endpoint", "telemetry.endpoint is "+strconv.Quote(t.Endpoint), "write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
+	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		bad("telemetry.endpoint", "telemetry.endpoint is "+strconv.Quote(t.Endpoint),
+			"write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
 	}
 	if t.Sample != nil && !(*t.Sample >= 0 && *t.Sample <= 1) {
 		bad("telemetry.sample", fmt.Sprintf("telemetry.sample is %v", *t.Sample), "write a share from 0 to 1")
 	}
 	for name, value := range t.Headers {
 		if !headerName.MatchString(name) || !printableLine(value) {
-			bad("telemetry.headers", "telemetry.headers has "+strconv.Quote(name), "use the characters of an HTTP header's name, and one line for its value")
+			bad("telemetry.headers", "telemetry.headers has "+strconv.Quote(name),
+				"use the characters of an HTTP header's name, and one line for its value")
 		}
 	}
 	if t.Endpoint == "" && (len(t.Headers) > 0 || t.Sample != nil) {

@@ -30,8 +30,8 @@ type Written struct {
 	Kept    []string `json:"kept"` // existed and were not changed
 }
 
-// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. minimal leaves out all skills and
-// roles, so that nothing is granted. template, if not empty, names a template of package skill from which Init writes another skill; an
+// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. minimal leaves out all skills
+// and roles, so that nothing is granted. template, if not empty, names a template of package skill from which Init writes another skill; an
 // unknown name is an error before anything is written.
 func Init(dir string, minimal bool, template string) (*Written, error) {
 	files, err := initialFiles(minimal, template)

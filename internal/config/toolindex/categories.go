@@ -89,7 +89,8 @@ func parseCategories(data []byte) ([]Category, []policy.Problem) {
 	for i, c := range doc.Categories {
 		line := yamlfile.Line(data, fmt.Sprintf("$.categories[%d]", i))
 		if !IsCategoryID(c.ID) {
-			problems = append(problems, source.Fault(state.Categories, line, "category id is "+strconv.Quote(c.ID), "use small letters, digits, _ and -"))
+			problems = append(problems, source.Fault(state.Categories, line, "category id is "+strconv.Quote(c.ID),
+				"use small letters, digits, _ and -"))
 		} else if seen[c.ID] {
 			problems = append(problems, source.Fault(state.Categories, line, "category "+strconv.Quote(c.ID)+" is there twice", "keep one of them"))
 		}

@@ -146,7 +146,9 @@ func TestDescribe(t *testing.T) {
 func TestToolIndex(t *testing.T) {
 	defs := []policy.Definition{
 		definition("z__last", `{}`, false),
-		definition("files__read_file", `{"description":"Read: the \"contents\"\n# of a file","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"yes"},"n":{"type":"integer","minimum":0,"maximum":1e3}},"required":["path"],"additionalProperties":false}}`, true),
+		definition("files__read_file", `{"description":"Read: the \"contents\"\n# of a `+
+			`file","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"yes"},"n":{"type":"integer","minimum":0,`+
+			`"maximum":1e3}},"required":["path"],"additionalProperties":false}}`, true),
 		{Item: policy.Item{Kind: policy.Prompt, Server: "a", Name: "p"}},
 	}
 	c := &Categories{list: defaultCategories}
@@ -209,7 +211,8 @@ func TestSourceHash(t *testing.T) {
 		t.Error("order and spacing changed the hash")
 	}
 	for _, other := range [][]policy.Definition{
-		{a}, {a, definition("a__c", `{"d":1}`, false)}, {a, definition("a__c", `{}`, true)}, {a, definition("a__d", `{}`, false)}, {a, definition("a__c", `[`, false)},
+		{a}, {a, definition("a__c", `{"d":1}`, false)}, {a, definition("a__c", `{}`, true)}, {a, definition("a__d", `{}`, false)},
+		{a, definition("a__c", `[`, false)},
 	} {
 		if SourceHash(other) == base {
 			t.Errorf("%v has the same hash", other)
@@ -275,7 +278,8 @@ func TestCategoriesAreKeptAndExtended(t *testing.T) {
 		return string(data)
 	}
 	first := render()
-	for _, s := range []string{"# Categories of tools", "- id: filesystem\n", "- id: command\n", "order: 6\n", "- id: database\n", "order: 11\n"} {
+	for _, s := range []string{"# Categories of tools", "- id: filesystem\n", "- id: command\n", "order: 6\n", "- id: database\n",
+		"order: 11\n"} {
 		if !strings.Contains(first, s) {
 			t.Errorf("%q is missing in\n%s", s, first)
 		}
@@ -287,7 +291,8 @@ func TestCategoriesAreKeptAndExtended(t *testing.T) {
 	mine := "# mine\ncategories:\n    # the only one that matters\n    - id: search   # first\n      name: Suche\n      order: 20"
 	writeCategories(t, dir, mine)
 	got := render()
-	if !strings.HasPrefix(got, mine+"\n    - id: filesystem\n      name: Filesystem\n") || strings.Count(got, "id: search") != 1 || !strings.Contains(got, "    - id: database\n      name: Database\n      order: 21\n") {
+	if !strings.HasPrefix(got, mine+"\n    - id: filesystem\n      name: Filesystem\n") || strings.Count(got, "id: search") != 1 ||
+		!strings.Contains(got, "    - id: database\n      name: Database\n      order: 21\n") {
 		t.Errorf("extended to\n%s", got)
 	}
 	for _, comments := range []string{"", "# nothing yet\n"} {
@@ -307,9 +312,10 @@ func TestCategoriesAreKeptAndExtended(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"categories:\n  - id: A b\n":                                        `.mycelium/tools/categories.yaml:2: category id is "A b"`,
-		"categories:\n  - id: a\n  - id: a\n":                               `.mycelium/tools/categories.yaml:3: category "a" is there twice`,
-		"categories:\n  - {id: a, oder: 1}\n":                               `.mycelium/tools/categories.yaml:2: unknown key "oder" in categories[0]`,
+		"categories:\n  - id: A b\n":          `.mycelium/tools/categories.yaml:2: category id is "A b"`,
+		"categories:\n  - id: a\n  - id: a\n": `.mycelium/tools/categories.yaml:3: category "a" is there twice`,
+		"categories:\n  - {id: a, oder: 1}\n": `.mycelium/tools/categories.yaml:2: unknown key "oder" in ` +
+			`categories[0]`,
 		"categories:\n  - {id: a, name: A, order: 1, tools: [read file]}\n": `.mycelium/tools/categories.yaml:2: tool name "read file"`,
 	} {
 		writeCategories(t, dir, text)
