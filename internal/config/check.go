@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 )
 
@@ -47,7 +48,7 @@ func (l *layer) checkDocument() {
 		}
 		if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
 			bad("server.addr", "server.addr is "+strconv.Quote(s.Addr), "write host:port, such as "+DefaultAddr)
-		} else if s.Addr != "" && !loopback(host) {
+		} else if s.Addr != "" && !servers.IsLoopback(host) {
 			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.addr"),
 				"server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
 		}
@@ -77,7 +78,7 @@ func (l *layer) checkDocument() {
 		g.check(bad)
 	}
 	for i, name := range l.doc.Env {
-		if !envName.MatchString(name) {
+		if !servers.EnvName.MatchString(name) {
 			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),
 				"write names only, such as GITHUB_TOKEN; values stay in the environment")
 		}

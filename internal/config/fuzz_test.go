@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
@@ -77,7 +78,7 @@ func fuzzFile(f *testing.F, name string, seeds ...string) {
 			t.Errorf("a faulty rules file breaks nothing: %q", lines(p.Problems))
 		}
 		for _, s := range p.Servers {
-			if !serverName.MatchString(s.Name) || s.Name == policy.AgentServer {
+			if !servers.ValidName(s.Name) || s.Name == policy.AgentServer {
 				t.Errorf("server %q", s.Name)
 			}
 		}

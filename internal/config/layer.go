@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -26,7 +28,7 @@ type layer struct {
 	serversFrom string // as shown
 	serversData []byte
 	sessionFrom string // as shown
-	servers     []server
+	servers     []servers.Server
 	skills      []skill.Skill
 	roles       []policy.Role
 	rules       []policy.Rule
@@ -54,27 +56,27 @@ type place struct {
 
 // document is mycelium.yaml as it is written. Pointers tell an absent section from an empty one.
 type document struct {
-	MCPServers map[string]*entry       `yaml:"mcpServers"`
-	Session    *Session                `yaml:"session"`
-	Policy     *Policy                 `yaml:"policy"`
-	Limits     map[string]policy.Limit `yaml:"limits"`
-	Audit      *Audit                  `yaml:"audit"`
-	Store      string                  `yaml:"store"`
-	Server     *Server                 `yaml:"server"`
-	Env        []string                `yaml:"env"`
-	Secrets    *Secrets                `yaml:"secrets"`
-	Telemetry  *Telemetry              `yaml:"telemetry"`
-	Log        *Log                    `yaml:"log"`
-	Approval   *approval.Config        `yaml:"approval"`
-	Spawn      *Spawn                  `yaml:"spawn"`
-	Agents     *Agents                 `yaml:"agents"`
+	MCPServers map[string]*servers.Entry `yaml:"mcpServers"`
+	Session    *Session                  `yaml:"session"`
+	Policy     *Policy                   `yaml:"policy"`
+	Limits     map[string]policy.Limit   `yaml:"limits"`
+	Audit      *Audit                    `yaml:"audit"`
+	Store      string                    `yaml:"store"`
+	Server     *Server                   `yaml:"server"`
+	Env        []string                  `yaml:"env"`
+	Secrets    *Secrets                  `yaml:"secrets"`
+	Telemetry  *Telemetry                `yaml:"telemetry"`
+	Log        *Log                      `yaml:"log"`
+	Approval   *approval.Config          `yaml:"approval"`
+	Spawn      *Spawn                    `yaml:"spawn"`
+	Agents     *Agents                   `yaml:"agents"`
 }
 
 // clientDocument is config.json or .mcp.json as it is written.
 type clientDocument struct {
-	Schema     string                  `yaml:"$schema"`
-	MCPServers map[string]*clientEntry `yaml:"mcpServers"`
-	Session    *Session                `yaml:"session"`
+	Schema     string                          `yaml:"$schema"`
+	MCPServers map[string]*servers.ClientEntry `yaml:"mcpServers"`
+	Session    *Session                        `yaml:"session"`
 }
 
 // readLayer reads every file of a folder. A folder that does not exist is an empty layer.
@@ -164,11 +166,23 @@ func (l *layer) readMain() {
 	l.checkDocument()
 	if l.doc.MCPServers != nil {
 		l.serversFrom, l.serversData = l.docFile, data
-		l.takeEntries(l.doc.MCPServers)
+		l.takeServers(servers.Read(l.serversFile(), l.doc.MCPServers))
 	}
 	if l.doc.Session != nil {
 		l.sessionFrom = l.docFile
 	}
+}
+
+// serversFile is the file of the layer whose mcpServers count.
+func (l *layer) serversFile() servers.File {
+	addr := cmp.Or(value(l.doc.Server).Addr, DefaultAddr)
+	return servers.File{Name: l.serversFrom, Data: l.serversData, Dir: l.dir, User: l.origin == "user", Addr: addr}
+}
+
+func (l *layer) takeServers(r servers.Result) {
+	l.servers = r.Servers
+	l.problems = append(l.problems, r.Problems...)
+	l.leftOut = append(l.leftOut, r.LeftOut...)
 }
 
 // misnamed warns of files that look as if they were meant and are not read.
@@ -220,7 +234,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	}
 	if wantServers && doc.MCPServers != nil {
 		l.serversFrom, l.serversData = file, data
-		l.takeClientEntries(doc.MCPServers)
+		l.takeServers(servers.ReadClient(l.serversFile(), doc.MCPServers))
 	}
 	if doc.Session == nil {
 		return

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
 )
 
 // fromDefault is what Sources says of a value that no file gives.
@@ -253,7 +253,7 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 // mergeSecrets takes where secrets are: the user's word where he gave it.
 func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s := &p.File.Secrets
-	s.File = p.path(p.first(project, "secrets.file", u.File, ufile, w.File, ""))
+	s.File = p.path(p.first(project, "secrets.File", u.File, ufile, w.File, ""))
 	s.Identity = p.path(p.first(project, "secrets.identity", u.Identity, ufile, w.Identity, ""))
 	s.Keyring = p.first(project, "secrets.keyring", u.Keyring, ufile, w.Keyring, "")
 }
@@ -298,7 +298,7 @@ func (p *Project) absoluteStore(store string) string {
 
 // mergeServers joins the servers: a name in both is the user's, and the built-in ones always exist.
 func (p *Project) mergeServers(user, project *layer) {
-	all := map[string]server{}
+	all := map[string]servers.Server{}
 	for _, s := range user.servers {
 		all[s.Name] = s
 	}
@@ -307,47 +307,30 @@ func (p *Project) mergeServers(user, project *layer) {
 		switch {
 		case !both:
 			all[s.Name] = s
-		case s.Name == FilesServer && source.Within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
+		case s.Name == servers.Files && source.Within(mine.Folder(p.Dir), s.Folder(p.Dir)):
 			all[s.Name] = s // a folder inside the user's is narrower
 		default:
-			p.LeftOut = append(p.LeftOut, source.Warning(s.file, p.whereServer(s),
-				"server "+strconv.Quote(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
+			p.LeftOut = append(p.LeftOut, source.Warning(s.File, s.Line(p.texts[s.File]),
+				"server "+strconv.Quote(s.Name)+" is left out: "+mine.File+" has one of that name", "rename one of them"))
 		}
 	}
-	if _, ok := all[FilesServer]; !ok {
-		all[FilesServer] = server{Server: backend.Server{Name: FilesServer, Builtin: FilesServer, Args: []string{"."}}, file: fromDefault}
+	if _, ok := all[servers.Files]; !ok {
+		all[servers.Files] = servers.Server{Server: backend.Server{Name: servers.Files, Builtin: servers.Files, Args: []string{"."}}, File: fromDefault}
 	}
 	p.File.MCPServers = map[string]backend.Server{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		p.Servers = append(p.Servers, s.Server)
 		p.File.MCPServers[name] = s.Server
-		p.Sources["mcpServers."+name] = s.file
+		p.Sources["mcpServers."+name] = s.File
 		switch {
-		case s.bare && p.Bare == "":
+		case s.Bare && p.Bare == "":
 			p.Bare = name
-		case s.bare:
-			p.Problems = append(p.Problems, source.Fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
+		case s.Bare:
+			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
 				"at most one server can stand without prefix"))
 		}
 	}
-}
-
-// whereServer is the line of an entry.
-func (p *Project) whereServer(s server) int {
-	return yamlfile.Line(p.texts[s.file], "$.mcpServers."+source.Key(s.key))
-}
-
-// filesFolder is the folder that an entry of the built-in filesystem server names.
-func (p *Project) filesFolder(s backend.Server) string {
-	dir := "."
-	if len(s.Args) > 0 {
-		dir = s.Args[0]
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Dir, dir)
-	}
-	return source.Resolve(dir)
 }
 
 // value is what a pointer points to, or the zero value.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 )
 
@@ -24,7 +25,7 @@ type OAuth struct {
 	Algorithms []string          `yaml:"algorithms" json:"algorithms,omitempty"`
 	Claims     OAuthClaims       `yaml:"claims" json:"claims,omitzero"`
 	Roles      map[string]string `yaml:"roles" json:"roles,omitempty"` // value of a claim → role; absent: the values are roles
-	Skew       span              `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
+	Skew       source.Duration   `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
 
 	// Bound are the only roles that the user's session section lets a project give; nil: any.
 	Bound []string `yaml:"-" json:"-"`
@@ -39,9 +40,9 @@ type OAuthClaims struct {
 
 // The defaults of server.oauth.
 const (
-	defaultSkew      = span(30 * time.Second)
+	defaultSkew      = source.Duration(30 * time.Second)
 	DefaultRoleClaim = "role"
-	maxSkew          = span(5 * time.Minute)
+	maxSkew          = source.Duration(5 * time.Minute)
 )
 
 // oauthAlgorithms are those with a public key. With a shared secret whoever can check a token could make one.
@@ -143,5 +144,5 @@ func (o *OAuth) check(bad source.Report) {
 
 // overTLS reports whether a URL is absolute and https, or on this machine.
 func overTLS(u *url.URL) bool {
-	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
+	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && servers.IsLoopback(u.Hostname()))
 }

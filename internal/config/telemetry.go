@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 )
 
@@ -39,7 +40,7 @@ func (t *Telemetry) check(bad source.Report) {
 		bad("telemetry.sample", fmt.Sprintf("telemetry.sample is %v", *t.Sample), "write a share from 0 to 1")
 	}
 	for name, value := range t.Headers {
-		if !headerName.MatchString(name) || !printableLine(value) {
+		if !servers.HeaderName.MatchString(name) || !printableLine(value) {
 			bad("telemetry.headers", "telemetry.headers has "+strconv.Quote(name),
 				"use the characters of an HTTP header's name, and one line for its value")
 		}

@@ -1,4 +1,4 @@
-package config
+package servers
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// checkOAuth checks how the tokens of a server are got.
-func (l *layer) checkOAuth(s *server, bad source.Report) {
+// checkOAuth checks the oauth section of an entry.
+func checkOAuth(s *Server, bad source.Report) {
 	if s.OAuth == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (l *layer) checkOAuth(s *server, bad source.Report) {
 	}
 }
 
-// clientOAuth maps the oauth of a client's file: what means the same here is taken over, the rest is spoken of.
+// clientOAuth maps the oauth section of a client's file. It takes over the keys that mean the same here, and warns of the others.
 func clientOAuth(v any, warn source.Report) *oauth.Config {
 	keys, ok := v.(map[string]any)
 	if !ok {
@@ -61,7 +61,7 @@ func clientOAuth(v any, warn source.Report) *oauth.Config {
 	return o
 }
 
-// texts is a list of texts, or one text with spaces between.
+// texts reads a list of texts, or one text of words with spaces between them.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:

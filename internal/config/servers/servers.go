@@ -1,4 +1,5 @@
-package config
+// Package servers reads the mcpServers of mycelium.yaml and of clients' files, and checks each entry.
+package servers
 
 import (
 	"fmt"
@@ -18,53 +19,79 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// FilesServer is the built-in server that always exists: our own filesystem server, on the project folder unless an entry of that
-// name changes its args.
-const FilesServer = "files"
+// Files is the name of the built-in filesystem server, which always exists. It serves the project folder unless an entry of that name has
+// other args.
+const Files = "files"
 
-// server is an entry after mapping, with the place where it stands.
-type server struct {
+// Server is a checked entry and its place.
+type Server struct {
 	backend.Server
-	bare bool
-	file string // as shown
-	key  string // its name as it is written there
+	Bare bool   // its tools have no prefix towards clients
+	File string // as shown
+	Key  string // its name in the file
 }
 
-// maxCalls bounds concurrency and queue of a server: what one process can hold.
+// File is a file with entries.
+type File struct {
+	Name string // as shown
+	Data []byte
+	Dir  string // of the project or the user
+	User bool   // it is one of the user's files, which hold for every project
+	Addr string // where this project's daemon listens, host:port
+}
+
+// Result is what [Read] made of the entries of a file. An entry with a fault is left out and the others count: a missing server only
+// makes fewer tools.
+type Result struct {
+	Servers  []Server
+	Problems []policy.Problem
+	LeftOut  []policy.Problem // entries that are left out or renamed, for people
+}
+
+type reader struct {
+	File
+	Result
+}
+
+// maxCalls bounds concurrency and queue of a server.
 const maxCalls = 65536
 
-// headerLetters are those of a token (RFC 9110).
+// headerLetters are the characters of a token (RFC 9110).
 const headerLetters = yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "!#$%&'*+.^_`|~-"
 
 var (
 	serverName = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "-", Most: 64}
-	headerName = yamlfile.Word{First: headerLetters, Rest: headerLetters}
-	envName    = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_"}
+	// HeaderName is the form of an HTTP header's name, EnvName that of an environment variable's.
+	HeaderName = yamlfile.Word{First: headerLetters, Rest: headerLetters}
+	EnvName    = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_"}
 )
 
-// takeEntries takes the entries of mycelium.yaml.
-func (l *layer) takeEntries(entries map[string]*entry) {
-	raw := map[string]server{}
+// Read reads the entries of mycelium.yaml.
+func Read(f File, entries map[string]*Entry) Result {
+	raw := map[string]Server{}
 	for name, e := range entries {
 		if e == nil {
-			e = &entry{}
+			e = &Entry{}
 		}
 		e.set(&e.Server)
-		raw[name] = server{Server: e.Server, bare: e.Bare}
+		raw[name] = Server{Server: e.Server, Bare: e.Bare}
 	}
-	l.takeServers(raw)
+	r := &reader{File: f}
+	r.take(raw)
+	return r.Result
 }
 
-// takeClientEntries takes the entries of a client's file, mapping what we know by another name.
-func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
-	raw := map[string]server{}
+// ReadClient reads the entries of a client's file. It maps the keys that are known here by another name.
+func ReadClient(f File, entries map[string]*ClientEntry) Result {
+	r := &reader{File: f}
+	raw := map[string]Server{}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[name]
 		if e == nil {
-			e = &clientEntry{}
+			e = &ClientEntry{}
 		}
 		e.set(&e.Server)
-		s := server{Server: e.Server, bare: e.Bare}
+		s := Server{Server: e.Server, Bare: e.Bare}
 		for _, u := range []string{e.HTTPURL, e.ServerURL} {
 			if s.URL == "" {
 				s.URL = u
@@ -72,7 +99,7 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 		}
 		s.Disabled = s.Disabled || e.Enabled != nil && !*e.Enabled
 		warn := func(key, message, hint string) {
-			l.problems = append(l.problems, source.Warning(l.serversFrom, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
+			r.Problems = append(r.Problems, source.Warning(r.Name, r.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 		}
 		if s.Trust {
 			s.Trust = false
@@ -97,13 +124,16 @@ func (l *layer) takeClientEntries(entries map[string]*clientEntry) {
 		}
 		raw[name] = s
 	}
-	l.takeServers(raw)
+	r.take(raw)
+	return r.Result
 }
 
-// takeServers checks and names the entries. One that does not hold is left out and the rest stand: a missing server only means
-// less.
-func (l *layer) takeServers(raw map[string]server) {
-	names := map[string][]string{} // mapped → as written
+// ValidName reports whether a server may have this name.
+func ValidName(name string) bool { return serverName.MatchString(name) }
+
+// take checks the entries and maps their names.
+func (r *reader) take(raw map[string]Server) {
+	names := map[string][]string{} // mapped name → names in the file
 	for name := range raw {
 		names[mapName(name)] = append(names[mapName(name)], name)
 	}
@@ -112,64 +142,64 @@ func (l *layer) takeServers(raw map[string]server) {
 		written := names[mapped]
 		slices.Sort(written)
 		s := raw[written[0]]
-		s.Name, s.file, s.key = mapped, l.serversFrom, written[0]
-		s.Shared = l.origin == "user"
-		if !l.admit(&s, written) {
+		s.Name, s.File, s.Key = mapped, r.Name, written[0]
+		s.Shared = r.User
+		if !r.admit(&s, written) {
 			continue
 		}
-		ps := l.checkServer(s.key, &s)
-		l.problems = append(l.problems, ps...)
+		ps := r.checkServer(s.Key, &s)
+		r.Problems = append(r.Problems, ps...)
 		if source.Faulty(ps) {
 			continue
 		}
-		if mapped != s.key {
-			l.leave(&s, "is known as "+strconv.Quote(mapped)+"; its tools are "+mapped+"__…", "")
+		if mapped != s.Key {
+			r.leave(&s, "is known as "+strconv.Quote(mapped)+"; its tools are "+mapped+"__…", "")
 		}
-		if s.bare && bare != "" {
-			l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""),
+		if s.Bare && bare != "" {
+			r.Problems = append(r.Problems, source.Fault(s.File, r.entryLine(s.Key, ""),
 				"servers "+strconv.Quote(bare)+" and "+strconv.Quote(mapped)+" are both bare", "at most one server can stand without prefix"))
-			s.bare = false
-		} else if s.bare {
+			s.Bare = false
+		} else if s.Bare {
 			bare = mapped
 		}
-		l.servers = append(l.servers, s)
+		r.Servers = append(r.Servers, s)
 	}
 }
 
-// admit reports whether the name of an entry can stand, and whether it is another program than this one. written are all the names
-// that are mapped to it.
-func (l *layer) admit(s *server, written []string) bool {
+// admit reports whether an entry may have its name, and does not start this program again. written are all names in the file that are
+// mapped to its name.
+func (r *reader) admit(s *Server, written []string) bool {
 	bad := func(message, hint string) bool {
-		l.problems = append(l.problems, source.Fault(s.file, l.entryLine(s.key, ""), message, hint))
+		r.Problems = append(r.Problems, source.Fault(s.File, r.entryLine(s.Key, ""), message, hint))
 		return false
 	}
 	switch {
-	case !serverName.MatchString(s.Name):
-		return bad("server name "+strconv.Quote(s.key)+" cannot be used",
+	case !ValidName(s.Name):
+		return bad("server name "+strconv.Quote(s.Key)+" cannot be used",
 			"use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
 	case len(written) > 1:
 		return bad(fmt.Sprintf("servers %s are all known as %s; none of them is used", source.QuotedList(written), strconv.Quote(s.Name)),
 			"rename all but one")
 	case s.Name == policy.AgentServer:
-		return bad("server name "+strconv.Quote(s.key)+" is reserved for an agent's own tools", "rename the entry")
+		return bad("server name "+strconv.Quote(s.Key)+" is reserved for an agent's own tools", "rename the entry")
 	case strings.HasPrefix(s.Name, "mycelium-"), s.Name == "mycelium":
-		l.leave(s, "is left out: the name is this program's own, which offers those tools itself",
+		r.leave(s, "is left out: the name is this program's own, which offers those tools itself",
 			"remove the entry, or rename it if it is another server")
 		return false
 	}
-	if why := l.startsUs(&s.Server); why != "" {
-		l.leave(s, "is left out: "+why, "remove the entry; the client should start us, and we start the other servers")
+	if why := r.startsUs(&s.Server); why != "" {
+		r.leave(s, "is left out: "+why, "remove the entry; the client should start us, and we start the other servers")
 		return false
 	}
 	return true
 }
 
-// leave notes visibly what was done to an entry.
-func (l *layer) leave(s *server, message, hint string) {
-	l.leftOut = append(l.leftOut, source.Warning(s.file, l.entryLine(s.key, ""), "server "+strconv.Quote(s.key)+" "+message, hint))
+// leave tells people that an entry was left out or renamed.
+func (r *reader) leave(s *Server, message, hint string) {
+	r.LeftOut = append(r.LeftOut, source.Warning(s.File, r.entryLine(s.Key, ""), "server "+strconv.Quote(s.Key)+" "+message, hint))
 }
 
-// mapName maps a client's name for a server to what ours look like: lower case, and "-" for any other character.
+// mapName maps a client's name of a server to the form of ours: lower case, and "-" for any other character.
 func mapName(name string) string {
 	mapped := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -180,31 +210,31 @@ func mapName(name string) string {
 	return strings.Trim(mapped, "-")
 }
 
-// entryLine is where an entry, or a key of it, stands.
-func (l *layer) entryLine(name string, key string) int {
+// entryLine is the line of an entry, or of a key of it.
+func (r *reader) entryLine(name string, key string) int {
 	at := "$.mcpServers." + source.Key(name)
 	if key != "" {
-		if n := yamlfile.Line(l.serversData, at+"."+key); n > 0 {
+		if n := yamlfile.Line(r.Data, at+"."+key); n > 0 {
 			return n
 		}
 	}
-	if n := yamlfile.Line(l.serversData, at); n > 0 {
+	if n := yamlfile.Line(r.Data, at); n > 0 {
 		return n
 	}
-	return yamlfile.Line(l.serversData, "$.mcpServers")
+	return yamlfile.Line(r.Data, "$.mcpServers")
 }
 
-// checkServer checks and normalises one entry.
-func (l *layer) checkServer(name string, s *server) []policy.Problem {
+// checkServer checks and normalises an entry.
+func (r *reader) checkServer(name string, s *Server) []policy.Problem {
 	var ps []policy.Problem
 	bad := func(key, message, hint string) {
-		ps = append(ps, source.Fault(s.file, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
+		ps = append(ps, source.Fault(s.File, r.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 	}
 	warn := func(key, message, hint string) {
-		ps = append(ps, source.Warning(s.file, l.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
+		ps = append(ps, source.Warning(s.File, r.entryLine(name, key), "server "+strconv.Quote(name)+": "+message, hint))
 	}
-	if s.Builtin != "" || s.Name == FilesServer {
-		l.checkBuiltin(s, bad, warn)
+	if s.Builtin != "" || s.Name == Files {
+		r.checkBuiltin(s, bad, warn)
 		return ps
 	}
 	switch strings.ToLower(s.Type) {
@@ -221,7 +251,7 @@ func (l *layer) checkServer(name string, s *server) []policy.Problem {
 	switch {
 	case s.Command != "" && s.URL != "":
 		bad("url", "has both command and url", "keep command for a program to start, or url for a server that runs elsewhere")
-	case s.Command == "" && s.URL == "" && l.hasKey(name, "command"):
+	case s.Command == "" && s.URL == "" && r.hasKey(name, "command"):
 		bad("command", "command is empty", "write the program to start")
 	case s.Command == "" && s.URL == "":
 		bad("", "has neither command nor url", "write command and args of a program to start, or type: http and a url")
@@ -233,7 +263,7 @@ func (l *layer) checkServer(name string, s *server) []policy.Problem {
 		bad("command", "command is empty", "write the program to start")
 	}
 	if s.URL != "" {
-		l.checkURL(s, bad)
+		checkURL(s, bad)
 		if s.Env != nil || s.Args != nil || s.Cwd != "" {
 			warn("url", "args, env and cwd have no meaning for a server with a url", "remove them")
 		}
@@ -243,19 +273,19 @@ func (l *layer) checkServer(name string, s *server) []policy.Problem {
 	} else if s.Headers != nil {
 		warn("headers", "headers have no meaning for a server with a command", "remove them, or write env")
 	}
-	l.checkOAuth(s, bad)
-	l.checkValues(s, bad)
+	checkOAuth(s, bad)
+	checkValues(s, bad)
 	return ps
 }
 
-// hasKey reports whether an entry has a key at all.
-func (l *layer) hasKey(name, key string) bool {
-	return yamlfile.Line(l.serversData, "$.mcpServers."+source.Key(name)+"."+key) > 0
+// hasKey reports whether an entry has a key, even without a value.
+func (r *reader) hasKey(name, key string) bool {
+	return yamlfile.Line(r.Data, "$.mcpServers."+source.Key(name)+"."+key) > 0
 }
 
-func (l *layer) checkURL(s *server, bad source.Report) {
+func checkURL(s *Server, bad source.Report) {
 	if strings.HasPrefix(s.URL, "${") {
-		return // known only when the server is started
+		return // its value is known only when the server starts
 	}
 	u, err := url.Parse(strings.NewReplacer("${", "", "}", "").Replace(s.URL)) // a variable may stand for a part of it
 	switch {
@@ -270,16 +300,16 @@ func (l *layer) checkURL(s *server, bad source.Report) {
 	}
 }
 
-func (l *layer) checkValues(s *server, bad source.Report) {
+func checkValues(s *Server, bad source.Report) {
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
-		if !envName.MatchString(k) {
+		if !EnvName.MatchString(k) {
 			bad("env", "env names the variable "+strconv.Quote(k), "use letters, digits and _")
 		} else if strings.ContainsRune(s.Env[k], 0) {
 			bad("env", "the value of "+k+" contains a NUL", "remove it")
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
-		if !headerName.MatchString(k) {
+		if !HeaderName.MatchString(k) {
 			bad("headers", "headers names "+strconv.Quote(k), "use the characters of an HTTP header's name")
 		} else if strings.ContainsAny(s.Headers[k], "\r\n\x00") {
 			bad("headers", "the value of header "+k+" contains a line break", "write it on one line")
@@ -305,15 +335,15 @@ func (l *layer) checkValues(s *server, bad source.Report) {
 }
 
 // checkBuiltin checks an entry that changes the arguments of a built-in server.
-func (l *layer) checkBuiltin(s *server, bad, warn source.Report) {
+func (r *reader) checkBuiltin(s *Server, bad, warn source.Report) {
 	switch {
 	case s.Builtin == "":
 		bad("", "the name belongs to the built-in server for the project's files",
 			"give the entry another name, or write {builtin: files, args: [FOLDER]}")
 		return
-	case s.Builtin != FilesServer:
-		hint := "the built-in server is: " + FilesServer
-		if near := text.Nearest(s.Builtin, []string{FilesServer}); near != "" {
+	case s.Builtin != Files:
+		hint := "the built-in server is: " + Files
+		if near := text.Nearest(s.Builtin, []string{Files}); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		bad("builtin", "there is no built-in server "+strconv.Quote(s.Builtin), hint)
@@ -331,16 +361,33 @@ func (l *layer) checkBuiltin(s *server, bad, warn source.Report) {
 	if len(s.Args) == 0 {
 		s.Args = []string{"."}
 	}
-	if l.origin == "user" {
-		return // which project it is for is not known here
+	if r.User {
+		return // it is for every project
 	}
 	dir := s.Args[0]
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(l.dir, dir)
+		dir = filepath.Join(r.Dir, dir)
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		bad("args", "the folder "+strconv.Quote(s.Args[0])+" does not exist", "create it, or correct args")
-	} else if !source.Within(l.dir, source.Resolve(dir)) {
+	} else if !source.Within(r.Dir, source.Resolve(dir)) {
 		warn("args", "the folder "+strconv.Quote(s.Args[0])+" lies outside of the project", "")
 	}
+}
+
+// Line is the line of the entry in its file, whose text is data.
+func (s *Server) Line(data []byte) int {
+	return yamlfile.Line(data, "$.mcpServers."+source.Key(s.Key))
+}
+
+// Folder is the folder that an entry of the built-in filesystem server names, for a project.
+func (s *Server) Folder(project string) string {
+	dir := "."
+	if len(s.Args) > 0 {
+		dir = s.Args[0]
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(project, dir)
+	}
+	return source.Resolve(dir)
 }

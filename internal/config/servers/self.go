@@ -1,4 +1,4 @@
-package config
+package servers
 
 import (
 	"net"
@@ -12,17 +12,17 @@ import (
 	"mycelium/internal/backend"
 )
 
-// self are the names under which this program is installed.
+// self are the names under which this program is or was installed.
 var self = []string{"myc", "mycelium", "mycelium-cli", "mycelium-router"}
 
-// wrappers start another program that their arguments name.
+// wrappers are programs that start the program in their arguments.
 var wrappers = []string{"npx", "bunx", "pnpm", "yarn", "npm", "bun", "node", "env", "sudo", "nohup", "exec", "timeout", "sh", "bash", "zsh",
 	"go"}
 
-// startsUs says why an entry would start this program again, or "". It keeps a client's configuration, in which we stand, from
-// becoming a circle; it is no guard against somebody who wants to hide it.
-func (l *layer) startsUs(s *backend.Server) string {
-	if s.URL != "" && l.ownAddress(s.URL) {
+// startsUs returns why an entry would start this program again, or "". It prevents a circle when a client's configuration contains this
+// program. It does not find an entry that hides this on purpose.
+func (r *reader) startsUs(s *backend.Server) string {
+	if s.URL != "" && r.ownAddress(s.URL) {
 		return "its url is this program's own"
 	}
 	if s.Command == "" {
@@ -44,19 +44,19 @@ func (l *layer) startsUs(s *backend.Server) string {
 			}
 		}
 	}
-	if slices.Contains(wrappers, program(s.Command)) && l.wraps(s.Args) {
+	if slices.Contains(wrappers, program(s.Command)) && wraps(s.Args) {
 		return "it would start this program again"
 	}
 	return ""
 }
 
-// wraps reports whether the arguments of a wrapper start this program: the first word that is neither a flag nor an assignment,
-// or for `sh -c` the first word of the script.
-func (l *layer) wraps(args []string) bool {
+// wraps reports whether the arguments of a wrapper start this program. The started program is the first word that is neither a flag nor an
+// assignment, or for `sh -c` the first word of the script.
+func wraps(args []string) bool {
 	for i, a := range args {
 		switch {
 		case a == "-c" || a == "-lc":
-			return i+1 < len(args) && l.wraps(strings.Fields(args[i+1]))
+			return i+1 < len(args) && wraps(strings.Fields(args[i+1]))
 		case strings.HasPrefix(a, "-"), strings.Contains(a, "="), a == "exec", a == "dlx", a == "run", a == "x":
 		case slices.Contains(wrappers, program(a)):
 		default:
@@ -89,25 +89,22 @@ func isSelf(command string) bool {
 	return aerr == nil && berr == nil && os.SameFile(a, b)
 }
 
-// ownAddress reports whether a url is where this project's daemon listens.
-func (l *layer) ownAddress(raw string) bool {
+// ownAddress reports whether a URL is the address of this project's daemon.
+func (r *reader) ownAddress(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return false
 	}
-	addr := DefaultAddr
-	if l.doc.Server != nil && l.doc.Server.Addr != "" {
-		addr = l.doc.Server.Addr
-	}
-	host, port, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(r.Addr)
 	if err != nil {
 		return false
 	}
-	same := u.Hostname() == host || loopback(u.Hostname()) && loopback(host)
+	same := u.Hostname() == host || IsLoopback(u.Hostname()) && IsLoopback(host)
 	return same && u.Port() == port
 }
 
-func loopback(host string) bool {
+// IsLoopback reports whether a host is this machine: localhost or a loopback address.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
