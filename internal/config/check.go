@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 )
@@ -22,8 +23,8 @@ func (l *layer) checkDocument() {
 	l.checkSession(file, data)
 	if s := l.doc.Policy; s != nil {
 		for key, v := range map[string]string{"mcp": s.Fallback.MCP, "agent": s.Fallback.Agent} {
-			if v != "" && !slices.Contains(effects, v) {
-				bad("policy.fallback."+key, "policy.fallback."+key+" is "+strconv.Quote(v), source.Suggest(v, effects))
+			if v != "" && !slices.Contains(rules.Effects, v) {
+				bad("policy.fallback."+key, "policy.fallback."+key+" is "+strconv.Quote(v), source.Suggest(v, rules.Effects))
 			}
 		}
 	}
@@ -31,36 +32,9 @@ func (l *layer) checkDocument() {
 	if s := l.doc.Audit; s != nil && s.Sync != "" && s.Sync != "interval" && s.Sync != "call" {
 		bad("audit.sync", "audit.sync is "+strconv.Quote(s.Sync), source.Suggest(s.Sync, []string{"interval", "call"}))
 	}
-	if s := l.doc.Store; s != "" {
-		switch path, sqlite := strings.CutPrefix(s, "sqlite://"); {
-		case sqlite && path == "":
-			bad("store", "store names no file", "write "+DefaultStore)
-		case strings.HasPrefix(s, "postgres://"), strings.HasPrefix(s, "postgresql://"):
-			bad("store", "this version does not read postgres:// yet", "write "+DefaultStore+", or leave store out")
-		case !sqlite:
-			bad("store", "store must begin with sqlite://", "write "+DefaultStore+", or leave store out")
-		}
-	}
-	if s := l.doc.Server; s != nil {
-		if s.MaxBody < 0 || s.MaxBody > 1<<30 {
-			bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody),
-				"write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
-		}
-		if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
-			bad("server.addr", "server.addr is "+strconv.Quote(s.Addr), "write host:port, such as "+DefaultAddr)
-		} else if s.Addr != "" && !servers.IsLoopback(host) {
-			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.addr"),
-				"server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
-		}
-		checkHosts(s.Hosts, bad)
-		if s.OAuth != nil {
-			s.OAuth.check(bad)
-		}
-		if s.Anonymous != "" && (s.OAuth != nil || len(s.Hosts) > 0) {
-			l.problems = append(l.problems, source.Warning(file, source.Line(data, "server.anonymous"),
-				"server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous",
-				"leave server.anonymous out where others can reach this machine"))
-		}
+	checkStore(l.doc.Store, bad)
+	if l.doc.Server != nil {
+		l.checkServer(bad)
 	}
 	if a := l.doc.Approval; a != nil {
 		a.Check(bad)
@@ -82,6 +56,42 @@ func (l *layer) checkDocument() {
 			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),
 				"write names only, such as GITHUB_TOKEN; values stay in the environment")
 		}
+	}
+}
+
+func checkStore(store string, bad source.Report) {
+	switch path, sqlite := strings.CutPrefix(store, "sqlite://"); {
+	case store == "":
+	case sqlite && path == "":
+		bad("store", "store names no file", "write "+DefaultStore)
+	case strings.HasPrefix(store, "postgres://"), strings.HasPrefix(store, "postgresql://"):
+		bad("store", "this version does not read postgres:// yet", "write "+DefaultStore+", or leave store out")
+	case !sqlite:
+		bad("store", "store must begin with sqlite://", "write "+DefaultStore+", or leave store out")
+	}
+}
+
+// checkServer checks the server section.
+func (l *layer) checkServer(bad source.Report) {
+	s := l.doc.Server
+	if s.MaxBody < 0 || s.MaxBody > 1<<30 {
+		bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody),
+			"write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
+	}
+	if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
+		bad("server.addr", "server.addr is "+strconv.Quote(s.Addr), "write host:port, such as "+DefaultAddr)
+	} else if s.Addr != "" && !servers.IsLoopback(host) {
+		l.problems = append(l.problems, source.Warning(l.docFile, source.Line(l.docData, "server.addr"),
+			"server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
+	}
+	checkHosts(s.Hosts, bad)
+	if s.OAuth != nil {
+		s.OAuth.check(bad)
+	}
+	if s.Anonymous != "" && (s.OAuth != nil || len(s.Hosts) > 0) {
+		l.problems = append(l.problems, source.Warning(l.docFile, source.Line(l.docData, "server.anonymous"),
+			"server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous",
+			"leave server.anonymous out where others can reach this machine"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
@@ -161,12 +162,12 @@ func (p *Project) mergePolicy(user, project *layer) {
 	f.Strict = u.Strict || w.Strict
 	p.said("policy.strict", w.Strict, project.docFile)
 	p.said("policy.strict", u.Strict, user.docFile)
-	f.Fallback.MCP = p.strictest("policy.fallback.mcp", effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile,
+	f.Fallback.MCP = p.strictest("policy.fallback.mcp", rules.Effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile,
 		DefaultFallbackMCP)
-	f.Fallback.Agent = p.strictest("policy.fallback.agent", effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile,
+	f.Fallback.Agent = p.strictest("policy.fallback.agent", rules.Effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile,
 		DefaultFallbackAgent)
 	for _, l := range []*layer{user, project} { // defaults.unmatched of rules files, which only narrows
-		mcp, agent := stricter(f.Fallback.MCP, l.fallback.MCP), stricter(f.Fallback.Agent, l.fallback.Agent)
+		mcp, agent := rules.Stricter(f.Fallback.MCP, l.fallback.MCP), rules.Stricter(f.Fallback.Agent, l.fallback.Agent)
 		file := strings.Join(l.ruleFiles, ", ")
 		p.said("policy.fallback.mcp", mcp != f.Fallback.MCP, file)
 		p.said("policy.fallback.agent", agent != f.Fallback.Agent, file)
@@ -210,7 +211,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeAccess(project, us, ws, user.docFile, value(user.doc.Session).bound())
 	p.mergeSecrets(project, value(user.doc.Secrets), value(project.doc.Secrets), user.docFile)
 	p.mergeTelemetry(user, project)
-	p.mergeApproval(user, project)
+	p.File.Approval = section(p, user, project, "approval", user.doc.Approval, project.doc.Approval)
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
@@ -250,10 +251,26 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 	}
 }
 
+// section is the user's section of a file if there is one, otherwise the project's. A project must not choose where telemetry goes, who
+// answers questions, or which folders a chat may open.
+func section[T any](p *Project, user, project *layer, key string, u, w *T) T {
+	switch {
+	case u != nil:
+		p.said(key, true, user.docFile)
+		if w != nil {
+			p.ignored(project, project.docFile, project.docData, key, "the user's files have it")
+		}
+		return *u
+	case w != nil:
+		p.said(key, true, project.docFile)
+	}
+	return value(w)
+}
+
 // mergeSecrets takes where secrets are: the user's word where he gave it.
 func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s := &p.File.Secrets
-	s.File = p.path(p.first(project, "secrets.File", u.File, ufile, w.File, ""))
+	s.File = p.path(p.first(project, "secrets.file", u.File, ufile, w.File, ""))
 	s.Identity = p.path(p.first(project, "secrets.identity", u.Identity, ufile, w.Identity, ""))
 	s.Keyring = p.first(project, "secrets.keyring", u.Keyring, ufile, w.Keyring, "")
 }
@@ -315,7 +332,8 @@ func (p *Project) mergeServers(user, project *layer) {
 		}
 	}
 	if _, ok := all[servers.Files]; !ok {
-		all[servers.Files] = servers.Server{Server: backend.Server{Name: servers.Files, Builtin: servers.Files, Args: []string{"."}}, File: fromDefault}
+		all[servers.Files] = servers.Server{Server: backend.Server{Name: servers.Files, Builtin: servers.Files, Args: []string{"."}},
+			File: fromDefault}
 	}
 	p.File.MCPServers = map[string]backend.Server{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -327,7 +345,8 @@ func (p *Project) mergeServers(user, project *layer) {
 		case s.Bare && p.Bare == "":
 			p.Bare = name
 		case s.Bare:
-			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
+			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]),
+				fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
 				"at most one server can stand without prefix"))
 		}
 	}

@@ -27,19 +27,8 @@ func (s *Spawn) check(bad source.Report) {
 	}
 }
 
-// mergeSpawn takes the user's word where he gave one: a project must not open his other folders.
 func (p *Project) mergeSpawn(user, project *layer) {
-	switch {
-	case user.doc.Spawn != nil:
-		p.File.Spawn = *user.doc.Spawn
-		p.said("spawn", true, user.docFile)
-		if project.doc.Spawn != nil {
-			p.ignored(project, project.docFile, project.docData, "spawn", "the user's files have it")
-		}
-	case project.doc.Spawn != nil:
-		p.File.Spawn = *project.doc.Spawn
-		p.said("spawn", true, project.docFile)
-	}
+	p.File.Spawn = section(p, user, project, "spawn", user.doc.Spawn, project.doc.Spawn)
 	for i, s := range p.File.Spawn.SearchPaths {
 		p.File.Spawn.SearchPaths[i] = p.path(s)
 	}

@@ -64,21 +64,9 @@ func printableLine(s string) bool {
 	return !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }
 
-// mergeTelemetry takes the user's word where he gave one.
 func (p *Project) mergeTelemetry(user, project *layer) {
-	f := &p.File
-	switch {
-	case user.doc.Telemetry != nil:
-		f.Telemetry = *user.doc.Telemetry
-		p.said("telemetry", true, user.docFile)
-		if project.doc.Telemetry != nil {
-			p.ignored(project, project.docFile, project.docData, "telemetry", "the user's files have it")
-		}
-	case project.doc.Telemetry != nil:
-		f.Telemetry = *project.doc.Telemetry
-		p.said("telemetry", true, project.docFile)
-	}
+	p.File.Telemetry = section(p, user, project, "telemetry", user.doc.Telemetry, project.doc.Telemetry)
 	u, w := value(user.doc.Log), value(project.doc.Log)
-	f.Log.Format = p.first(project, "log.format", u.Format, user.docFile, w.Format, "")
-	f.Log.Level = p.first(project, "log.level", u.Level, user.docFile, w.Level, "")
+	p.File.Log.Format = p.first(project, "log.format", u.Format, user.docFile, w.Format, "")
+	p.File.Log.Level = p.first(project, "log.level", u.Level, user.docFile, w.Level, "")
 }

@@ -1,4 +1,4 @@
-package config
+package rules
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// underLock runs f while nobody else of us changes the files that people own in a project.
+// underLock runs f while no other process of this program changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
 	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
 		return err
@@ -29,12 +29,12 @@ func underLock(dir string, f func() error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Unlock() }() // the end of the process gives it back too
+	defer func() { _ = lock.Unlock() }() // the end of the process releases it too
 	return f()
 }
 
-// appendItem adds an item to the list at the end of a YAML file, at the indentation that the list has: what people wrote stays byte for
-// byte. head is how an empty file begins; good says whether a text reads as the old one and the item. nil: it cannot be added like that.
+// appendItem appends an item to the list at the end of a YAML file, in the indentation of the list. The rest of the file keeps its bytes.
+// head begins an empty file. good reports whether the new text reads as the old one and the item; if it never does, appendItem returns nil.
 func appendItem(text []byte, head string, item []string, good func([]byte) bool) []byte {
 	for _, indent := range []string{"  ", "", "    "} {
 		b := bytes.NewBuffer(slices.Clone(text))
@@ -54,7 +54,7 @@ func appendItem(text []byte, head string, item []string, good func([]byte) bool)
 	return nil
 }
 
-// onlyComments reports whether a YAML file says nothing.
+// onlyComments reports whether a YAML file has only comments and white space.
 func onlyComments(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -64,18 +64,18 @@ func onlyComments(text []byte) bool {
 	return true
 }
 
-// AddRule writes a rule that a person gave in words of one line (approval.ParseRule) at the end of the project's rules.yaml, with a comment
-// that says who gave it and when, and returns its name: said-N, the next that is free. It is an error, and nothing is written, where the
-// file does not hold or the rule does not compile.
-func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
+// Add appends a rule that a person gave as one line (approval.ParseRule) to the project's rules.yaml, with a comment that says who gave it
+// and when. It returns the name of the rule: the next free said-N. If the file has a fault or the rule does not compile, Add writes nothing
+// and returns an error.
+func Add(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
 	err = underLock(dir, func() error {
 		path := filepath.Join(dir, source.RulesFile)
 		file, err := source.Read(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %s", source.RulesFile, source.Reason(err))
 		}
-		var doc rulesDocument
-		_ = yamlfile.Decode(source.RulesFile, file, &doc) // AppendRule reports what does not hold
+		var doc document
+		_ = yamlfile.Decode(source.RulesFile, file, &doc) // Append reports faults
 		for n := 1; r.Name == "" || slices.ContainsFunc(doc.Rules, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
 			r.Name = fmt.Sprintf("said-%d", n)
 		}
@@ -87,7 +87,7 @@ func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, 
 		if reason == "" {
 			reason = "Said by " + by + "."
 		}
-		return AppendRule(path, fmt.Sprintf("Added by %s on %s.", by, now.Format(time.DateOnly)), reason, r)
+		return Append(path, fmt.Sprintf("Added by %s on %s.", by, now.Format(time.DateOnly)), reason, r)
 	})
 	if err != nil {
 		return "", fmt.Errorf("add rule: %w", err)
@@ -95,7 +95,7 @@ func AddRule(dir string, r policy.Rule, by string, now time.Time) (name string, 
 	return r.Name, nil
 }
 
-// fieldLines are match and args of a rule as they are written.
+// fieldLines writes match and args of a rule.
 func fieldLines(r policy.Rule) (lines []string) {
 	for _, part := range []struct {
 		key    string

@@ -1,4 +1,4 @@
-package config
+package rules
 
 import (
 	"bytes"
@@ -23,13 +23,13 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// maxRuleArgs bounds the arguments that a written rule names, in bytes: people shall be able to read it.
+// maxRuleArgs bounds the arguments in a written rule, in bytes, so that people can read it.
 const maxRuleArgs = 4 << 10
 
-// ApprovedRule is the rule that an answer for [approval.Rule] stands for: it allows this very call and nothing else. The tool, the role
-// and all arguments must be the same; of Bash the command, with any description and time limit; of an agent's own tool also the
-// working directory. An error says why there is no such rule, and what to do instead.
-func ApprovedRule(r approval.Request) (policy.Rule, error) {
+// Approved returns the rule for an answer with [approval.Rule]. It allows this call and no other: the tool, the role and all arguments must
+// be the same. For Bash, the command must be the same, with any description and timeout. For an agent's own tool, the working directory
+// must be the same too. An error says why there can be no such rule, and what to do instead.
+func Approved(r approval.Request) (policy.Rule, error) {
 	var none policy.Rule
 	once := "; approve it once, or for the session"
 	switch {
@@ -65,7 +65,8 @@ func ApprovedRule(r approval.Request) (policy.Rule, error) {
 	return rule, nil
 }
 
-// sameArgs is a condition that holds for these arguments. JSON is CEL, but for the escaped slash, which canonical JSON does not have.
+// sameArgs returns a condition that holds for these arguments. JSON is valid CEL except for the escaped slash, which canonical JSON does
+// not use.
 func sameArgs(tool string, args jsontext.Value) (string, error) {
 	v := args.Clone()
 	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
@@ -87,24 +88,24 @@ func sameArgs(tool string, args jsontext.Value) (string, error) {
 	return "args == " + string(v), nil
 }
 
-// quote is a text as JSON and CEL write it.
+// quote writes a text as JSON and CEL do.
 func quote(s string) string {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil {
-		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // then it equals nothing that comes
+		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // no argument equals it
 	}
 	return string(b)
 }
 
-// AppendRule writes a rule behind those of a rules file, with a comment above it, and makes sure by reading the result that the file
-// still says what it said. Everything that stands in the file stays as it is. A file that is not there is made.
-func AppendRule(path, comment, reason string, r policy.Rule) error {
+// Append appends a rule to a rules file, with a comment above it. It creates a missing file; an existing one keeps its bytes. It reads the
+// result to check that the old rules are unchanged.
+func Append(path, comment, reason string, r policy.Rule) error {
 	old, err := os.ReadFile(filepath.Clean(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write rule: %w", err)
 	}
 	name := filepath.Base(path)
-	var before, after rulesDocument
+	var before, after document
 	if source.Faulty(yamlfile.Decode(name, old, &before)) {
 		return text.Hinted(fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it")
 	}
@@ -139,7 +140,7 @@ func withReason(r policy.Rule, reason string) policy.Rule {
 	return r
 }
 
-// indentOf is what stands before the dash of the item in a line (from 1).
+// indentOf is the white space at the beginning of a line; the first line is 1.
 func indentOf(text []byte, line int) string {
 	lines := bytes.Split(text, []byte("\n"))
 	if line < 1 || line > len(lines) {
@@ -149,7 +150,7 @@ func indentOf(text []byte, line int) string {
 	return string(l[:len(l)-len(bytes.TrimLeft(l, " "))])
 }
 
-// ruleText is a rule as an item of a list.
+// ruleText writes a rule as an item of a list.
 func ruleText(indent, comment, reason string, r policy.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n%s- name: %s\n%s  action: %s\n%s  tool: %s\n", indent, comment, indent, quote(r.Name), indent, r.Action, indent,
@@ -171,8 +172,8 @@ func sameRules(a, b []policy.Rule) bool {
 	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
 }
 
-// ApprovedComment is the comment over a written rule: who approved it, when, and how to undo it.
-func ApprovedComment(r approval.Request, a approval.Answer) (comment, reason string) {
+// Comment returns the comment above an approved rule, which says who approved it, when, and how to undo it, and the reason of the rule.
+func Comment(r approval.Request, a approval.Answer) (comment, reason string) {
 	by := text.OneLine(a.By)
 	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via,
 		a.Time.Format(time.DateOnly), r.ID)

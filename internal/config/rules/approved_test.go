@@ -1,4 +1,4 @@
-package config
+package rules
 
 import (
 	"os"
@@ -75,7 +75,7 @@ func TestApprovedRuleAllowsThisCallAndNoOther(t *testing.T) {
 		{query, "developer", `{"sql":"select 'a' \\ b","limit":10,"deep":{"list":[1,"two",null,true,2],"rate":0.5}}`, "/p", "", policy.Ask},
 		{query, "guest", string(query.Args), "/p", "", policy.Ask},
 	} {
-		rule, err := ApprovedRule(c.r)
+		rule, err := Approved(c.r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 	} {
 		r := good
 		change(&r)
-		if rule, err := ApprovedRule(r); err == nil || !strings.Contains(err.Error(), want) {
+		if rule, err := Approved(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v %v", want, rule, err)
 		}
 	}
@@ -113,11 +113,11 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 func TestAppendRuleKeepsTheFile(t *testing.T) {
 	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
 		Args: []byte(`{"command":"echo '# \"x\": y' \u202e"}`)}
-	rule, err := ApprovedRule(r)
+	rule, err := Approved(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	comment, reason := ApprovedComment(r, approval.Answer{By: "kimu\n- evil: x", Via: "terminal", Reason: "line\nbreak",
+	comment, reason := Comment(r, approval.Answer{By: "kimu\n- evil: x", Via: "terminal", Reason: "line\nbreak",
 		Time: time.Unix(0, 0).UTC()})
 	const mine = "- name: mine\n  action: deny\n  tool: Bash\n"
 	for name, text := range map[string]string{
@@ -134,7 +134,7 @@ func TestAppendRuleKeepsTheFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := AppendRule(path, comment, reason, rule)
+		err := Append(path, comment, reason, rule)
 		after, _ := os.ReadFile(path)
 		switch name {
 		case "flow", "empty list", "rules first", "broken", "two documents":

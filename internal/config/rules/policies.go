@@ -1,4 +1,4 @@
-package config
+package rules
 
 import (
 	"errors"
@@ -17,34 +17,17 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// policiesDocument is policies.yaml.
+// policiesDocument is a file of policies in words.
 type policiesDocument struct {
 	Policies []judge.Policy `yaml:"policies"`
 }
 
-// policiesHint shows what a policy looks like.
+// policiesHint shows the form of a policy.
 const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__Bash, createdAt: 2026-11-22T10:00:00Z}; no model judges " +
 	"until it is mended"
 
-// readPolicies reads the policies in words of both files. While one of them does not hold, no model judges: it would not know all that
-// it has to put before its own opinion.
-func (l *layer) readPolicies() {
-	for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
-		data, ok, bad := l.read(filepath.Join(l.dir, name))
-		file := l.shown(filepath.Join(l.dir, name))
-		if ok {
-			policies, problems := parsePolicies(file, data, l.policies)
-			bad = l.report(problems)
-			l.policies = policies
-		}
-		if bad && l.unjudged == "" {
-			l.unjudged = file + " does not hold"
-		}
-	}
-}
-
-// parsePolicies reads one file; the result begins with what others hold already, whose numbers are taken.
-func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {
+// ParsePolicies reads a file of policies and appends them to have. Ids of policies in have are taken.
+func ParsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {
 	var doc policiesDocument
 	problems := yamlfile.Decode(file, data, &doc)
 	if source.Faulty(problems) {
@@ -65,9 +48,9 @@ func parsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Polic
 	return have, problems
 }
 
-// AddPolicy writes a new policy at the end of a project's policies.local.yaml, or of policies.yaml with shared, and returns it. What
-// people wrote in there stays as it is. It is an error, and nothing is written, where either file does not hold or the new text would not
-// read back as the old one and the policy.
+// AddPolicy appends a new policy to a project's policies.local.yaml, or with shared to policies.yaml, and returns it. The rest of the file
+// keeps its bytes. If either file has a fault, or the new text would not read back as the old one and the policy, AddPolicy writes nothing
+// and returns an error.
 func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p judge.Policy, err error) {
 	target := judge.LocalPoliciesFile
 	if shared {
@@ -81,7 +64,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s: %s", name, source.Reason(err))
 			}
-			list, problems := parsePolicies(name, data, nil)
+			list, problems := ParsePolicies(name, data, nil)
 			if source.Faulty(problems) {
 				return text.Hinted(fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first")
 			}
@@ -94,7 +77,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 			return err
 		}
 		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
-			again, problems := parsePolicies(target, b, nil)
+			again, problems := ParsePolicies(target, b, nil)
 			return !source.Faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
 		})
 		if file == nil {
@@ -109,16 +92,16 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 	return p, nil
 }
 
-// samePolicy compares as a file would.
+// samePolicy compares what a file keeps of a policy.
 func samePolicy(a, b judge.Policy) bool {
 	return a.ID == b.ID && a.Description == b.Description && a.Tool == b.Tool && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// policiesHead is how a file of policies begins.
+// policiesHead begins a file of policies.
 const policiesHead = "# Policies in words: a model that judges calls puts them before its own opinion. The rules decide before and " +
 	"after it.\npolicies:\n"
 
-// policyLines is a policy as it is written.
+// policyLines writes a policy as an item of a list.
 func policyLines(p judge.Policy) []string {
 	lines := []string{"- id: " + p.ID, "  description: " + yamlfile.Text(p.Description)}
 	if p.Tool != "" {
