@@ -70,7 +70,7 @@ func (e *entry) serve(c *connection) {
 	defer beat.Stop()
 	e.pool.tasks.start(func() { c.Listen(e.ctx) })
 	c.learnErr = e.learn(c)
-	c.awaitListening(e.ctx)
+	c.AwaitListening(e.ctx)
 	close(c.learned)
 	for {
 		select {
@@ -108,25 +108,6 @@ func (e *entry) serve(c *connection) {
 				e.pool.logger.Warn("catalog not learned", "server", e.name, "error", err)
 			}
 		}
-	}
-}
-
-// listenWait is how long the first calls wait for the stream of notices of a server that delays its opening.
-const listenWait = 500 * time.Millisecond
-
-// awaitListening waits until the stream of notices is open where the server may send the questions of a call there. A question that
-// came before would reach nobody, and its call would run into its time-out.
-func (c *connection) awaitListening(ctx context.Context) {
-	if !c.AsksOnNotices() {
-		return
-	}
-	t := time.NewTimer(listenWait)
-	defer t.Stop()
-	select {
-	case <-c.Listening():
-	case <-t.C:
-	case <-c.Done():
-	case <-ctx.Done():
 	}
 }
 

@@ -38,8 +38,8 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	if !all["approval.judge.model"] || !all["session.defaultRole"] || len(all) < 40 {
 		t.Fatalf("the keys are not found any more: %v", all)
 	}
-	_, sections, found := strings.Cut(string(page), "\n**approval** ")
-	sections, _, end := strings.Cut(sections, "\n**server** ")
+	_, sections, found := strings.Cut(string(page), "\n### approval\n")
+	sections, _, end := strings.Cut(sections, "\n### server\n")
 	if !found || !end {
 		t.Fatal("approval, agents and spawn do not stand before server")
 	}

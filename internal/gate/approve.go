@@ -219,7 +219,7 @@ func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
 		Label: cmp.Or(a.Label, a.session.name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
 		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane,
 	}
-	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.byItem[a.Item].notes, a.facts)
+	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
 		r.Tool = masked(a.Asked, maxAsked)
 	}

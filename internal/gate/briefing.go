@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -68,7 +69,7 @@ func (g *Gate) Promote(ctx context.Context, s *Session, text string) (added, wan
 		case slices.Contains(sc.scope.Skills, hit.Skill):
 		case sc.mayAdd(hit.Skill, ByAgent, nil) == nil:
 			added = append(added, hit.Skill)
-		case sc.world.promotion() == promoteConfirm:
+		case sc.world.PromotionMode() == view.PromoteConfirm:
 			wanted = append(wanted, hit.Skill)
 		}
 	}

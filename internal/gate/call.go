@@ -12,7 +12,9 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/guard"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
@@ -222,7 +224,7 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(c.Item, c.scoped.world.byItem[c.Item].notes, args, dir, g.home)
+	f, err := facts.Of(c.Item, c.scoped.world.Annotations(c.Item), args, dir, g.home)
 	if err == nil {
 		c.session.written.Mark(&f)
 	}
@@ -266,7 +268,7 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 			reply, err = Reply{}, fmt.Errorf("call %s: the server failed", c.Asked)
 		}
 	}()
-	if ownServer(c.Item.Server) {
+	if view.IsOwn(c.Item.Server) {
 		if c.Method == "completion/complete" {
 			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
 		}
@@ -292,9 +294,23 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 		reply = Reply{Result: result}
 	}
 	if c.guard != (policy.Guard{}) {
-		return g.guardReply(c, reply)
+		return c.guarding(reply)
 	}
 	return reply, nil
+}
+
+// guarding applies the guard of the decision to an answer, and notes what it did.
+func (c *Admission) guarding(reply Reply) (out Reply, err error) {
+	name, secrets := c.Item.String(), c.gate.log.Secrets()
+	if c.Item.Kind == policy.Resource {
+		name = view.URI(c.Item)
+	}
+	if reply.Error != nil {
+		out.Error, c.guarded, err = guard.Error(c.guard, secrets, name, reply.Error)
+	} else {
+		out.Result, c.guarded, err = guard.Result(c.guard, secrets, name, reply.Result)
+	}
+	return out, err
 }
 
 // isAbsent reports whether a backend refuses an item because it may not be told from one that does not exist: its definition changed, and

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -19,7 +20,7 @@ const confirmRule = "session.promotion"
 // it may. What is active already, or not the agent's to activate at all, is no question. Its error is for the agent.
 func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]string, error) {
 	sc := c.session.now()
-	if g.asks == nil || sc.world.promotion() != promoteConfirm {
+	if g.asks == nil || sc.world.PromotionMode() != view.PromoteConfirm {
 		return nil, nil
 	}
 	var want []string
@@ -37,7 +38,7 @@ func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]strin
 	}
 	c.asked = true
 	r := g.question(c, d)
-	args, err := json.Marshal(map[string][]string{"skills": want}, encoding)
+	args, err := json.Marshal(map[string][]string{"skills": want}, view.Encoding)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -72,13 +73,6 @@ func ControlDefinitions() []policy.Definition {
 	return out
 }
 
-// encoding is how the gate writes JSON: always the same bytes for the same value, and a stray byte of a skill's file replaced
-// rather than the whole answer lost.
-var encoding = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-
-// ownServer reports whether the gate itself answers for a server.
-func ownServer(name string) bool { return name == policy.RouterServer || name == policy.SkillsServer }
-
 // definition is the tool as tools/list shows it, its name not yet prefixed.
 func (t tool) definition() []byte {
 	properties := map[string]any{}
@@ -115,7 +109,7 @@ func (t tool) definition() []byte {
 		Annotations map[string]any `json:"annotations"`
 	}{t.item.Name, t.title, t.description, schema, map[string]any{
 		"title": t.title, "readOnlyHint": t.readOnly, "destructiveHint": false, "openWorldHint": false,
-	}}, encoding)
+	}}, view.Encoding)
 	if err != nil {
 		panic("gate: a control tool has no JSON form: " + err.Error()) // the table is ours; a test marshals all of it
 	}
@@ -231,7 +225,7 @@ type content struct {
 
 // toolResult is a CallToolResult with one text block that holds the JSON, and the same as structured content.
 func toolResult(v any) (Reply, error) {
-	text, err := json.Marshal(v, encoding)
+	text, err := json.Marshal(v, view.Encoding)
 	if err != nil {
 		return Reply{}, fmt.Errorf("answer control tool: %w", err)
 	}
@@ -251,7 +245,7 @@ func toolError(text string) (Reply, error) {
 }
 
 func result(v any) (Reply, error) {
-	raw, err := json.Marshal(v, encoding)
+	raw, err := json.Marshal(v, view.Encoding)
 	if err != nil {
 		return Reply{}, fmt.Errorf("answer: %w", err)
 	}

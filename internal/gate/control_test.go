@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
@@ -133,7 +134,7 @@ func TestSetRoleTool(t *testing.T) {
 	}
 	// Where there is nothing to take there is no set_role, and the rest says so too.
 	alone := h.enter("guest")
-	if slices.ContainsFunc(h.List(alone, policy.Tool), func(l Listed) bool { return l.Item == setRoleItem }) {
+	if slices.ContainsFunc(h.List(alone, policy.Tool), func(l view.Listed) bool { return l.Item == setRoleItem }) {
 		t.Error("set_role is listed")
 	}
 	_, err := h.Call(t.Context(), alone, request("mycelium-router__set_role", `{"role_id":"guest"}`))

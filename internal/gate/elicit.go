@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/text"
 )
 
@@ -50,7 +51,7 @@ func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
 			"properties": map[string]any{"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}}},
 			"required":   []string{"answer"},
 		},
-	}, encoding)
+	}, view.Encoding)
 	if err != nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 	"mycelium/internal/telemetry"
@@ -52,7 +53,7 @@ type Options struct {
 	Backends Backends
 	Log      *audit.Log
 	DB       *store.DB // minted sessions are kept here; nil: there are none, and only Open works (a hook without a daemon)
-	World    World
+	World    view.World
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
 	Written  string                      // folder that keeps which files each session wrote, out of agents' reach; empty: it is kept in memory only
@@ -81,7 +82,7 @@ type Gate struct {
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: nobody can be asked
 
-	world atomic.Pointer[world]
+	world atomic.Pointer[view.Catalog]
 	swap  sync.Mutex           // held while one world replaces another, so that sessions are told in order
 	tools map[policy.Item]tool // the control tools
 	live  registry
@@ -116,7 +117,7 @@ func New(o Options) (*Gate, error) {
 	for _, t := range controlTools() {
 		g.tools[t.item] = t
 	}
-	g.world.Store(newWorld(o.World, nil, g.logger))
+	g.world.Store(view.New(o.World, ControlDefinitions(), nil, g.logger))
 	return g, nil
 }
 
@@ -130,11 +131,11 @@ func (g *Gate) Close() {
 }
 
 // World returns the current world.
-func (g *Gate) World() World { return g.world.Load().World }
+func (g *Gate) World() view.World { return g.world.Load().World }
 
 // Swap replaces the world. Sessions whose view changed are told; one whose active skills changed with it is recorded.
 // A world without a policy or skills is not taken: the last good one stays.
-func (g *Gate) Swap(w World) {
+func (g *Gate) Swap(w view.World) {
 	if w.Policy == nil || w.Skills == nil {
 		g.logger.Error("a world without a policy was not taken")
 		return
@@ -142,7 +143,7 @@ func (g *Gate) Swap(w World) {
 	g.swap.Lock()
 	defer g.swap.Unlock()
 	old := g.world.Load()
-	next := newWorld(w, old, g.logger)
+	next := view.New(w, ControlDefinitions(), old, g.logger)
 	g.world.Store(next)
 	g.limits.Keep(next.Policy)
 	for _, s := range g.live.all() {
@@ -152,7 +153,7 @@ func (g *Gate) Swap(w World) {
 
 // follow tells one session of a new world. The comparison is with what the session was last shown, so that a session that
 // listed while the worlds changed is never left with a stale list.
-func (g *Gate) follow(s *Session, old, next *world) {
+func (g *Gate) follow(s *Session, old, next *view.Catalog) {
 	st := s.state.Load()
 	before, after := s.scopeIn(st, old), s.scopeIn(st, next)
 	added, removed := difference(before.scope.Skills, after.scope.Skills)
@@ -164,7 +165,7 @@ func (g *Gate) follow(s *Session, old, next *world) {
 			g.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
 		}
 	}
-	if shown := s.shown.Load(); shown != nil && shown.same(after.view()) {
+	if shown := s.shown.Load(); shown != nil && shown.Same(after.view()) {
 		return
 	}
 	s.changed.fire()

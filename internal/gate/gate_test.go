@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
@@ -156,7 +157,7 @@ func define(name string) policy.Definition {
 }
 
 // world compiles a plan.
-func (p plan) world(tb testing.TB, dir string) World {
+func (p plan) world(tb testing.TB, dir string) view.World {
 	tb.Helper()
 	defs := slices.Concat(ControlDefinitions(), p.defs)
 	for _, name := range p.tools {
@@ -176,7 +177,7 @@ func (p plan) world(tb testing.TB, dir string) World {
 	for _, pr := range problems {
 		tb.Logf("policy: %+v", pr)
 	}
-	return World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, Broken: p.broken}
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, Broken: p.broken}
 }
 
 // build makes a gate on a plan, with a log and a database of its own.
@@ -289,7 +290,7 @@ func (h *house) ask(s *Session, name, args string) (answer map[string]any, text 
 func (h *house) sees(s *Session) []string {
 	out := []string{}
 	for _, l := range h.List(s, policy.Tool) {
-		if !ownServer(l.Item.Server) {
+		if !view.IsOwn(l.Item.Server) {
 			out = append(out, l.Item.String())
 		}
 	}

@@ -69,3 +69,25 @@ func (sc *scoped) teaching(limit int) string {
 	brief += strings.Join(short, "\n")
 	return text.Truncate(strings.Join(append(parts, brief), "\n\n"), limit)
 }
+
+// maxServerText bounds the instructions of all servers together, in bytes.
+const maxServerText = 8 << 10
+
+// taughtByServers are the instructions of the servers of which a session sees a tool, hidden names masked, in at most limit bytes.
+func (sc *scoped) taughtByServers(limit int) string {
+	if limit = min(limit, maxServerText); limit <= 0 {
+		return ""
+	}
+	v := sc.view()
+	var b strings.Builder
+	for _, name := range v.Servers() {
+		taught := strings.TrimSpace(sc.world.Servers[name].Instructions)
+		if taught == "" {
+			continue
+		}
+		taught = sc.world.Masked(name, taught, v)
+		part := "\n\n# Server: " + name + "\n\n" + taught
+		b.WriteString(text.Truncate(part, limit-b.Len()))
+	}
+	return b.String()
+}

@@ -6,27 +6,15 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
-	"mycelium/internal/policy"
+	"mycelium/internal/gate/view"
 )
 
 // counted is the call as the limits count it. Calls of our own servers are not counted, so that an agent at its limit can find out why.
 func (c *Admission) counted() limit.Call {
-	if ownServer(c.Item.Server) {
+	if view.IsOwn(c.Item.Server) {
 		return limit.Call{}
 	}
 	return limit.Call{Bounds: c.scoped.bounds, Session: &c.session.counters, Item: c.Item, At: c.began}
-}
-
-// has reports whether a bound counts something in view.
-func (v *view) has(b *policy.Bound) bool {
-	for _, list := range v.lists {
-		for i := range list {
-			if !ownServer(list[i].Item.Server) && b.Concerns(list[i].Item) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // tooMany records a call that a limit refuses.

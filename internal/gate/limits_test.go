@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -349,7 +350,7 @@ func BenchmarkLimits(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			g := &Gate{now: time.Now, limits: limit.New(time.Now())}
-			g.world.Store(newWorld(limited(limits).world(b, "/"), nil, nil))
+			g.world.Store(view.New(limited(limits).world(b, "/"), ControlDefinitions(), nil, nil))
 			s := &Session{ID: "x", gate: g}
 			s.state.Store(&state{role: "guest"})
 			a := &Admission{Request: request("files__read_file", `{}`), gate: g, session: s, scoped: s.now()}

@@ -1,17 +1,12 @@
 package gate
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"pgregory.net/rapid"
-
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
@@ -66,10 +61,10 @@ func TestMaskedText(t *testing.T) {
 		{"fs", "a search toolbox, `search it`, it's search", "a search toolbox, `search it`, it's search"},
 		{"", "", ""},
 	} {
-		if got := h.Masked(guest, c.server, c.text); got != c.want {
+		if got := maskedFor(guest, c.server, c.text); got != c.want {
 			t.Errorf("%s: %q\n  is masked %q\n  want      %q", c.server, c.text, got, c.want)
 		}
-		if got := h.Masked(developer, c.server, c.text); got != c.text {
+		if got := maskedFor(developer, c.server, c.text); got != c.text {
 			t.Errorf("%s: %q, of which all is in view, is masked %q", c.server, c.text, got)
 		}
 	}
@@ -96,12 +91,12 @@ func TestMaskedDefinition(t *testing.T) {
 	} {
 		h := tellTale(t, "", def(c.raw))
 		list := h.List(h.enter("guest"), policy.Tool)
-		i := slices.IndexFunc(list, func(l Listed) bool { return l.Item.Name == "shown" })
+		i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" })
 		if i < 0 || string(list[i].Raw) != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, list[i].Raw, c.want)
 		}
 		whole := h.List(h.enter("developer"), policy.Tool)
-		i = slices.IndexFunc(whole, func(l Listed) bool { return l.Item.Name == "shown" })
+		i = slices.IndexFunc(whole, func(l view.Listed) bool { return l.Item.Name == "shown" })
 		if want := strings.Replace(c.raw, `"name":"shown"`, `"name":"fs__shown"`, 1); string(whole[i].Raw) != want {
 			t.Errorf("%s: who sees all is shown %s", c.name, whole[i].Raw)
 		}
@@ -121,7 +116,7 @@ func TestMaskedEverywhere(t *testing.T) {
 	w.Templates = []policy.Definition{{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///{path}"}, Raw: []byte(`{"uriTemplate":"file:///{path}","name":"t","description":"for read_text_file"}`)}}
 	h.Swap(w)
 	s := h.enter("guest", "guest")
-	for what, got := range map[string][]Listed{"prompt": h.List(s, policy.Prompt)[:1], "resource": h.List(s, policy.Resource)[:1], "template": h.Templates(s)} {
+	for what, got := range map[string][]view.Listed{"prompt": h.List(s, policy.Prompt)[:1], "resource": h.List(s, policy.Resource)[:1], "template": h.Templates(s)} {
 		want := map[string]string{
 			"prompt":   `{"name":"fs__shown_prompt","description":"asks another tool","arguments":[{"name":"read_text_file","description":"of another tool"}]}`,
 			"resource": `{"uri":"fs+file:///a","name":"x","description":"by another tool or another tool, not shown_prompt"}`,
@@ -142,10 +137,10 @@ func TestMaskedEverywhere(t *testing.T) {
 	bare := tellTale(t, "fs", policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see read_text_file or search"}`)},
 		policy.Definition{Item: policy.Item{Server: "other", Name: "also"}, Raw: []byte(`{"name":"also","description":"not read_text_file"}`)})
 	list := bare.List(bare.enter("guest"), policy.Tool)
-	if i := slices.IndexFunc(list, func(l Listed) bool { return l.Item.Name == "shown" }); string(list[i].Raw) != `{"name":"shown","description":"see another tool or search"}` {
+	if i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" }); string(list[i].Raw) != `{"name":"shown","description":"see another tool or search"}` {
 		t.Errorf("bare: %s", list[i].Raw)
 	}
-	if got := bare.Masked(bare.enter("guest"), "other", "not read_text_file"); got != "not another tool" {
+	if got := maskedFor(bare.enter("guest"), "other", "not read_text_file"); got != "not another tool" {
 		t.Errorf("bare, of another server: %q", got)
 	}
 }
@@ -157,7 +152,7 @@ func TestMaskFollowsTheView(t *testing.T) {
 	h := tellTale(t, "", def)
 	shown := func(s *Session) string {
 		list := h.List(s, policy.Tool)
-		return rawjson.TextAt(list[slices.IndexFunc(list, func(l Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
+		return rawjson.TextAt(list[slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
 	}
 	s := h.enter("guest", "developer")
 	if got := shown(s); got != "see later_tool and another tool()" {
@@ -181,186 +176,8 @@ func TestMaskFollowsTheView(t *testing.T) {
 	}
 }
 
-// TestLawNoHiddenNames: decision 5. For random catalogs and scopes no listed definition names a hidden tool in the client's form,
-// and a definition that mentions only what is in view is the server's, byte for byte.
-func TestLawNoHiddenNames(t *testing.T) {
-	servers := []string{"a", "b-c", "fs"}
-	names := []string{"read_file", "read_file_v2", "read", "x.y", "x", "get-sum", "get-", "do_it", "doIt"}
-	var all []string
-	for _, s := range servers {
-		for _, n := range names {
-			all = append(all, s+"__"+n)
-		}
-	}
-	word := rapid.OneOf(
-		rapid.SampledFrom(all), rapid.SampledFrom(names), rapid.SampledFrom([]string{" ", ".", "-", "_", ",", "(", ")", "`", "\"", "\\", "\n", "を", "z", "tool", " tool", "é", "__", "\u200b", "1"}),
-	)
-	text := rapid.Map(rapid.SliceOfN(word, 0, 12), func(words []string) string { return strings.Join(words, "") })
-	h := tellTale(t, "") // its gate is not used; it is what makes one
-	rapid.Check(t, func(rt *rapid.T) {
-		var defs []policy.Definition
-		var granted []string
-		texts := map[string][]string{}
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 12, rapid.ID).Draw(rt, "catalog") {
-			it, err := policy.ParseTool(name)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			a, b, c := text.Draw(rt, "a"), text.Draw(rt, "b"), text.Draw(rt, "c")
-			raw, err := json.Marshal(map[string]any{
-				"name": it.Name, "description": a, "inputSchema": map[string]any{"type": "object", "properties": map[string]any{
-					"p": map[string]any{"description": b, "enum": []any{c, "k", 1}, "default": c}, "q": map[string]any{"enum": []string{c}, "examples": []string{b}, "const": a},
-				}}, "annotations": map[string]any{"title": b, "more": []any{a, map[string]any{"x": c}}},
-			})
-			if err != nil {
-				rt.Fatal(err)
-			}
-			texts[name] = []string{a, b, c}
-			defs = append(defs, policy.Definition{Item: it, Raw: raw})
-			if rapid.Bool().Draw(rt, "granted") {
-				granted = append(granted, name)
-			}
-		}
-		lib := skill.Validate([]skill.Skill{{Grant: policy.Grant{Name: "k", AllowedRoles: []string{"guest"}, AllowedTools: granted}, Description: "x"}}, skill.Catalog{Definitions: defs})
-		pol, _ := policy.New(policy.Source{Catalog: slices.Concat(ControlDefinitions(), defs), Grants: lib.Grants(), Roles: []policy.Role{{ID: "guest"}}})
-		w := newWorld(World{Policy: pol, Skills: lib, Definitions: defs, Bare: rapid.SampledFrom([]string{"", "a"}).Draw(rt, "bare")}, nil, h.logger)
-		s := &Session{ID: "s", gate: h.Gate}
-		sc := s.scopeIn(&state{role: "guest"}, w)
-		for _, l := range sc.view().lists[policy.Tool] {
-			if ownServer(l.Item.Server) {
-				continue
-			}
-			if !jsontext.Value(l.Raw).IsValid() {
-				rt.Fatalf("no JSON: %s", l.Raw)
-			}
-			mentionsHidden := false
-			for _, d := range defs {
-				name := d.Item.String()
-				if slices.Contains(granted, name) {
-					continue
-				}
-				asWord := regexp.MustCompile(`(?:^|[^A-Za-z0-9_])(` + regexp.QuoteMeta(name) + `)(?:$|[^A-Za-z0-9_])`)
-				for _, shown := range stringsOf(rt, l.Raw) {
-					for _, at := range asWord.FindAllStringSubmatchIndex(shown, -1) {
-						if !partOfVisible(shown, at[2], at[3], granted) {
-							rt.Fatalf("%s, which is hidden, stands in %q of %s", name, shown, l.Item)
-						}
-					}
-				}
-				for _, text := range texts[l.Item.String()] {
-					mentionsHidden = mentionsHidden || strings.Contains(text, d.Item.Name)
-				}
-			}
-			if original := w.byItem[l.Item].Raw; !mentionsHidden && !bytes.Equal(original, l.Raw) {
-				rt.Fatalf("nothing hidden is mentioned, and yet\n%s is shown as\n%s", original, l.Raw)
-			}
-		}
-	})
-}
-
-// partOfVisible reports whether a piece of a text lies in a longer name that is in view, as fs__x does in fs__x.y.
-func partOfVisible(s string, from, to int, visible []string) bool {
-	for _, name := range visible {
-		for i := 0; ; {
-			n := strings.Index(s[i:], name)
-			if n < 0 {
-				break
-			}
-			if at := i + n; at <= from && at+len(name) >= to {
-				return true
-			}
-			i += n + 1
-		}
-	}
-	return false
-}
-
-// stringsOf are the string values of a JSON text.
-func stringsOf(t interface{ Fatal(...any) }, raw []byte) []string {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			out = append(out, v)
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
-		case map[string]any:
-			for _, e := range v {
-				walk(e)
-			}
-		}
-	}
-	walk(v)
-	return out
-}
-
-// FuzzMaskWalk: whatever a definition is, going through it neither panics nor changes what is not to change, and what comes of
-// masking is valid JSON again.
-func FuzzMaskWalk(f *testing.F) {
-	for _, s := range []string{`{"name":"x","inputSchema":{"enum":["a",1]}}`, `{"a":[`, `{"enum":["fs__x"`, `[[[]]]`, `{"inputSchema":{"enum":[{"enum":["fs__x"]}]}}`, `"`, `{"a"}`, `{"a":"\ud800"}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		same, err := walk(raw, ofDefinition("name"), func(s string, _ part) (string, bool) { return s, false })
-		if err == nil && !bytes.Equal(same, raw) {
-			t.Errorf("%q became %q", raw, same)
-		}
-		if !jsontext.Value(raw).IsValid() {
-			return
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", raw, err)
-		}
-		out, err := walk(raw, ofDefinition("name"), func(s string, _ part) (string, bool) { return s + "!", true })
-		if err != nil || !jsontext.Value(out).IsValid(jsontext.AllowDuplicateNames(true)) {
-			t.Errorf("%q became %q: %v", raw, out, err)
-		}
-	})
-}
-
-// BenchmarkMaskedView is what a session's first list costs with 10,000 tools, half of which name a hidden one.
-func BenchmarkMaskedView(b *testing.B) {
-	var p plan
-	var granted []string
-	for i := range 10_000 {
-		server, name := fmt.Sprintf("s%d", i%50), fmt.Sprintf("tool_number_%d", i)
-		text := strings.Repeat("This tool does something useful with the files of the project. ", 8)
-		if i%2 == 0 {
-			text += fmt.Sprintf("See tool_number_%d.", (i+50)%10_000)
-		}
-		p.defs = append(p.defs, policy.Definition{Item: policy.Item{Server: server, Name: name}, Raw: fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"The path."}}}}`, name, text)})
-		if i%4 < 2 {
-			granted = append(granted, server+"__"+name)
-		}
-	}
-	p.skills = []skill.Skill{{Grant: policy.Grant{Name: "k", AllowedRoles: []string{"guest"}, AllowedTools: granted}, Description: "x"}}
-	p.roles = []policy.Role{{ID: "guest"}}
-	w := p.world(b, b.TempDir())
-	logger := (&Gate{}).logger
-	b.Run("world", func(b *testing.B) {
-		for b.Loop() {
-			newWorld(w, nil, logger)
-		}
-	})
-	n := newWorld(w, nil, logger)
-	b.Run("same-world", func(b *testing.B) {
-		for b.Loop() {
-			newWorld(w, n, logger)
-		}
-	})
-	s := &Session{ID: "s"}
-	b.Run("view", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			n.views.made = nil
-			s.scopeIn(&state{role: "guest"}, n).view()
-		}
-	})
+// maskedFor is a text of a server as a session may read it.
+func maskedFor(s *Session, server, text string) string {
+	sc := s.now()
+	return sc.world.Masked(server, text, sc.view())
 }

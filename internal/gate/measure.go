@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -135,4 +136,10 @@ func (g *Gate) Owed() int {
 	g.owed.mu.Lock()
 	defer g.owed.mu.Unlock()
 	return len(g.owed.owed)
+}
+
+// reportsError reports whether a tool's result says isError: true. A result may be large and goes on untouched: nothing but the names
+// of the outermost object is read, and they only if the word stands somewhere. The result was checked for form before it came here.
+func reportsError(result []byte) bool {
+	return bytes.Contains(result, []byte(`"isError"`)) && string(rawjson.Member(result, "isError")) == "true"
 }

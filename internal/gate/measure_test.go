@@ -11,6 +11,9 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/telemetry"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TestMeasured: calls, refusals, limits and switches are counted; what the caller may not know is not named.
@@ -89,7 +92,8 @@ func TestTraced(t *testing.T) {
 		`{"name":"read_file","arguments":{}}`:  `^{"name":"read_file","arguments":{},"_meta":{"traceparent":` + id + `}}$`,
 		`{"name":"read_file","_meta":{  }}`:    `^{"name":"read_file","_meta":{"traceparent":` + id + `  }}$`,
 		`{"_meta":{"y":2},"name":"read_file"}`: `^{"_meta":{"y":2,"traceparent":` + id + `},"name":"read_file"}$`,
-		`{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}`: `^{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}$`,
+		`{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent,
+			"1") + `0"}}`: `^{"name":"read_file","_meta":{"traceparent":"` + strings.TrimSuffix(parent, "1") + `0"}}$`,
 	} {
 		if got := sent(params); !regexp.MustCompile(want).MatchString(got) || strings.Contains(got, "00f067aa0ba902b7-01") {
 			t.Errorf("%s\nis sent on as %s", params, got)
@@ -102,12 +106,69 @@ func TestTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	spans := <-got
-	for _, want := range []string{`"name":"tools/call files__read_file"`, `"name":"policy.decide"`, `"name":"tools/call read_file"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"unknown"`} {
+	for _, want := range []string{`"name":"tools/call files__read_file"`, `"name":"policy.decide"`, `"name":"tools/call read_file"`,
+		`"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"unknown"`} {
 		if !strings.Contains(spans, want) {
 			t.Errorf("no span has %s", want)
 		}
 	}
 	if strings.Contains(spans, "database") {
 		t.Error("a hidden tool is named")
+	}
+}
+
+func TestReportsError(t *testing.T) {
+	for in, want := range map[string]bool{
+		`{"content":[],"isError":true}`:                           true,
+		"{\"isError\" :\n true , \"content\":[]}":                 true,
+		`{"content":[],"isError":false}`:                          false,
+		`{"content":[]}`:                                          false,
+		`{"content":[{"isError":true}]}`:                          false,
+		`{"structuredContent":{"isError":true}}`:                  false,
+		`{"x":"isError","y":true}`:                                false,
+		`{"x":"\"isError\":true"}`:                                false,
+		`{"x":"\\","isError":true}`:                               true,
+		`{"x":"{[\\\"","isError":true}`:                           true,
+		`{"content":[{"text":"}"}],"isError":true}`:               true,
+		`{"content":[{"text":"a"},{"isError":1}],"isError":true}`: true,
+		`["isError", true]`:                                       false,
+		`{"isError":"true"}`:                                      false,
+		`{"isError":`:                                             false,
+		`{"isError`:                                               false,
+		``:                                                        false,
+	} {
+		if got := reportsError([]byte(in)); got != want {
+			t.Errorf("%s: %v, want %v", in, got, want)
+		}
+	}
+}
+
+// FuzzReportsError compares the scan with a decoder: on any object whose member is spelled plainly they agree.
+func FuzzReportsError(f *testing.F) {
+	for _, s := range []string{`{"isError":true}`, `{"a":"\\\"","isError":true}`, `{"a":[{"isError":true}],"isError":false}`,
+		`{"a":"isError"}`, `"`, `{"\\`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		got := reportsError([]byte(in))
+		var object struct {
+			IsError jsontext.Value `json:"isError"`
+		}
+		if json.Unmarshal([]byte(in), &object) != nil {
+			return // only that it came back
+		}
+		if want := string(object.IsError) == "true"; got != want && !strings.Contains(in, `\u`) {
+			t.Fatalf("%q: scan says %v, decoder %v", in, got, want)
+		}
+	})
+}
+
+func BenchmarkReportsError(b *testing.B) {
+	big := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat("lorem ipsum ", 1<<14) + `"}],"isError":false}`)
+	b.SetBytes(int64(len(big)))
+	for b.Loop() {
+		if reportsError(big) {
+			b.Fatal("no error is reported")
+		}
 	}
 }

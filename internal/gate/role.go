@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
@@ -69,7 +70,7 @@ func (g *Gate) SetRole(ctx context.Context, s *Session, role string, by Actor) (
 	}
 	st := s.state.Load()
 	next := s.scopeIn(st.with(role, st.asked), g.world.Load())
-	g.startServers(ctx, s, next.view().servers())
+	g.startServers(ctx, s, next.view().Servers())
 
 	before, after, err := g.alter(ctx, s, func(now *scoped) (*state, change, error) {
 		if err := g.mayTake(s, role, by); err != nil {
@@ -114,7 +115,7 @@ func (s *Session) mayChange(g *Gate) error {
 
 // startServers starts what a role needs and does not wait for ever.
 func (g *Gate) startServers(ctx context.Context, s *Session, servers []string) {
-	servers = slices.DeleteFunc(servers, ownServer)
+	servers = slices.DeleteFunc(servers, view.IsOwn)
 	if len(servers) == 0 {
 		return
 	}
@@ -236,9 +237,9 @@ func (sc *scoped) mayAdd(name string, by Actor, confirmed []string) error {
 		return nil
 	case slices.Contains(sc.state.asked.Removed, name):
 		return refusal("Skill " + name + " was deactivated by your operator; ask for it: " + sc.askFor(name))
-	case sc.world.promotion() == promoteConfirm && slices.Contains(confirmed, name):
+	case sc.world.PromotionMode() == view.PromoteConfirm && slices.Contains(confirmed, name):
 		return nil
-	case sc.world.promotion() != promoteAuto:
+	case sc.world.PromotionMode() != view.PromoteAuto:
 		return refusal("Skill " + name + " is activated by your operator only; ask for it: " + sc.askFor(name))
 	}
 	return nil
@@ -265,14 +266,14 @@ func (g *Gate) manifest(before, after *scoped) Manifest {
 	then, now := before.view(), after.view()
 	m := Manifest{
 		Role: after.scope.Principal.Role, SystemInstruction: after.teaching(maxInstructions),
-		AvailableTools: []ManifestTool{}, AvailableServers: now.servers(), Skills: append([]string{}, after.scope.Skills...),
+		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.scope.Skills...),
 	}
-	for _, l := range now.lists[policy.Tool] {
+	for _, l := range now.Items[policy.Tool] {
 		m.AvailableTools = append(m.AvailableTools, ManifestTool{
 			Name: l.Item.String(), Source: l.Item.Server, Description: rawjson.TextAt(l.Raw, "description"),
 		})
 	}
-	m.Added, m.Removed = difference(then.tools(), now.tools())
+	m.Added, m.Removed = difference(then.Tools(), now.Tools())
 	m.Added, m.Removed = append([]string{}, m.Added...), append([]string{}, m.Removed...)
 	m.Metadata = ManifestMeta{GeneratedAt: g.now(), ToolCount: len(m.AvailableTools), ServerCount: len(m.AvailableServers)}
 	return m

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -268,7 +269,7 @@ func TestPolicyChanges(t *testing.T) {
 	if !closed(others) {
 		t.Error("not told of another description")
 	}
-	h.Swap(World{})
+	h.Swap(view.World{})
 	if diff := cmp.Diff(full, h.sees(s)); diff != "" {
 		t.Error("a world without a policy was taken: ", diff)
 	}

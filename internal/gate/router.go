@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
@@ -154,7 +155,7 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 	out := sessionContext{
 		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
 		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
-		Tools: len(sc.view().lists[policy.Tool]), Promotion: sc.world.promotion(), Started: s.created,
+		Tools: len(sc.view().Items[policy.Tool]), Promotion: sc.world.PromotionMode(), Started: s.created,
 		History: append([]Event{}, s.History()...), Limits: append([]limit.Use{}, s.uses(sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
 	}
 	if sc.state.role != "" && !sc.known {
@@ -170,9 +171,9 @@ const brokenNotice = "This gateway is not working as it should. The operator mus
 func (sc *scoped) howToGetMore(asks bool) string {
 	var ways []string
 	switch {
-	case sc.world.promotion() == promoteConfirm && asks && sc.sees(setSkillsItem):
+	case sc.world.PromotionMode() == view.PromoteConfirm && asks && sc.sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; your operator is asked whether it may be.")
-	case sc.world.promotion() != promoteAuto:
+	case sc.world.PromotionMode() != view.PromoteAuto:
 		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.askFor("SKILL")+".")
 	case sc.sees(setSkillsItem) && sc.sees(suggestItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; "+suggestItem.String()+" finds the ones that fit.")
@@ -239,7 +240,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 	out := skillsChange{Active: append([]string{}, after.scope.Skills...), Kept: kept, Instructions: []instruction{}}
 	up, down := difference(before.scope.Skills, after.scope.Skills)
 	out.Activated, out.Deactivated = append([]string{}, up...), append([]string{}, down...)
-	then, now := before.view().tools(), after.view().tools()
+	then, now := before.view().Tools(), after.view().Tools()
 	up, down = difference(then, now)
 	out.AddedTools, out.RemovedTools = append([]string{}, up...), append([]string{}, down...)
 	out.Tools = len(now)

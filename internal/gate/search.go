@@ -17,7 +17,7 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	args := policy.Args{"path": path}
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
-		f, err := facts.Of(it, w.byItem[it].notes, args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
+		f, err := facts.Of(it, w.Annotations(it), args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
 		if err != nil {
 			return false
 		}

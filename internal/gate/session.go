@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -33,7 +34,7 @@ type Session struct {
 
 	state    atomic.Pointer[state] // what was asked for
 	scoped   atomic.Pointer[scoped]
-	shown    atomic.Pointer[view]           // what its client was last given
+	shown    atomic.Pointer[view.Lists]     // what its client was last given
 	thinking atomic.Pointer[audit.Thinking] // for the next call
 	changed  signal
 	done     chan struct{}
@@ -70,7 +71,7 @@ type asked struct {
 type scoped struct {
 	id    string // of the session
 	state *state
-	world *world
+	world *view.Catalog
 	scope policy.Scope
 	open  []string // skills that the role may activate
 	fixed []string // protected: the start set, which no agent takes apart
@@ -80,7 +81,7 @@ type scoped struct {
 	parent *scoped        // of a child: the session that it belongs to
 
 	once sync.Once
-	seen *view // computed when first asked for
+	seen *view.Lists // computed when first asked for
 }
 
 // Event is one change of the active skills (B11, B30).
@@ -137,7 +138,7 @@ func (s *Session) now() *scoped {
 }
 
 // scopeIn is what a state comes to in a world.
-func (s *Session) scopeIn(st *state, w *world) *scoped {
+func (s *Session) scopeIn(st *state, w *view.Catalog) *scoped {
 	sc := &scoped{id: s.ID, state: st, world: w}
 	if st.role != "" {
 		_, sc.known = w.Policy.Role(st.role)
@@ -278,6 +279,6 @@ func difference(before, after []string) (added, removed []string) {
 // its view: from another limit's pattern it could learn what is hidden from it.
 func (s *Session) uses(sc *scoped, now time.Time, by Actor) []limit.Use {
 	return s.gate.limits.Uses(sc.bounds, &s.counters, now, func(b *policy.Bound) bool {
-		return b.Tools == "" || by == ByOperator || sc.view().has(b)
+		return b.Tools == "" || by == ByOperator || sc.view().Has(b)
 	})
 }

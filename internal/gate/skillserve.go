@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
 
@@ -35,7 +36,7 @@ type servedFile struct {
 func (g *Gate) Skills(s *Session) [][]byte {
 	sc := s.now()
 	var out []servedSkill
-	for _, k := range sc.world.skills {
+	for _, k := range sc.world.SkillEntries {
 		if e, ok := sc.served(k); ok {
 			out = append(out, e)
 		}
@@ -43,7 +44,7 @@ func (g *Gate) Skills(s *Session) [][]byte {
 	slices.SortFunc(out, func(a, b servedSkill) int { return cmp.Compare(a.URI, b.URI) })
 	raw := make([][]byte, len(out))
 	for i, e := range out {
-		raw[i] = mustMarshal(e)
+		raw[i] = view.Marshal(e)
 	}
 	return raw
 }
@@ -51,38 +52,38 @@ func (g *Gate) Skills(s *Session) [][]byte {
 // Skill is the entry of the skill whose SKILL.md has this URI, as clients spell it; nil: there is none for this session.
 func (g *Gate) Skill(s *Session, uri string) []byte {
 	sc := s.now()
-	for _, k := range sc.world.skills {
-		if URI(skillItemOf(k.name, skillPage)) != uri {
+	for _, k := range sc.world.SkillEntries {
+		if view.URI(skillItemOf(k.Name, view.SkillPage)) != uri {
 			continue
 		}
 		if e, ok := sc.served(k); ok {
-			return mustMarshal(e)
+			return view.Marshal(e)
 		}
 	}
 	return nil
 }
 
 func skillItemOf(name, file string) policy.Item {
-	return policy.Item{Kind: policy.Resource, Server: policy.SkillsServer, Name: skillURI(name, file)}
+	return policy.Item{Kind: policy.Resource, Server: policy.SkillsServer, Name: view.SkillURI(name, file)}
 }
 
 // served makes an entry from the files as they are now. A skill of which a file cannot be read, or may not be, is not served: the
 // list of its files must be complete.
-func (sc *scoped) served(k skillEntry) (servedSkill, bool) {
-	if !slices.Contains(sc.open, k.name) || strings.ContainsAny(k.name, ":/") {
+func (sc *scoped) served(k view.SkillEntry) (servedSkill, bool) {
+	if !slices.Contains(sc.open, k.Name) || strings.ContainsAny(k.Name, ":/") {
 		return servedSkill{}, false
 	}
-	e := servedSkill{URI: URI(skillItemOf(k.name, skillPage))}
-	for _, file := range append([]string{skillPage}, k.files...) {
-		it := skillItemOf(k.name, file)
+	e := servedSkill{URI: view.URI(skillItemOf(k.Name, view.SkillPage))}
+	for _, file := range append([]string{view.SkillPage}, k.Files...) {
+		it := skillItemOf(k.Name, file)
 		data, _, err := sc.readSkill(it.Name)
 		if err != nil || !sc.sees(it) {
 			return servedSkill{}, false
 		}
 		sum := sha256.Sum256(data)
-		e.Resources = append(e.Resources, servedFile{URI(it), "sha256:" + hex.EncodeToString(sum[:]), len(data)})
+		e.Resources = append(e.Resources, servedFile{view.URI(it), "sha256:" + hex.EncodeToString(sum[:]), len(data)})
 	}
-	open, err := sc.openSkill(k.name)
+	open, err := sc.openSkill(k.Name)
 	if err != nil {
 		return servedSkill{}, false
 	}
@@ -98,4 +99,4 @@ func skillText(f frontmatter, instructions string) []byte {
 }
 
 // quoteYAML is a string as YAML reads it: a JSON string is one in double quotes.
-func quoteYAML(s string) []byte { return mustMarshal(s) }
+func quoteYAML(s string) []byte { return view.Marshal(s) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -127,7 +128,7 @@ func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, er
 	if err != nil {
 		return nil, err
 	}
-	out := described{summary: sc.summarize(k), Instructions: k.Instructions, Tools: sc.grantedBy(k), Resources: sc.world.filesOf(k.Name)}
+	out := described{summary: sc.summarize(k), Instructions: k.Instructions, Tools: sc.grantedBy(k), Resources: sc.world.FilesOf(k.Name)}
 	for _, cmd := range sc.commandsOf(k) {
 		out.Commands = append(out.Commands, cmd.Name)
 	}
@@ -149,7 +150,7 @@ func (sc *scoped) grantedBy(k *skill.Skill) []string {
 	with := sc.with(k.Name)
 	out := []string{}
 	for _, it := range sc.world.Policy.Items(with, policy.Tool) {
-		if !ownServer(it.Server) && slices.ContainsFunc(patterns, func(p policy.Pattern) bool { return p.Match(it) }) {
+		if !view.IsOwn(it.Server) && slices.ContainsFunc(patterns, func(p policy.Pattern) bool { return p.Match(it) }) {
 			out = append(out, it.String())
 		}
 	}
@@ -170,7 +171,7 @@ func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (an
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"skillId": k.Name, "resources": sc.world.filesOf(k.Name)}, nil
+	return map[string]any{"skillId": k.Name, "resources": sc.world.FilesOf(k.Name)}, nil
 }
 
 // fileText is the answer of get_resource: exactly one of Text and Blob.
@@ -195,7 +196,7 @@ func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any,
 		return nil, refusal("Unknown resource: " + masked(path, maxEcho))
 	}
 	text, blob := textOrBlob(data)
-	return fileText{Skill: k.Name, Path: path, MimeType: mimeType(path, data), Text: text, Blob: blob}, nil
+	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
 }
 
 // textOrBlob is data as text where it is UTF-8, else as base64.

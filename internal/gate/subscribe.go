@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 )
@@ -16,13 +17,13 @@ func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(p
 		return nil, err
 	}
 	stop = func() {}
-	if !ownServer(r.Item.Server) { // ours tell of a changed skill by list_changed
+	if !view.IsOwn(r.Item.Server) { // ours tell of a changed skill by list_changed
 		stop, err = g.backends.Subscribe(ctx, r.Item.Server, r.Item.Name, func(params []byte) {
 			it := policy.Item{Kind: policy.Resource, Server: r.Item.Server, Name: rawjson.TextAt(params, "uri")}
 			if it.Name == "" || !g.MayRead(s, it) {
 				return
 			}
-			if told, err := spliceString(params, "uri", g.ClientName(it)); err == nil {
+			if told, err := view.SetString(params, "uri", g.ClientName(it)); err == nil {
 				tell(told)
 			}
 		})

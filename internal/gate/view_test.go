@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
@@ -53,7 +54,7 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	h := build(t, p)
 	s := h.enter("guest")
 	var got []string
-	for _, list := range [][]Listed{h.List(s, policy.Resource), h.List(s, policy.Prompt), h.Templates(s)} {
+	for _, list := range [][]view.Listed{h.List(s, policy.Resource), h.List(s, policy.Prompt), h.Templates(s)} {
 		for _, l := range list {
 			if l.Item.Server == "docs" {
 				got = append(got, string(l.Raw))
@@ -94,10 +95,8 @@ func many(n int) plan {
 func TestTenThousandTools(t *testing.T) {
 	h := build(t, many(10_000))
 	s := h.enter("admin")
-	s.now().view()
+	h.Swap(many(10_000).world(t, h.dir))
 	began := time.Now()
-	s.scoped.Store(nil)
-	h.world.Load().views.made = nil
 	list := h.List(s, policy.Tool)
 	took := time.Since(began)
 	if len(list) < 10_000 || took > 2*time.Second {
@@ -109,35 +108,6 @@ func TestTenThousandTools(t *testing.T) {
 	if again := h.List(s, policy.Tool); &again[0] != &list[0] {
 		t.Error("an unchanged list was computed again")
 	}
-}
-
-func BenchmarkView(b *testing.B) {
-	p := many(10_000)
-	w := newWorld(p.world(b, "/"), nil, nil)
-	g := &Gate{now: time.Now}
-	g.world.Store(w)
-	s := &Session{ID: "x", gate: g}
-	s.state.Store(&state{role: "admin"})
-	b.Run("changed", func(b *testing.B) {
-		for b.Loop() {
-			s.scoped.Store(nil)
-			w.views.made = nil
-			if len(g.List(s, policy.Tool)) < 10_000 {
-				b.Fatal("too few")
-			}
-		}
-	})
-	b.Run("unchanged", func(b *testing.B) {
-		for b.Loop() {
-			g.List(s, policy.Tool)
-		}
-	})
-	b.Run("swap", func(b *testing.B) {
-		again := p.world(b, "/")
-		for b.Loop() {
-			newWorld(again, w, nil)
-		}
-	})
 }
 
 func TestBounded(t *testing.T) {
@@ -181,7 +151,7 @@ func TestHeldNamesAreMasked(t *testing.T) {
 	w := h.World()
 	w.Held = []policy.Item{{Server: "files", Name: "evil_tool"}}
 	h.Swap(w)
-	if got := h.Masked(h.enter("admin"), "files", "see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
+	if got := maskedFor(h.enter("admin"), "files", "see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
 		t.Errorf("masked %q", got)
 	}
 }

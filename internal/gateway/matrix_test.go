@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -80,7 +81,8 @@ func TestProtocolMatrix(t *testing.T) {
 	}
 	want, err := os.ReadFile(matrixDoc)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/proofs/protocol-matrix.md differs (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes it:\n%s", err, got)
+		t.Errorf("docs/proofs/protocol-matrix.md differs (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes "+
+			"it:\n%s", err, got)
 	}
 }
 
@@ -250,7 +252,7 @@ func matrixWorld(t *testing.T) (*world, *Server) {
 	return b, b.server(Options{Idle: time.Hour})
 }
 
-func matrixPolicy(t *testing.T, c backend.Catalog) gate.World {
+func matrixPolicy(t *testing.T, c backend.Catalog) view.World {
 	grant := policy.Grant{Name: "all", AllowedRoles: []string{"tester"}}
 	for name := range c.Servers {
 		grant.AllowedTools = append(grant.AllowedTools, name+"__*")
@@ -264,5 +266,5 @@ func matrixPolicy(t *testing.T, c backend.Catalog) gate.World {
 			t.Errorf("policy: %+v", p)
 		}
 	}
-	return gate.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]gate.Server{}}
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]view.Server{}}
 }

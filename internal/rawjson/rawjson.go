@@ -69,6 +69,14 @@ func Unquote(token []byte) []byte {
 	return text
 }
 
+// Edit returns the token of a string that edit changed, nil if edit returns false.
+func Edit(token []byte, edit func(s string) (string, bool)) []byte {
+	if s, changed := edit(string(Unquote(token))); changed {
+		return Quote(s)
+	}
+	return nil
+}
+
 // Quote returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func Quote(s string) []byte {
 	return AppendQuote(make([]byte, 0, len(s)+2+len(s)/8), s) // with room for some escapes

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -141,7 +142,7 @@ func build(t *testing.T, p plan) *house {
 	for _, pr := range problems {
 		t.Logf("policy: %+v", pr)
 	}
-	w := gate.World{Policy: pol, Skills: lib, Definitions: defs}
+	w := view.World{Policy: pol, Skills: lib, Definitions: defs}
 	if h.queue, err = approval.New(t.Context(), approval.Options{}); err != nil {
 		t.Fatal(err)
 	}

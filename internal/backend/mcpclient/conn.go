@@ -123,11 +123,15 @@ type Conn struct {
 	received     atomic.Int64  // messages of the server
 	wasListening atomic.Bool   // the stream of notices was open at least once, or there is none
 	listening    chan struct{} // closed then
+	listenSent   chan struct{} // closed when the request for that stream was sent, or could not be sent
 }
 
 // Open makes the transport to a server. The handshake is still to come.
 func Open(t *Target, s keeper.Spawner, o Options) (*Conn, error) {
-	c := &Conn{Options: o, calls: newCalls(o.Now), secrets: t.Secrets, levelLock: make(chan struct{}, 1), listening: make(chan struct{})}
+	c := &Conn{
+		Options: o, calls: newCalls(o.Now), secrets: t.Secrets, levelLock: make(chan struct{}, 1),
+		listening: make(chan struct{}), listenSent: make(chan struct{}),
+	}
 	switch {
 	case t.URL != nil && t.SSE:
 		c.transport = newSSE(t, c)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -152,11 +153,32 @@ func (c *Conn) About() catalog.About {
 // Listening is closed when the stream of notices is open, or when the server is known to have none.
 func (c *Conn) Listening() <-chan struct{} { return c.listening }
 
-// AsksOnNotices reports whether the server may send the questions of a call on the stream of notices, as some servers of the old
-// revisions do over HTTP.
-func (c *Conn) AsksOnNotices() bool {
-	_, ok := c.transport.(*httpTransport)
-	return ok && !c.modern
+// listenWait is how long calls wait for the server to open the stream of notices. Some servers send the head of the answer only with
+// the first notice.
+const listenWait = 500 * time.Millisecond
+
+// AwaitListening waits until the stream of notices is open, where the server may send the questions of a call there: some servers of the
+// legacy revisions do so over HTTP. A question that came before would reach nobody, and its call would run into its time-out. The
+// server has listenWait from the moment in which our request was sent; sending takes longer on a busy machine.
+func (c *Conn) AwaitListening(ctx context.Context) {
+	if _, ok := c.transport.(*httpTransport); !ok || c.modern {
+		return
+	}
+	var late <-chan time.Time
+	for sent := c.listenSent; ; {
+		select {
+		case <-sent:
+			t := time.NewTimer(listenWait)
+			defer t.Stop()
+			sent, late = nil, t.C
+			continue
+		case <-c.Listening():
+		case <-late:
+		case <-c.Done():
+		case <-ctx.Done():
+		}
+		return
+	}
 }
 
 // Listen opens the stream of notices, on which a server reports changed lists, if that is not the connection itself. It returns when the
@@ -164,7 +186,7 @@ func (c *Conn) AsksOnNotices() bool {
 func (c *Conn) Listen(ctx context.Context) {
 	defer c.setListening()
 	if h, ok := c.transport.(*httpTransport); ok && !c.modern {
-		h.listen()
+		h.listen(sync.OnceFunc(func() { close(c.listenSent) }))
 		return
 	}
 	wants := func(l *listCapability) string { return strconv.FormatBool(l != nil && l.ListChanged) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"time"
 
 	"mycelium/internal/rpc"
@@ -90,11 +91,14 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("it answers HTTP %d %s", e.code, http.StatusText(e.code))
 }
 
-// listen keeps the stream of notices open until the transport ends. It returns if the server has no such stream.
-func (h *httpTransport) listen() {
+// listen keeps the stream of notices open until the transport ends. It returns if the server has no such stream. sent is called when
+// the first request for the stream was sent or failed, and possibly again.
+func (h *httpTransport) listen(sent func()) {
+	ctx := httptrace.WithClientTrace(h.ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent() }})
 	last, wait := "", time.Second
 	for {
-		res, err := h.resume(h.ctx, last)
+		res, err := h.resume(ctx, last)
+		sent()
 		var status *statusError
 		if errors.As(err, &status) {
 			if status.code == http.StatusNotFound && h.hasSession() {

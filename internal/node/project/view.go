@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/files"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -54,20 +55,20 @@ func (v *View) Compile() {
 }
 
 // World returns the view in the form that the gate takes.
-func (v *View) World() gate.World {
+func (v *View) World() view.World {
 	cat := v.Pool.Catalog()
-	w := gate.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
+	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
 		Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
-		Roots: map[string]string{"files": v.Root}, Servers: map[string]gate.Server{}}
+		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	for _, s := range v.Project.Servers {
-		w.Servers[s.Name] = gate.Server{}
+		w.Servers[s.Name] = view.Server{}
 	}
 	for name, about := range cat.Servers {
-		w.Servers[name] = gate.Server{Capabilities: about.Capabilities, Instructions: about.Instructions}
+		w.Servers[name] = view.Server{Capabilities: about.Capabilities, Instructions: about.Instructions}
 	}
 	if bare := v.Project.Bare; bare != "" {
-		if taken := gate.Collisions(w, bare); len(taken) > 0 {
+		if taken := view.Collisions(w, bare); len(taken) > 0 {
 			v.bareCollision = taken[0]
 		} else {
 			w.Bare = bare
