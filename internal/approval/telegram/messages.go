@@ -127,7 +127,8 @@ func (m messages) lastUpdate(ctx context.Context, now time.Time) (update int64, 
 func (m messages) take(ctx context.Context, update int64, now time.Time) (fresh bool, err error) {
 	err = m.db.Tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO chat_bots (bot, last_update, taken_at) VALUES (?, ?, ?)
-			ON CONFLICT (bot) DO UPDATE SET last_update = excluded.last_update, taken_at = excluded.taken_at WHERE last_update < excluded.last_update OR taken_at <= ?`,
+			ON CONFLICT (bot) DO UPDATE SET last_update = excluded.last_update, taken_at = excluded.taken_at
+			WHERE last_update < excluded.last_update OR taken_at <= ?`,
 			m.bot, update, now.UnixMicro(), now.Add(-updateLife).UnixMicro())
 		if err != nil {
 			return err
