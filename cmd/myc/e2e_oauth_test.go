@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/gateway/issuertest"
+	"mycelium/internal/gateway/resource/issuertest"
 )
 
 // team is a project that is served to a team: people bring the access tokens of an issuer.

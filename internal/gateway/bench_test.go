@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 )
 
@@ -31,10 +30,11 @@ func BenchmarkServe(b *testing.B) {
 		b.Run(fmt.Sprintf("modern=%v", modern), func(b *testing.B) {
 			w := newWorld(b)
 			s := w.server(Options{})
-			cl := &client{session: w.open("guest"), surface: surfaceStdio, version: v20250618}
+			version := v20250618
 			if modern {
-				cl.version = v20260728
+				version = v20260728
 			}
+			l := w.link(b, s, w.open("guest"), version, "{}")
 			line := []byte(kilobyte("1", modern))
 			b.ReportAllocs()
 			var out []byte
@@ -43,32 +43,12 @@ func BenchmarkServe(b *testing.B) {
 				if bad != nil {
 					b.Fatal(bad)
 				}
-				reply, _ := s.serve(b.Context(), link{client: cl}, m)
+				reply, _ := s.mcp.Serve(b.Context(), l, m)
 				if out = reply.Append(out[:0]); reply.Result == nil {
 					b.Fatal(string(out))
 				}
 			}
 		})
-	}
-}
-
-// BenchmarkFront is what the gateway itself adds to a call: reading the message, its names and _meta, and writing the answer.
-func BenchmarkFront(b *testing.B) {
-	line := []byte(kilobyte("1", true))
-	result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcde ", 64) + `"}]}`)
-	l := link{client: &client{version: v20260728}}
-	s := newWorld(b).server(Options{})
-	b.ReportAllocs()
-	var out []byte
-	for b.Loop() {
-		m, bad := rpc.Parse(bytes.Clone(line))
-		if bad == nil {
-			_, bad = s.request(m, policy.Tool)
-		}
-		if bad != nil {
-			b.Fatal(bad)
-		}
-		out = rpc.Message{ID: m.ID, Result: completed(l, result, false)}.Append(out[:0])
 	}
 }
 

@@ -1,67 +1,65 @@
-// Package gateway is the MCP face: stdio and Streamable HTTP, revisions 2024-11-05 to 2026-07-28, one serve function for all.
+// Package gateway is the MCP face: stdio and Streamable HTTP, revisions 2024-11-05 to 2026-07-28.
 //
-// It decides nothing. A message is parsed strictly, its session follows from the credential (HTTP) or the connection (stdio),
-// and every use of a tool, resource or prompt goes through the gate as raw bytes and comes back as raw bytes. What is different
-// from one revision to another is in the links (where answers and notices go) and in the few places that ask for the era.
+// It parses messages strictly, finds the session of the credential (HTTP) or of the connection (stdio), and carries answers and
+// notices to the client. What a method does is in mcpserver; the access tokens of other issuers are checked in resource.
 package gateway
 
 import (
-	"context"
-	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gateway/mcpserver"
+	"mycelium/internal/gateway/resource"
+	"mycelium/internal/gateway/work"
 	"mycelium/internal/rpc"
 )
 
 // Options of a gateway.
 type Options struct {
 	Gate      *gate.Gate
-	Version   string        // of the program, for serverInfo
-	MaxBody   int           // bytes of one message; 0: rpc.MaxMessage
-	Anonymous *gate.Session // the session of loopback callers without a token; nil: refused
-	Hosts     []string      // further Host names that are accepted, besides loopback ones
-	OAuth     *OAuth        // whose access tokens are taken besides ours; nil: nobody's
-	Idle      time.Duration // idle time of a legacy HTTP link; 0: 30 min
-	Logger    *slog.Logger  // nil: discard
+	Version   string           // of the program, for serverInfo
+	MaxBody   int              // bytes of one message; 0: rpc.MaxMessage
+	Anonymous *gate.Session    // the session of loopback callers without a token; nil: they are refused
+	Hosts     []string         // accepted Host names besides loopback ones
+	OAuth     *resource.Config // access tokens that are accepted besides ours; nil: only ours
+	Idle      time.Duration    // idle time of a legacy HTTP link; 0: 30 min
+	Logger    *slog.Logger     // nil: discard
 }
 
 // Server serves MCP.
 type Server struct {
 	gate      *gate.Gate
+	mcp       *mcpserver.Server
+	oauth     *resource.Server // nil: only our own tokens are accepted
 	anonymous *gate.Session
-	hosts     map[string]bool
-	version   string
+	hosts     hosts
 	maxBody   int
 	idle      time.Duration
 	log       *slog.Logger
-	seal      []byte // key of the list cursors
-	oauth     *resource
-	idles     func() // closes the connections to issuers that nobody uses
-	sealer    sealer
 	buffers   sync.Pool
+	work      *work.Group // links and requests that outlive their HTTP exchange
 
-	ctx   context.Context // ends with Close
-	close context.CancelFunc
-	work  sync.WaitGroup // links and what outlives its HTTP request
-
-	mu      sync.Mutex
-	links   map[string]*httpLink // legacy HTTP links by id
-	parked  map[string]*parked   // calls that wait for a retry, by id
-	waiting map[string]int       // how many of them, by session
+	mu    sync.Mutex
+	links map[string]*httpLink // by id
 }
 
 // defaultIdle is how long a legacy HTTP link may be unused.
 const defaultIdle = 30 * time.Minute
 
+// The surfaces, for the record.
+const (
+	surfaceStdio = "mcp-stdio"
+	surfaceHTTP  = "mcp-http"
+)
+
 // New makes a server.
 func New(o Options) *Server {
 	s := &Server{
-		gate: o.Gate, anonymous: o.Anonymous, version: o.Version, maxBody: o.MaxBody, idle: o.Idle, log: o.Logger,
-		hosts: map[string]bool{}, seal: make([]byte, 32), sealer: newSealer(), links: map[string]*httpLink{},
-		parked: map[string]*parked{}, waiting: map[string]int{},
+		gate: o.Gate, anonymous: o.Anonymous, maxBody: o.MaxBody, idle: o.Idle, log: o.Logger, hosts: hosts{},
+		links: map[string]*httpLink{}, work: work.New(),
 	}
 	if s.maxBody <= 0 {
 		s.maxBody = rpc.MaxMessage
@@ -73,34 +71,49 @@ func New(o Options) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	for _, h := range o.Hosts {
-		s.hosts[canonicalHost(h)] = true
+		s.hosts.add(h)
 	}
-	_, _ = rand.Read(s.seal) // never fails
-	s.idles = func() {}
 	if o.OAuth != nil {
-		s.oauth = s.newResource(*o.OAuth)
+		s.oauth = resource.New(*o.OAuth, o.Gate, s.log)
+		s.hosts.add(s.oauth.Host())
 	}
+	s.mcp = mcpserver.New(o.Gate, o.Version, s.work, s.log)
 	s.buffers.New = func() any { return new([]byte) }
-	s.ctx, s.close = context.WithCancel(context.Background())
 	return s
 }
 
-// Close ends all links, and returns when everything that they started is gone.
+// Close ends all links. It returns when every goroutine of the server has returned.
 func (s *Server) Close() {
-	s.mu.Lock()
-	s.close()
-	s.mu.Unlock()
-	s.work.Wait()
-	s.idles()
+	s.work.Close()
+	if s.oauth != nil {
+		s.oauth.Close()
+	}
 }
 
-// start runs f in a goroutine that Close waits for; false: the server is closed.
-func (s *Server) start(f func()) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx.Err() != nil {
-		return false
-	}
-	s.work.Go(f)
-	return true
+// Handler serves Streamable HTTP at the path where it is mounted.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
+
+// Metadata serves the protected-resource metadata (see [resource.Server.ServeHTTP]). Without OAuth there is none.
+func (s *Server) Metadata() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !s.hosts.accept(r):
+			fail(w, http.StatusForbidden, nil, errHost)
+		case s.oauth == nil:
+			http.NotFound(w, r)
+		default:
+			s.oauth.ServeHTTP(w, r)
+		}
+	})
+}
+
+// Local passes on the requests whose Host and Origin are accepted, for handlers that are served beside the gateway.
+func (s *Server) Local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.hosts.accept(r) {
+			http.Error(w, "this Host or Origin may not be used here (server.hosts)", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

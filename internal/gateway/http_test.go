@@ -76,7 +76,8 @@ func (w *web) initialize() {
 
 func (w *web) initializeWith(capabilities string) {
 	w.t.Helper()
-	res := w.do(w.t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":`+capabilities+`}}`)
+	res := w.do(w.t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+		`"capabilities":`+capabilities+`}}`)
 	if w.link = res.Header.Get(headerSession); w.link == "" {
 		w.t.Fatalf("no link: %s", res.Status)
 	}
@@ -143,7 +144,7 @@ func TestResume(t *testing.T) {
 	st.notice("notifications/progress", []byte(`{"progressToken":1,"progress":2}`))
 	drop()
 	<-gone
-	res := w.do(t.Context(), http.MethodGet, "", headerLast, "1_0")
+	res := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "1_0")
 	next := events(t, res.Body)
 	if e := next(); e.ID != "1_1" || !strings.Contains(string(e.Data), `"progress":2`) {
 		t.Errorf("first event after the return: %+v", e)
@@ -169,7 +170,8 @@ func TestLegacyCancel(t *testing.T) {
 	if res := w.do(t.Context(), http.MethodPost, slow); !strings.Contains(bodyOf(t, res.Body), "still open") {
 		t.Error("a second request of the same id was served")
 	}
-	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`); res.StatusCode != http.StatusAccepted {
+	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled",`+
+		`"params":{"requestId":"s"}}`); res.StatusCode != http.StatusAccepted {
 		t.Error(res.Status)
 	}
 	<-w.world.ended
@@ -214,7 +216,7 @@ func TestStandingStream(t *testing.T) {
 	if e := events(t, first.Body)(); string(e.Data) != toolsMoved || e.ID != "0_0" {
 		t.Errorf("told %+v", e)
 	}
-	second := w.do(t.Context(), http.MethodGet, "", headerLast, "0_2")
+	second := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "0_2")
 	_ = bodyOf(t, first.Body) // it ends
 	if _, err := w.world.SetRole(t.Context(), w.session, "guest", gate.ByOperator); err != nil {
 		t.Fatal(err)
@@ -236,13 +238,16 @@ func TestSessionEndClosesLinks(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	get := w.do(t.Context(), http.MethodGet, "")
-	listen := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+	listen := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen",`+
+		`"params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		headerVersion, v20260728, headerMethod, "subscriptions/listen")
 	if err := w.world.End(t.Context(), w.session.ID); err != nil {
 		t.Fatal(err)
 	}
 	_ = bodyOf(t, get.Body)
-	if got := bodyOf(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
+	if got := bodyOf(t, listen.Body); !strings.Contains(got, `"id":9,"result":{"resultType":"complete",`+
+		`"_meta":{"io.modelcontextprotocol/subscriptionId":9}}`) {
 		t.Errorf("the listen ended with %s", got)
 	}
 	if res := w.do(t.Context(), http.MethodPost, slow); res.StatusCode != http.StatusUnauthorized {
@@ -264,7 +269,8 @@ func TestClose(t *testing.T) {
 		t.Errorf("%d links are left", len(w.server.links))
 	}
 	w.link = ""
-	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`); res.StatusCode != http.StatusServiceUnavailable {
+	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-06-18"}}`); res.StatusCode != http.StatusServiceUnavailable {
 		t.Error(res.Status)
 	}
 }
@@ -287,7 +293,8 @@ func TestIdle(t *testing.T) {
 			s.Handler().ServeHTTP(w, r)
 			return w
 		}
-		link = send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`).Header().Get(headerSession)
+		link = send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize",`+
+			`"params":{"protocolVersion":"2025-06-18"}}`).Header().Get(headerSession)
 		ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 		for range 3 {
 			time.Sleep(59 * time.Second) // of the bubble's clock
@@ -401,9 +408,8 @@ func FuzzHeaders(f *testing.F) {
 	f.Add("localhost:80", "http://[::1]:3000", "1_2", "=?base64?YQ==?=", "application/json;q=1, text/*")
 	f.Add("127.1", "null", "_", "=?base64?=", ",;*/*")
 	f.Fuzz(func(t *testing.T, host, origin, last, name, accept string) {
-		s := &Server{hosts: map[string]bool{}}
 		r := &http.Request{Host: host, Header: http.Header{"Origin": {origin}, "Accept": {accept}}}
-		if s.local(r) && (!strings.Contains(host, "localhost") && !strings.ContainsAny(host, "0123456789:") || origin == "") {
+		if (hosts{}).accept(r) && (!strings.Contains(host, "localhost") && !strings.ContainsAny(host, "0123456789:") || origin == "") {
 			t.Errorf("host %q, origin %q", host, origin)
 		}
 		if id, i, ok := parseEventID(last); ok && (id == "" || i < 0) {
@@ -431,6 +437,7 @@ func FuzzServe(f *testing.F) {
 	b := newWorld(f)
 	s := b.server(Options{})
 	sess := b.open("guest")
+	versions := map[bool]string{false: v20250618, true: v20260728}
 	f.Fuzz(func(t *testing.T, line []byte, modern bool) {
 		m, bad := rpc.Parse(line)
 		if bad != nil || !m.IsRequest() || strings.Contains(string(line), "slow") || m.Method == "subscriptions/listen" {
@@ -439,11 +446,7 @@ func FuzzServe(f *testing.F) {
 		b.mu.Lock()
 		b.calls = nil
 		b.mu.Unlock()
-		cl := &client{session: sess, surface: surfaceStdio, version: v20250618}
-		if modern {
-			cl.version = v20260728
-		}
-		reply, ok := s.serve(t.Context(), link{client: cl}, m)
+		reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, sess, versions[modern], "{}"), m)
 		if !ok || string(reply.ID) != string(m.ID) || (reply.Result == nil) == (reply.Error == nil) {
 			t.Fatalf("%s: %+v", line, reply)
 		}

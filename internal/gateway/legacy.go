@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"mycelium/internal/rawjson"
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/rpc"
 )
 
@@ -19,22 +19,23 @@ const (
 	keptStreams = 8    // finished streams of a link that can still be resumed
 )
 
-// httpLink is a client of the era with a handshake, over HTTP: it ends by DELETE, by being idle, with its session or with us. The
-// session itself goes on.
+// httpLink is a client of the era with a handshake, over HTTP. It ends by DELETE, after an idle time, with its session, or with the
+// server. The session itself goes on.
 type httpLink struct {
-	client
+	*mcpserver.Client
 	id     string
 	caller caller
 	ctx    context.Context
 	end    context.CancelFunc
-	notes  *stream // what belongs to no request: the client's GET reads it
+	notes  *stream // notices that belong to no request: the client's GET reads them
+
+	requests requests
 
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // requests by id
-	streams []*stream                     // of POSTs that were answered with events, oldest first
-	count   int                           // streams so far
-	written int                           // events of notes that some GET has written
-	active  int                           // HTTP requests at work
+	streams []*stream // of POSTs that were answered with events, oldest first
+	count   int       // streams so far
+	written int       // events of notes that some GET has written
+	active  int       // HTTP requests at work
 	idle    *time.Timer
 }
 
@@ -51,12 +52,10 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, 
 	defer k.leave(s.idle)
 	switch {
 	case m.IsResponse():
-		k.asks.settle(m)
+		k.Answer(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.ID == nil:
-		if m.Method == "notifications/cancelled" {
-			k.cancelRequest(rawjson.Member(m.Params, "requestId"))
-		}
+		k.requests.notification(m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		s.requestLegacy(w, r, k, m, a)
@@ -66,32 +65,32 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, 
 // requestLegacy serves a request. A client that goes away does not cancel it: it may come back for the answer.
 func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLink, m rpc.Message, a accept) {
 	ctx, cancel := context.WithCancel(k.ctx)
-	if bad := k.begin(m.ID, cancel); bad != nil {
+	if bad := k.requests.begin(m.ID, cancel); bad != nil {
 		cancel()
-		s.answer(w, refuse(m.ID, bad), a, http.StatusOK)
+		s.answer(w, rpc.Refuse(m.ID, bad), a, http.StatusOK)
 		return
 	}
-	l := link{client: &k.client}
-	if !a.events || l.wants(m) == nil && !k.askedBy(m.Method) {
-		reply, ok := s.serve(ctx, l, m)
-		k.finish(m.ID)
+	l := mcpserver.Link{Client: k.Client}
+	if !a.events || !l.Streams(m) {
+		reply, ok := s.mcp.Serve(ctx, l, m)
+		k.requests.end(m.ID)
 		cancel()
 		if !ok {
-			reply = gone(m.ID)
+			reply = cancelled(m.ID)
 		}
 		s.answer(w, reply, a, http.StatusOK)
 		return
 	}
 	t := k.stream()
-	l.notice, l.send, l.gone = t.notice, t.send, t.deserted
-	started := s.start(func() {
+	l.Notice, l.Send, l.Gone = t.notice, t.send, t.deserted
+	started := s.work.Go(func() {
 		defer cancel()
 		s.serveStream(ctx, l, m, t)
-		k.finish(m.ID)
+		k.requests.end(m.ID)
 	})
 	if !started {
 		cancel()
-		t.push(gone(m.ID).Append(nil), true)
+		t.push(cancelled(m.ID).Append(nil), true)
 	}
 	t.joined()
 	defer t.left()
@@ -101,18 +100,18 @@ func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLi
 // initializeHTTP makes a link.
 func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who caller, m rpc.Message, a accept) {
 	if r.Header.Get(headerSession) != "" {
-		fail(w, http.StatusBadRequest, m.ID, invalidRequest("already initialized: "+headerSession+" does not belong to initialize"))
+		fail(w, http.StatusBadRequest, m.ID, rpc.InvalidRequest("already initialized: "+headerSession+" does not belong to initialize"))
 		return
 	}
-	k := &httpLink{id: rand.Text(), caller: who, notes: newStream("0"), running: map[string]context.CancelFunc{}}
-	k.session, k.surface, k.told = who.session, surfaceHTTP, k.notes.notice
-	v := s.look(who.session)
-	reply, ok := s.serve(r.Context(), link{client: &k.client}, m)
+	k := &httpLink{id: rand.Text(), caller: who, notes: newStream("0")}
+	k.Client = mcpserver.NewClient(who.session, surfaceHTTP, k.notes.notice)
+	watch := s.mcp.Watch(k.Client)
+	reply, ok := s.mcp.Serve(r.Context(), mcpserver.Link{Client: k.Client}, m)
 	if !ok {
 		return
 	}
 	if reply.Error == nil {
-		if !s.open(k, v) {
+		if !s.open(k, watch) {
 			fail(w, http.StatusServiceUnavailable, m.ID, &rpc.Error{Code: rpc.CodeInternal, Message: "too many links"})
 			return
 		}
@@ -121,36 +120,40 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 	s.answer(w, reply, a, http.StatusOK)
 }
 
-// open registers a link and starts what watches over it.
-func (s *Server) open(k *httpLink, v *watcher) bool {
+// open registers a link and watches over it; false: there are too many.
+func (s *Server) open(k *httpLink, watch *mcpserver.Watch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.links) >= maxLinks || s.ctx.Err() != nil {
+	if len(s.links) >= maxLinks {
 		return false
 	}
-	k.ctx, k.end = context.WithCancel(s.ctx)
+	k.ctx, k.end = context.WithCancel(s.work.Context())
 	k.idle = time.AfterFunc(s.idle, k.end)
-	s.links[k.id] = k
-	v.subs = &k.subs
-	s.work.Go(func() {
-		defer k.subs.end()
-		v.watch(k.ctx, kinds{true, true, true}, func(method string) { k.notes.notice(method, nil) })
-		k.end() // the session has ended, if it was not the link
+	started := s.work.Go(func() {
+		defer k.Close()
+		watch.Run(k.ctx, everything, k.notes.notice)
+		k.end() // also if the session ended
 		k.idle.Stop()
 		s.mu.Lock()
 		delete(s.links, k.id)
 		s.mu.Unlock()
 		k.notes.finish()
 	})
+	if !started {
+		k.end()
+		k.idle.Stop()
+		return false
+	}
+	s.links[k.id] = k
 	return true
 }
 
-// enter finds the link of a request and keeps it from being idle; false: the request was refused. A link of another credential is
-// no link.
+// enter finds the link of a request and stops its idle time. It returns false if it refused the request: the answer for the link of
+// another credential is that for one that does not exist.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []byte) (*httpLink, bool) {
 	name := r.Header.Get(headerSession)
 	if name == "" {
-		fail(w, http.StatusBadRequest, id, invalidRequest(headerSession+" is missing: initialize first"))
+		fail(w, http.StatusBadRequest, id, rpc.InvalidRequest(headerSession+" is missing: initialize first"))
 		return nil, false
 	}
 	s.mu.Lock()
@@ -169,7 +172,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 	return k, true
 }
 
-// leave undoes enter.
+// leave ends what enter began.
 func (k *httpLink) leave(idle time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -178,35 +181,7 @@ func (k *httpLink) leave(idle time.Duration) {
 	}
 }
 
-func (k *httpLink) begin(id []byte, cancel context.CancelFunc) *rpc.Error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	key := idKey(id)
-	if k.running[key] != nil {
-		return invalidRequest("a request with this id is still open")
-	}
-	if len(k.running) >= maxQueued {
-		return &rpc.Error{Code: rpc.CodeInternal, Message: "too many open requests"}
-	}
-	k.running[key] = cancel
-	return nil
-}
-
-func (k *httpLink) finish(id []byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.running, idKey(id))
-}
-
-func (k *httpLink) cancelRequest(id []byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if cancel := k.running[idKey(id)]; cancel != nil {
-		cancel()
-	}
-}
-
-// stream makes the stream of one POST. The oldest finished ones are forgotten.
+// stream makes the stream of one POST, and forgets the oldest finished ones.
 func (k *httpLink) stream() *stream {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -236,15 +211,15 @@ func (k *httpLink) find(id string) *stream {
 	return nil
 }
 
-// get serves the stream of a link: its notices, or what a lost connection left unsaid.
+// get serves the stream of a link: its notices, or the rest of a stream whose connection was lost.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, who caller) {
-	if r.Header.Get(headerVersion) >= v20260728 {
+	if mcpserver.IsModern(r.Header.Get(headerVersion)) {
 		w.Header().Set("Allow", "POST")
-		fail(w, http.StatusMethodNotAllowed, nil, invalidRequest("this revision has no GET: use subscriptions/listen"))
+		fail(w, http.StatusMethodNotAllowed, nil, rpc.InvalidRequest("this revision has no GET: use subscriptions/listen"))
 		return
 	}
 	if !accepts(r.Header).events {
-		fail(w, http.StatusNotAcceptable, nil, invalidRequest("Accept must allow text/event-stream"))
+		fail(w, http.StatusNotAcceptable, nil, rpc.InvalidRequest("Accept must allow text/event-stream"))
 		return
 	}
 	k, ok := s.enter(w, r, who, nil)
@@ -256,11 +231,11 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who caller) {
 	k.mu.Lock()
 	next := k.written
 	k.mu.Unlock()
-	if last := r.Header.Get(headerLast); last != "" {
+	if last := r.Header.Get(headerLastEvent); last != "" {
 		id, i, ok := parseEventID(last)
 		if t = k.find(id); !ok || t == nil || !t.has(i) {
-			// Not 404, which would say that the link is gone.
-			fail(w, http.StatusBadRequest, nil, invalidRequest("what followed "+headerLast+" is no longer kept"))
+			// Not 404, which would mean that the link is gone.
+			fail(w, http.StatusBadRequest, nil, rpc.InvalidRequest("what followed "+headerLastEvent+" is no longer kept"))
 			return
 		}
 		next = i + 1
@@ -281,9 +256,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who caller) {
 
 // delete ends a link.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, who caller) {
-	if r.Header.Get(headerVersion) >= v20260728 {
+	if mcpserver.IsModern(r.Header.Get(headerVersion)) {
 		w.Header().Set("Allow", "POST")
-		fail(w, http.StatusMethodNotAllowed, nil, invalidRequest("this revision has no sessions to delete"))
+		fail(w, http.StatusMethodNotAllowed, nil, rpc.InvalidRequest("this revision has no sessions to delete"))
 		return
 	}
 	k, ok := s.enter(w, r, who, nil)

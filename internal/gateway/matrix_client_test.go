@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -81,7 +82,7 @@ const matrixCapabilities = `{"elicitation":{},"sampling":{}}`
 // start sends a request; the answer comes on the channel.
 func (p *speaker) start(ctx context.Context, method, params, meta string) (id string, answer <-chan rpc.Message) {
 	if p.modern() {
-		meta += `,"` + metaVersion + `":"` + p.revision + `","` + metaCapabilities + `":` + matrixCapabilities
+		meta += `,"` + mcpserver.MetaVersion + `":"` + p.revision + `","` + metaCapabilities + `":` + matrixCapabilities
 	}
 	if meta = strings.TrimPrefix(meta, ","); meta != "" {
 		params = strings.TrimSuffix(params, "}") + `,"_meta":{` + meta + `}}`
@@ -138,7 +139,8 @@ func (p *speaker) begin() {
 		p.start(p.t.Context(), "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, "")
 		return
 	}
-	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m","version":"1"}}`, "")
+	result := p.request("initialize", `{"protocolVersion":"`+p.revision+`","capabilities":`+matrixCapabilities+`,"clientInfo":{"name":"m",`+
+		`"version":"1"}}`, "")
 	if v := rawjson.TextAt(result, "protocolVersion"); v != p.revision {
 		p.t.Errorf("asked for %s, got %s", p.revision, v)
 	}

@@ -42,14 +42,17 @@ type channel struct {
 }
 
 // matrixAnswer is what a call of echo returns: kinds and numbers that nobody knows.
-const matrixAnswer = `"content":[{"type":"x-unknown", "n":12345678901234567890}],"structuredContent":{"n":12345678901234567890,"f":1.50},"y":[1.0e2]`
+const matrixAnswer = `"content":[{"type":"x-unknown", "n":12345678901234567890}],"structuredContent":{"n":12345678901234567890,` +
+	`"f":1.50},"y":[1.0e2]`
 
 func (o *oneRevision) serve(ctx context.Context, c channel, m rpc.Message) ([]byte, *rpc.Error) {
 	switch {
 	case m.Method == "initialize" && !o.modern():
-		return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"m","version":"1"}}`, o.revision), nil
+		return fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"m",`+
+			`"version":"1"}}`, o.revision), nil
 	case m.Method == "server/discover" && o.modern():
-		return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private"}`, o.revision), nil
+		return fmt.Appendf(nil, `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{"listChanged":true}},"ttlMs":0,`+
+			`"cacheScope":"private"}`, o.revision), nil
 	case m.Method == "subscriptions/listen" && o.modern():
 		return o.listen(ctx, c, m), nil
 	case m.Method == "tools/list":

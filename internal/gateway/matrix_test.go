@@ -81,7 +81,8 @@ func TestProtocolMatrix(t *testing.T) {
 	}
 	want, err := os.ReadFile(matrixDoc)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/proofs/protocol-matrix.md differs (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes it:\n%s", err, got)
+		t.Errorf("docs/proofs/protocol-matrix.md differs (%v); go test ./internal/gateway -run TestProtocolMatrix -update writes "+
+			"it:\n%s", err, got)
 	}
 }
 

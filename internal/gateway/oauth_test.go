@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/gate"
-	"mycelium/internal/gateway/issuertest"
+	"mycelium/internal/gateway/resource"
+	"mycelium/internal/gateway/resource/issuertest"
 )
 
 const ourResource = "https://mcp.example.com/mcp"
@@ -31,10 +31,10 @@ type guarded struct {
 	mu     sync.Mutex
 }
 
-func newGuarded(t *testing.T, change func(*OAuth)) *guarded {
+func newGuarded(t *testing.T, change func(*resource.Config)) *guarded {
 	t.Helper()
 	i := issuertest.New(t)
-	o := OAuth{
+	o := resource.Config{
 		Resource: ourResource, Issuers: []string{i.URL}, Algorithms: []string{"ES256", "RS256", "EdDSA"},
 		Role: "roles", May: "may", Skew: 10 * time.Second,
 	}
@@ -42,7 +42,7 @@ func newGuarded(t *testing.T, change func(*OAuth)) *guarded {
 		change(&o)
 	}
 	g := &guarded{web: newWeb(t, Options{OAuth: &o}), issuer: i}
-	g.server.oauth.now = func() time.Time { g.mu.Lock(); defer g.mu.Unlock(); return time.Now().Add(g.clock) }
+	g.server.oauth.Now = func() time.Time { g.mu.Lock(); defer g.mu.Unlock(); return time.Now().Add(g.clock) }
 	return g
 }
 
@@ -55,7 +55,9 @@ func (g *guarded) good(claims, header map[string]any) string {
 	return g.issuer.Token(g.issuer.Claims(ourResource, c), header)
 }
 
-const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list",` +
+	`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c",` +
+	`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // knock lists tools with a token.
 func (g *guarded) knock(token string) (status int, header http.Header, body string) {
@@ -76,7 +78,8 @@ func (g *guarded) let(token string) string {
 
 const (
 	refusedBody      = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"unauthorized: the access token is not valid here"}}`
-	refusedChallenge = `Bearer realm="mycelium", error="invalid_token", error_description="the access token is not valid here", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
+	refusedChallenge = `Bearer realm="mycelium", error="invalid_token", error_description="the access token is not valid here", ` +
+		`resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
 )
 
 func (g *guarded) refuse(name, token string) {
@@ -189,7 +192,7 @@ func TestBadTokens(t *testing.T) {
 
 // TestChallenges: who has no token is told where to get one and for what; who has one without the scope, which scope.
 func TestChallenges(t *testing.T) {
-	g := newGuarded(t, func(o *OAuth) { o.Scopes = []string{"mcp:use", "mcp:call"} })
+	g := newGuarded(t, func(o *resource.Config) { o.Scopes = []string{"mcp:use", "mcp:call"} })
 	const tail = `, scope="mcp:use mcp:call", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
 	ask := func(header ...string) (int, string) {
 		res := g.do(t.Context(), http.MethodPost, listTools, header...)
@@ -202,7 +205,8 @@ func TestChallenges(t *testing.T) {
 		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"}, "of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
 	} {
 		status, h := ask("Authorization", "Bearer "+g.good(claims, nil))
-		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token lacks a scope that is needed"`+tail {
+		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token `+
+			`lacks a scope that is needed"`+tail {
 			t.Errorf("%s: %d %s", name, status, h)
 		}
 	}
@@ -216,7 +220,8 @@ func TestChallenges(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w.status, w.String()
 	}
-	want := `{"authorization_servers":["` + g.issuer.URL + `"],"bearer_methods_supported":["header"],"resource":"` + ourResource + `","resource_name":"Mycelium","scopes_supported":["mcp:use","mcp:call"]}`
+	want := `{"authorization_servers":["` + g.issuer.URL + `"],"bearer_methods_supported":["header"],` +
+		`"resource":"` + ourResource + `","resource_name":"Mycelium","scopes_supported":["mcp:use","mcp:call"]}`
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		for _, host := range []string{"mcp.example.com", "127.0.0.1:1"} {
 			if status, body := get(http.MethodGet, path, host); status != http.StatusOK || body != want {
@@ -281,20 +286,21 @@ func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 	for n := range 50 {
 		g.refuse("junk", g.good(nil, map[string]any{"kid": fmt.Sprint("junk-", n)}))
 	}
-	if n := g.issuer.Fetches(); n > keysBurst {
+	if n := g.issuer.Fetches(); n > 3 {
 		t.Errorf("the issuer was asked %d times", n)
 	}
 	g.let(g.good(nil, nil))
 	g.issuer.Rotate()
 	g.refuse("a new key too early", g.good(nil, nil))
-	g.ahead(keysPause + time.Second)
+	g.ahead(10*time.Second + time.Second)
 	g.let(g.good(nil, nil))
 }
 
 // TestIssuerDown: nobody is let in unchecked, and whoever could be checked goes on for a bounded time.
 func TestIssuerDown(t *testing.T) {
 	g := newGuarded(t, nil)
-	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of the issuer are not to be had; try again"}}`
+	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of ` +
+		`the issuer cannot be fetched; try again"}}`
 	wait := func(name, token string) {
 		t.Helper()
 		if status, h, body := g.knock(token); status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {
@@ -312,14 +318,14 @@ func TestIssuerDown(t *testing.T) {
 	g.issuer.Down(false)
 	g.let(long("alice"))
 	g.issuer.Down(true)
-	g.ahead(keysKept - time.Minute)
+	g.ahead(time.Hour - time.Minute)
 	g.let(long("alice"))
 	g.let(long("bob"))
-	g.ahead(keysKept + time.Minute)
+	g.ahead(time.Hour + time.Minute)
 	wait("down for too long", long("alice"))
 	wait("down for too long", long("carol"))
 	g.issuer.Down(false)
-	g.ahead(keysKept + 2*time.Minute)
+	g.ahead(time.Hour + 2*time.Minute)
 	g.let(long("alice"))
 }
 
@@ -388,40 +394,12 @@ func TestDiscovery(t *testing.T) {
 		"keys that are metadata":  {nil, "ISSUER/.well-known/openid-configuration", http.StatusServiceUnavailable},
 		"keys that are not there": {nil, "ISSUER/none", http.StatusServiceUnavailable},
 	} {
-		g := newGuarded(t, nil)
+		g := newGuarded(t, func(o *resource.Config) {
+			o.Keys = map[string]string{o.Issuers[0]: strings.Replace(c.keys, "ISSUER", o.Issuers[0], 1)}
+		})
 		g.issuer.Describe(c.metadata)
-		g.server.oauth.issuers[g.issuer.URL].fixed = strings.Replace(c.keys, "ISSUER", g.issuer.URL, 1)
 		if status, _, body := g.knock(g.good(nil, nil)); status != c.status {
 			t.Errorf("%s: %d %s", name, status, body)
-		}
-	}
-}
-
-// TestRolesOfClaims: which roles a token gives.
-func TestRolesOfClaims(t *testing.T) {
-	for name, c := range map[string]struct {
-		oauth  OAuth
-		claims string
-		want   []string
-	}{
-		"a text":           {OAuth{Role: "role"}, `{"role":"guest"}`, []string{"guest"}},
-		"a list":           {OAuth{Role: "role"}, `{"role":["b","a","b"]}`, []string{"b", "a"}},
-		"nested":           {OAuth{Role: "realm_access.roles"}, `{"realm_access":{"roles":["a"]}}`, []string{"a"}},
-		"a name with dots": {OAuth{Role: "https://x.example/roles"}, `{"https://x.example/roles":["a"]}`, []string{"a"}},
-		"and more":         {OAuth{Role: "role", May: "groups"}, `{"role":"a","groups":["b","a","c"]}`, []string{"a", "b", "c"}},
-		"translated":       {OAuth{Role: "groups", Roles: map[string]string{"eng": "developer"}}, `{"groups":["admin","eng"]}`, []string{"developer"}},
-		"bounded":          {OAuth{Role: "groups", Bound: []string{"guest"}}, `{"groups":["admin","guest"]}`, []string{"guest"}},
-		"none":             {OAuth{Role: "role"}, `{"roles":"a"}`, nil},
-		"a number":         {OAuth{Role: "role"}, `{"role":5}`, nil},
-		"not all texts":    {OAuth{Role: "role"}, `{"role":["a",5]}`, nil},
-		"true":             {OAuth{Role: "role"}, `{"role":true}`, nil},
-		"null":             {OAuth{Role: "role"}, `{"role":null}`, nil},
-		"an empty word":    {OAuth{Role: "role"}, `{"role":["","a"]}`, []string{"a"}},
-		"words in a text":  {OAuth{Role: "role"}, `{"role":"a b"}`, []string{"a b"}},
-	} {
-		r := &resource{OAuth: c.oauth}
-		if got := r.roles([]byte(c.claims)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -448,7 +426,7 @@ func TestTokenBelongsToALink(t *testing.T) {
 
 // TestEndOfAToken: its streams end with it, and its next request is refused; an ended session refuses the token at once.
 func TestEndOfAToken(t *testing.T) {
-	g := newGuarded(t, func(o *OAuth) { o.Skew = 0 })
+	g := newGuarded(t, func(o *resource.Config) { o.Skew = 0 })
 	short := g.good(map[string]any{"exp": float64(time.Now().UnixMilli())/1000 + 1.5}, nil)
 	listen := strings.Replace(strings.Replace(listTools, "tools/list", "subscriptions/listen", 1), `"params":{`, `"params":{"notifications":{"toolsListChanged":true},`, 1)
 	res := g.do(t.Context(), http.MethodPost, listen, "Authorization", "Bearer "+short, headerVersion, "2026-07-28", headerMethod, "subscriptions/listen")
@@ -500,22 +478,4 @@ func TestTokensAreNotKept(t *testing.T) {
 	if g.world.records(signature) > 0 {
 		t.Error("the token is in the audit")
 	}
-}
-
-// FuzzToken: no text makes the verification fall over, and none that the issuer did not sign is good.
-func FuzzToken(f *testing.F) {
-	r := &resource{OAuth: OAuth{Resource: ourResource, Algorithms: []string{"ES256"}}, issuers: map[string]*issuer{}, now: time.Now}
-	for _, s := range []string{"", "..", "e30.e30.", "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ4In0.AAAA", "eyJhbGciOiJub25lIn0.eyJpc3MiOiJ4In0."} {
-		f.Add(s, `{"aud":"x","exp":1}`)
-	}
-	f.Fuzz(func(t *testing.T, token, payload string) {
-		if _, err := r.verify(t.Context(), token); err == nil {
-			t.Error("an issuer that nobody named")
-		}
-		var v any
-		if json.Unmarshal([]byte(payload), &v) == nil {
-			_, _ = r.judge([]byte(payload), &issuer{name: "x"}, nil)
-			_ = r.roles([]byte(payload))
-		}
-	})
 }

@@ -10,11 +10,12 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// maxNotices bounds the bytes of notices and questions that wait for a client that does not read; more are dropped. Answers are never dropped.
+// maxNotices bounds the bytes of notices and questions that wait for a client that does not read. Further ones are dropped; answers
+// never are.
 const maxNotices = 1 << 20
 
-// outbox writes to one client, one write per message. A notice is only queued, because it comes from whoever reads a backend, and
-// one client that does not read must not stop the others; it goes out before the next answer, so that order is kept.
+// outbox writes to one client, one write per message. A notice is only queued, because the goroutine that reads a backend sends it,
+// and a client that does not read must not stop the others. Queued notices go out before the next answer, so that order is kept.
 type outbox struct {
 	w    io.Writer
 	wake chan struct{}
@@ -28,7 +29,7 @@ type outbox struct {
 
 func newOutbox(w io.Writer) *outbox { return &outbox{w: w, wake: make(chan struct{}, 1)} }
 
-// send writes one message, after the notices that wait.
+// send writes one message, after the queued notices.
 func (o *outbox) send(m rpc.Message) error {
 	o.wmu.Lock()
 	defer o.wmu.Unlock()
@@ -40,7 +41,7 @@ func (o *outbox) send(m rpc.Message) error {
 	return err
 }
 
-// take moves the waiting notices into the write buffer. wmu is held.
+// take moves the queued notices into the write buffer. The caller holds wmu.
 func (o *outbox) take() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,7 +55,7 @@ func (o *outbox) notice(method string, params []byte) {
 	o.queue(rpc.Message{Method: method, Params: params})
 }
 
-// queue queues a message that is no answer; false: too much waits already.
+// queue queues a notice or a question. It returns false if it dropped the message because the queue is full.
 func (o *outbox) queue(m rpc.Message) bool {
 	o.mu.Lock()
 	fits := len(o.notices) < maxNotices
@@ -94,7 +95,7 @@ func (o *outbox) flush() error {
 	return err
 }
 
-// interrupt ends a write that blocks, where the writer can do that.
+// interrupt ends a write that blocks, if the writer can be interrupted.
 func (o *outbox) interrupt() {
 	if d, ok := o.w.(interface{ SetWriteDeadline(time.Time) error }); ok && d.SetWriteDeadline(time.Unix(1, 0)) == nil {
 		return

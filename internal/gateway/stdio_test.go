@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -87,7 +88,8 @@ func (p *pipe) ask(line string) string {
 
 func (p *pipe) initialize(version string) string {
 	p.t.Helper()
-	answer := p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	answer := p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return answer
 }
@@ -107,7 +109,8 @@ func TestAttemptsAreRecorded(t *testing.T) {
 			t.Errorf("no record of %s", name)
 		}
 	}
-	p.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"nowhere:x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	p.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"nowhere:x",` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if b.records(`"nowhere:x"`) == 0 {
 		t.Error("no record of the resource")
 	}
@@ -152,7 +155,8 @@ func TestStdioTooLong(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{MaxBody: 1000}), b.open("guest"))
 	got := p.ask(modernCall("1", "docs__echo", `{"text":"`+strings.Repeat("x", 1000)+`"}`))
-	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 bytes"}}`; got != want {
+	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 ` +
+		`bytes"}}`; got != want {
 		t.Errorf("got %s", got)
 	}
 	if got := p.ask(modernCall("2", "docs__echo", `{}`)); !strings.Contains(got, `"id":2,"result"`) {
@@ -162,13 +166,14 @@ func TestStdioTooLong(t *testing.T) {
 
 // Whatever ends a connection ends its calls and listens, and Stdio says why.
 func TestStdioEnds(t *testing.T) {
-	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for name, end := range map[string]struct {
 		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
 		want error
 	}{
-		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, errEnded},
-		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, errClosed},
+		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
+		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
 		"write fails":    {func(_ *world, _ *Server, _ *gate.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +219,7 @@ func TestStdioDrainsForAWhileOnly(t *testing.T) {
 		start := time.Now()
 		p.in.Close()
 		<-b.ended
-		if err := <-p.ended; err != nil || time.Since(start) != drain {
+		if err := <-p.ended; err != nil || time.Since(start) != drainTime {
 			t.Errorf("Stdio returned %v after %v", err, time.Since(start))
 		}
 	})
@@ -245,7 +250,7 @@ func TestNoticesNeverBlock(t *testing.T) {
 func TestPanicIsRefusal(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
-	reply, ok := s.serve(t.Context(), link{client: &client{version: v20260728}}, rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
+	reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, nil, v20260728, "{}"), rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
 	if !ok || string(reply.Error) != `{"code":-32603,"message":"internal error"}` {
 		t.Errorf("got %+v %v", reply, ok)
 	}
@@ -259,7 +264,8 @@ func TestPages(t *testing.T) {
 	}
 	b := newWorld(t, more...)
 	s := b.server(Options{})
-	l := link{client: &client{session: b.open("guest"), version: v20250618}}
+	sess := b.open("guest")
+	l := b.link(t, s, sess, v20250618, "{}")
 	var names []string
 	cursor, pages := "", 0
 	for {
@@ -267,7 +273,7 @@ func TestPages(t *testing.T) {
 		if cursor != "" {
 			m.Params = []byte(`{"cursor":` + cursor + `}`)
 		}
-		reply, _ := s.serve(t.Context(), l, m)
+		reply, _ := s.mcp.Serve(t.Context(), l, m)
 		var page struct{ Tools []struct{ Name string } }
 		if err := json.Unmarshal(reply.Result, &page); err != nil {
 			t.Fatal(err, string(reply.Error))
@@ -282,16 +288,19 @@ func TestPages(t *testing.T) {
 		}
 		cursor = next
 	}
-	if want := len(b.List(l.session, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
+	if want := len(b.List(sess, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
 		t.Errorf("%d names on %d pages, want %d", len(names), pages, want)
 	}
-	other := link{client: &client{session: b.open("guest"), version: v20250618}}
+	other := b.link(t, s, b.open("guest"), v20250618, "{}")
 	for _, tt := range []struct {
-		l      link
+		l      mcpserver.Link
 		method string
 		cursor string
-	}{{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`}, {l, "tools/list", `"` + strings.Repeat("A", 100) + `"`}} {
-		reply, _ := s.serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
+	}{
+		{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`},
+		{l, "tools/list", `"` + strings.Repeat("A", 100) + `"`},
+	} {
+		reply, _ := s.mcp.Serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
 		if rpc.ErrorOf(reply.Error).Code != rpc.CodeInvalidParams {
 			t.Errorf("%s with the cursor %s: %s", tt.method, tt.cursor, reply.Result)
 		}
@@ -309,8 +318,10 @@ func TestDebounce(t *testing.T) {
 		told := make(chan string, 16)
 		start := time.Now()
 		for name, se := range map[string]*gate.Session{"mine": sess, "other": bystander} {
-			v := s.look(se)
-			go v.watch(ctx, kinds{tools: true, prompts: true}, func(method string) { told <- name + " " + method + " " + time.Since(start).String() })
+			w := s.mcp.Watch(mcpserver.NewClient(se, surfaceStdio, nil))
+			go w.Run(ctx, mcpserver.Lists{Tools: true, Prompts: true}, func(method string, _ []byte) {
+				told <- name + " " + method + " " + time.Since(start).String()
+			})
 		}
 		for _, role := range []string{"developer", "guest", "developer"} {
 			if _, err := b.SetRole(ctx, sess, role, gate.ByOperator); err != nil {

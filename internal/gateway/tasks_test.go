@@ -20,7 +20,8 @@ func TestTasks(t *testing.T) {
 		t.Fatal(created)
 	}
 	ask := func(p *pipe, method, id, more string) string {
-		return p.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"taskId":%q%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, method, id, more))
+		return p.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"taskId":%q%s,`+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, method, id, more))
 	}
 	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
 		got := ask(p, method, id, `,"x":1.0`)

@@ -15,8 +15,10 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/view"
+	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
 )
@@ -129,9 +131,11 @@ func compile(t testing.TB, dir string, defs []policy.Definition) view.World {
 	template := define(policy.Resource, "docs", "file:///{path}", "")
 	template.Raw = []byte(`{"uriTemplate":"file:///{path}","name":"t"}`)
 	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: []policy.Definition{template}, Servers: map[string]view.Server{
-		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
+		"docs": {Capabilities: []byte(`{"resources":{"subscribe":true},"completions":{},"tasks":{"list":{},"cancel":{}},` +
+			`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"io.modelcontextprotocol/skills":{}}}`),
 			Instructions: "Summarize first."},
-		"editor": {Capabilities: []byte(`{"experimental":{"x":{"y":12345678901234567890}},"extensions":{"com.example/e":{}}}`), Instructions: "Write last."},
+		"editor": {Capabilities: []byte(`{"experimental":{"x":{"y":12345678901234567890}},` +
+			`"extensions":{"com.example/e":{}}}`), Instructions: "Write last."},
 		"secret": {Capabilities: []byte(`{"experimental":{"secret":{}}}`), Instructions: "Nobody knows."},
 	}}
 }
@@ -206,7 +210,8 @@ func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, p
 		}
 	}
 	if id, ok := rawjson.Text(rawjson.Member(params, "taskId")); ok {
-		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},"said":%s}`, id, rawjson.Quote(method+string(params))), nil, nil
+		return fmt.Appendf(nil, `{"taskId":%q,"status":"completed", "result":{"n":12345678901234567890},`+
+			`"said":%s}`, id, rawjson.Quote(method+string(params))), nil, nil
 	}
 	switch name {
 	case "task":
@@ -258,7 +263,8 @@ func input(params []byte) []byte {
 	state := rawjson.TextAt(params, "requestState")
 	n, _ := strconv.Atoi(strings.TrimPrefix(state, "round "))
 	if want, _ := strconv.Atoi(rounds); n < want {
-		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, "requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
+		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, `+
+			`"requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
 	}
 	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rawjson.Quote(string(rawjson.Member(params, "inputResponses"))+" "+state))
 }
@@ -302,3 +308,42 @@ func (b *world) records(text string) int {
 	b.t.Helper()
 	return strings.Count(readAll(b.t, b.log.Dir), text)
 }
+
+// The revisions that tests name.
+const (
+	v20250618 = "2025-06-18"
+	v20251125 = "2025-11-25"
+	v20260728 = "2026-07-28"
+)
+
+// versions are the revisions that are served, the newest first.
+func versions() []string {
+	return []string{v20260728, v20251125, v20250618, "2025-03-26", "2024-11-05"}
+}
+
+// link is a client of a session that declares capabilities, without a transport.
+func (b *world) link(t testing.TB, s *Server, sess *gate.Session, version, capabilities string) mcpserver.Link {
+	t.Helper()
+	if mcpserver.IsModern(version) {
+		m := rpc.Message{Params: []byte(`{"_meta":{"` + metaCapabilities + `":` + capabilities + `}}`)}
+		c, bad := mcpserver.ModernClient(sess, surfaceStdio, m, version)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		return mcpserver.Link{Client: c}
+	}
+	l := mcpserver.Link{Client: mcpserver.NewClient(sess, surfaceStdio, func(string, []byte) {})}
+	reply, _ := s.mcp.Serve(t.Context(), l, rpc.Message{
+		ID: []byte("0"), Method: "initialize", Params: []byte(`{"protocolVersion":"` + version + `","capabilities":` + capabilities + `}`),
+	})
+	if reply.Result == nil {
+		t.Fatalf("initialize: %s", reply.Error)
+	}
+	return l
+}
+
+// Keys in _meta.
+const (
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+)

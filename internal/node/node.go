@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gateway"
+	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -235,11 +236,11 @@ func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 }
 
 // oauthOf is server.oauth as the gateway takes it.
-func oauthOf(o *config.OAuth) *gateway.OAuth {
+func oauthOf(o *config.OAuth) *resource.Config {
 	if o == nil {
 		return nil
 	}
-	return &gateway.OAuth{
+	return &resource.Config{
 		Resource: o.Resource, Issuers: o.Issuers, Keys: o.JWKS, Audience: o.Audience, Scopes: o.Scopes, Algorithms: o.Algorithms,
 		Principal: o.Claims.Principal, Role: o.Claims.Role, May: o.Claims.May, Roles: o.Roles, Bound: o.Bound, Skew: time.Duration(o.Skew),
 	}

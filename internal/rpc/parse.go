@@ -22,20 +22,16 @@ func Parse(b []byte) (Message, *Error) {
 	}
 	b = rawjson.Trim(b)
 	if b[0] == '[' {
-		return Message{}, invalid("batches are not supported: send one message at a time")
+		return Message{}, InvalidRequest("batches are not supported: send one message at a time")
 	}
 	if b[0] != '{' {
-		return Message{}, invalid("a message is a JSON object")
+		return Message{}, InvalidRequest("a message is a JSON object")
 	}
 	var f fields
 	if err := f.read(b); err != nil {
 		return Message{ID: f.readableID()}, err
 	}
 	return f.message()
-}
-
-func invalid(msg string) *Error {
-	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + msg}
 }
 
 // fields are the protocol members of a message, raw.
@@ -63,7 +59,7 @@ func (f *fields) read(object []byte) *Error {
 		default:
 			// The rest is still read, so that the answer can carry the id.
 			if key := rawjson.Variant(s.Name(), protocolKeys[:]...); key != "" && bad == nil {
-				bad = invalid(variantMessage(string(s.Name()), key))
+				bad = InvalidRequest(variantMessage(string(s.Name()), key))
 			}
 		}
 	}
@@ -75,24 +71,24 @@ func (f *fields) message() (Message, *Error) {
 	m := Message{ID: f.readableID()}
 	if string(f.version) != `"2.0"` {
 		if v, _ := rawjson.Text(f.version); v != "2.0" {
-			return m, invalid(`"jsonrpc" must be "2.0"`)
+			return m, InvalidRequest(`"jsonrpc" must be "2.0"`)
 		}
 	}
 	if f.method == nil {
 		return f.response(m)
 	}
 	if f.result != nil || f.err != nil {
-		return m, invalid(`"method" together with "result" or "error"`)
+		return m, InvalidRequest(`"method" together with "result" or "error"`)
 	}
 	if f.id != nil && m.ID == nil {
-		return m, invalid(`"id" must be a string or an integer`)
+		return m, InvalidRequest(`"id" must be a string or an integer`)
 	}
 	method, ok := methodName(f.method)
 	if !ok || method == "" {
-		return m, invalid(`"method" must be a string that is not empty`)
+		return m, InvalidRequest(`"method" must be a string that is not empty`)
 	}
 	if f.params != nil && f.params[0] != '{' {
-		return m, invalid(`"params" must be an object`)
+		return m, InvalidRequest(`"params" must be an object`)
 	}
 	m.Method, m.Params = method, f.params
 	return m, nil
@@ -104,13 +100,13 @@ func (f *fields) response(m Message) (Message, *Error) {
 	}
 	switch {
 	case f.result == nil && f.err == nil:
-		return m, invalid(`"method" is missing`)
+		return m, InvalidRequest(`"method" is missing`)
 	case f.result != nil && f.err != nil:
-		return m, invalid(`"result" together with "error"`)
+		return m, InvalidRequest(`"result" together with "error"`)
 	case m.ID == nil:
-		return m, invalid(`a response needs the "id" of its request`)
+		return m, InvalidRequest(`a response needs the "id" of its request`)
 	case f.err != nil && f.err[0] != '{':
-		return m, invalid(`"error" must be an object`)
+		return m, InvalidRequest(`"error" must be an object`)
 	}
 	m.Result, m.Error = f.result, f.err
 	return m, nil
@@ -167,7 +163,7 @@ func malformed(b []byte) (Message, *Error) {
 		if t := rawjson.Trim(b); t[0] == '{' && rawjson.Unique(t, "id") {
 			_ = f.read(t)
 		}
-		return Message{ID: f.readableID()}, invalid("a member name stands twice in one object")
+		return Message{ID: f.readableID()}, InvalidRequest("a member name stands twice in one object")
 	}
 	msg := "more data after the message"
 	if err != nil {
@@ -186,7 +182,7 @@ func CheckCase(object []byte, keys ...string) *Error {
 	if key == "" {
 		return nil
 	}
-	return &Error{Code: CodeInvalidParams, Message: "invalid params: " + variantMessage(name, key)}
+	return InvalidParams(variantMessage(name, key))
 }
 
 func variantMessage(name, key string) string {

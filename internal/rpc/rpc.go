@@ -106,6 +106,24 @@ func (e *Error) Raw() []byte {
 	return append(b, '}')
 }
 
+// InvalidRequest is the error for a message that breaks the protocol.
+func InvalidRequest(msg string) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + msg}
+}
+
+// InvalidParams is the error for a request whose parameters cannot be used.
+func InvalidParams(msg string) *Error {
+	return &Error{Code: CodeInvalidParams, Message: "invalid params: " + msg}
+}
+
+// Refuse is the answer to a request that fails with e. The id may be nil if it could not be read.
+func Refuse(id []byte, e *Error) Message {
+	if id == nil {
+		id = []byte("null")
+	}
+	return Message{ID: id, Error: e.Raw()}
+}
+
 // ErrorOf reads a raw JSON-RPC error object. A part that is missing or of the wrong type stays zero; the result is never nil.
 func ErrorOf(raw []byte) *Error {
 	e := &Error{Data: rawjson.Member(raw, "data")}

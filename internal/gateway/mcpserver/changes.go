@@ -1,0 +1,185 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/gate"
+	"mycelium/internal/gate/view"
+	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
+)
+
+// debounce is how long changes are gathered before clients are told.
+const debounce = 10 * time.Millisecond
+
+// Lists are the lists whose changes a client wants to be told.
+type Lists struct{ Tools, Prompts, Resources bool }
+
+// Watch compares what a session sees with what it saw when its client was last told.
+type Watch struct {
+	gate          *gate.Gate
+	session       *gate.Session
+	subscriptions *subscriptions // reviewed at every change
+	changed       <-chan struct{}
+	lists         [4][]view.Listed // tools, prompts, resources, templates
+}
+
+// Watch starts to watch the lists of a client: changes from now on are told by [Watch.Run].
+func (s *Server) Watch(c *Client) *Watch { return s.watch(c.session, &c.subscriptions) }
+
+func (s *Server) watch(sess *gate.Session, subs *subscriptions) *Watch {
+	w := &Watch{gate: s.gate, session: sess, subscriptions: subs}
+	w.update()
+	return w
+}
+
+// update takes the lists of now and returns which of them have changed.
+func (w *Watch) update() (changed Lists) {
+	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
+	before := w.lists
+	w.lists = [...][]view.Listed{
+		w.gate.List(w.session, policy.Tool), w.gate.List(w.session, policy.Prompt), w.gate.List(w.session, policy.Resource),
+		w.gate.Templates(w.session),
+	}
+	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
+	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}
+}
+
+// Run tells of every change of the wanted lists until ctx or the session ends.
+func (w *Watch) Run(ctx context.Context, want Lists, tell func(method string, params []byte)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.session.Done():
+			return
+		case <-w.changed:
+		}
+		t := time.NewTimer(debounce)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
+		changed := w.update()
+		w.subscriptions.review(w.gate, w.session)
+		if changed.Tools && want.Tools {
+			tell("notifications/tools/list_changed", nil)
+		}
+		if changed.Prompts && want.Prompts {
+			tell("notifications/prompts/list_changed", nil)
+		}
+		if changed.Resources && want.Resources {
+			tell("notifications/resources/list_changed", nil)
+		}
+	}
+}
+
+// listen serves subscriptions/listen: it acknowledges the notices that it will send, sends them, and answers when it ends.
+func (s *Server) listen(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
+	asked := rawjson.Member(m.Params, "notifications")
+	if !isObject(asked) {
+		return nil, rpc.InvalidParams(`"notifications" must be an object`).Raw()
+	}
+	uris := []string{}
+	if raw := rawjson.Member(asked, "resourceSubscriptions"); raw != nil && json.Unmarshal(raw, &uris) != nil {
+		return nil, rpc.InvalidParams(`"resourceSubscriptions" must be an array of strings`).Raw()
+	}
+	wants := func(key string) bool { return string(rawjson.Member(asked, key)) == "true" }
+	want := Lists{Tools: wants("toolsListChanged"), Prompts: wants("promptsListChanged"), Resources: wants("resourcesListChanged")}
+	meta := append([]byte(`{"`+metaSubscription+`":`), m.ID...)
+	meta = append(meta, '}')
+	var own subscriptions
+	defer own.end()
+	watch := s.watch(l.session, &own)
+	early := &hold{pass: func(params []byte) { l.Notice("notifications/resources/updated", rawjson.Set(params, "_meta", meta)) }}
+	honoured := s.subscribeAll(ctx, l, m, uris, &own, early.tell)
+	l.Notice("notifications/subscriptions/acknowledged", want.acknowledge(meta, honoured))
+	early.release()
+	if want != (Lists{}) || len(honoured) > 0 {
+		params := rawjson.Set(nil, "_meta", meta)
+		watch.Run(ctx, want, func(method string, _ []byte) { l.Notice(method, params) })
+	}
+	return rawjson.Set([]byte(`{"resultType":"complete"}`), "_meta", meta), nil
+}
+
+// subscribeAll subscribes to the resources that a listen names, and returns those that the session may read, in the client's form.
+func (s *Server) subscribeAll(
+	ctx context.Context, l Link, m rpc.Message, uris []string, own *subscriptions, tell func(params []byte),
+) (honoured []string) {
+	for _, uri := range uris {
+		r := gate.Request{Method: m.Method, Asked: uri, Surface: l.surface, Item: s.gate.Resolve(policy.Resource, uri)}
+		if err := s.subscribeTo(ctx, l, r, own, tell); err == nil {
+			honoured = append(honoured, uri)
+		}
+	}
+	return honoured
+}
+
+// hold keeps notices back until it is released, so that the acknowledgement comes first.
+type hold struct {
+	pass func(params []byte)
+
+	mu       sync.Mutex
+	kept     [][]byte
+	released bool
+}
+
+func (h *hold) tell(params []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.released:
+		h.pass(params)
+	case len(h.kept) < maxSubscriptions:
+		h.kept = append(h.kept, params)
+	}
+}
+
+func (h *hold) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, params := range h.kept {
+		h.pass(params)
+	}
+	h.kept, h.released = nil, true
+}
+
+// acknowledge names the notices that will be sent: of each list that the client asked for, and of each resource that it may read.
+func (k Lists) acknowledge(meta []byte, uris []string) []byte {
+	b := append(append([]byte(`{"_meta":`), meta...), `,"notifications":{`...)
+	n := len(b)
+	for _, e := range []struct {
+		on  bool
+		key string
+	}{{k.Tools, "toolsListChanged"}, {k.Prompts, "promptsListChanged"}, {k.Resources, "resourcesListChanged"}} {
+		if e.on {
+			if len(b) > n {
+				b = append(b, ',')
+			}
+			b = append(append(b, rawjson.Quote(e.key)...), `:true`...)
+		}
+	}
+	for i, uri := range uris {
+		switch {
+		case i > 0:
+			b = append(b, ',')
+		case len(b) > n:
+			b = append(b, `,"resourceSubscriptions":[`...)
+		default:
+			b = append(b, `"resourceSubscriptions":[`...)
+		}
+		b = append(b, rawjson.Quote(uri)...)
+	}
+	if len(uris) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, `}}`...)
+}
