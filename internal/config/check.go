@@ -12,8 +12,7 @@ import (
 	"mycelium/internal/config/source"
 )
 
-// checkDocument checks the values of mycelium.yaml. A value that cannot be meant breaks the file: what it would have restricted
-// is not known.
+// checkDocument checks the values of mycelium.yaml. A wrong value breaks the file, because it is unknown what it would have restricted.
 func (l *layer) checkDocument() {
 	file, data := l.docFile, l.docData
 	bad := func(key, message, hint string) {

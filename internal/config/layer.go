@@ -16,14 +16,14 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// layer is what one folder says: the user's or the project's.
+// layer is the content of one folder: the user's or the project's.
 type layer struct {
 	origin      string // user or project
 	dir         string
 	main        string // absolute path of its mycelium.yaml
 	home        string
 	doc         document
-	docFile     string // as shown; empty: there is none
+	docFile     string // of doc, as shown; empty: there is no mycelium.yaml
 	docData     []byte
 	serversFrom string // as shown
 	serversData []byte
@@ -33,28 +33,28 @@ type layer struct {
 	roles       []policy.Role
 	rules       []policy.Rule
 	policies    []judge.Policy
-	unjudged    string          // why no model may judge; empty: nothing is in its way
+	unjudged    string          // why no model may judge; empty: a model may
 	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
 	problems    []policy.Problem
 	leftOut     []policy.Problem
 	broken      policy.Broken
-	files       []string // what was read, as shown
-	watched     []string // the same, absolute, and files that were looked for in vain
+	files       []string // files that were read, as shown
+	watched     []string // absolute paths of these, and of files that do not exist
 	places      places
-	ruleFiles   []string          // rules files that were taken, as shown
-	texts       map[string][]byte // by path as shown
-	closed      []string          // skill folders without a skill that loaded
+	ruleFiles   []string          // rules files that count, as shown
+	texts       map[string][]byte // of the files, by path as shown
+	closed      []string          // names of skill folders whose skill did not load
 }
 
-// places tells where roles were declared, by id, for problems that are found later.
+// places are the places where roles are declared, by id, for problems that are found later.
 type places map[string][]place
 
-// place is where in a file something stands, as a YAML path: its line is looked up when somebody is to be told.
+// place is a YAML path in a file. Its line is looked up only when a problem is reported.
 type place struct {
 	file, at string
 }
 
-// document is mycelium.yaml as it is written. Pointers tell an absent section from an empty one.
+// document is one mycelium.yaml. A nil pointer is an absent section.
 type document struct {
 	MCPServers map[string]*servers.Entry `yaml:"mcpServers"`
 	Session    *Session                  `yaml:"session"`
@@ -72,7 +72,7 @@ type document struct {
 	Agents     *Agents                   `yaml:"agents"`
 }
 
-// clientDocument is config.json or .mcp.json as it is written.
+// clientDocument is a config.json or .mcp.json.
 type clientDocument struct {
 	Schema     string                          `yaml:"$schema"`
 	MCPServers map[string]*servers.ClientEntry `yaml:"mcpServers"`
@@ -94,7 +94,7 @@ func (p *Project) readLayer(origin, dir, main string) *layer {
 	return l
 }
 
-// shown is a path as people read it: relative to the project, or with ~ for the home folder.
+// shown returns a path for people: relative to the project, or with ~ for the home folder.
 func (l *layer) shown(path string) string {
 	if l.origin == "project" && source.Within(l.dir, path) {
 		if rel, err := filepath.Rel(l.dir, path); err == nil {
@@ -109,21 +109,21 @@ func (l *layer) shown(path string) string {
 	return path
 }
 
-// breakAll notes a file that could have restricted anything and did not load.
+// breakAll records that a file did not load that could have restricted anything.
 func (l *layer) breakAll(file string) {
 	if l.broken.All == "" {
 		l.broken.All = file + " could not be read"
 	}
 }
 
-// report notes problems; true if one of them is more than a warning.
+// report records problems. It returns whether one of them is more than a warning.
 func (l *layer) report(ps []policy.Problem) bool {
 	l.problems = append(l.problems, ps...)
 	return source.Faulty(ps)
 }
 
-// read reads a file that people write. ok is false when there is none or it cannot be read; the latter is a problem, and bad is
-// true.
+// read reads a file. If the file does not exist, ok is false. If it cannot be read, ok is false and bad is true, and the problem is
+// reported.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
 	l.watched = append(l.watched, path)
 	data, err := source.Read(path)
@@ -185,7 +185,7 @@ func (l *layer) takeServers(r servers.Result) {
 	l.leftOut = append(l.leftOut, r.LeftOut...)
 }
 
-// misnamed warns of files that look as if they were meant and are not read.
+// misnamed warns of files that are not read because of their names.
 func (l *layer) misnamed() {
 	for _, name := range []string{"mycelium.yml", "mycelium.json"} {
 		if _, err := os.Lstat(filepath.Join(l.dir, name)); err == nil {
@@ -194,10 +194,10 @@ func (l *layer) misnamed() {
 	}
 }
 
-// readClients reads config.json and .mcp.json as far as mycelium.yaml leaves something to them.
+// readClients reads config.json and .mcp.json for the sections that mycelium.yaml does not have.
 func (l *layer) readClients() {
 	if l.broken.All != "" {
-		return // which file's servers count is not known
+		return // which file's servers count is unknown
 	}
 	for _, name := range []string{source.ConfigFile, source.ClientFile} {
 		wantServers := l.serversFrom == ""
@@ -251,8 +251,8 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	}
 }
 
-// ours tells a config.json that is meant for us from any other program's: it has mcpServers, or a session with our keys. One that
-// cannot be parsed counts as ours, so that the mistake is seen.
+// ours reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
+// counts as ours, so that the mistake is seen.
 func ours(data []byte) bool {
 	var loose map[string]any
 	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {

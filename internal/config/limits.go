@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// checkLimits checks what the decoder of limits: cannot: roles and patterns.
+// checkLimits checks the roles and patterns in limits; the decoder has checked the figures.
 func (l *layer) checkLimits(bad source.Report) {
 	for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
 		key := "limits." + source.Key(role)
@@ -25,14 +25,14 @@ func (l *layer) checkLimits(bad source.Report) {
 			for _, pattern := range slices.Sorted(maps.Keys(part.tools)) {
 				if _, err := policy.ParsePattern(pattern); err != nil {
 					bad(part.key+"."+source.Key(pattern), part.key+": "+err.Error(), "write server__tool, server__* or *")
-					delete(part.tools, pattern) // it is told of once
+					delete(part.tools, pattern) // report it once
 				}
 			}
 		}
 	}
 }
 
-// mergeLimits joins the limits: of two figures the smaller stands.
+// mergeLimits joins the limits. The smaller of two figures counts.
 func (p *Project) mergeLimits(user, project *layer) {
 	for _, l := range []*layer{user, project} {
 		for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
@@ -52,7 +52,7 @@ func (p *Project) mergeLimits(user, project *layer) {
 	}
 }
 
-// wider tells of figures of the project that are larger than the user's: they have no effect.
+// wider warns of figures of the project that have no effect because the user's are smaller.
 func (p *Project) wider(l *layer, key string, mine, theirs policy.Limit) {
 	rates := func(key string, mine, theirs policy.Rates) {
 		for _, f := range []struct {

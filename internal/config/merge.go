@@ -15,18 +15,15 @@ import (
 	"mycelium/internal/policy"
 )
 
-// fromDefault is what Sources says of a value that no file gives.
+// fromDefault is the entry in Sources of a value that no file sets.
 const fromDefault = "default"
 
-// merge joins the two layers. The rules of it are few:
+// merge joins the two layers by these rules:
 //
-//   - rules are concatenated, the user's first; skills and roles of one name both bound the result (package policy does that);
-//
-// - where both speak: every figure of a limit takes the smaller; fallback, promotion and sync take the stricter, maxBody the smaller, roles
-// and start skills what both
-//
-//	  name, strict and redact either;
-//	- where both speak and neither is stricter (a role, an address, a store, a server), the user's stands.
+//   - Rules are concatenated, the user's first. Two skills or roles of one name both bound the result (package policy does that).
+//   - If both layers set a value, the result is the smaller figure of a limit and the smaller maxBody, the stricter fallback, promotion and
+//     sync, the roles and start skills in both, the union of the redacted words, and strict if either says so.
+//   - If neither value is stricter (a role, an address, a store, a server), the user's counts.
 func (p *Project) merge(user, project *layer) {
 	p.places, p.texts, p.closed = places{}, map[string][]byte{}, map[string]bool{}
 	maps.Copy(p.texts, user.texts)
@@ -62,7 +59,7 @@ func (p *Project) merge(user, project *layer) {
 	}
 }
 
-// breakWith adds what a layer could not read.
+// breakWith adds to Broken.
 func (p *Project) breakWith(b policy.Broken) {
 	if p.Broken.All == "" {
 		p.Broken.All = b.All
@@ -75,7 +72,7 @@ func (p *Project) breakWith(b policy.Broken) {
 	}
 }
 
-// ignored tells that a value of the project gives way to the user's.
+// ignored warns that a value of the project has no effect.
 func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
 	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why,
 		"a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
@@ -110,7 +107,7 @@ func (p *Project) mergeSession(user, project *layer) {
 	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 
-// bound are the roles that a session may have by the user's files; nil: they do not say.
+// bound returns the roles that the user's files allow for a session; nil: any.
 func (s Session) bound() []string {
 	if s.Roles == nil && s.DefaultRole == "" {
 		return nil
@@ -118,7 +115,7 @@ func (s Session) bound() []string {
 	return append(append([]string{}, s.Roles...), s.DefaultRole)
 }
 
-// keep is what of the project's names the user's bound admits, never nil. A nil bound admits all.
+// keep returns the project's names that are in the user's bound, and warns of the others. It never returns nil. A nil bound has all names.
 func (p *Project) keep(l *layer, file string, data []byte, key string, names, bound []string) []string {
 	kept, dropped := []string{}, []string(nil)
 	for _, n := range names {
@@ -134,7 +131,7 @@ func (p *Project) keep(l *layer, file string, data []byte, key string, names, bo
 	return kept
 }
 
-// strictest is the stricter of what two files say, or the default.
+// strictest returns the stricter of two values, or the default.
 func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, otherwise string) string {
 	switch {
 	case u == "" && w == "":
@@ -149,7 +146,7 @@ func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, othe
 	}
 }
 
-// said notes where a value came from.
+// said records the file that sets a key.
 func (p *Project) said(key string, yes bool, file string) {
 	if yes {
 		p.Sources[key] = file
@@ -219,8 +216,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.said("env", project.doc.Env != nil, project.docFile)
 }
 
-// mergeAccess takes the names and the token issuers: the user's where he has any. A project's issuers give no role that the user's
-// session does not allow.
+// mergeAccess merges server.hosts and server.oauth. The user's values count before the project's. A project's issuers give no role that the
+// user's session does not allow.
 func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound []string) {
 	s := &p.File.Server
 	switch {
@@ -267,7 +264,7 @@ func section[T any](p *Project, user, project *layer, key string, u, w *T) T {
 	return value(w)
 }
 
-// mergeSecrets takes where secrets are: the user's word where he gave it.
+// mergeSecrets merges the secrets section. The user's values count before the project's.
 func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s := &p.File.Secrets
 	s.File = p.path(p.first(project, "secrets.file", u.File, ufile, w.File, ""))
@@ -275,7 +272,7 @@ func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s.Keyring = p.first(project, "secrets.keyring", u.Keyring, ufile, w.Keyring, "")
 }
 
-// path makes a path absolute: ~ is the home folder, a relative one is meant from the project.
+// path makes a path absolute. A leading ~ is the home folder; a relative path is relative to the project.
 func (p *Project) path(s string) string {
 	if rest, ok := strings.CutPrefix(s, "~/"); ok && p.Home != "" {
 		return filepath.Join(p.Home, rest)
@@ -286,7 +283,7 @@ func (p *Project) path(s string) string {
 	return filepath.Join(p.Dir, s)
 }
 
-// first is the user's value if there is one, else the project's, else the default.
+// first returns the user's value if it is set, otherwise the project's, otherwise the default.
 func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) string {
 	switch {
 	case u != "":
@@ -304,7 +301,7 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 	}
 }
 
-// absoluteStore makes the path of a database absolute: it is relative to the project.
+// absoluteStore makes the path of a database absolute. A relative one is relative to the project.
 func (p *Project) absoluteStore(store string) string {
 	path, ok := strings.CutPrefix(store, "sqlite://")
 	if !ok || filepath.IsAbs(path) {
@@ -313,7 +310,7 @@ func (p *Project) absoluteStore(store string) string {
 	return "sqlite://" + filepath.Join(p.Dir, path)
 }
 
-// mergeServers joins the servers: a name in both is the user's, and the built-in ones always exist.
+// mergeServers joins the servers. The user's entry of a name counts before the project's. The built-in filesystem server always exists.
 func (p *Project) mergeServers(user, project *layer) {
 	all := map[string]servers.Server{}
 	for _, s := range user.servers {
@@ -352,7 +349,7 @@ func (p *Project) mergeServers(user, project *layer) {
 	}
 }
 
-// value is what a pointer points to, or the zero value.
+// value returns *p, or the zero value if p is nil.
 func value[T any](p *T) T {
 	var zero T
 	if p == nil {
@@ -361,7 +358,7 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// union are the words of both, each once, in order.
+// union returns the words of both, each once, in order.
 func union(a, b []string) []string {
 	var out []string
 	for _, w := range append(append([]string(nil), a...), b...) {

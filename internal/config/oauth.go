@@ -17,9 +17,9 @@ import (
 
 // OAuth is the server.oauth section: whose access tokens clients may bring, and what roles they allow.
 type OAuth struct {
-	Resource   string            `yaml:"resource" json:"resource"` // the URL by which clients know us, and the audience of their tokens
+	Resource   string            `yaml:"resource" json:"resource"` // the URL of this gateway for clients, and the audience of their tokens
 	Issuers    []string          `yaml:"issuers" json:"issuers"`
-	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty"` // issuer → URL of its keys, where its metadata does not do
+	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty"` // issuer → URL of its keys, if its metadata does not name them
 	Audience   []string          `yaml:"audience" json:"audience,omitempty"`
 	Scopes     []string          `yaml:"scopes" json:"scopes,omitempty"`
 	Algorithms []string          `yaml:"algorithms" json:"algorithms,omitempty"`
@@ -27,11 +27,11 @@ type OAuth struct {
 	Roles      map[string]string `yaml:"roles" json:"roles,omitempty"` // value of a claim → role; absent: the values are roles
 	Skew       source.Duration   `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
 
-	// Bound are the only roles that the user's session section lets a project give; nil: any.
+	// Bound are the roles that tokens may give in a project, from the user's session section; nil: any.
 	Bound []string `yaml:"-" json:"-"`
 }
 
-// OAuthClaims name the claims that say who somebody is and what roles he has. A dot leads into an object: realm_access.roles.
+// OAuthClaims names the claims with the principal and its roles. A dot leads into an object: realm_access.roles.
 type OAuthClaims struct {
 	Principal string `yaml:"principal" json:"principal,omitempty"` // default sub
 	Role      string `yaml:"role" json:"role,omitempty"`           // default role
@@ -45,7 +45,7 @@ const (
 	maxSkew          = source.Duration(5 * time.Minute)
 )
 
-// oauthAlgorithms are those with a public key. With a shared secret whoever can check a token could make one.
+// oauthAlgorithms are the algorithms with a public key. With a shared secret, whoever checks a token could also make one.
 var oauthAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 var (
@@ -82,7 +82,7 @@ func checkHosts(hosts []string, bad source.Report) {
 	}
 }
 
-// check checks server.oauth. What cannot be meant would let the wrong people in.
+// check checks server.oauth.
 func (o *OAuth) check(bad source.Report) {
 	key := func(name string) string { return "server.oauth." + name }
 	switch u, err := url.Parse(o.Resource); {

@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// roleDocument is a role as people write it: policy.Role, with the spelling of D3 for the prompt.
+// roleDocument is a role file: policy.Role, with the spelling of D3 for the prompt.
 type roleDocument struct {
 	policy.Role  `yaml:",inline"`
 	SystemPrompt string `yaml:"systemPrompt"`
@@ -48,7 +48,7 @@ func (l *layer) readRoles() {
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		switch ext := filepath.Ext(e.Name()); {
-		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), "~"): // what editors leave
+		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), "~"): // files that editors leave
 		case e.Name() == source.RoleIndexFile:
 			l.readRoleIndex(path)
 		case ext == ".yaml" || ext == ".yml":
@@ -64,7 +64,7 @@ func (l *layer) readRole(path, stem string) {
 	file := l.shown(path)
 	data, ok, bad := l.read(path)
 	if !ok {
-		if bad { // its id is not known, so it could have restricted any role
+		if bad { // its id is unknown, so it could have restricted any role
 			l.breakAll(file)
 		}
 		return
@@ -104,7 +104,7 @@ func (l *layer) readRoleIndex(path string) {
 	for i := range index.Roles {
 		doc, at := &index.Roles[i], fmt.Sprintf("$.roles[%d]", i)
 		if doc.ID == "" {
-			doc.ID = doc.Name // the two stand for each other
+			doc.ID = doc.Name // an index may have either
 		}
 		if !l.takeRole(file, data, at, doc) {
 			l.breakAll(file)
@@ -113,7 +113,7 @@ func (l *layer) readRoleIndex(path string) {
 	}
 }
 
-// takeRole checks a role and takes it; false if it does not hold.
+// takeRole checks a role and adds it to the layer. It returns false if the role has a fault.
 func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument) bool {
 	line := func(key string) int {
 		if n := yamlfile.Line(data, at+"."+key); n > 0 {
@@ -144,7 +144,7 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		if m.MaxTokens < 0 {
 			return bad("model.maxTokens", fmt.Sprintf("model.maxTokens is %d", m.MaxTokens), "write a positive number, or leave it out")
 		}
-		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // it changes nothing of what the role may do
+		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // a warning, because the provider does not change what the role may do
 			l.problems = append(l.problems, source.Warning(file, line("model.provider"), "model.provider is "+strconv.Quote(m.Provider),
 				"known are "+strings.Join(providers, ", ")))
 		}
@@ -158,7 +158,7 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 	return true
 }
 
-// providers are those of D3.
+// providers are the known values of model.provider (D3).
 var providers = []string{"anthropic", "openai", "gemini", "ollama"}
 
 var (
@@ -168,8 +168,8 @@ var (
 	})
 )
 
-// breakRole denies what a broken role file could have restricted: the role that its name says and the one that its id says. The
-// file cannot be parsed, so the id is looked for as text; where there is one that cannot be read so, it could be any role.
+// breakRole breaks the roles that a broken role file could have restricted: the role in its name and the role in its id. The file cannot be
+// parsed, so the id is searched as text. If a line with an id cannot be read, it could be any role.
 func (l *layer) breakRole(file, stem string, data []byte) {
 	if l.broken.Roles == nil {
 		l.broken.Roles = map[string]string{}

@@ -10,7 +10,7 @@ import (
 
 // Spawn is the spawn: section: where a chat may start agents.
 type Spawn struct {
-	// folders below which sessions may be started; ~ is the home folder; none: nowhere
+	// folders below which a chat may start agents; ~ is the home folder; empty: nowhere
 	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty"`
 	Command     []string `yaml:"command" json:"command,omitempty"` // program and arguments that start an agent; absent: myc claude
 }

@@ -10,12 +10,12 @@ import (
 	"mycelium/internal/config/source"
 )
 
-// Telemetry is the telemetry: section: what leaves this machine, and who may read names.
+// Telemetry is the telemetry: section.
 type Telemetry struct {
 	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty"` // base URL of an OTLP receiver (HTTP); empty: nothing is sent
-	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is put in
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is replaced
 	Sample   *float64          `yaml:"sample" json:"sample,omitzero"`      // share of the traces that begin here, 0 to 1; absent: all
-	// who brings it reads /metrics with names, from anywhere; ${secret:NAME} is put in
+	// a client with it may read /metrics with names, from anywhere; ${secret:NAME} is replaced
 	Token string `yaml:"token" json:"token,omitempty"`
 }
 

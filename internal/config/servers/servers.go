@@ -61,9 +61,10 @@ const headerLetters = yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "!#$%&
 
 var (
 	serverName = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "-", Most: 64}
-	// HeaderName is the form of an HTTP header's name, EnvName that of an environment variable's.
+	// HeaderName is the form of an HTTP header's name.
 	HeaderName = yamlfile.Word{First: headerLetters, Rest: headerLetters}
-	EnvName    = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_"}
+	// EnvName is the form of an environment variable's name.
+	EnvName = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_"}
 )
 
 // Read reads the entries of mycelium.yaml.
