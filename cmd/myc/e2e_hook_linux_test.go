@@ -183,7 +183,7 @@ func TestMycClaude(t *testing.T) {
 	}
 }
 
-// TestMycClaudeRefuses: what would lead around the hook, where there is nothing to govern, and who is an agent already.
+// TestMycClaudeRefuses: what would bypass the hook, where there is nothing to govern, and who is an agent already.
 func TestMycClaudeRefuses(t *testing.T) {
 	p := newProject(t, governedWorld())
 	bin := filepath.Join(p.home, "bin")
@@ -201,12 +201,12 @@ func TestMycClaudeRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"claude", "--bare"}, "", 2, "--bare would lead around"},
-		{[]string{"claude", "-p", "--settings", "{}"}, "", 2, "--settings would lead around"},
-		{[]string{"claude", "--setting-sources=user"}, "", 2, "--setting-sources would lead around"},
-		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would lead around"},
-		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" starts no session`},
-		{[]string{"claude", "--role"}, "", 2, "--role wants a value"},
+		{[]string{"claude", "--bare"}, "", 2, "--bare would bypass"},
+		{[]string{"claude", "-p", "--settings", "{}"}, "", 2, "--settings would bypass"},
+		{[]string{"claude", "--setting-sources=user"}, "", 2, "--setting-sources would bypass"},
+		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would bypass"},
+		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" does not start a session`},
+		{[]string{"claude", "--role"}, "", 2, "--role needs a value"},
 		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},

@@ -164,7 +164,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	if out, err := echo("six"); err != nil {
 		t.Fatal(out, err)
 	}
-	if out := p.must("mcp", "logout", "remote"); !strings.Contains(out, "forgotten") {
+	if out := p.must("mcp", "logout", "remote"); !strings.Contains(out, "are deleted") {
 		t.Errorf("logout says %q", out)
 	}
 	if out, err := echo("seven"); err == nil || !strings.Contains(out, "myc mcp login remote") {

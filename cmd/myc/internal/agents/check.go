@@ -41,7 +41,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 		}}
 	p, err := c.run(ctx)
 	if errors.Is(err, harness.ErrNoScript) {
-		return failure.Hint(fmt.Errorf("hook check: %w", err), "docs/hook-install.md says why, and how to try it by hand")
+		return failure.Hint(fmt.Errorf("hook check: %w", err), "docs/proofs/agents.md says why")
 	}
 	if a.JSON && (err == nil || p.Version != "") {
 		if err := a.PrintJSON(p); err != nil {
@@ -49,16 +49,16 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("hook check: nothing was proved: %w%s", err, tail(p.Output))
+		return fmt.Errorf("hook check: the check failed, so it proves nothing: %w%s", err, tail(p.Output))
 	}
 	name := known.Title + " " + p.Version
 	switch {
 	case !p.Blocked:
 		return failure.Hint(fmt.Errorf("hook check: %s ran a command that was denied: the hook does not block%s", name,
-			tail(p.Output)), "do not rely on the hook with this version; myc version and the output above help to mend it")
+			tail(p.Output)), "do not rely on the hook with this version; report it with the output above and that of myc version")
 	case !p.Ran:
 		return failure.Hint(fmt.Errorf("hook check: %s did not run a command that was allowed%s", name, tail(p.Output)),
-			"the hook blocks, but nothing else can be done either; what the agent was told: "+p.Told)
+			"the hook blocks, but the agent cannot work either; the agent was told: "+p.Told)
 	case a.JSON:
 		return nil
 	}

@@ -20,14 +20,14 @@ import (
 func (a *app) claudeCmd() *cobra.Command {
 	var role string
 	c := &cobra.Command{
-		Use: "claude [--role R] [ARG …]", Short: "Claude Code with our gateway as its only MCP server, our hook and one session",
-		Long: "Starts the Claude Code that is installed here. Its own tools pass our hook, its only MCP server is our gateway, and both\n" +
-			"are one session, which ends with it. What follows --role is passed on: myc claude -p \"fix the test\".\n" +
-			"A daemon is started if none runs. --help behind -- is Claude Code's own.",
+		Use: "claude [--role R] [ARG …]", Short: "Start Claude Code under the policy, with the gateway and the hook",
+		Long: "Start the Claude Code that is installed here. The hook runs before each of its own tools, and its only MCP server is\n" +
+			"the gateway. Both use one session, which ends with Claude Code. myc claude starts a daemon if none runs.\n" +
+			"Arguments after --role go to Claude Code: myc claude -p \"fix the test\". For its own help: myc claude -- --help",
 		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"",
 		DisableFlagParsing: true,
 	}
-	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a folder that is set up now)")
+	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a new project)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for len(args) > 0 {
 			if args[0] == "--help" || args[0] == "-h" {
@@ -43,7 +43,7 @@ func (a *app) claudeCmd() *cobra.Command {
 			}
 			taken, err := base.TakeFlag(flags, args)
 			if err != nil || taken == 0 {
-				return failure.Usagef("claude: %s wants a value", name)
+				return failure.Usagef("claude: %s needs a value", name)
 			}
 			args = args[taken:]
 		}
@@ -58,7 +58,7 @@ func (a *app) claudeCmd() *cobra.Command {
 // governable refuses arguments with which Claude Code would leave the session.
 func governable(l harness.Launch, args []string) error {
 	if len(args) > 0 && slices.Contains(l.Commands, args[0]) {
-		return failure.New(failure.Usage, fmt.Errorf("claude: %q starts no session that could be governed", args[0]),
+		return failure.New(failure.Usage, fmt.Errorf("claude: %q does not start a session that the hook can govern", args[0]),
 			"run it yourself: claude "+args[0])
 	}
 	for _, arg := range args {
@@ -66,8 +66,8 @@ func governable(l harness.Launch, args []string) error {
 			break
 		}
 		if name, _, _ := strings.Cut(arg, "="); slices.Contains(l.Refused, name) {
-			return failure.New(failure.Usage, fmt.Errorf("claude: %s would lead around the gateway or the hook", name),
-				"servers belong into mycelium.yaml, settings into .claude/settings.json; without Mycelium: claude "+name)
+			return failure.New(failure.Usage, fmt.Errorf("claude: %s would bypass the gateway or the hook", name),
+				"put servers into mycelium.yaml and settings into .claude/settings.json, or run it without Mycelium: claude "+name)
 		}
 	}
 	return nil

@@ -56,8 +56,8 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Ses
 		return s, err
 	}
 	if s.Role == "" {
-		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so it may use nothing\nhint: set session.defaultRole in "+
-			"mycelium.yaml, or say --role")
+		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so every tool is refused\nhint: set session.defaultRole in "+
+			"mycelium.yaml, or use --role")
 	}
 	return s, nil
 }
@@ -72,7 +72,7 @@ func (a *app) endFor(ctx context.Context, id string) {
 		_, err = base.Call(ctx, c, api.SessionEnd, api.ChangeParams{ID: id})
 	}
 	if failure.Of(err).Kind == failure.NotFound {
-		fmt.Fprintf(a.Err, "myc: the session had ended before its agent\nhint: myc audit denials may say why\n")
+		fmt.Fprintf(a.Err, "myc: the session ended before its agent did\nhint: myc audit denials may show why\n")
 		return
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func agentToolsHidden(v *project.View, role string) (message, hint string) {
 	if seesAgentTools(v, role) {
 		return "", ""
 	}
-	message = fmt.Sprintf("the role %s sees none of an agent's own tools: every command and edit of the agent is refused",
+	message = fmt.Sprintf("the role %s does not see an agent's own tools, so every command and edit of the agent is refused",
 		base.OrDash(role))
 	var able []string
 	for _, r := range v.Policy.Roles() {
@@ -37,10 +37,10 @@ func agentToolsHidden(v *project.View, role string) (message, hint string) {
 		}
 	}
 	if len(able) == 0 {
-		return message, "no role sees them: myc init writes the skill coding-agent, which grants them"
+		return message, "no role sees these tools; the skill coding-agent, which myc init writes, grants them"
 	}
-	return message, fmt.Sprintf("seen by %s: myc claude --role %s, or session.defaultRole in mycelium.yaml for an agent that you "+
-		"start yourself", strings.Join(able, ", "), preferred(able))
+	return message, fmt.Sprintf("%s can see them: use myc claude --role %s, or set session.defaultRole in mycelium.yaml for an agent "+
+		"that you start yourself", strings.Join(able, ", "), preferred(able))
 }
 
 // preferred returns the role to suggest: developer, which myc init makes for coding agents, or else the first.

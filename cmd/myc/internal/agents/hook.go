@@ -38,18 +38,19 @@ func Claude(a *base.App) *cobra.Command { return (&app{a}).claudeCmd() }
 
 func (a *app) hookCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "hook AGENT", Short: "One event of an agent on stdin, its answer on stdout",
-		Long: "An agent runs this before each of its own tools: claude, codex, gemini or crush. Whatever goes wrong denies the tool.\n" +
-			"myc hook install writes the entries into the agent's configuration.",
+		Use: "hook AGENT", Short: "Answer one event of an agent; install and check the hook",
+		Long: "A coding agent (claude, codex, gemini or crush) runs this command before each of its own tools. The command reads an event\n" +
+			"from standard input and prints the answer. If anything fails, the answer is a denial.\n" +
+			"To put the hook into an agent's configuration, run myc hook install.",
 		Example: "  myc hook install claude\n  myc hook claude --event PreToolUse < event.json",
 		Args:    base.ArgRange(1, 1, "an agent: "+strings.Join(harness.Names(), ", ")),
 	}
 	var f hook.Flags
-	c.Flags().StringVar(&f.Event, "event", "", "the event, as the agent calls it; pinned by the installer")
-	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; pinned by the installer (default: the "+
+	c.Flags().StringVar(&f.Event, "event", "", "name of the event; install sets it")
+	c.Flags().DurationVar(&f.Limit, "limit", 0, "how long the agent waits for this hook; install sets it (default: the "+
 		"agent's own)")
-	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "how long the answer may take (default, and at most: the limit less 5 s)")
-	c.Flags().StringVar(&f.Gateway, "gateway", "", "the name of our gateway in the agent's configuration; pinned by the installer")
+	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "time for the answer (default and maximum: 5 s less than the limit)")
+	c.Flags().StringVar(&f.Gateway, "gateway", "", "name of the gateway among the agent's MCP servers; install sets it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(harness.Names(), args[0]) {
 			return failure.Usagef("hook: no agent %q: there are %s", args[0], strings.Join(harness.Names(), ", "))

@@ -34,34 +34,32 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	agents := strings.Join(harness.Names(), "|")
 	var f installFlags
 	scope := func(c *cobra.Command) *cobra.Command {
-		c.Flags().BoolVar(&f.user, "user", false, "in your own configuration of the agent: for every folder")
-		c.Flags().BoolVar(&f.project, "project", false, "in this project's, for this machine only (default)")
+		c.Flags().BoolVar(&f.user, "user", false, "write your own configuration of the agent, for every folder")
+		c.Flags().BoolVar(&f.project, "project", false, "write this project's configuration, on this machine (default)")
 		return c
 	}
 	add := scope(&cobra.Command{
 		Use: "install " + agents, Short: "Put the hook into an agent's configuration",
-		Long: "Writes an entry for every event of the agent that we answer, with its time-out, and the agent's own deny entries for\n" +
-			"what no agent may touch. Hooks of others and everything else in the file stay as they are. Running it again changes nothing.",
+		Long: "Write an entry for every event that Mycelium answers, with its time limit, and the agent's own deny entries for protected\n" +
+			"files. Other hooks and everything else in the file stay as they are. A second install changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, false) },
 	})
-	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "how our gateway is called among the agent's MCP servers")
+	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "name of the gateway among the agent's MCP servers")
 	remove := scope(&cobra.Command{
-		Use: "uninstall " + agents, Short: "Take the hook out again", Example: "  myc hook uninstall claude",
+		Use: "uninstall " + agents, Short: "Remove the hook from an agent's configuration", Example: "  myc hook uninstall claude",
 		Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, true) },
 	})
 	status := &cobra.Command{
-		Use: "status", Short: "Which agents are installed, and whether our hook stands in their way",
+		Use: "status", Short: "List the agents, and say whether the hook works in each",
 		Example: "  myc hook status --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hookStatus(c.Context()) },
 	}
 	check := &cobra.Command{
-		Use: "check " + agents, Short: "Prove with the installed agent that a denied call does not run",
-		Long: "Starts the agent that is installed here once, without a person, in a home and a folder that are thrown away, with our " +
-			"hook\n" +
-			"and a model that follows a script: a denied command must not run, an allowed one must. Your own configuration, your\n" +
-			"credentials and the network are not used.",
+		Use: "check " + agents, Short: "Prove that the installed agent obeys a denial",
+		Long: "Start the agent that is installed here once, with the hook and a scripted model, in a temporary home and folder. A denied\n" +
+			"command must not run, and an allowed command must run. Your configuration, your credentials and the network are not used.",
 		Example: "  myc hook check claude", Args: base.ArgRange(1, 1, "an agent: "+agents),
 		RunE: func(c *cobra.Command, args []string) error { return a.hookCheck(c.Context(), args[0]) },
 	}
@@ -155,7 +153,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 		return nil
 	}
 	if _, err := known.Find(a.Environ); err != nil {
-		fmt.Fprintf(a.Err, "myc: %s is not on the PATH; the hook waits for it\n", known.Title)
+		fmt.Fprintf(a.Err, "myc: %s is not on the PATH yet; the hook takes effect when it is installed\n", known.Title)
 	}
 	for _, p := range s.Status().Problems {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(p.Message), text.Visible(p.Hint))
@@ -163,8 +161,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks; a session of %s that runs already takes it with its next "+
-		"start\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks. If %s runs already, restart it.\n", agent, known.Title)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (a *app) hookStatus(ctx context.Context) error {
 		a.printAgents(agents)
 	}
 	if err == nil && bad > 0 {
-		err = failure.Hint(fmt.Errorf("hook status: %d problem(s): an agent is not guarded as it was meant", bad), "")
+		err = failure.Hint(fmt.Errorf("hook status: %d problem(s): the hook does not guard every agent in which it is installed", bad), "")
 	}
 	return err
 }

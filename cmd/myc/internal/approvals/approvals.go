@@ -24,17 +24,17 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).approvalsCmd() }
 
 func (a *app) approvalsCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "approvals", Short: "Calls that wait for a person", Args: base.NoArgs,
-		Long: "A call that the policy marks ask waits until somebody answers it here, in a chat, over HTTP or in the client itself. " +
-			"The first\n" +
-			"answer counts; a call that nobody answers in time (approval.deadline, 5 minutes) is denied. ID may be its first letters.",
+		Use: "approvals", Short: "List and answer the calls that wait", Args: base.NoArgs,
+		Long: "A call that the policy marks ask waits until somebody answers it: here, in a chat, over HTTP, or in the MCP client. The\n" +
+			"first answer counts. If nobody answers in time (approval.deadline, default 5 minutes), the call is denied. The first\n" +
+			"letters of an ID are enough.",
 		Example: "  myc approvals list\n  myc approvals approve k3m9 --for session",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) },
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "What waits, oldest first", Example: "  myc approvals list --json", Args: base.NoArgs,
+		&cobra.Command{Use: "list", Short: "List the calls that wait, oldest first", Example: "  myc approvals list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) }},
-		&cobra.Command{Use: "show ID", Short: "One request whole, also a settled one", Example: "  myc approvals show k3m9",
+		&cobra.Command{Use: "show ID", Short: "Show one request in full, also if it is settled", Example: "  myc approvals show k3m9",
 			Args: base.ArgRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
 		a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
@@ -43,11 +43,11 @@ func (a *app) approvalsCmd() *cobra.Command {
 
 func (a *app) answerCmd(allow bool) *cobra.Command {
 	var reach, reason string
-	c := &cobra.Command{Use: "approve ID", Short: "Let it run",
+	c := &cobra.Command{Use: "approve ID", Short: "Allow the call",
 		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
 	words := "once, session (the same call, for the rest of the session) or rule (a rule is written into the project's rules)"
 	if !allow {
-		c.Use, c.Short, c.Example = "deny ID", "Do not let it run", `  myc approvals deny k3m9 --for session --reason "not on a Friday"`
+		c.Use, c.Short, c.Example = "deny ID", "Deny the call", `  myc approvals deny k3m9 --for session --reason "not on a Friday"`
 		words = "once or session (the same call, for the rest of the session)"
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach), Reason: reason})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
-	c.Flags().StringVar(&reason, "reason", "", "why; a denied agent is told. Of an agent's question: the answer")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, which a denied agent is told; for an agent's question, the answer")
 	return c
 }
 
@@ -72,7 +72,7 @@ func oneOf(word string, known ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is none of %s", word, strings.Join(known, ", "))
+	return fmt.Errorf("%q is not one of %s", word, strings.Join(known, ", "))
 }
 
 // pending returns the requests that wait.
@@ -89,7 +89,7 @@ func (a *app) approvalsList(ctx context.Context) error {
 		return a.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.Err, "myc: nothing waits for an approval")
+		fmt.Fprintln(a.Err, "myc: no call waits for an approval")
 		return nil
 	}
 	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}

@@ -12,10 +12,9 @@ import (
 func (a *app) approvalsTokenCmd() *cobra.Command {
 	var p api.TokenParams
 	c := &cobra.Command{
-		Use: "token", Short: "The operator's token for the HTTP API; shown once, the one before is void", Args: base.NoArgs,
-		Long: "With this token /api/approvals of the daemon lists and answers what waits, from this machine only. Keep it where no " +
-			"agent reads:\n" +
-			"whoever has it approves calls.",
+		Use: "token", Short: "Make a token for the HTTP API; the token before it stops working", Args: base.NoArgs,
+		Long: "Print a token with which an HTTP client on this machine lists and answers requests (/api/approvals of the daemon). Keep\n" +
+			"the token where no agent can read it: whoever has it can approve calls.",
 		Example: "  myc approvals token\n  myc approvals token --revoke",
 		RunE: func(c *cobra.Command, _ []string) error {
 			token, err := base.Operate(c.Context(), a.App, api.ApprovalsToken, p)
@@ -24,16 +23,17 @@ func (a *app) approvalsTokenCmd() *cobra.Command {
 			}
 			switch {
 			case p.Revoke:
-				fmt.Fprintln(a.Err, "myc: the operator's token is void")
+				fmt.Fprintln(a.Err, "myc: the operator's token no longer works")
 				return nil
 			case a.JSON:
 				return a.PrintJSON(map[string]string{"token": token})
 			}
 			fmt.Fprintln(a.Out, token)
-			fmt.Fprintln(a.Err, "The token is shown this once, and the one before is void: Authorization: Bearer TOKEN at /api/approvals.")
+			fmt.Fprintln(a.Err, "The token is shown only now, and the token before it no longer works. Send it to /api/approvals: "+
+				"Authorization: Bearer TOKEN")
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&p.Revoke, "revoke", false, "no token answers any more")
+	c.Flags().BoolVar(&p.Revoke, "revoke", false, "stop the present token, and make no new one")
 	return c
 }

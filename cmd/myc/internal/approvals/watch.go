@@ -18,10 +18,9 @@ import (
 
 func (a *app) approvalsWatchCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch", Short: "Answer requests as they come, on the whole screen", Args: base.NoArgs,
-		Long: "Shows what waits, with the arguments as they are and a diff of edits, and takes answers by single keys. On a pipe, or " +
-			"with\n" +
-			"--json, it prints one line for each request that comes and each that is settled.",
+		Use: "watch", Short: "Answer requests on the whole screen, as they come", Args: base.NoArgs,
+		Long: "Show the requests that wait, with their arguments and with a diff of edits, and take answers by single keys. On a pipe,\n" +
+			"or with --json, print one line for each request that arrives and each that is settled.",
 		Example: "  myc approvals watch\n  myc approvals watch --json | jq .tool",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.approvalsWatch(c.Context()) },
 	}

@@ -25,7 +25,8 @@ type app struct{ *base.App }
 func Command(a *base.App) *cobra.Command { return (&app{a}).auditCmd() }
 
 func (a *app) auditCmd() *cobra.Command {
-	c := &cobra.Command{Use: "audit", Short: "The record of every call", Example: "  myc audit tail\n  myc audit verify", Args: base.NoArgs,
+	c := &cobra.Command{Use: "audit", Short: "Read and verify the audit log",
+		Example: "  myc audit tail\n  myc audit verify", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
 		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning",
@@ -33,7 +34,7 @@ func (a *app) auditCmd() *cobra.Command {
 		a.auditDenials(),
 		a.auditRead("thinking", "The reasoning that came with calls, as a report",
 			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
-		&cobra.Command{Use: "verify", Short: "Check the chain, and name the first broken line",
+		&cobra.Command{Use: "verify", Short: "Verify the log, and name the first broken line",
 			Example: "  myc audit verify --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.auditVerify() }},
 		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error { return x.Rebuild(ctx) }))
@@ -67,7 +68,7 @@ func (a *app) auditVerify() error {
 	}
 	if r.Broken != nil {
 		return failure.Hint(fmt.Errorf("audit: the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
-			"keep the folder "+o.Dir+" as it is: what stands before that line is sound")
+			"keep the folder "+o.Dir+" as it is: the records before that line are valid")
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First),
@@ -79,7 +80,7 @@ func (a *app) auditVerify() error {
 func (a *app) auditTail() *cobra.Command {
 	var follow bool
 	var lines int
-	c := &cobra.Command{Use: "tail", Short: "The latest records as they stand in the log", Example: "  myc audit tail -f",
+	c := &cobra.Command{Use: "tail", Short: "Print the latest records of the log", Example: "  myc audit tail -f",
 		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.Load()
@@ -92,15 +93,15 @@ func (a *app) auditTail() *cobra.Command {
 			}
 			return a.auditLines(c.Context(), o, lines, follow)
 		}}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as records are written")
-	c.Flags().IntVarP(&lines, "lines", "n", 20, "how many to begin with")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing records as they are written")
+	c.Flags().IntVarP(&lines, "lines", "n", 20, "number of records to begin with")
 	return c
 }
 
 // auditLines prints the last n records, and with follow those that are written afterwards.
 func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow bool) error {
 	if n < 0 {
-		return failure.Usagef("audit tail: --lines is %d", n)
+		return failure.Usagef("audit tail: --lines must be at least 0, not %d", n)
 	}
 	var last []audit.Line
 	var end audit.Position
@@ -153,7 +154,7 @@ func (a *app) tailLine(r audit.Record, raw []byte) error {
 
 func (a *app) auditExport() *cobra.Command {
 	var format, file string
-	c := &cobra.Command{Use: "export", Short: "Every call as JSON, JSON Lines or CSV", Args: base.NoArgs,
+	c := &cobra.Command{Use: "export", Short: "Export calls as JSON, JSON Lines or CSV", Args: base.NoArgs,
 		Example: "  myc audit export --format csv > calls.csv",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if a.JSON && !c.Flags().Changed("format") {

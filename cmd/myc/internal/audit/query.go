@@ -40,8 +40,8 @@ func (a *app) auditQuery() *cobra.Command {
 	f.StringVar(&q.Outcome, "outcome", "", "ok, error, denied or unfinished")
 	f.StringVar(&q.Effect, "effect", "", "allow, ask or deny")
 	f.StringVar(&since, "since", "", "not older than: 24h, 7d, or a time (RFC 3339)")
-	f.StringVar(&until, "until", "", "not newer than")
-	f.BoolVar(&thinking, "thinking", false, "with reasoning (=false: without)")
+	f.StringVar(&until, "until", "", "not newer than: 24h, 7d, or a time (RFC 3339)")
+	f.BoolVar(&thinking, "thinking", false, "only calls with reasoning (=false: only calls without)")
 	f.StringVar(&q.ThinkingType, "thinking-type", "", "extended_thinking, chain_of_thought or reasoning")
 	f.StringVar(&q.Text, "text", "", "words of the reasoning")
 	f.IntVar(&q.Limit, "limit", 100, "at most this many")
@@ -72,7 +72,7 @@ func (a *app) auditEntries(entries []index.Entry) error {
 
 func (a *app) auditDenials() *cobra.Command {
 	var limit int
-	c := &cobra.Command{Use: "denials", Short: "The latest denied calls", Example: "  myc audit denials --limit 10",
+	c := &cobra.Command{Use: "denials", Short: "Show the latest denied calls", Example: "  myc audit denials --limit 10",
 		Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 			return a.WithIndex(c.Context(), func(x *index.Index) error {
 				entries, err := x.Denials(c.Context(), limit)

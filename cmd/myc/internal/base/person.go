@@ -11,7 +11,7 @@ import (
 func (a *App) NeedPerson(act string) error {
 	if why := fence.AgentHere(a.Environ); why != "" {
 		return failure.New(failure.Denied, fmt.Errorf("%s: only a person may do this, and %s", act, why),
-			"run it in a terminal of your own, outside of the agent")
+			"run it in your own terminal, outside the agent")
 	}
 	return nil
 }

@@ -29,9 +29,9 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).demoCmd() }
 
 func (a *app) demoCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "demo", Short: "The main job in ten seconds, on built-in parts only",
-		Long: "Makes a scratch project, runs the gateway on it and connects a foreign client (the MCP SDK's) over stdio and HTTP.\n" +
-			"Every line is checked as it is shown: the exit code is not 0 if one of them does not happen.",
+		Use: "demo", Short: "Show what Mycelium does, in ten seconds",
+		Long: "Create a scratch project, run the gateway on it, and connect an independent client (that of the MCP SDK) over stdio and\n" +
+			"HTTP. The command checks every line that it prints, and exits with an error if a check fails.",
 		Example: "  myc demo", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context()) },
 	}

@@ -28,11 +28,11 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).policyCmd() }
 func Roles(a *base.App) *cobra.Command { return (&app{a}).rolesCmd() }
 
 func (a *app) policyCmd() *cobra.Command {
-	c := &cobra.Command{Use: "policy", Short: "What the policy says, and why", Example: "  myc policy check --role developer",
+	c := &cobra.Command{Use: "policy", Short: "Check, explain and test the policy", Example: "  myc policy check --role developer",
 		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var role string
-	check := &cobra.Command{Use: "check", Short: "What a role may see: chain, skills, servers, tools, memory",
+	check := &cobra.Command{Use: "check", Short: "Show what a role may see",
 		Example: "  myc policy check --role developer --json", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if role == "" {
@@ -42,22 +42,22 @@ func (a *app) policyCmd() *cobra.Command {
 		}}
 	check.Flags().StringVarP(&role, "role", "r", "", "role")
 	var q question
-	explain := &cobra.Command{Use: "explain", Short: "Why a call would be allowed, asked or denied", Args: base.NoArgs,
+	explain := &cobra.Command{Use: "explain", Short: "Explain how the policy decides a call", Args: base.NoArgs,
 		Example: `  myc policy explain --tool files__write_file --args '{"path":".env.local"}' --role developer`,
 		RunE:    func(*cobra.Command, []string) error { return a.explain(q) }}
 	explain.Flags().StringVar(&q.Tool, "tool", "", "tool, server__name")
 	explain.Flags().StringVar(&q.args, "args", "{}", "arguments, a JSON object")
 	explain.Flags().StringVar(&q.Role, "role", "", "role (default: session.defaultRole)")
-	explain.Flags().StringSliceVar(&q.Skills, "skill", nil, "active skills (default: the start set of the role)")
+	explain.Flags().StringSliceVar(&q.Skills, "skill", nil, "active skills (default: those that are active at the start)")
 	c.AddCommand(check,
-		&cobra.Command{Use: "roles", Short: "Every role with its skills, tools, servers and memory",
+		&cobra.Command{Use: "roles", Short: "Show every role with its skills, tools, servers and memory",
 			Example: "  myc policy roles --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
 		explain,
 		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
 			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
-		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples that rule files carry, and txtar corpora",
+		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples of rule files, and txtar corpora",
 			Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
 			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
 		a.policyReplay())

@@ -177,7 +177,7 @@ func addToSource(src *policy.Source, archive string, f txtar.File) error {
 			src.Catalog = append(src.Catalog, d)
 		}
 	default:
-		return failure.New(failure.Config, fmt.Errorf("policy test: %s: no such part of a corpus", name),
+		return failure.New(failure.Config, fmt.Errorf("policy test: %s: unknown part of a corpus", name),
 			"parts are skills/*.yaml, roles/*.yaml, rules.yaml, catalog and cases")
 	}
 	if wrong := faults(problems); len(wrong) > 0 {

@@ -20,7 +20,7 @@ import (
 func (a *app) policyReplay() *cobra.Command {
 	var since, dir string
 	c := &cobra.Command{
-		Use: "replay", Short: "Past calls against another policy: what would change, and for whom", Args: base.NoArgs,
+		Use: "replay", Short: "Decide recorded calls again, by changed files", Args: base.NoArgs,
 		Example: "  myc policy replay --since 7d --policy ./next\n  myc policy replay            the files as they are now against " +
 			"what was decided then",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -31,7 +31,7 @@ func (a *app) policyReplay() *cobra.Command {
 			return a.replay(c.Context(), from, dir)
 		},
 	}
-	c.Flags().StringVar(&since, "since", "", "calls not older than: 24h, 7d, or a time (RFC 3339); default: all")
+	c.Flags().StringVar(&since, "since", "", "calls not older than 24h, 7d, or a time (RFC 3339); default: all calls")
 	c.Flags().StringVar(&dir, "policy", "", "folder with mycelium.yaml, skills/, roles/ and rules.yaml (default: the project's own files)")
 	return c
 }

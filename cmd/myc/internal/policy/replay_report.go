@@ -63,7 +63,7 @@ func (a *app) printReplay(r replayReport) error {
 		fmt.Fprintf(a.Out, "; %d that no policy decided are left out", r.Skipped)
 	}
 	if r.Partial > 0 {
-		fmt.Fprintf(a.Out, "; of %d the log has only a part", r.Partial)
+		fmt.Fprintf(a.Out, "; for %d the log has only part of the arguments", r.Partial)
 	}
 	fmt.Fprintln(a.Out)
 	if len(r.Changes) == 0 {

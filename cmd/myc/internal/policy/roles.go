@@ -22,13 +22,13 @@ type roleRow struct {
 }
 
 func (a *app) rolesCmd() *cobra.Command {
-	c := &cobra.Command{Use: "roles", Short: "The roles that skills and role files name",
+	c := &cobra.Command{Use: "roles", Short: "List and show roles",
 		Example: "  myc roles list\n  myc roles show guest", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.rolesList() }}
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List roles", Example: "  myc roles list --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
-		&cobra.Command{Use: "show ROLE", Short: "Show what a role comes to", Example: "  myc roles show developer",
+		&cobra.Command{Use: "show ROLE", Short: "Show a role: its skills, tools and prompt", Example: "  myc roles show developer",
 			Args: base.ArgRange(1, 1, "one role"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.roleCheck(args[0]) }},
 	)

@@ -13,14 +13,16 @@ import (
 )
 
 func (a *app) configCmd() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "What the files come to", Example: "  myc config show --sources", Args: base.NoArgs,
+	c := &cobra.Command{Use: "config", Short: "Show and check the configuration",
+		Example: "  myc config show --sources", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var sources bool
-	show := &cobra.Command{Use: "show", Short: "The effective configuration", Example: "  myc config show --sources", Args: base.NoArgs,
+	show := &cobra.Command{Use: "show", Short: "Show the configuration that is in effect",
+		Example: "  myc config show --sources", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.configShow(sources) }}
-	show.Flags().BoolVar(&sources, "sources", false, "which file each value came from")
+	show.Flags().BoolVar(&sources, "sources", false, "also print the file that each value came from")
 	c.AddCommand(show,
-		&cobra.Command{Use: "validate", Short: "Check every file; exit 4 if one is wrong",
+		&cobra.Command{Use: "validate", Short: "Check every file; exit with 4 if one is wrong",
 			Example: "  myc config validate --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.configValidate() }})
 	return c

@@ -28,7 +28,8 @@ type finding struct {
 }
 
 func (a *app) doctorCmd(more ...base.Check) *cobra.Command {
-	return &cobra.Command{Use: "doctor", Short: "What is wrong here, and how to mend it", Example: "  myc doctor --json", Args: base.NoArgs,
+	return &cobra.Command{Use: "doctor", Short: "Check the project, and say how to fix what is wrong",
+		Example: "  myc doctor --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), more) }}
 }
 
@@ -73,9 +74,9 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		}
 	}
 	if problems > 0 {
-		hint := "the lines marked ✗ say what, the line with → below each of them how to mend it"
+		hint := "each line with ✗ names a problem, and the line with → below it says how to fix it"
 		if a.JSON {
-			hint = "the findings of level \"problem\" say what, their hints how to mend it"
+			hint = "each finding of level \"problem\" has a hint that says how to fix it"
 		}
 		return failure.New(failure.Config, fmt.Errorf("doctor: %d problem(s) in this project", problems), hint)
 	}
@@ -100,25 +101,25 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	}
 	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %d session(s)", s.Daemon.PID, s.Sessions), "")
 	if s.Problem != "" {
-		add("problem", "daemon", "the files on disk are not in force: "+s.Problem, "mend them; the daemon reloads by itself")
+		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
 	}
 	for _, b := range s.Backends {
-		hint := "try its command by hand; myc tools sync starts it again"
+		hint := "run its command by hand to see why; myc tools sync starts it again"
 		if b.Log != "" {
 			hint += "; its stderr is in " + b.Log
 		}
 		if slices.ContainsFunc(v.Project.Servers, func(s backend.Server) bool { return s.Name == b.Name && s.URL != "" }) {
-			hint = "see whether its address is right and answers; myc tools sync tries it again"
+			hint = "check that its address is right and answers; myc tools sync tries again"
 		}
 		switch {
 		case b.State == backend.StateFailed:
 			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":
-			hint = "calls are tried again by themselves; myc tools sync tries it now"
+			hint = "Mycelium tries again by itself; myc tools sync tries now"
 			if b.Log != "" {
 				hint += "; its stderr is in " + b.Log
 			}
-			add("problem", "server "+b.Name, "its breaker is "+b.Breaker+": "+b.Error, hint)
+			add("problem", "server "+b.Name, "its circuit breaker is "+b.Breaker+": "+b.Error, hint)
 		}
 	}
 }
@@ -140,7 +141,7 @@ func doctorAudit(v *project.View, add base.Report) {
 		add("problem", "audit", err.Error(), "")
 	case r.Broken != nil:
 		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
-			"keep "+filepath.Clean(o.Dir)+" as it is: what stands before that line is sound")
+			"keep "+filepath.Clean(o.Dir)+" as it is: the records before that line are valid")
 	default:
 		add("ok", "audit", fmt.Sprintf("%d records, the chain is whole", r.Records), "")
 	}

@@ -15,10 +15,10 @@ func doctorTrust(v *project.View, add base.Report) {
 	case v.Project.Trusted:
 		add("ok", "trust", v.Project.Dir+" is trusted", "")
 	case len(v.Project.Untrusted) > 0:
-		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d file(s) of it take no effect",
+		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d of its files have no effect",
 			len(v.Project.Untrusted)), "read them, then run: myc trust")
 	default:
-		add("ok", "trust", "the folder brings nothing of its own", "myc init sets one up")
+		add("ok", "trust", "the folder has no files of Mycelium", "myc init writes them")
 	}
 }
 

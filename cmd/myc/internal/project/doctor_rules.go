@@ -22,7 +22,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 	}
 	rules := v.Project.Rules
 	if len(rules) == 0 {
-		add("ok", "rules", "none: what a skill grants is decided by the fallback", "")
+		add("ok", "rules", "no rules: the fallback decides every tool that a skill grants", "")
 		return
 	}
 	o, err := v.Project.AuditLog()
@@ -30,7 +30,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		return // doctorAudit reports it
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
-		add("ok", "rules", fmt.Sprintf("%d rules, no call yet", len(rules)), "")
+		add("ok", "rules", fmt.Sprintf("%d rules; no call is recorded yet", len(rules)), "")
 		return
 	}
 	err = a.WithIndex(ctx, func(x *index.Index) error {
@@ -48,15 +48,15 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 				never = append(never, r.Name)
 			}
 		}
-		text := fmt.Sprintf("each of the %d decided one of %d recorded calls at least", len(rules), calls)
+		text := fmt.Sprintf("each of the %d rules decided at least one of %d recorded calls", len(rules), calls)
 		if len(never) > 0 {
-			text = fmt.Sprintf("%d of %d never decided one of %d recorded calls: %s", len(never), len(rules), calls,
+			text = fmt.Sprintf("%d of %d rules decided no call of the %d that are recorded: %s", len(never), len(rules), calls,
 				strings.Join(never, ", "))
 		}
 		add("ok", "rules", text, "")
 		return nil
 	})
 	if err != nil {
-		add("problem", "rules", "which of them ever decided is not known: "+err.Error(), "myc audit reindex")
+		add("problem", "rules", "the log does not say which rules decided calls: "+err.Error(), "myc audit reindex")
 	}
 }

@@ -19,7 +19,7 @@ func doctorSchemas(v *project.View, add base.Report) {
 		}
 		for _, why := range catalog.SchemaProblems(d.Raw) {
 			add("warning", "tool "+d.Item.String(), text.Flatten(why),
-				"its server has to mend it; clients that check schemas may refuse the tool")
+				"the server must fix it; clients that check schemas may refuse the tool")
 		}
 	}
 }

@@ -52,16 +52,16 @@ func (a *app) initCmd() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&minimal, "minimal", false, "only mycelium.yaml, rules.yaml and empty folders")
-	c.Flags().StringVar(&template, "template", "", "add a skill from this template besides (myc skill templates)")
+	c.Flags().StringVar(&template, "template", "", "also add a skill from this template (myc skill templates)")
 	return c
 }
 
 func (a *app) trustCmd() *cobra.Command {
 	var revoke bool
 	c := &cobra.Command{
-		Use: "trust [DIR]", Short: "Let a folder's own servers, skills and rules take effect",
-		Long: "A folder that you cloned may bring its own servers, skills, roles and rules. Nothing of it starts or grants\n" +
-			"anything until you trust the folder.",
+		Use: "trust [DIR]", Short: "Trust a folder, so that its servers, skills and rules take effect",
+		Long: "A folder that you cloned may bring its own servers, skills, roles and rules. Until you trust the folder, its servers do\n" +
+			"not start and its files grant no tool.",
 		Example: "  myc trust\n  myc trust --revoke", Args: base.ArgRange(0, 1, "at most one folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -70,7 +70,7 @@ func (a *app) trustCmd() *cobra.Command {
 			return a.trust(revoke)
 		},
 	}
-	c.Flags().BoolVar(&revoke, "revoke", false, "take the trust back")
+	c.Flags().BoolVar(&revoke, "revoke", false, "stop trusting the folder")
 	return c
 }
 
@@ -91,7 +91,7 @@ func (a *app) trust(revoke bool) error {
 			fmt.Fprintf(a.Out, "%s was not trusted\n", dir)
 			return nil
 		}
-		fmt.Fprintf(a.Out, "%s is no longer trusted: nothing of it takes effect\n", dir)
+		fmt.Fprintf(a.Out, "%s is no longer trusted: its servers, skills and rules have no effect\n", dir)
 		return nil
 	}
 	p, err := a.Load()

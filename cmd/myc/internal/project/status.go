@@ -16,7 +16,7 @@ import (
 
 func (a *app) statusCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "The daemon, backends, sessions, and how much is concealed", Example: "  myc status --json",
+		Use: "status", Short: "Show the daemon, the servers and the sessions", Example: "  myc status --json",
 		Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
 	}

@@ -35,6 +35,6 @@ func (a *app) completionCmd() *cobra.Command {
 			case "fish":
 				return c.Root().GenFishCompletion(a.Out, true)
 			}
-			return failure.Usagef("completion: no script for %q: bash, zsh or fish", args[0])
+			return failure.Usagef("completion: unknown shell %q: choose bash, zsh or fish", args[0])
 		}}
 }

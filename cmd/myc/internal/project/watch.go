@@ -15,9 +15,9 @@ import (
 
 func (a *app) watchCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch", Short: "Reload on change, and print what changed for whom",
-		Long: "Watches the project's files. After each change it says which tools each role gained and lost, or what is wrong;\n" +
-			"a running daemon reloads by itself, and keeps the last good policy when a file is broken.",
+		Use: "watch", Short: "Print what each change of the files does, and for which role",
+		Long: "Watch the project's files. After each change, print which tools each role gained and lost, or what is wrong. A running\n" +
+			"daemon reloads the files by itself; if a file is broken, it keeps the last policy that loaded.",
 		Example: "  myc watch", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context()) },
 	}
@@ -83,7 +83,7 @@ func (a *app) printWatch(next, last *project.View) error {
 		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()),
 			len(next.Skills.Grants()))
 	case !e.OK:
-		fmt.Fprintf(a.Out, "%s a file is broken: the last good policy stays in force\n", stamp)
+		fmt.Fprintf(a.Out, "%s a file is broken: the last policy that loaded stays in force\n", stamp)
 	case len(e.Changed) == 0:
 		fmt.Fprintf(a.Out, "%s reloaded: no tool changed for anyone\n", stamp)
 	default:

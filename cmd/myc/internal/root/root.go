@@ -53,9 +53,9 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 func command(a *base.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "myc",
-		Short: "One door between AI agents and everything they may touch",
-		Long: "Mycelium stands between AI agents and their tools. Skills declare what an agent may see; everything else does not\n" +
-			"exist for it. Every call passes one policy and is recorded.",
+		Short: "Decides and records what AI agents do",
+		Long: "Mycelium stands between AI agents and their tools. Skills name the tools that an agent may see; other tools do not exist\n" +
+			"for it. Every call passes one policy and is recorded in an audit log.",
 		Example:       "  myc demo                    # the main job in ten seconds\n  myc init && myc tools --role guest",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -26,22 +26,22 @@ const loginWait = 10 * time.Minute
 func (a *app) loginCmd() *cobra.Command {
 	var quiet, paste bool
 	c := &cobra.Command{
-		Use: "login SERVER", Short: "Authorize us at a remote server, in a browser",
-		Long: "Gets tokens for a server of mcpServers that wants OAuth. It prints the address to open, and waits on this machine for " +
-			"the browser\n" +
-			"to come back. With a browser on another machine use --paste, and paste the address at which it ends.",
+		Use: "login SERVER", Short: "Log in to a remote server, in a browser",
+		Long: "Get tokens for a server of mcpServers that requires OAuth. The command prints the address to open, and waits on this\n" +
+			"machine for the browser to return. If the browser is on another machine, use --paste, and paste the address at which\n" +
+			"the browser ends.",
 		Example: "  myc mcp login github\n  myc mcp login github --paste",
 		Args:    base.ArgRange(1, 1, "one server"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.login(c.Context(), args[0], quiet, paste) },
 	}
-	c.Flags().BoolVar(&quiet, "no-browser", false, "only print the address")
-	c.Flags().BoolVar(&paste, "paste", false, "read the address at which the browser ended from stdin")
+	c.Flags().BoolVar(&quiet, "no-browser", false, "print the address, and open no browser")
+	c.Flags().BoolVar(&paste, "paste", false, "read the address at which the browser ended from standard input")
 	return c
 }
 
 func (a *app) logoutCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout SERVER", Short: "Forget the tokens of a remote server", Example: "  myc mcp logout github",
+		Use: "logout SERVER", Short: "Delete the tokens of a remote server", Example: "  myc mcp logout github",
 		Args: base.ArgRange(1, 1, "one server"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := base.Operate(c.Context(), a.App, api.Logout, api.LoginParams{Server: args[0]})
@@ -55,7 +55,7 @@ func (a *app) logoutCmd() *cobra.Command {
 				fmt.Fprintf(a.Out, "%s: there were no tokens\n", text.Flatten(args[0]))
 				return nil
 			}
-			fmt.Fprintf(a.Out, "%s: its tokens are forgotten here; the server's own pages revoke them\n", text.Flatten(args[0]))
+			fmt.Fprintf(a.Out, "%s: its tokens are deleted from this machine; to revoke them, use the server's own pages\n", text.Flatten(args[0]))
 			return nil
 		},
 	}
@@ -108,7 +108,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 		return a.PrintJSON(r)
 	}
 	if r.Problem != "" {
-		return fmt.Errorf("%s is authorized, and cannot be used: %s", server, r.Problem)
+		return fmt.Errorf("%s is authorized but cannot be used: %s", server, r.Problem)
 	}
 	fmt.Fprintf(a.Out, "%s is authorized: %d tool(s)\n", text.Flatten(server), r.Tools)
 	return nil

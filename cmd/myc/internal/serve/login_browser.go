@@ -52,15 +52,15 @@ func (a *app) waitForReturn(ctx context.Context, l net.Listener, ask oauth.Login
 	if !paste {
 		return waitForBrowser(ctx, l, path, state)
 	}
-	fmt.Fprintln(a.Err, "Paste the address at which the browser ends (a page that cannot be shown is right):")
+	fmt.Fprintln(a.Err, "Paste the address at which the browser ends (the browser may say that it cannot show the page):")
 	line, err := bufio.NewReaderSize(a.In, 64<<10).ReadString('\n')
 	if err != nil && line == "" {
-		return "", failure.Usagef("mcp login: --paste: nothing came on stdin")
+		return "", failure.Usagef("mcp login: --paste: standard input has no address")
 	}
 	_, query, ok := strings.Cut(strings.TrimSpace(line), "?")
 	query, _, _ = strings.Cut(query, "#")
 	if q, err := url.ParseQuery(query); !ok || err != nil || q.Get("state") != state {
-		return "", failure.Usagef("mcp login: --paste: that is not the address at which this login ends: it has ?code=… and the " +
+		return "", failure.Usagef("mcp login: --paste: this login does not end at that address; the right one has ?code=… and the " +
 			"state of the address above")
 	}
 	return query, nil
@@ -103,7 +103,7 @@ func waitForBrowser(ctx context.Context, l net.Listener, path, state string) (st
 		return query, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", failure.Hint(fmt.Errorf("the browser did not come back within %v", loginWait),
+			return "", failure.Hint(fmt.Errorf("the browser did not return within %v", loginWait),
 				"log in again; with a browser on another machine use --paste")
 		}
 		return "", fmt.Errorf("wait for the browser: %w", ctx.Err())

@@ -35,15 +35,15 @@ func (a *app) mcpCmd() *cobra.Command {
 		f := c.Flags()
 		f.StringVar(&p.Role, "role", "", "first role of the session")
 		f.StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
-		f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
+		f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
 		f.StringVar(&p.Token, "token", "", "join the session of this token ("+hook.TokenVar+" does the same)")
 		f.BoolVar(&alone, "alone", false, "own the project in this process instead of attaching to its daemon")
 		return c
 	}
 	cmd := flags(&cobra.Command{
-		Use: "mcp", Short: "Serve MCP over stdio: what a client's configuration starts",
-		Long: "Serves one MCP client over stdin and stdout. It attaches to the project's daemon and starts one if none runs.\n" +
-			"Without --role, --may and --token the session is the one that session: in mycelium.yaml describes.",
+		Use: "mcp", Short: "Serve MCP over stdio to one client",
+		Long: "Serve one MCP client over standard input and output. The command connects to the project's daemon, and starts one if none\n" +
+			"runs. Without --role, --may and --token, session: in mycelium.yaml describes the session.",
 		Example: "  myc mcp --role guest --may developer",
 		Args:    base.NoArgs, RunE: run,
 	})

@@ -45,14 +45,14 @@ type serveOptions struct {
 func (a *app) serveCmd() *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
-		Use: "serve", Short: "Run the daemon: MCP over HTTP at /mcp, and the owner of the project",
-		Long: "Owns the project and serves MCP at http://ADDR/mcp. Every request needs the bearer token of a session\n" +
+		Use: "serve", Short: "Run the project's daemon, and serve MCP over HTTP",
+		Long: "Run the daemon that owns the project, and serve MCP at http://ADDR/mcp. Every request needs the bearer token of a session\n" +
 			"(myc session new), unless server.anonymous names a role for callers on this machine.",
 		Example: "  myc serve --addr 127.0.0.1:8420 --background", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	c.Flags().StringVar(&o.addr, "addr", "", "address to listen on (default: server.addr, else "+defaultAddr+")")
-	c.Flags().BoolVar(&o.background, "background", false, "detach and return once it is up")
+	c.Flags().BoolVar(&o.background, "background", false, "run in the background, and return when the daemon is ready")
 	c.Flags().BoolVar(&o.auto, "auto", false, "started by an attaching client: no HTTP, ends when idle")
 	_ = c.Flags().MarkHidden("auto")
 	return c

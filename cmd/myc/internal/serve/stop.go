@@ -26,13 +26,13 @@ func (a *app) stopCmd() *cobra.Command {
 		Use: "stop", Short: "Stop the project's daemon", Example: "  myc stop", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.stop(c.Context(), force) },
 	}
-	c.Flags().BoolVarP(&force, "force", "f", false, "kill it if it does not answer")
+	c.Flags().BoolVarP(&force, "force", "f", false, "kill the daemon if it does not answer")
 	return c
 }
 
 func (a *app) keeperCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "keeper", Short: "Own the processes of backends (started by the daemon)", Hidden: true, Args: base.NoArgs,
+		Use: "keeper", Short: "Keep the processes of servers (started by the daemon)", Hidden: true, Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return keeper.Run() },
 	}
 }
@@ -94,7 +94,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 func kill(ctx context.Context, paths daemon.Paths) error {
 	b, err := os.ReadFile(paths.Info)
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure.Hint(fmt.Errorf("stop: nothing says which process the daemon is"), "find it with: fuser "+paths.Lock)
+		return failure.Hint(fmt.Errorf("stop: the process id of the daemon is not known"), "find it with: fuser "+paths.Lock)
 	}
 	if err != nil {
 		return fmt.Errorf("stop: %w", err)

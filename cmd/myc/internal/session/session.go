@@ -25,22 +25,22 @@ type app struct{ *base.App }
 func Command(a *base.App) *cobra.Command { return (&app{a}).sessionCmd() }
 
 func (a *app) sessionCmd() *cobra.Command {
-	c := &cobra.Command{Use: "session", Short: "Live sessions: who may do what now",
+	c := &cobra.Command{Use: "session", Short: "Create, list and end sessions",
 		Example: "  myc session new --role guest --may developer", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }}
 	var p api.SessionParams
 	var ttl time.Duration
-	create := &cobra.Command{Use: "new", Short: "Mint a credential; its token is shown once", Args: base.NoArgs,
+	create := &cobra.Command{Use: "new", Short: "Create a session, and print its token once", Args: base.NoArgs,
 		Example: "  myc session new --role guest --may developer --ttl 1h --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			p.TTL = int64(ttl)
 			return a.sessionNew(c.Context(), p)
 		}}
 	create.Flags().StringVar(&p.Role, "role", "", "first role (default: session.defaultRole)")
-	create.Flags().StringSliceVar(&p.May, "may", nil, "further roles that it may take")
-	create.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
-	create.Flags().DurationVar(&ttl, "ttl", 12*time.Hour, "how long it lives")
-	create.Flags().StringVar(&p.Name, "name", "", "a name for people")
+	create.Flags().StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
+	create.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
+	create.Flags().DurationVar(&ttl, "ttl", 12*time.Hour, "lifetime of the session")
+	create.Flags().StringVar(&p.Name, "name", "", "a name for the session")
 	c.AddCommand(create,
 		&cobra.Command{Use: "list", Short: "List live sessions", Example: "  myc session list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }},
@@ -59,7 +59,7 @@ func (a *app) sessionCmd() *cobra.Command {
 			Example: "  myc session skills s-1a2b +editor -reader",
 			Args:    cobra.MinimumNArgs(1), DisableFlagParsing: true,
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionSkills(c, args) }},
-		&cobra.Command{Use: "end ID", Short: "End a session: its token is void at once", Example: "  myc session end s-1a2b",
+		&cobra.Command{Use: "end ID", Short: "End a session; its token stops working at once", Example: "  myc session end s-1a2b",
 			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionEnd(c.Context(), args[0]) }})
 	return c
@@ -78,7 +78,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	}
 	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown this once. Give it to one client: Authorization: Bearer TOKEN, or "+
+	fmt.Fprintln(a.Err, "The token is shown only now. Give it to one client: Authorization: Bearer TOKEN, or "+
 		""+hook.TokenVar+"=TOKEN for myc mcp.")
 	return nil
 }

@@ -60,7 +60,7 @@ func (a *app) skillAdd(name, template string) error {
 	}
 	if err := os.Mkdir(target, 0o755); err != nil { //nolint:gosec // as above
 		if errors.Is(err, fs.ErrExist) {
-			return failure.Hint(fmt.Errorf("skill add: %s exists", target), "choose another name, or edit that one")
+			return failure.Hint(fmt.Errorf("skill add: %s exists", target), "choose another name, or edit the existing skill")
 		}
 		return fmt.Errorf("skill add: %w", err)
 	}

@@ -30,10 +30,9 @@ func servedRows(served []pin.Served) []skillRow {
 func (a *app) skillApproveCmd() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "approve NAME", Short: "Let a skill that a server serves take effect",
-		Long: "Shows SKILL.md and what it would grant, and approves it for the digests of its files: when one of them changes, the " +
-			"approval is\n" +
-			"void. Such a skill grants tools of its own server only, to the roles whose file lists it.",
+		Use: "approve NAME", Short: "Approve a skill that a server serves",
+		Long: "Show SKILL.md and what the skill would grant, and approve it for the digests of its files. If one of the files changes,\n" +
+			"the approval ends. Such a skill grants tools of its own server only, to the roles whose role file lists it.",
 		Example: "  myc skill approve docs.refunds", Args: base.ArgRange(1, 1, "one skill of a server"),
 		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes) },
 	}
@@ -71,7 +70,7 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 		}
 	}
 	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
-		return failure.New(failure.Denied, fmt.Errorf("skill approve: nothing was approved"), "")
+		return failure.New(failure.Denied, fmt.Errorf("skill approve: the skill was not approved"), "")
 	}
 	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {
 		return err

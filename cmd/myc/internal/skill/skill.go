@@ -37,19 +37,19 @@ type skillRow struct {
 }
 
 func (a *app) skillCmd() *cobra.Command {
-	c := &cobra.Command{Use: "skill", Short: "Skills: what makes tools exist", Example: "  myc skill list", Args: base.NoArgs,
+	c := &cobra.Command{Use: "skill", Short: "Add, check and list skills", Example: "  myc skill list", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.skillList() }}
 	var template, role string
 	add := &cobra.Command{Use: "add NAME", Short: "Add a skill from a template, or a shipped one by its name",
 		Example: "  myc skill add my-skill --template code-reviewer", Args: base.ArgRange(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.skillAdd(args[0], template) }}
 	add.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
-	preview := &cobra.Command{Use: "preview NAME", Short: "What adding a skill would change, for whom",
+	preview := &cobra.Command{Use: "preview NAME", Short: "Show what a skill would change, and for which role",
 		Example: "  myc skill preview editor --role guest", Args: base.ArgRange(1, 1, "one skill"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.skillPreview(args[0], role) }}
 	preview.Flags().StringVar(&role, "role", "", "one role only")
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List skills, the invalid ones with what is wrong", Example: "  myc skill list --json",
+		&cobra.Command{Use: "list", Short: "List skills, and what is wrong with the invalid ones", Example: "  myc skill list --json",
 			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillList() }},
 		&cobra.Command{Use: "show NAME", Short: "Show a skill with its instructions", Example: "  myc skill show reader",
 			Args: base.ArgRange(1, 1, "one skill"),
@@ -57,15 +57,15 @@ func (a *app) skillCmd() *cobra.Command {
 		add,
 		&cobra.Command{Use: "templates", Short: "List templates and shipped skills", Example: "  myc skill templates",
 			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillTemplates() }},
-		&cobra.Command{Use: "validate [PATH]", Short: "Check skills, also ones that are not in place yet",
+		&cobra.Command{Use: "validate [PATH]", Short: "Check skills, also outside the skills folder",
 			Example: "  myc skill validate skills/reader", Args: base.ArgRange(0, 1, "at most one folder"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.skillValidate(args) }},
 		preview,
 		a.skillApproveCmd(),
-		&cobra.Command{Use: "load NAME", Short: "Let a skill that is in place take effect now, and say whether it does",
+		&cobra.Command{Use: "load NAME", Short: "Load a skill of the skills folder, and say whether it is valid",
 			Example: "  myc skill load reader", Args: base.ArgRange(1, 1, "one skill"),
 			RunE: func(c *cobra.Command, args []string) error { return a.skillReload(c.Context(), args[0]) }},
-		&cobra.Command{Use: "reload [NAME]", Short: "Read the files again", Example: "  myc skill reload",
+		&cobra.Command{Use: "reload [NAME]", Short: "Read the skills again", Example: "  myc skill reload",
 			Args: base.ArgRange(0, 1, "at most one skill"),
 			RunE: func(c *cobra.Command, args []string) error {
 				return a.skillReload(c.Context(), strings.Join(args, ""))
@@ -159,6 +159,6 @@ func (a *app) skillShow(name string) error {
 }
 
 func unknownSkill(name string) error {
-	return failure.Hint(fmt.Errorf("skill %q: there is none of that name", name),
+	return failure.Hint(fmt.Errorf("there is no skill %q", name),
 		"myc skill list shows them, myc skill templates what can be added")
 }

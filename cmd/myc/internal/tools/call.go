@@ -19,7 +19,7 @@ func (a *app) callCmd() *cobra.Command {
 	var p api.CallParams
 	var args string
 	c := &cobra.Command{
-		Use: "call TOOL", Short: "Call one tool through the door",
+		Use: "call TOOL", Short: "Call one tool",
 		Example: `  myc call files__read_file --role guest --args '{"path":"README.md"}'`,
 		Args:    base.ArgRange(1, 1, "one tool name"),
 		RunE: func(c *cobra.Command, rest []string) error {
@@ -30,7 +30,7 @@ func (a *app) callCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&args, "args", "{}", "arguments, a JSON object; - reads stdin")
 	c.Flags().StringVar(&p.Role, "role", "", "role of the call (default: session.defaultRole)")
-	c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
+	c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
 	return c
 }
 

@@ -18,8 +18,8 @@ import (
 func (a *app) toolsDiffCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "diff [NAME]", Short: "Show what is in quarantine, and how it differs from what was accepted",
-		Long: "NAME is a tool (server__tool), prompt:server__name, template:server__uri, or a server for all of its items. Without it\n" +
-			"everything is shown. Characters that cannot be seen are written as \\u….",
+		Long: "NAME is a tool (server__tool), prompt:server__name, template:server__uri, or a server for all of its items. Without NAME,\n" +
+			"the command shows every definition in quarantine. Invisible characters are printed as \\u….",
 		Example: "  myc tools diff github__create_issue", Args: base.ArgRange(0, 1, "at most one name"),
 		RunE: func(c *cobra.Command, args []string) error { return a.toolsDiff(c.Context(), strings.Join(args, "")) },
 	}
@@ -34,8 +34,8 @@ func (a *app) toolsApproveCmd() *cobra.Command {
 	var o acceptance
 	c := &cobra.Command{
 		Use: "approve NAME", Short: "Accept a definition that is in quarantine",
-		Long: "Shows the difference and accepts what it shows: a definition that changes again in between stays in quarantine.\n" +
-			"At a terminal it asks first. --digest accepts only what an earlier `myc tools diff` showed.",
+		Long: "Show the difference, and accept the definition that is shown. If the definition changes again in between, it stays in\n" +
+			"quarantine. At a terminal, the command asks first. --digest accepts only what an earlier myc tools diff showed.",
 		Example: "  myc tools approve github__create_issue\n  myc tools approve github --yes",
 		Args:    base.ArgRange(1, 1, "the name of a tool, or a server"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.toolsApprove(c.Context(), args[0], o) },
@@ -55,7 +55,7 @@ func (a *app) held(ctx context.Context, c *base.Client, name string) ([]api.Held
 		return nil, err
 	}
 	if len(rows) == 0 && name != "" {
-		return nil, failure.Hint(fmt.Errorf("%s: nothing of that name is in quarantine", name), "myc tools diff shows all that is")
+		return nil, failure.Hint(fmt.Errorf("%s: no definition in quarantine has that name", name), "myc tools diff lists quarantine")
 	}
 	return rows, nil
 }
@@ -77,7 +77,7 @@ func (a *app) toolsDiff(ctx context.Context, name string) error {
 		return a.PrintJSON(rows)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(a.Err, "myc: nothing is in quarantine")
+		fmt.Fprintln(a.Err, "myc: quarantine is empty")
 	}
 	a.printHeld(rows)
 	return nil
@@ -116,14 +116,14 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 		rows = slices.DeleteFunc(rows, func(r api.HeldItem) bool { return len(o.digest) < 12 || !strings.HasPrefix(r.Digest, o.digest) })
 		if len(rows) == 0 {
 			return failure.Hint(fmt.Errorf("%s: no definition in quarantine has the digest %s", name, o.digest),
-				"it changed since, or the digest is shorter than 12 characters: myc tools diff "+name)
+				"the definition changed, or the digest is shorter than 12 characters; see myc tools diff "+name)
 		}
 	}
 	if !a.JSON {
 		a.printHeld(rows)
 	}
 	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
-		return failure.New(failure.Denied, fmt.Errorf("tools approve: nothing was accepted"), "")
+		return failure.New(failure.Denied, fmt.Errorf("tools approve: the definition was not accepted"), "")
 	}
 	var p api.AcceptParams
 	for _, r := range rows {

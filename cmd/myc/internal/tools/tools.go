@@ -25,12 +25,12 @@ func (a *app) toolsCmd() *cobra.Command {
 	var p api.ToolsParams
 	look := func(use, example string) *cobra.Command {
 		c := &cobra.Command{
-			Use: use, Short: "What a session would see", Example: example, Args: base.NoArgs,
+			Use: use, Short: "List the tools that a session would see", Example: example, Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.tools(c.Context(), p) },
 		}
-		c.Flags().StringVar(&p.Role, "role", "", "role to look as (default: session.defaultRole)")
-		c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: the start set of the role)")
-		c.Flags().BoolVar(&p.All, "all", false, "every tool, the hidden ones with the reason (for the operator)")
+		c.Flags().StringVar(&p.Role, "role", "", "role of the session (default: session.defaultRole)")
+		c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
+		c.Flags().BoolVar(&p.All, "all", false, "also list hidden tools, with the reason (for the operator)")
 		return c
 	}
 	c := look("tools", "  myc tools --role guest\n  myc tools --role developer --skill reader --json\n  myc tools --all")

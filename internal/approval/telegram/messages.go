@@ -10,22 +10,22 @@ import (
 	"mycelium/internal/store"
 )
 
-// sent is one message of ours in a chat.
+// sent is one message of the bot in a chat.
 type sent struct {
 	chat    int64
 	message int
-	request string // whose message it is; empty: none's
-	session string // of a notice or a session's summary: whose; replies go there
+	request string // that it shows; empty: it is a notice or a summary
+	session string // that it is about; replies to a notice or a summary go there
 	shown   string // digest of what the message shows now
 }
 
-// messages are our messages in the database: after a restart they are found again.
+// messages keeps the messages of a bot in the database, so that a restart finds them again.
 type messages struct {
 	db  *store.DB
-	bot string // which bot: the digest of its token
+	bot string // [TokenDigest] of its token
 }
 
-// messageLife is how long a message is remembered: Telegram lets bots edit their own messages without end, and nobody replies later.
+// messageLife is how long a message is kept: nobody replies later. Telegram itself sets no limit.
 const messageLife = 30 * 24 * time.Hour
 
 func (m messages) add(ctx context.Context, s sent, now time.Time) error {
@@ -33,7 +33,8 @@ func (m messages) add(ctx context.Context, s sent, now time.Time) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM chat_messages WHERE created_at < ?", now.Add(-messageLife).UnixMicro()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO chat_messages (bot, chat, message, request, session, shown, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.ExecContext(ctx,
+			`INSERT INTO chat_messages (bot, chat, message, request, session, shown, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (bot, chat, message) DO NOTHING`, m.bot, s.chat, s.message, s.request, s.session, s.shown, now.UnixMicro())
 		return err
 	})
@@ -43,10 +44,11 @@ func (m messages) add(ctx context.Context, s sent, now time.Time) error {
 	return nil
 }
 
-// shows notes what a message shows now.
+// shows records what a message shows now.
 func (m messages) shows(ctx context.Context, s sent, final bool) error {
 	err := m.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE chat_messages SET shown = ?, final = ? WHERE bot = ? AND chat = ? AND message = ?", s.shown, final, m.bot, s.chat, s.message)
+		_, err := tx.ExecContext(ctx, "UPDATE chat_messages SET shown = ?, final = ? WHERE bot = ? AND chat = ? AND message = ?", s.shown, final,
+			m.bot, s.chat, s.message)
 		return err
 	})
 	if err != nil {
@@ -57,7 +59,8 @@ func (m messages) shows(ctx context.Context, s sent, final bool) error {
 
 // of returns the messages of a request.
 func (m messages) of(ctx context.Context, request string) ([]sent, error) {
-	rows, err := m.db.QueryContext(ctx, "SELECT chat, message, request, session, shown FROM chat_messages WHERE bot = ? AND request = ? ORDER BY message", m.bot, request)
+	rows, err := m.db.QueryContext(ctx, "SELECT chat, message, request, session, shown FROM chat_messages WHERE bot = ? AND request = ? "+
+		"ORDER BY message", m.bot, request)
 	if err != nil {
 		return nil, fmt.Errorf("find the messages of a request: %w", err)
 	}
@@ -73,10 +76,11 @@ func (m messages) of(ctx context.Context, request string) ([]sent, error) {
 	return all, rows.Err()
 }
 
-// at returns a message; ok is false if it is none of ours.
+// at returns a message. ok is false if it is not known.
 func (m messages) at(ctx context.Context, chat int64, message int) (s sent, ok bool, err error) {
 	s = sent{chat: chat, message: message}
-	err = m.db.QueryRowContext(ctx, "SELECT request, session, shown FROM chat_messages WHERE bot = ? AND chat = ? AND message = ?", m.bot, chat, message).
+	err = m.db.QueryRowContext(ctx, "SELECT request, session, shown FROM chat_messages WHERE bot = ? AND chat = ? AND message = ?", m.bot,
+		chat, message).
 		Scan(&s.request, &s.session, &s.shown)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, false, nil
@@ -87,7 +91,7 @@ func (m messages) at(ctx context.Context, chat int64, message int) (s sent, ok b
 	return s, true, nil
 }
 
-// open are the requests whose messages do not show their outcome yet.
+// open returns the requests whose messages do not show the outcome yet.
 func (m messages) open(ctx context.Context) ([]string, error) {
 	rows, err := m.db.QueryContext(ctx, "SELECT DISTINCT request FROM chat_messages WHERE bot = ? AND final = 0 AND request != ''", m.bot)
 	if err != nil {
@@ -105,25 +109,27 @@ func (m messages) open(ctx context.Context) ([]string, error) {
 	return all, rows.Err()
 }
 
-// countsAnew is when the number of the last update says nothing any more: after a week without updates Telegram begins anywhere.
-const countsAnew = 6 * 24 * time.Hour
+// updateLife is how long the number of the last update is valid: after a week without updates, Telegram starts at a random number.
+const updateLife = 6 * 24 * time.Hour
 
-// done is the last update that was taken from Telegram, 0 if that is not known or was long ago.
-func (m messages) done(ctx context.Context, now time.Time) (update int64, err error) {
-	err = m.db.QueryRowContext(ctx, "SELECT last_update FROM chat_bots WHERE bot = ? AND taken_at > ?", m.bot, now.Add(-countsAnew).UnixMicro()).Scan(&update)
+// lastUpdate returns the number of the last update that was taken, or 0 if it is unknown or older than updateLife.
+func (m messages) lastUpdate(ctx context.Context, now time.Time) (update int64, err error) {
+	err = m.db.QueryRowContext(ctx, "SELECT last_update FROM chat_bots WHERE bot = ? AND taken_at > ?", m.bot,
+		now.Add(-updateLife).UnixMicro()).Scan(&update)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("find the last chat update: %w", err)
 	}
 	return update, nil
 }
 
-// take notes that an update is taken; fresh is false if it was before. It is called before the update is acted on: after a crash an act is
-// lost rather than done twice.
+// take records an update as taken. fresh is false if it was taken before. take comes before the update is acted on: a crash loses an act
+// rather than doing it twice.
 func (m messages) take(ctx context.Context, update int64, now time.Time) (fresh bool, err error) {
 	err = m.db.Tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO chat_bots (bot, last_update, taken_at) VALUES (?, ?, ?)
-			ON CONFLICT (bot) DO UPDATE SET last_update = excluded.last_update, taken_at = excluded.taken_at WHERE last_update < excluded.last_update OR taken_at <= ?`,
-			m.bot, update, now.UnixMicro(), now.Add(-countsAnew).UnixMicro())
+			ON CONFLICT (bot) DO UPDATE SET last_update = excluded.last_update, taken_at = excluded.taken_at
+			WHERE last_update < excluded.last_update OR taken_at <= ?`,
+			m.bot, update, now.UnixMicro(), now.Add(-updateLife).UnixMicro())
 		if err != nil {
 			return err
 		}

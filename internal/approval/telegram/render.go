@@ -12,50 +12,46 @@ import (
 	"mycelium/internal/text"
 )
 
-// view is what people did with a request in the chat, besides answering it.
-type view struct {
-	opened bool           // its details were shown
-	chosen []map[int]bool // of a question: which options, by question
-	typed  []string       // of a question: an answer in the person's own words, by question
-	at     int            // of a question: which one is asked now
-	late   []string       // answers that came too late, for the message
-}
-
-// Room for the parts of one message, in UTF-16 code units; together they stay under Telegram's bound.
+// Room for the parts of one message, in UTF-16 code units. The sum stays below Telegram's bound.
 const (
 	argsRoom     = 2200
 	thinkingRoom = 300
 	reasonRoom   = 200
-	textRoom     = 800 // of a stop: the 800 characters
+	textRoom     = 800 // of what an agent did before it wants to stop
 	optionRoom   = 60
 )
 
 var riskMarks = map[policy.Risk]string{policy.Low: "🟢", policy.Medium: "🟡", policy.High: "🟠", policy.Critical: "🔴"}
 
-// requestPage is the message of a request as it stands now. whole is false where its arguments do not fit.
-func (t *Bot) requestPage(r approval.Request, v *view) (p *page, whole bool) {
+// renderer writes the messages of requests.
+type renderer struct {
+	now  func() time.Time
+	zone *time.Location
+}
+
+// request returns the message of a request. whole is false if its arguments do not fit.
+func (f renderer) request(r approval.Request, v *view) (p *page, whole bool) {
 	p, whole = &page{}, true
 	switch r.Kind {
 	case approval.Stop:
-		t.stopPage(p, r)
+		p.stop(r)
 	case approval.Question:
-		t.questionPage(p, r, v)
+		p.question(r, v)
 	default:
-		whole = t.callPage(p, r)
+		whole = p.call(r)
 	}
 	if r.State == approval.Pending {
 		until := "until it is answered"
 		if !r.Deadline.IsZero() {
-			until = "until " + t.clock(r.Deadline)
+			until = "until " + f.clock(r.Deadline)
 		}
 		p.textf("\nOpen %s · %s", until, shortID(r.ID))
 		if r.Waiting > 1 {
 			p.textf(" · %d calls wait for it", r.Waiting)
 		}
-		t.requestButtons(p, r, v, whole)
+		p.requestButtons(r, v, whole)
 	} else {
-		p.text("\n")
-		p.bold(t.outcome(r))
+		p.text("\n").bold(f.outcome(r))
 	}
 	for _, l := range v.late {
 		p.text("\n" + l)
@@ -63,8 +59,8 @@ func (t *Bot) requestPage(r approval.Request, v *view) (p *page, whole bool) {
 	return p, whole
 }
 
-// who is one line that says which session this is.
-func (t *Bot) who(p *page, r approval.Request) {
+// who adds a line that says which session asks.
+func (p *page) who(r approval.Request) {
 	p.bold(approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
@@ -81,15 +77,15 @@ func (t *Bot) who(p *page, r approval.Request) {
 	p.text("\n")
 }
 
-func (t *Bot) callPage(p *page, r approval.Request) (whole bool) {
-	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ")
-	p.bold(approval.Short(cmp.Or(r.Tool, "call"), 100))
+// call shows a call. whole is false if its arguments do not fit.
+func (p *page) call(r approval.Request) (whole bool) {
+	p.text(cmp.Or(riskMarks[r.Risk], "⚪") + " ").bold(approval.Short(cmp.Or(r.Tool, "call"), 100))
 	p.textf(" · %s risk", cmp.Or(string(r.Risk), "unknown"))
 	if r.Category != "" {
 		p.text(" · " + approval.Short(r.Category, 40))
 	}
 	p.text("\n")
-	t.who(p, r)
+	p.who(r)
 	args, diff := approval.ShowArgs(r)
 	shown, whole := ends(args, argsRoom)
 	if shown != "" {
@@ -100,8 +96,7 @@ func (t *Bot) callPage(p *page, r approval.Request) (whole bool) {
 		case r.Tool == "agent__Bash":
 			language = "bash"
 		}
-		p.pre(language, shown)
-		p.text("\n")
+		p.pre(language, shown).text("\n")
 	}
 	if would := effectsOf(r); would != "" {
 		p.text("Would: " + approval.Short(would, 300) + "\n")
@@ -125,7 +120,7 @@ func (t *Bot) callPage(p *page, r approval.Request) (whole bool) {
 	return whole
 }
 
-// showFacts says what one part of a call would do.
+// showFacts describes one part of a call.
 func showFacts(part policy.Part) string {
 	some := slices.Clone(part.Effects)
 	for _, p := range part.Paths {
@@ -140,7 +135,7 @@ func showFacts(part policy.Part) string {
 	return strings.Join(append([]string{part.Program}, some...), " · ")
 }
 
-// effectsOf says what the call would do, from its facts.
+// effectsOf lists the effects and hosts of a call, from its facts.
 func effectsOf(r approval.Request) string {
 	var some []string
 	for _, part := range r.Facts.Parts {
@@ -158,9 +153,8 @@ func effectsOf(r approval.Request) string {
 	return strings.ReplaceAll(strings.Join(some, ", "), "_", " ")
 }
 
-func (t *Bot) stopPage(p *page, r approval.Request) {
-	p.text("⏸ ").bold("Wants to stop").text("\n")
-	t.who(p, r)
+func (p *page) stop(r approval.Request) {
+	p.text("⏸ ").bold("Wants to stop").text("\n").who(r)
 	if r.Text != "" {
 		shown, _ := ends(text.Visible(strings.TrimSpace(r.Text)), textRoom)
 		p.text(shown + "\n")
@@ -171,7 +165,7 @@ func (t *Bot) stopPage(p *page, r approval.Request) {
 }
 
 // outcome says how a request was settled.
-func (t *Bot) outcome(r approval.Request) string {
+func (f renderer) outcome(r approval.Request) string {
 	a := r.Answer
 	if a == nil {
 		return "Settled: " + string(r.State)
@@ -179,11 +173,11 @@ func (t *Bot) outcome(r approval.Request) string {
 	var word string
 	switch {
 	case a.By == approval.ByDeadline:
-		return "⌛ Expired at " + t.clock(a.Time) + ": denied, nobody answered in time"
+		return "⌛ Expired at " + f.clock(a.Time) + ": denied, nobody answered in time"
 	case a.By == approval.ByCaller:
-		return "⌛ Expired at " + t.clock(a.Time) + ": whoever asked waits no more"
+		return "⌛ Expired at " + f.clock(a.Time) + ": the caller no longer waits"
 	case a.By == approval.BySession:
-		return "⌛ Expired at " + t.clock(a.Time) + ": the session ended"
+		return "⌛ Expired at " + f.clock(a.Time) + ": the session ended"
 	case r.State == approval.Expired:
 		word = "⌛ Expired"
 	case r.Kind == approval.Stop:
@@ -209,7 +203,7 @@ func (t *Bot) outcome(r approval.Request) string {
 		}
 	}
 	if !a.Time.IsZero() {
-		word += " at " + t.clock(a.Time)
+		word += " at " + f.clock(a.Time)
 	}
 	if a.Reason != "" {
 		word += "\nReason: " + approval.Short(a.Reason, 300)
@@ -223,49 +217,39 @@ func (t *Bot) outcome(r approval.Request) string {
 	return word
 }
 
-// requestButtons are what people can do with a request that waits.
-func (t *Bot) requestButtons(p *page, r approval.Request, v *view, whole bool) {
+// requestButtons adds the buttons of a request that waits.
+func (p *page) requestButtons(r approval.Request, v *view, whole bool) {
 	switch r.Kind {
 	case approval.Stop:
 		p.row(button{"▶️ Continue", tapData(tapApprove, r.ID, "")}, button{"⏹ Let stop", tapData(tapDeny, r.ID, "")})
 	case approval.Question:
-		t.questionButtons(p, r, v)
+		p.questionButtons(r, v)
 	default:
 		p.row(button{"✅ Approve", tapData(tapApprove, r.ID, "")}, button{"❌ Deny", tapData(tapDeny, r.ID, "")})
 		p.row(button{"✅ For this session", tapData(tapSession, r.ID, "")}, button{"📌 Always (rule)", tapData(tapRule, r.ID, "")})
-		last := []button{{"🚫 Never in this session", tapData(tapNever, r.ID, "")}}
 		details := "🔎 Details"
 		if !whole && !v.opened {
 			details = "🔎 Show the rest"
 		}
-		p.row(append(last, button{details, tapData(tapDetails, r.ID, "")})...)
+		p.row(button{"🚫 Never in this session", tapData(tapNever, r.ID, "")}, button{details, tapData(tapDetails, r.ID, "")})
 	}
 }
 
-// detailsText is everything about a request, for the messages or the file behind Details.
-func (t *Bot) detailsText(r approval.Request) string {
+// details is everything about a request, as the Details button sends it.
+func (f renderer) details(r approval.Request) string {
 	var b strings.Builder
 	line := func(label, s string) {
 		if s != "" {
 			fmt.Fprintf(&b, "%s: %s\n", label, text.Visible(s))
 		}
 	}
-	line("Request", r.ID)
-	line("Tool", r.Tool)
-	line("Session", r.Session)
-	line("Principal", r.Principal)
-	line("Parent", r.Parent)
-	line("Role", r.Role)
-	line("Agent", r.Agent)
-	line("Surface", r.Surface)
-	line("Folder", r.Dir)
-	line("Risk", string(r.Risk))
-	line("Category", r.Category)
-	line("Rule", r.Rule)
-	line("Reason", r.Reason)
-	line("Model", r.Opinion)
-	line("Digest", r.Digest)
-	line("Asked at", t.clock(r.Created))
+	for _, l := range [][2]string{
+		{"Request", r.ID}, {"Tool", r.Tool}, {"Session", r.Session}, {"Principal", r.Principal}, {"Parent", r.Parent}, {"Role", r.Role},
+		{"Agent", r.Agent}, {"Surface", r.Surface}, {"Folder", r.Dir}, {"Risk", string(r.Risk)}, {"Category", r.Category}, {"Rule", r.Rule},
+		{"Reason", r.Reason}, {"Model", r.Opinion}, {"Digest", r.Digest}, {"Asked at", f.clock(r.Created)},
+	} {
+		line(l[0], l[1])
+	}
 	for i, part := range r.Facts.Parts {
 		line(fmt.Sprintf("Part %d", i+1), showFacts(part))
 	}
@@ -277,10 +261,11 @@ func (t *Bot) detailsText(r approval.Request) string {
 	return strings.TrimSpace(b.String())
 }
 
-// noticePage is the message of a notice.
-func (t *Bot) noticePage(n approval.Notice) *page {
+// noticePage returns the message of a notice.
+func noticePage(n approval.Notice) *page {
 	words := map[approval.NoticeKind]string{
-		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error", approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
+		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error",
+		approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
 		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
 	}
 	p := &page{}
@@ -305,13 +290,13 @@ func (t *Bot) noticePage(n approval.Notice) *page {
 	return p
 }
 
-// clock is a time of day for people.
-func (t *Bot) clock(at time.Time) string {
+// clock writes a time of day, with the date unless it is today.
+func (f renderer) clock(at time.Time) string {
 	if at.IsZero() {
 		return "?"
 	}
-	at = at.In(t.zone)
-	if now := t.now().In(t.zone); now.YearDay() == at.YearDay() && now.Year() == at.Year() {
+	at = at.In(f.zone)
+	if now := f.now().In(f.zone); now.YearDay() == at.YearDay() && now.Year() == at.Year() {
 		return at.Format("15:04:05 MST")
 	}
 	return at.Format("2006-01-02 15:04:05 MST")
@@ -324,7 +309,7 @@ func yesNo(b bool, yes, no string) string {
 	return no
 }
 
-// shortID is enough of an id to tell requests apart on a screen.
+// shortID returns the first 8 characters of an id.
 func shortID(id string) string {
 	if len(id) > 8 {
 		id = id[:8]
