@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	tendEvery = 15 * time.Second // how often a serving owner looks after its socket and its log
-	maxLog    = 8 << 20          // bytes; a longer log is put aside as .1, and the one before is gone
+	maintainEvery = 15 * time.Second // how often a serving owner checks its socket and its log
+	maxLog        = 8 << 20          // bytes; a longer log is renamed to .1, in the place of the one before
 )
 
-// tend keeps what a long life wears out: the log is bounded, and a socket that somebody removed (a runtime folder ends with its login
-// session) is made anew.
-func (o *Owner) tend(ctx context.Context, logger *slog.Logger, accept func(*net.UnixListener)) {
+// maintain keeps a long-lived owner working: it rotates the log, and makes a removed socket anew. A runtime folder is removed at the end of
+// its login session.
+func (o *Owner) maintain(ctx context.Context, logger *slog.Logger, accept func(*net.UnixListener)) {
 	t := time.NewTicker(o.every)
 	defer t.Stop()
 	for {
@@ -29,9 +29,9 @@ func (o *Owner) tend(ctx context.Context, logger *slog.Logger, accept func(*net.
 		case <-t.C:
 		}
 		if l, err := o.relisten(); err != nil {
-			logger.Error("make the socket anew", "error", err)
+			logger.Error("make a new socket", "error", err)
 		} else if l != nil {
-			logger.Warn("the socket was removed; it is made anew", "socket", o.paths.Socket)
+			logger.Warn("the socket was removed: made a new one", "socket", o.paths.Socket)
 			accept(l)
 		}
 		if err := rotate(o.paths.Log, maxLog); err != nil {
@@ -40,12 +40,12 @@ func (o *Owner) tend(ctx context.Context, logger *slog.Logger, accept func(*net.
 	}
 }
 
-// relisten listens again where the socket is gone. The old listener is closed without unlinking the new one's name.
+// relisten listens again if the socket is gone. It closes the old listener without unlinking the new socket.
 func (o *Owner) relisten() (*net.UnixListener, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if _, err := os.Lstat(o.paths.Socket); o.stopped || !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilerr // there, or not ours to mend
+		return nil, nil //nolint:nilerr // it exists, or cannot be checked
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Dir(o.paths.Socket)), 0o700); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (o *Owner) relisten() (*net.UnixListener, error) {
 	return l, err
 }
 
-// openLog opens the log for appending, and puts one that has grown too long aside first.
+// openLog opens the log for appending. It renames a log that is too long first.
 func openLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
-// rotate puts the log aside where it has grown too long and this process writes into it (Attach made it standard error), and has the
-// process write into a new one.
+// rotate renames a log that is too long, and redirects this process to a new one. It does so only if the log is the standard error of
+// this process, which Attach arranged.
 func rotate(path string, limit int64) error {
 	log, err := os.Lstat(path)
 	if err != nil || log.Size() <= limit {
