@@ -19,7 +19,8 @@ import (
 func (w *chatWorld) said(user int64, text string, replyTo int, want string) telegramtest.Message {
 	w.t.Helper()
 	id := w.api.Say(chatID, user, text, replyTo)
-	m, err := w.api.WaitMessage(w.t.Context(), id, "an answer to "+text, func(m telegramtest.Message) bool { return strings.Contains(m.Text, want) })
+	m, err := w.api.WaitMessage(w.t.Context(), id, "an answer to "+text,
+		func(m telegramtest.Message) bool { return strings.Contains(m.Text, want) })
 	if err != nil {
 		w.t.Fatalf("%v\n%s\n%s", err, w.chat(), w.log)
 	}
@@ -45,7 +46,8 @@ func TestTelegramPIN(t *testing.T) {
 		t.Helper()
 		n := len(w.api.Calls("deleteMessage"))
 		id := w.api.Say(chatID, user, text, 0)
-		if err := w.api.Wait(t.Context(), "the PIN to leave the chat", func() bool { return w.api.Message(id).Deleted && len(w.api.Calls("deleteMessage")) > n }); err != nil {
+		if err := w.api.Wait(t.Context(), "the PIN to leave the chat",
+			func() bool { return w.api.Message(id).Deleted && len(w.api.Calls("deleteMessage")) > n }); err != nil {
 			t.Fatalf("%v\n%s", err, w.chat())
 		}
 	}
@@ -89,7 +91,7 @@ func TestTelegramPIN(t *testing.T) {
 	// A consent in words needs the PIN too, and what is not critical needs none.
 	m, answer = ask("terraform apply")
 	w.api.Say(chatID, bob, "yes", m.ID)
-	w.message("Nothing here understands texts")
+	w.message("This bot does not read texts about requests")
 	r := w.ask(Bash("make harmless"))
 	w.tap(alice, w.message("make harmless").ID, "✅ Approve")
 	if a := w.got(r); !a.Allow {
@@ -156,7 +158,8 @@ func TestTelegramReplies(t *testing.T) {
 func TestTelegramStop(t *testing.T) {
 	w := newChat(t, -1, nil)
 	stop := func(text string) (telegramtest.Message, <-chan approval.Answer) {
-		answer := w.ask(approval.Request{Kind: approval.Stop, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Text: text})
+		answer := w.ask(approval.Request{Kind: approval.Stop, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook",
+			Text: text})
 		return w.message(text), answer
 	}
 	m, answer := stop("All tests pass. 完了しました。")
@@ -181,11 +184,12 @@ func TestTelegramStop(t *testing.T) {
 // TestTelegramQuestion: up to four questions in turn, by buttons, several at once, and in a person's own words.
 func TestTelegramQuestion(t *testing.T) {
 	w := newChat(t, -1, nil)
-	answer := w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook", Tool: "agent__AskUserQuestion", Questions: []approval.Asked{
-		{Header: "DB", Text: "Which database?", Options: []string{"PostgreSQL", "SQLite"}},
-		{Text: "Which checks?", Options: []string{"lint", "test", "ビルド"}, Many: true},
-		{Text: "Name?", Options: []string{"a", "b"}},
-	}})
+	answer := w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook",
+		Tool: "agent__AskUserQuestion", Questions: []approval.Asked{
+			{Header: "DB", Text: "Which database?", Options: []string{"PostgreSQL", "SQLite"}},
+			{Text: "Which checks?", Options: []string{"lint", "test", "ビルド"}, Many: true},
+			{Text: "Name?", Options: []string{"a", "b"}},
+		}})
 	m := w.message("Which database?")
 	first := m.Buttons[0][0].Data
 	w.tap(alice, m.ID, "SQLite")
@@ -221,7 +225,8 @@ func TestTelegramQuestion(t *testing.T) {
 	if got := w.tapped(w.api.Press(bob, chatID, m.ID, first)); !got.Alert || !strings.Contains(got.Text, "Too late") {
 		t.Errorf("%+v", got)
 	}
-	answer = w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Surface: "hook", Questions: []approval.Asked{{Text: "Really?", Options: []string{"y"}}}})
+	answer = w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Surface: "hook",
+		Questions: []approval.Asked{{Text: "Really?", Options: []string{"y"}}}})
 	m = w.message("Really?")
 	w.tap(alice, m.ID, "❌ Do not answer")
 	if a := w.got(answer); a.Allow {
@@ -282,7 +287,8 @@ func TestTelegramLongArguments(t *testing.T) {
 // TestTelegramFaults: whatever Telegram does, the queue is as it is, and the chat catches up.
 func TestTelegramFaults(t *testing.T) {
 	w := newChat(t, -1, nil)
-	w.api.Fail("sendMessage", telegramtest.Fault{}, telegramtest.Fault{Status: 502, Text: "Bad Gateway"}, telegramtest.Fault{Status: 429, Text: "Too Many Requests", RetryAfter: 1})
+	w.api.Fail("sendMessage", telegramtest.Fault{}, telegramtest.Fault{Status: 502, Text: "Bad Gateway"},
+		telegramtest.Fault{Status: 429, Text: "Too Many Requests", RetryAfter: 1})
 	answer := w.ask(Bash("make d"))
 	m := w.message("make d")
 	w.api.Fail("editMessageText", telegramtest.Fault{Status: 500, Text: "Internal"}, telegramtest.Fault{After: true})
@@ -317,19 +323,21 @@ func TestTelegramNotices(t *testing.T) {
 	var sent []string
 	w := newChat(t, -1, func(o *Options) {
 		o.Config.Notices = []approval.NoticeKind{approval.Completed, approval.DenialAlert}
-		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}}, send: func(s approval.AgentSession, text string) error {
-			if text == "fail" {
-				return errors.New("the pane is gone")
-			}
-			sent = append(sent, s.ID+": "+text)
-			return nil
-		}}
+		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}, {ID: "s2", Label: "web"}},
+			send: func(s approval.AgentSession, text string) error {
+				if text == "fail" {
+					return errors.New("the pane is gone")
+				}
+				sent = append(sent, s.ID+": "+text)
+				return nil
+			}}
 		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send") // the bot listens
 	w.api.Fail("sendMessage", telegramtest.Fault{Status: 502, Text: "Bad Gateway"})
 	w.board.Post(approval.Notice{Kind: approval.Started, Session: "s1", Label: "api"})
-	w.board.Post(approval.Notice{Kind: approval.Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 7, Cost: 0.42, Text: strings.Repeat("長い", 400)})
+	w.board.Post(approval.Notice{Kind: approval.Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 7, Cost: 0.42,
+		Text: strings.Repeat("長い", 400)})
 	w.board.Post(approval.Notice{Kind: approval.DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
 	done, alert := w.message("✅ Completed: web (claude) · 7 turns, $0.42"), w.message("Denied again and again: api\n5 calls in a row")
 	if units(done.Text) > 450 || !strings.Contains(done.Text, "of 800 characters are not shown") {
@@ -366,7 +374,8 @@ func TestTelegramNoticesWait(t *testing.T) {
 // TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
 	w := newChat(t, -1, func(o *Options) {
-		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}}, send: func(approval.AgentSession, string) error { return nil }}
+		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}},
+			send: func(approval.AgentSession, string) error { return nil }}
 		o.Agents, o.Control = agents, agents
 	})
 	w.said(alice, "/help", 0, "/send")

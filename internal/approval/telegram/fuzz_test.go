@@ -15,7 +15,8 @@ import (
 
 // FuzzTap: the data of a button is anybody's: it is read as one of ours, written back the same, or refused.
 func FuzzTap(f *testing.F) {
-	for _, s := range []string{"a:abc", "o:abc:0.3", "f:abc:2", "p:ABC:11", "a:", "o:abc:0.03", "o:abc:-1.2", "a:x:y", "zz:abc", "o:a:1.2.3", strings.Repeat("a", 65)} {
+	for _, s := range []string{"a:abc", "o:abc:0.3", "f:abc:2", "p:ABC:11", "a:", "o:abc:0.03", "o:abc:-1.2", "a:x:y", "zz:abc", "o:a:1.2.3",
+		strings.Repeat("a", 65)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
@@ -70,7 +71,8 @@ func FuzzPlaces(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	for _, s := range []string{"api", "ap", "日本語", "team/api", "../outside", "/etc", "~root", "$HOME", "link", "link/secret", "team/up/secret", "a b", ".", "api/../../outside", "api\x00", "-x", "team//api", "./api"} {
+	for _, s := range []string{"api", "ap", "日本語", "team/api", "../outside", "/etc", "~root", "$HOME", "link", "link/secret", "team/up/secret",
+		"a b", ".", "api/../../outside", "api\x00", "-x", "team//api", "./api"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -94,17 +96,19 @@ func FuzzRequestPage(f *testing.F) {
 	f.Add("ls", "why", "api", []byte(`{"command":"ls"}`))
 	f.Add(strings.Repeat("🙂", 5000), "\u202e", "\x1b[2J", []byte(`{"file_path":"/x","old_string":"a\nb","new_string":"b\r\nc"}`))
 	f.Add("x", "y", "z", []byte(`{"command":`))
-	tg := &Bot{now: time.Now, zone: time.UTC}
+	render := renderer{now: time.Now, zone: time.UTC}
 	f.Fuzz(func(t *testing.T, words, reason, label string, args []byte) {
 		for _, tool := range []string{"agent__Bash", "agent__Edit", words} {
 			r := approval.Request{
-				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason, Args: args, State: approval.Pending, Risk: policy.Critical,
-				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words, Agent: words, Role: words, Category: words,
+				ID: "abc", Kind: approval.Call, Tool: tool, Label: label, Dir: words, Reason: reason, Thinking: words, Opinion: words, Rule: reason,
+				Args: args, State: approval.Pending, Risk: policy.Critical,
+				Facts: policy.Facts{Parts: []policy.Part{{Effects: []string{words}, Hosts: []string{reason}}}}, Parent: words, Principal: words,
+				Agent: words, Role: words, Category: words,
 			}
 			for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 				r.Kind, r.Text = kind, words
 				r.Questions = []approval.Asked{{Header: words, Text: reason, Options: []string{words, label}}, {Text: words, Many: true}}
-				p, _ := tg.requestPage(r, &view{late: []string{"late"}})
+				p, _ := render.request(r, &view{late: []string{"late"}})
 				shown := p.b.String()
 				n := len(utf16.Encode([]rune(shown)))
 				if n != p.units || n > maxPage || text.HasHidden(shown) {

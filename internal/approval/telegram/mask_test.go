@@ -15,9 +15,9 @@ func TestNoFormIsShown(t *testing.T) {
 	for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 		for _, f := range credentialtest.Samples() {
 			r := approvaltest.Shown(t, kind, f)
-			bot := &Bot{zone: time.UTC, now: time.Now}
-			page, _ := bot.requestPage(r, &view{})
-			if text := page.b.String() + bot.detailsText(r); strings.Contains(text, f.Secret) {
+			render := renderer{now: time.Now, zone: time.UTC}
+			page, _ := render.request(r, &view{})
+			if text := page.b.String() + render.details(r); strings.Contains(text, f.Secret) {
 				t.Errorf("%s: a %s shows it: %s", f.Form, kind, text)
 			}
 		}

@@ -1,6 +1,8 @@
 package telegram
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -16,10 +18,10 @@ const (
 	maxToast  = 200  // characters of the answer to a tap
 )
 
-// page is the text of one message. Styles are given by position and not by marks in the text: no text can break out of its own.
+// page is one message. Styles are positions and not marks in the text, so no text can change its own style.
 type page struct {
 	b      strings.Builder
-	units  int // UTF-16 code units so far: Telegram counts those
+	units  int // length in UTF-16 code units, which Telegram counts
 	styles []models.MessageEntity
 	rows   [][]button
 }
@@ -30,7 +32,7 @@ type button struct {
 	Data string `json:"callback_data"`
 }
 
-// keyboard is the reply_markup of a message with buttons. The library's own type writes empty members of other kinds of buttons.
+// keyboard is the reply_markup of a message with buttons. The type of the library also writes empty members for other kinds of buttons.
 type keyboard struct {
 	Rows [][]button `json:"inline_keyboard"`
 }
@@ -52,6 +54,13 @@ func (p *page) pre(language, s string) *page {
 		p.styles[from].Language = language
 	}
 	return p
+}
+
+// digest identifies what a page shows.
+func (p *page) digest() string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q %v %q", p.b.String(), p.styles, p.rows)
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 func (p *page) styled(style models.MessageEntityType, s string) *page {
@@ -76,7 +85,7 @@ func units(s string) (n int) {
 	return n
 }
 
-// cut returns the longest beginning of a text that has at most n UTF-16 code units, and what is left.
+// cut splits a text after at most n UTF-16 code units.
 func cut(s string, n int) (head, rest string) {
 	if len(s) <= n {
 		return s, ""
@@ -89,7 +98,7 @@ func cut(s string, n int) (head, rest string) {
 	return s, ""
 }
 
-// ends shows the beginning and the end of a text that is too long, and says how much is between them. whole is false then.
+// ends shortens a text of more than n UTF-16 code units to its beginning and end, and says how much is missing. whole is false then.
 func ends(s string, n int) (shown string, whole bool) {
 	if units(s) <= n {
 		return s, true
@@ -103,5 +112,6 @@ func ends(s string, n int) (shown string, whole bool) {
 		}
 		skip -= size
 	}
-	return fmt.Sprintf("%s\n⋯ %d of %d characters are not shown here ⋯\n%s", head, utf8.RuneCountInString(rest[:skip]), utf8.RuneCountInString(s), rest[skip:]), false
+	return fmt.Sprintf("%s\n⋯ %d of %d characters are not shown here ⋯\n%s", head, utf8.RuneCountInString(rest[:skip]),
+		utf8.RuneCountInString(s), rest[skip:]), false
 }

@@ -84,9 +84,10 @@ func newChat(t *testing.T, deadline time.Duration, more func(*Options)) *chatWor
 
 func (w *chatWorld) newQueue(deadline time.Duration) {
 	w.t.Helper()
-	q, err := approval.New(w.t.Context(), approval.Options{DB: w.db, Deadline: deadline, WriteRule: func(_ context.Context, r approval.Request, _ approval.Answer) (string, error) {
-		return "from-" + r.Tool, nil
-	}})
+	q, err := approval.New(w.t.Context(), approval.Options{DB: w.db, Deadline: deadline,
+		WriteRule: func(_ context.Context, r approval.Request, _ approval.Answer) (string, error) {
+			return "from-" + r.Tool, nil
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -142,7 +143,8 @@ func (w *chatWorld) got(answer <-chan approval.Answer) approval.Answer {
 
 func Bash(command string) approval.Request {
 	return approval.Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: policy.High, Category: policy.CategoryShell,
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash",
+		Risk: policy.High, Category: policy.CategoryShell,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }
@@ -150,7 +152,8 @@ func Bash(command string) approval.Request {
 // message waits for a message of the bot that has a text.
 func (w *chatWorld) message(text string) telegramtest.Message {
 	w.t.Helper()
-	m, err := w.api.WaitMessage(w.t.Context(), 0, "a message with "+text, func(m telegramtest.Message) bool { return strings.Contains(m.Text, text) })
+	m, err := w.api.WaitMessage(w.t.Context(), 0, "a message with "+text,
+		func(m telegramtest.Message) bool { return strings.Contains(m.Text, text) })
 	if err != nil {
 		w.t.Fatalf("%v\nthe chat:\n%s\nthe log:\n%s", err, w.chat(), w.log)
 	}
@@ -217,10 +220,12 @@ func TestTelegramApprove(t *testing.T) {
 		t.Run(c.button, func(t *testing.T) {
 			w := newChat(t, 0, nil)
 			r := Bash("git push origin feature")
-			r.Facts = policy.Facts{Parts: []policy.Part{{Program: "git", Effects: []string{policy.EffectPush, policy.EffectNetwork}, Hosts: []string{"example.com"}}}}
+			r.Facts = policy.Facts{Parts: []policy.Part{{Program: "git", Effects: []string{policy.EffectPush, policy.EffectNetwork},
+				Hosts: []string{"example.com"}}}}
 			answer := w.ask(r)
 			m := w.message("git push origin feature")
-			for _, want := range []string{"agent__Bash", "high risk", "SHELL_EXEC", "api (claude, developer)", "push, network, host example.com", "not known to be harmless", "In /work/api", "Open until"} {
+			for _, want := range []string{"agent__Bash", "high risk", "SHELL_EXEC", "api (claude, developer)", "push, network, host example.com",
+				"not known to be harmless", "In /work/api", "Open until"} {
 				if !strings.Contains(m.Text, want) {
 					t.Errorf("the message does not say %q:\n%s", want, m.Text)
 				}
@@ -288,7 +293,8 @@ func TestTelegramLate(t *testing.T) {
 	answer := w.ask(Bash("make a"))
 	m := w.message("make a")
 	approve := m.Buttons[0][0].Data
-	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"), approval.Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
+	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"),
+		approval.Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
 		t.Fatal(err)
 	}
 	if a := w.got(answer); a.Allow {
@@ -364,7 +370,8 @@ func TestTelegramRestart(t *testing.T) {
 	first, second := w.ask(Bash("make one")), w.ask(Bash("make two"))
 	one, two := w.message("make one"), w.message("make two")
 	w.stop()
-	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"), approval.Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
+	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"),
+		approval.Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
 		t.Fatal(err)
 	}
 	w.got(first)

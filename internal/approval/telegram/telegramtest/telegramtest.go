@@ -107,8 +107,10 @@ func New(chats ...int64) (*Bot, error) {
 		return nil, fmt.Errorf("start the fake Bot API: %w", err)
 	}
 	b := &Bot{
-		Token: "123456:TEST-token_of_the_fake_Bot_API", URL: "http://" + l.Addr().String(), done: make(chan struct{}), changed: make(chan struct{}),
-		chats: map[int64]bool{}, messages: map[int]*Message{}, taps: map[string]*Tapped{}, faults: map[string][]Fault{}, held: map[string]chan struct{}{}, lastID: 1000,
+		Token: "123456:TEST-token_of_the_fake_Bot_API", URL: "http://" + l.Addr().String(), done: make(chan struct{}),
+		changed: make(chan struct{}),
+		chats:   map[int64]bool{}, messages: map[int]*Message{}, taps: map[string]*Tapped{}, faults: map[string][]Fault{},
+		held: map[string]chan struct{}{}, lastID: 1000,
 	}
 	for _, c := range chats {
 		b.chats[c] = true
@@ -158,7 +160,8 @@ func (b *Bot) Say(chat, user int64, text string, replyTo int) int {
 		}
 		reply = fmt.Sprintf(`,"reply_to_message":{"message_id":%d,"date":1,"chat":%s%s}`, replyTo, chatJSON(chat), buttons)
 	}
-	b.update("message", fmt.Sprintf(`{"message_id":%d,"date":1,"chat":%s,"from":%s,"text":%s%s}`, b.last, chatJSON(chat), userJSON(user), quoted(text), reply))
+	b.update("message", fmt.Sprintf(`{"message_id":%d,"date":1,"chat":%s,"from":%s,"text":%s%s}`, b.last, chatJSON(chat), userJSON(user),
+		quoted(text), reply))
 	return b.last
 }
 
@@ -194,8 +197,9 @@ func (b *Bot) press(user, chat int64, message int, data string) string {
 	if m := b.messages[message]; m != nil && !m.Deleted {
 		date, text = 1, `,"text":`+quoted(m.Text)
 	}
-	b.update("callback_query", fmt.Sprintf(`{"id":%s,"from":%s,"chat_instance":"1","data":%s,"message":{"message_id":%d,"date":%d,"chat":%s%s}}`,
-		quoted(id), userJSON(user), quoted(data), message, date, chatJSON(chat), text))
+	b.update("callback_query",
+		fmt.Sprintf(`{"id":%s,"from":%s,"chat_instance":"1","data":%s,"message":{"message_id":%d,"date":%d,"chat":%s%s}}`,
+			quoted(id), userJSON(user), quoted(data), message, date, chatJSON(chat), text))
 	return id
 }
 
