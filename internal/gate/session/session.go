@@ -51,17 +51,6 @@ type Session struct {
 	timer *time.Timer
 }
 
-	ended   atomic.Bool
-	Calls   calls
-	history diary
-	Written *facts.Written
-
-	Counters limit.Counters
-
-	mu    sync.Mutex // held while role or skills change, so that record, database and memory agree
-	timer *time.Timer
-}
-
 // state is what was asked for, immutable. What follows from it depends on the world; see [Snapshot].
 type state struct {
 	role  string
