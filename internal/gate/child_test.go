@@ -60,7 +60,8 @@ func TestChild(t *testing.T) {
 		{&session.Child{ID: "a3", Roles: []string{"no such role"}}, policy.Allow, policy.Allow, "developer", s.Principal.ID + "/a3"},
 		{&session.Child{ID: "a4", Roles: []string{"admin"}}, policy.Allow, policy.Allow, "admin", s.Principal.ID + "/a4"},
 		{&session.Child{ID: "a5", Roles: []string{"admin", "guest"}}, policy.Allow, policy.Deny, "admin", s.Principal.ID + "/a5"},
-		{&session.Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer", s.Principal.ID + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
+		{&session.Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer",
+			s.Principal.ID + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
 	} {
 		read, write := read, write
 		read.Child, write.Child = c.child, c.child
@@ -129,7 +130,9 @@ func TestLawChildNeverExceeds(t *testing.T) {
 			p.roles = append(p.roles, role)
 		}
 		for i := range 3 {
-			p.skills = append(p.skills, skill.Skill{Grant: policy.Grant{Name: fmt.Sprint("s", i), AllowedRoles: append(some("roles", roles), "r0"), AllowedTools: some("tools", tools)}, Description: "d"})
+			p.skills = append(p.skills,
+				skill.Skill{Grant: policy.Grant{Name: fmt.Sprint("s", i), AllowedRoles: append(some("roles", roles), "r0"),
+					AllowedTools: some("tools", tools)}, Description: "d"})
 		}
 		for i := range rapid.IntRange(0, 3).Draw(rt, "rules") {
 			p.rules = append(p.rules, policy.Rule{
@@ -141,7 +144,8 @@ func TestLawChildNeverExceeds(t *testing.T) {
 		role := rapid.SampledFrom(roles).Draw(rt, "session's role")
 		s := h.enter(role)
 		if open := h.World().Policy.OpenSkills(role); len(open) > 0 {
-			if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")}, session.ByOperator); err != nil {
+			if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")},
+				session.ByOperator); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -185,7 +189,8 @@ func TestExpectedCalls(t *testing.T) {
 	}
 	var came []*session.Session
 	expected := Expected{
-		Child: &session.Child{ID: "a1", Roles: []string{"guest"}}, Thinking: &audit.Thinking{Thinking: "because"}, Came: func(s *session.Session) { came = append(came, s) },
+		Child: &session.Child{ID: "a1", Roles: []string{"guest"}}, Thinking: &audit.Thinking{Thinking: "because"},
+		Came: func(s *session.Session) { came = append(came, s) },
 	}
 	if !h.Expect(hook, "toolu_1", expected) || h.Expect(client, "toolu_1", Expected{}) {
 		t.Error("a session cannot announce a call, or can take over what another one announced")

@@ -13,7 +13,8 @@ import (
 // bearer are claims of one holder.
 func bearer(t *testing.T, issued time.Time, roles ...string) *session.Bearer {
 	t.Helper()
-	return holder(t, session.Claims{Issuer: "https://id.example", Subject: "alice", Client: "app", Principal: "oauth:id.example#alice", Issued: issued, Roles: roles})
+	return holder(t, session.Claims{Issuer: "https://id.example", Subject: "alice", Client: "app", Principal: "oauth:id.example#alice",
+		Issued: issued, Roles: roles})
 }
 
 func holder(t *testing.T, c session.Claims) *session.Bearer {
@@ -40,7 +41,8 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	h := build(t, three())
 	ctx, t0 := t.Context(), time.Now().Truncate(time.Second)
 	s := h.join(bearer(t, t0, "guest", "developer"))
-	if got := s.Scope().Principal; got.ID != "oauth:id.example#alice" || got.Role != "guest" || !slices.Equal(got.Roles, []string{"developer", "guest"}) {
+	if got := s.Scope().Principal; got.ID != "oauth:id.example#alice" || got.Role != "guest" || !slices.Equal(got.Roles,
+		[]string{"developer", "guest"}) {
 		t.Fatalf("%+v", got)
 	}
 	start := h.last(audit.Session)
@@ -56,7 +58,8 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	if h.join(bearer(t, t0.Add(time.Minute), "guest", "developer")) != s || h.join(bearer(t, t0, "guest", "developer")) != s {
 		t.Error("another token of the same holder has another session")
 	}
-	if h.join(bearer(t, t0.Add(2*time.Minute), "developer")) != s || s.Scope().Principal.Role != "developer" || !slices.Equal(s.Scope().Skills, []string{"reader"}) {
+	if h.join(bearer(t, t0.Add(2*time.Minute),
+		"developer")) != s || s.Scope().Principal.Role != "developer" || !slices.Equal(s.Scope().Skills, []string{"reader"}) {
 		t.Errorf("a role that is still allowed is not kept: %+v", s.Scope())
 	}
 	if _, err := h.Sessions.SetRole(ctx, s, "guest", session.ByAgent); err == nil || err.Error() != "Unknown role: guest" {
@@ -123,7 +126,8 @@ func TestHoldersDoNotMeet(t *testing.T) {
 		{Issuer: "i", Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i2", Subject: "s", Client: "c", Principal: "p"},
 		{Issuer: "i", Subject: "s2", Client: "c", Principal: "p"}, {Issuer: "i", Subject: "s", Client: "c2", Principal: "p"},
 		{Issuer: "i", Subject: "s", Client: "c", Principal: "p2"}, {Issuer: "i", Subject: "s", Principal: "p"},
-		{Issuer: `i","s`, Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i", Subject: `s","c`, Principal: "p"}, {Issuer: "i", Subject: "sc", Principal: "p"},
+		{Issuer: `i","s`, Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i", Subject: `s","c`, Principal: "p"},
+		{Issuer: "i", Subject: "sc", Principal: "p"},
 	} {
 		c.Issued, c.Roles = at, []string{"guest"}
 		s := h.join(holder(t, c))
@@ -132,7 +136,8 @@ func TestHoldersDoNotMeet(t *testing.T) {
 		}
 		seen[s] = c
 	}
-	for _, c := range []session.Claims{{}, {Issuer: "i", Subject: "s", Principal: "p"}, {Subject: "s", Principal: "p", Issued: at}, {Issuer: "i", Principal: "p", Issued: at}, {Issuer: "\xff", Subject: "s", Principal: "p", Issued: at}} {
+	for _, c := range []session.Claims{{}, {Issuer: "i", Subject: "s", Principal: "p"}, {Subject: "s", Principal: "p", Issued: at},
+		{Issuer: "i", Principal: "p", Issued: at}, {Issuer: "\xff", Subject: "s", Principal: "p", Issued: at}} {
 		if _, err := session.NewBearer(c); err == nil {
 			t.Errorf("%+v was taken", c)
 		}

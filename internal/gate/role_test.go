@@ -28,7 +28,8 @@ func TestSwitchRoles(t *testing.T) {
 	guest := []string{"files__list_directory", "files__read_file"}
 	developer := []string{"files__list_directory", "files__read_file", "files__write_file"}
 	admin := []string{
-		"database__delete_database", "database__query", "files__delete_file", "files__list_directory", "files__read_file", "files__write_file",
+		"database__delete_database", "database__query", "files__delete_file", "files__list_directory", "files__read_file",
+		"files__write_file",
 	}
 	want := map[string][]string{"guest": guest, "developer": developer, "admin": admin}
 	now := guest
@@ -145,10 +146,12 @@ func TestSkillsByHand(t *testing.T) {
 		t.Errorf("recorded %v", note)
 	}
 	// What is not open to the role is as if it were not there.
-	if a, b := change(session.ByAgent, []string{"keeper"}, nil), change(session.ByAgent, []string{"nosuch"}, nil); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+	if a, b := change(session.ByAgent, []string{"keeper"}, nil),
+		change(session.ByAgent, []string{"nosuch"}, nil); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
 		t.Errorf("%q, %q", a, b)
 	}
-	if a, b := change(session.ByAgent, nil, []string{"keeper"}), change(session.ByAgent, nil, []string{"nosuch"}); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+	if a, b := change(session.ByAgent, nil, []string{"keeper"}),
+		change(session.ByAgent, nil, []string{"nosuch"}); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
 		t.Errorf("%q, %q", a, b)
 	}
 	// All or nothing.
@@ -243,7 +246,8 @@ func TestPolicyChanges(t *testing.T) {
 	// The role itself goes: control tools only, until it is there again.
 	none := p
 	none.roles = []policy.Role{{ID: "guest"}}
-	none.skills = []skill.Skill{{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"}, AllowedTools: []string{"files__read_file"}}, Description: "Reads."}}
+	none.skills = []skill.Skill{{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"},
+		AllowedTools: []string{"files__read_file"}}, Description: "Reads."}}
 	h.Swap(none.world(t, h.dir))
 	if got := h.sees(s); len(got) > 0 {
 		t.Errorf("sees %v", got)
@@ -306,7 +310,8 @@ func TestSessionLaws(t *testing.T) {
 			}
 			scope := s.Scope()
 			pol := h.World().Policy
-			if by == session.ByAgent && scope.Principal.Role != before.Principal.Role && !slices.Contains([]string{"guest", "developer"}, scope.Principal.Role) {
+			if by == session.ByAgent && scope.Principal.Role != before.Principal.Role && !slices.Contains([]string{"guest", "developer"},
+				scope.Principal.Role) {
 				t.Fatalf("an agent became %q", scope.Principal.Role)
 			}
 			open := pol.OpenSkills(scope.Principal.Role)
@@ -329,8 +334,9 @@ func TestSessionLaws(t *testing.T) {
 		}
 		want := s.Scope()
 		next := session.New(session.Options{ // as a restart makes it
-			Log: h.log, DB: h.db, World: h.World(), Own: ControlDefinitions(), Dir: h.dir, Logger: h.logger, Now: time.Now, Limits: h.limits,
-			Start: h.back.Start, Forget: func(context.Context, string) {},
+			Log: h.log, DB: h.db, World: h.World(), Own: ControlDefinitions(), Dir: h.dir, Logger: h.logger, Now: time.Now,
+			Limits: h.limits,
+			Start:  h.back.Start, Forget: func(context.Context, string) {},
 		})
 		defer next.Close()
 		again, err := next.Authenticate(ctx, token)

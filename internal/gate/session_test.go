@@ -35,7 +35,8 @@ func TestTokens(t *testing.T) {
 	}
 	last := token[len(token)-1]
 	for _, bad := range []string{
-		"", "myc_", token[4:], token + "A", token[:46], "MYC_" + token[4:], " " + token, token + "\n", strings.ToUpper(token), token[:46] + "=",
+		"", "myc_", token[4:], token + "A", token[:46], "MYC_" + token[4:], " " + token, token + "\n", strings.ToUpper(token),
+		token[:46] + "=",
 		"myc_" + strings.Repeat("A", 43), token[:46] + string(last+1), "myc_" + strings.Repeat("é", 22), s.ID, "Bearer " + token,
 	} {
 		if got, err := h.Sessions.Authenticate(t.Context(), bad); !errors.Is(err, session.ErrNoSession) {
@@ -43,7 +44,8 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	var rows int
-	if err := h.db.QueryRow(`SELECT count(*) FROM sessions WHERE hex(token_hash) LIKE '%' || hex(?) || '%' OR name LIKE '%' || ? || '%'`, token, token).Scan(&rows); err != nil || rows != 0 {
+	if err := h.db.QueryRow(`SELECT count(*) FROM sessions WHERE hex(token_hash) LIKE '%' || hex(?) || '%' OR name LIKE '%' || ? || '%'`,
+		token, token).Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("the token is in the database (%d, %v)", rows, err)
 	}
 	for _, m := range h.lines() {
@@ -98,7 +100,8 @@ func TestNoRole(t *testing.T) {
 	if answer["role"] != "" || len(answer["activeSkills"].([]any)) != 0 {
 		t.Errorf("context %v", answer)
 	}
-	for _, bad := range []string{"superadmin", "admin; DROP TABLE users", "../../../etc/passwd", "<script>alert(1)</script>", "admin\x00guest", "", "guest"} {
+	for _, bad := range []string{"superadmin", "admin; DROP TABLE users", "../../../etc/passwd", "<script>alert(1)</script>",
+		"admin\x00guest", "", "guest"} {
 		if _, err := h.Sessions.SetRole(t.Context(), s, bad, session.ByAgent); err == nil || err.Error() != "Unknown role: "+bad {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -108,7 +111,8 @@ func TestNoRole(t *testing.T) {
 func TestRestartKeepsSessions(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Sessions.Mint(ctx, session.Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
+	s, token, err := h.Sessions.Mint(ctx,
+		session.Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
 	if err != nil {
 		t.Fatal(err)
 	}

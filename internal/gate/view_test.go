@@ -43,12 +43,14 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	add(policy.Prompt, "docs", "other", `{"name":"other"}`)
 	for _, uri := range []string{"file:///{path}", "secret:///{path}"} {
 		p.tmpl = append(p.tmpl, policy.Definition{
-			Item: policy.Item{Kind: policy.Resource, Server: "docs", Name: uri}, Raw: fmt.Appendf(nil, `{"uriTemplate":%q,"name":"t"}`, uri),
+			Item: policy.Item{Kind: policy.Resource, Server: "docs", Name: uri},
+			Raw:  fmt.Appendf(nil, `{"uriTemplate":%q,"name":"t"}`, uri),
 		})
 	}
 	p.skills = append(p.skills, skill.Skill{
 		Grant: policy.Grant{
-			Name: "docs", AllowedRoles: []string{"guest"}, AllowedResources: []string{"docs__file:///**"}, AllowedPrompts: []string{"docs__summarize"},
+			Name: "docs", AllowedRoles: []string{"guest"}, AllowedResources: []string{"docs__file:///**"},
+			AllowedPrompts: []string{"docs__summarize"},
 		}, Description: "Documents.",
 	})
 	h := build(t, p)
@@ -82,7 +84,8 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 
 // many is a world with n tools that one skill grants.
 func many(n int) plan {
-	p := plan{skills: []skill.Skill{{Grant: policy.Grant{Name: "all", AllowedRoles: []string{"admin"}, AllowedTools: []string{"big__*"}}, Description: "All."}}}
+	p := plan{skills: []skill.Skill{{Grant: policy.Grant{Name: "all", AllowedRoles: []string{"admin"}, AllowedTools: []string{"big__*"}},
+		Description: "All."}}}
 	for i := range n {
 		p.tools = append(p.tools, fmt.Sprintf("big__tool_%05d", i))
 	}
@@ -138,7 +141,8 @@ func TestSharedViews(t *testing.T) {
 		t.Error("who may switch sees what who may not does")
 	}
 	p := three()
-	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"}, When: fmt.Sprintf("principal == %q", a.Principal.ID)}}
+	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"},
+		When: fmt.Sprintf("principal == %q", a.Principal.ID)}}
 	h.Swap(p.world(t, h.dir))
 	if slices.Contains(h.sees(a), "files__read_file") || !slices.Contains(h.sees(b), "files__read_file") {
 		t.Errorf("a sees %v, b %v", h.sees(a), h.sees(b))
@@ -151,7 +155,8 @@ func TestHeldNamesAreMasked(t *testing.T) {
 	w := h.World()
 	w.Held = []policy.Item{{Server: "files", Name: "evil_tool"}}
 	h.Swap(w)
-	if got := maskedFor(h.enter("admin"), "files", "see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
+	if got := maskedFor(h.enter("admin"), "files",
+		"see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
 		t.Errorf("masked %q", got)
 	}
 }
