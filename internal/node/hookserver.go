@@ -43,7 +43,8 @@ func (h *hookServer) open(ctx context.Context) {
 	if runs, _ := filepath.Glob(h.state.Run("*")); len(runs) == 0 {
 		_ = os.Remove(h.state.HookAddr())
 	} else if _, err := h.listen(strings.TrimSpace(string(addr))); err != nil {
-		h.logger.Warn("agents at work post their events to a port that is taken; their tools are blocked until they are started again", "error",
+		h.logger.Warn("agents at work post their events to a port that is taken; their tools are blocked until they are started again",
+			"error",
 			err)
 	}
 }

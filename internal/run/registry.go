@@ -82,7 +82,8 @@ func New(o Options) *Registry {
 func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Event) (a harness.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			g.Logger.Error("an event of an agent's hook panicked", "agent", e.Agent, "event", e.Kind, "panic", p, "stack", string(debug.Stack()))
+			g.Logger.Error("an event of an agent's hook panicked", "agent", e.Agent, "event", e.Kind, "panic", p, "stack",
+				string(debug.Stack()))
 			a = faulty(e, errors.New("the daemon failed at it; its log says why"))
 		}
 	}()

@@ -93,7 +93,8 @@ func coder() plan {
 			grant("looking", []string{"guest", "developer"}, "agent__Read", "files__read_file"),
 		},
 		rules: []policy.Rule{
-			{Name: "no-push", Action: "deny", Tool: policy.Names{"agent__Bash"}, When: `args.command == "git push"`, Reason: "not from here"},
+			{Name: "no-push", Action: "deny", Tool: policy.Names{"agent__Bash"}, When: `args.command == "git push"`,
+				Reason: "not from here"},
 			{Name: "reads", Action: "allow", Tool: policy.Names{"agent__Read"}},
 		},
 		role: "developer", may: []string{"guest"},
@@ -185,7 +186,8 @@ func bash(id, command string) harness.Event {
 
 // read is the event before a file is read.
 func read(id, path string) harness.Event {
-	return harness.Event{Kind: harness.PreTool, Tool: "agent__Read", ToolUse: id, Input: jsontext.Value(fmt.Sprintf(`{"file_path":%q}`, path))}
+	return harness.Event{Kind: harness.PreTool, Tool: "agent__Read", ToolUse: id,
+		Input: jsontext.Value(fmt.Sprintf(`{"file_path":%q}`, path))}
 }
 
 // records are the records of calls, oldest first.

@@ -100,7 +100,8 @@ func TestPermissionRequest(t *testing.T) {
 		{read("t3", "a.md"), approval.Local, true, harness.Pass},     // the agent's own rules ask, and its person is there
 		{read("t4", "b.md"), approval.Remote, true, harness.Allow},   // … and is away
 		{read("t5", "c.md"), approval.Local, false, harness.Allow},   // … and nobody ever was
-		{harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t6", Input: jsontext.Value(`{}`)}, approval.Local, true, harness.Deny},
+		{harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t6", Input: jsontext.Value(`{}`)}, approval.Local, true,
+			harness.Deny},
 	} {
 		set = c.mode
 		c.before.Interactive = c.at
