@@ -339,11 +339,9 @@ func TestAnonymous(t *testing.T) {
 		{"127.0.0.1:5000", [2]string{"X-Forwarded-For", "192.0.2.1"}, 401},
 		{"127.0.0.1:5000", [2]string{"Authorization", "Bearer nonsense"}, 401}, // a bad token is not no token
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp",
-			strings.NewReader(modernCall("1", "docs__echo", `{}`)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(modernCall("1", "docs__echo", `{}`)))
 		r.RemoteAddr = tt.remote
-		r.Header = http.Header{"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"},
-			headerName: {"docs__echo"}}
+		r.Header = http.Header{"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"}, headerName: {"docs__echo"}}
 		if tt.header[0] != "" {
 			r.Header.Set(tt.header[0], tt.header[1])
 		}

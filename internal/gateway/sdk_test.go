@@ -90,8 +90,7 @@ func testSDK(t *testing.T, b *world, tr mcp.Transport, version string) {
 	if got := cs.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo == nil || got.ServerInfo.Name != "mycelium" || got.Instructions == "" {
 		t.Errorf("initialized as %+v", got)
 	}
-	if got := toolNames(t, cs); !slices.Contains(got, "docs__echo") || slices.Contains(got, "editor__write") || slices.Contains(got,
-		"secret__tool") {
+	if got := toolNames(t, cs); !slices.Contains(got, "docs__echo") || slices.Contains(got, "editor__write") || slices.Contains(got, "secret__tool") {
 		t.Errorf("tools of the guest: %v", got)
 	}
 	res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "docs__echo", Arguments: map[string]any{"text": "hi"}})
@@ -117,8 +116,7 @@ func testSDK(t *testing.T, b *world, tr mcp.Transport, version string) {
 	testSDKNotices(t, cs, version, progress, logs)
 
 	// A role switch is told, and the new tool is there.
-	if res, err = cs.CallTool(ctx,
-		&mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role": "developer"}}); err != nil || res.IsError {
+	if res, err = cs.CallTool(ctx, &mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role": "developer"}}); err != nil || res.IsError {
 		t.Fatalf("set_role: %+v, %v", res, err)
 	}
 	<-changed
@@ -187,8 +185,7 @@ func testSDKRest(t *testing.T, cs *mcp.ClientSession, version string) {
 	if err != nil || p.Messages[0].Content.(*mcp.TextContent).Text != "P" {
 		t.Errorf("prompt: %+v, %v", p, err)
 	}
-	if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "secret__prompt"}); err == nil || !strings.Contains(err.Error(),
-		"Unknown prompt: secret__prompt") {
+	if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "secret__prompt"}); err == nil || !strings.Contains(err.Error(), "Unknown prompt: secret__prompt") {
 		t.Errorf("hidden prompt: %v", err)
 	}
 }
@@ -199,8 +196,7 @@ func testSDKNotices(t *testing.T, cs *mcp.ClientSession, version string, progres
 	params.SetProgressToken("tok")
 	if version >= v20260728 {
 		params.Meta["io.modelcontextprotocol/logLevel"] = "warning"
-	} else if err := cs.SetLoggingLevel(t.Context(),
-		&mcp.SetLoggingLevelParams{Level: "warning"}); err != nil { //nolint:staticcheck // likewise
+	} else if err := cs.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil { //nolint:staticcheck // likewise
 		t.Fatal(err)
 	}
 	if _, err := cs.CallTool(t.Context(), params); err != nil {

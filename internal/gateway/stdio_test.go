@@ -252,8 +252,7 @@ func TestNoticesNeverBlock(t *testing.T) {
 func TestPanicIsRefusal(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
-	reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, nil, v20260728, "{}"),
-		rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
+	reply, ok := s.mcp.Serve(t.Context(), b.link(t, s, nil, v20260728, "{}"), rpc.Message{ID: []byte("1"), Method: "tools/list"}) // no session
 	if !ok || string(reply.Error) != `{"code":-32603,"message":"internal error"}` {
 		t.Errorf("got %+v %v", reply, ok)
 	}
@@ -303,8 +302,7 @@ func TestPages(t *testing.T) {
 		{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`},
 		{l, "tools/list", `"` + strings.Repeat("A", 100) + `"`},
 	} {
-		reply, _ := s.mcp.Serve(t.Context(), tt.l,
-			rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
+		reply, _ := s.mcp.Serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
 		if rpc.ErrorOf(reply.Error).Code != rpc.CodeInvalidParams {
 			t.Errorf("%s with the cursor %s: %s", tt.method, tt.cursor, reply.Result)
 		}

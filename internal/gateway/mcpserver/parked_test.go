@@ -61,8 +61,7 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *session.Session) {
 	lib := skill.Validate([]skill.Skill{
 		{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"}, AllowedTools: []string{"docs__*"}}, Description: "Reads."},
 	}, skill.Catalog{Definitions: defs})
-	pol,
-		problems := policy.New(policy.Source{Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "guest"}}, Dir: dir, Home: dir})
+	pol, problems := policy.New(policy.Source{Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "guest"}}, Dir: dir, Home: dir})
 	for _, p := range problems {
 		if !p.Warning {
 			t.Fatalf("policy: %+v", p)
@@ -87,8 +86,7 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *session.Session) {
 // However a parked call ends, the server forgets it.
 func TestParkedCallsAreForgotten(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *Server, *gate.Gate, *session.Session){
-		"time": func(*testing.T, *Server, *gate.Gate, *session.Session) { time.Sleep(gate.Patience + time.Second) },
-		// of the bubble's clock
+		"time": func(*testing.T, *Server, *gate.Gate, *session.Session) { time.Sleep(gate.Patience + time.Second) }, // of the bubble's clock
 		"session": func(t *testing.T, _ *Server, g *gate.Gate, sess *session.Session) {
 			if err := g.Sessions.End(t.Context(), sess.ID); err != nil {
 				t.Fatal(err)

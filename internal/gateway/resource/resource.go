@@ -93,8 +93,7 @@ func New(c Config, g *gate.Gate, log *slog.Logger) *Server {
 		s.issuers[name] = s.newIssuer(name, c.Keys[name])
 	}
 	doc := map[string]any{
-		"resource": c.Resource, "authorization_servers": c.Issuers, "bearer_methods_supported": []string{"header"},
-		"resource_name": "Mycelium",
+		"resource": c.Resource, "authorization_servers": c.Issuers, "bearer_methods_supported": []string{"header"}, "resource_name": "Mycelium",
 	}
 	if len(c.Scopes) > 0 {
 		doc["scopes_supported"] = c.Scopes

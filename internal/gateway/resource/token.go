@@ -91,8 +91,7 @@ func (s *Server) verify(ctx context.Context, token string) (verified, error) {
 	}
 	verifier := oidc.NewVerifier(issuer.name, &oidc.StaticKeySet{PublicKeys: keys}, &oidc.Config{
 		SupportedSigningAlgs: []string{h.Alg},
-		SkipClientIDCheck:    true, SkipExpiryCheck: true, // checked below: the audience is not a client here,
-			and clocks may differ both ways
+		SkipClientIDCheck:    true, SkipExpiryCheck: true, // checked below: the audience is not a client here, and clocks may differ both ways
 		Now: s.Now,
 	})
 	signed, err := verifier.Verify(ctx, token)
@@ -180,8 +179,7 @@ func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, err
 	if !s.scoped(c) {
 		has := text.Truncate(strings.Join(append(c.Scope, c.Scp...), " "), maxQuoted)
 		return verified{}, &TokenError{
-			http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed",
-				fmt.Errorf("it has the scopes %q", has),
+			http.StatusForbidden, "insufficient_scope", "the access token lacks a scope that is needed", fmt.Errorf("it has the scopes %q", has),
 		}
 	}
 	client := c.Client
@@ -189,8 +187,7 @@ func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, err
 		client = c.Party
 	}
 	b, err := session.NewBearer(session.Claims{
-		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer,
-			"https://") + "#" + principal,
+		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer, "https://") + "#" + principal,
 		Roles: s.roles(payload), Issued: moment(*c.Issued),
 	})
 	if err != nil {
