@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/rawjson"
 )
@@ -93,7 +94,7 @@ func TestContinuationIsDecidedAgain(t *testing.T) {
 	p := dial(t, b.server(Options{}), sess)
 	first := p.ask(asking(1, "docs__ask", askOnce, ""))
 	second := p.ask(asking(2, "docs__input", inputTwo, ""))
-	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions())) // no server is left
+	b.Swap(compile(t, t.TempDir(), control.Definitions())) // no server is left
 	for i, a := range []struct{ tool, args, state string }{{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)}} {
 		got := p.ask(asking(3+i, a.tool, a.args, retry(a.state, `{"ask1":{},"k0":{}}`)))
 		if want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":"Unknown tool: %s"}}`, 3+i, a.tool); got != want {

@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"context"
@@ -15,24 +15,23 @@ import (
 	"mycelium/internal/text"
 )
 
-// The control tools of mycelium-router: roles, active skills, context, reasoning (A14, A16, A48, B31).
-
 var (
-	setRoleItem     = routerItem("set_role")
+	SetRoleItem     = routerItem("set_role")
 	contextItem     = routerItem("get_context")
 	setSkillsItem   = routerItem("set_active_skills")
 	suggestItem     = routerItem("suggest_skills")
-	setThinkingItem = routerItem("set_thinking")
+	SetThinkingItem = routerItem("set_thinking")
 )
 
 func routerItem(name string) policy.Item {
 	return policy.Item{Server: policy.RouterServer, Name: name}
 }
 
+// routerTools are the tools of mycelium-router (A14, A16, A48, B31).
 func routerTools() []tool {
 	return []tool{
 		{
-			item: setRoleItem, title: "Switch role", run: runSetRole,
+			item: SetRoleItem, title: "Switch role", run: runSetRole,
 			description: "Switches this session to another role. What you see changes with it: list the tools again afterwards. " +
 				`Use role_id "list" to see the roles that you may take.`,
 			params: []param{
@@ -47,7 +46,8 @@ func routerTools() []tool {
 		},
 		{
 			item: contextItem, title: "Show context", readOnly: true, run: runContext,
-			description: "Shows the role, the active skills, the number of tools and the limits of this session with what is used of them, and how to get more.",
+			description: "Shows the role, the active skills, the number of tools and the limits of this session with what is used of them, " +
+				"and how to get more.",
 		},
 		{
 			item: setSkillsItem, title: "Set active skills", run: runSetSkills,
@@ -69,15 +69,21 @@ func routerTools() []tool {
 			params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
 		},
 		{
-			item: setThinkingItem, title: "Note reasoning", run: runThinking,
+			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
 			params: []param{
 				{name: "thinking", kind: "string", required: true, description: "The reasoning."},
-				{name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"}, description: "What kind of reasoning it is."},
+				{
+					name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"},
+					description: "What kind of reasoning it is.",
+				},
 				{name: "modelId", kind: "string", description: "The model that reasoned."},
 				{name: "thinkingTokens", kind: "integer", description: "How many tokens it took."},
 				{name: "summary", kind: "string", description: "The reasoning in short."},
-				{name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"}, description: "How many tokens came from the cache, and went into it."},
+				{
+					name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"},
+					description: "How many tokens came from the cache, and went into it.",
+				},
 			},
 		},
 	}
@@ -96,7 +102,7 @@ type roleList struct {
 	Roles   []role `json:"roles"`
 }
 
-func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+func runListRoles(_ context.Context, _ *Tools, c *Call, _ arguments) (any, error) {
 	sc := c.now()
 	out := roleList{Current: sc.Scope.Principal.Role, Roles: []role{}}
 	for _, id := range sc.MayTake() {
@@ -106,7 +112,7 @@ func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, e
 	return out, nil
 }
 
-func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runSetRole(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	id := a.text("role_id")
 	switch {
 	case a.has("role_id") && a.has("role") && id != a.text("role"):
@@ -117,13 +123,13 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 		id = a.text("role")
 	}
 	if id == "list" {
-		return runListRoles(ctx, g, c, a)
+		return runListRoles(ctx, x, c, a)
 	}
-	sw, err := g.Sessions.SetRole(ctx, c.session, id, session.ByAgent)
+	sw, err := x.Sessions.SetRole(ctx, c.Session, id, session.ByAgent)
 	if err != nil {
 		return nil, err
 	}
-	m := manifest(sw, g.now())
+	m := ManifestOf(sw, x.Now())
 	if with, given := a["includeToolDescriptions"].(bool); given && !with {
 		for i := range m.AvailableTools {
 			m.AvailableTools[i].Description = ""
@@ -148,8 +154,8 @@ type sessionContext struct {
 	Notice    string          `json:"notice,omitempty"`
 }
 
-func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
-	s := c.session
+func runContext(_ context.Context, x *Tools, c *Call, _ arguments) (any, error) {
+	s := c.Session
 	sc := s.Snapshot()
 	if sc.World.Broken != "" {
 		return map[string]string{"session": s.ID, "notice": brokenNotice}, nil
@@ -158,7 +164,8 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 		Session: s.ID, Role: sc.Scope.Principal.Role, Roles: append([]string{}, sc.MayTake()...),
 		Active: append([]string{}, sc.Scope.Skills...), Open: append([]string{}, sc.Open...),
 		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.World.PromotionMode(), Started: s.Created,
-		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.began, session.ByAgent)...), More: howToGetMore(sc, g.asks != nil),
+		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.Began, session.ByAgent)...),
+		More: howToGetMore(sc, x.Asks),
 	}
 	if sc.Scope.Principal.Role != "" && !sc.Known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."
@@ -166,10 +173,10 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 	return out, nil
 }
 
-// brokenNotice is all that an agent learns of a policy that could not be loaded.
+// brokenNotice is the only text that an agent gets about a policy that could not be loaded.
 const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
 
-// howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
+// howToGetMore says in which ways a session's view can grow. It names no tool that is hidden from the session.
 func howToGetMore(sc *session.Snapshot, asks bool) string {
 	var ways []string
 	switch {
@@ -182,8 +189,8 @@ func howToGetMore(sc *session.Snapshot, asks bool) string {
 	case sc.Sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+".")
 	}
-	if sc.Sees(setRoleItem) {
-		ways = append(ways, "Switch roles with "+setRoleItem.String()+".")
+	if sc.Sees(SetRoleItem) {
+		ways = append(ways, "Switch roles with "+SetRoleItem.String()+".")
 	}
 	return strings.Join(append(ways, "For anything else ask your operator."), " ")
 }
@@ -206,7 +213,7 @@ type instruction struct {
 	Text  string `json:"text"`
 }
 
-func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runSetSkills(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	whole := a.has("skills")
 	switch {
 	case whole && (a.has("add") || a.has("remove")):
@@ -230,12 +237,12 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		}
 		return add, slices.DeleteFunc(remove, isFixed)
 	}
-	add, _ := want(c.session.Snapshot())
-	confirmed, err := g.confirm(ctx, c, add)
+	add, _ := want(c.Session.Snapshot())
+	confirmed, err := c.Confirm(ctx, add)
 	if err != nil {
 		return nil, err
 	}
-	sw, err := g.Sessions.ChangeSkills(ctx, c.session, session.ByAgent, confirmed, want)
+	sw, err := x.Sessions.ChangeSkills(ctx, c.Session, session.ByAgent, confirmed, want)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +262,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 	return out, nil
 }
 
-func runActiveSkills(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+func runActiveSkills(_ context.Context, _ *Tools, c *Call, _ arguments) (any, error) {
 	sc := c.now()
 	others, _ := session.Difference(sc.Scope.Skills, sc.Open)
 	return map[string][]string{
@@ -271,7 +278,7 @@ type suggestion struct {
 	Active      bool   `json:"active"`
 }
 
-func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+func runSuggest(_ context.Context, _ *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	out := []suggestion{}
 	for _, s := range sc.World.Skills.Suggest(a.text("intent"), sc.Open) {
@@ -287,7 +294,7 @@ func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, err
 // maxThinking bounds reasoning that waits for its call, in bytes.
 const maxThinking = 256 << 10
 
-func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runThinking(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	if a.text("thinking") == "" {
 		return nil, session.Refusal("Argument thinking must not be empty")
 	}
@@ -297,13 +304,13 @@ func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 	tokens, _ := a["thinkingTokens"].(int64)
 	t := &audit.Thinking{
 		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: text.Truncate(a.text("modelId"), session.MaxEcho), Tokens: int(tokens),
-		CapturedAt: g.now(), Summary: a.text("summary"), Claimed: true,
+		CapturedAt: x.Now(), Summary: a.text("summary"), Claimed: true,
 	}
 	if cache, given := a["cacheMetrics"].(map[string]any); given {
 		read, _ := cache["cacheReadTokens"].(int64)
 		written, _ := cache["cacheCreationTokens"].(int64)
 		t.Cache = &audit.CacheUse{ReadTokens: int(read), CreationTokens: int(written)}
 	}
-	c.session.Thinking.Store(t)
+	c.Session.Thinking.Store(t)
 	return map[string]any{"noted": true, "usedBy": "the next call"}, nil
 }
