@@ -23,7 +23,7 @@ import (
 
 const ourResource = "https://mcp.example.com/mcp"
 
-// guarded is a gateway that takes the tokens of an issuer of ours.
+// guarded is a gateway that accepts the tokens of a test issuer.
 type guarded struct {
 	*web
 	issuer *issuertest.Issuer
@@ -48,7 +48,7 @@ func newGuarded(t *testing.T, change func(*resource.Config)) *guarded {
 
 func (g *guarded) ahead(d time.Duration) { g.mu.Lock(); defer g.mu.Unlock(); g.clock = d }
 
-// good is a token of alice, who may be a guest and a developer, with changes of claims and header.
+// good is a valid token of alice, who may be a guest and a developer, with changes of claims and header.
 func (g *guarded) good(claims, header map[string]any) string {
 	c := map[string]any{"roles": []string{"guest", "developer"}}
 	maps.Copy(c, claims)
@@ -66,7 +66,7 @@ func (g *guarded) knock(token string) (status int, header http.Header, body stri
 	return res.StatusCode, res.Header, bodyOf(g.t, res.Body)
 }
 
-// let knocks, and has to be let in.
+// let knocks, and fails the test if the token is refused.
 func (g *guarded) let(token string) string {
 	g.t.Helper()
 	status, h, body := g.knock(token)
@@ -90,7 +90,7 @@ func (g *guarded) refuse(name, token string) {
 	}
 }
 
-// TestAccessToken: a good token is a session with the role of its claims, recorded under its principal; ours go on working beside.
+// TestAccessToken: a valid token opens a session with the role of its claims, recorded under its principal. Our own tokens still work.
 func TestAccessToken(t *testing.T) {
 	g := newGuarded(t, nil)
 	if body := g.let(g.good(nil, nil)); !strings.Contains(body, "docs__echo") || strings.Contains(body, "editor__write") {
@@ -119,7 +119,7 @@ func TestAccessToken(t *testing.T) {
 	}
 }
 
-// TestBadTokens: whatever is wrong with a token, the answer is one and the same.
+// TestBadTokens: every invalid token gets the same answer.
 func TestBadTokens(t *testing.T) {
 	g := newGuarded(t, nil)
 	other := issuertest.New(t)
@@ -190,7 +190,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// TestChallenges: who has no token is told where to get one and for what; who has one without the scope, which scope.
+// TestChallenges: the answer without a token says where to get one and with which scopes; the answer to a token without a scope names it.
 func TestChallenges(t *testing.T) {
 	g := newGuarded(t, func(o *resource.Config) { o.Scopes = []string{"mcp:use", "mcp:call"} })
 	const tail = `, scope="mcp:use mcp:call", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
@@ -244,7 +244,7 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// recorder is a response that is kept.
+// recorder is an http.ResponseWriter that keeps the response.
 type recorder struct {
 	strings.Builder
 	header http.Header
@@ -255,7 +255,7 @@ func newRecorder() *recorder               { return &recorder{header: http.Heade
 func (r *recorder) Header() http.Header    { return r.header }
 func (r *recorder) WriteHeader(status int) { r.status = status }
 
-// TestRotation: a new key is learned from the first token that it signed; the old one is over when the set is fetched again.
+// TestRotation: the first token with a new key makes us fetch the keys; tokens of the old key are refused from then on.
 func TestRotation(t *testing.T) {
 	g := newGuarded(t, nil)
 	old := g.good(nil, nil)
@@ -264,7 +264,7 @@ func TestRotation(t *testing.T) {
 	g.let(old) // the old key is still the one that we know
 	g.let(g.good(nil, nil))
 	g.refuse("of the old key", old)
-	// An RSA key, keys that nobody can use, and keys that would be a trap, all in one set.
+	// A set with an RSA key, keys of unknown kinds, and keys that must not be used.
 	g.issuer.Publish(
 		map[string]any{"kty": "oct", "kid": "shared", "k": "c2VjcmV0", "alg": "HS256"}, map[string]any{"kty": "OKP", "crv": "Ed448", "x": "AA"},
 		map[string]any{"kty": "RSA", "kid": "weak", "n": "AQAB", "e": "AQAB"}, map[string]any{"kty": 5}, "text", nil)
@@ -280,7 +280,7 @@ func TestRotation(t *testing.T) {
 	g.refuse("a weak key", g.good(nil, nil))
 }
 
-// TestJunkKeysDoNotHammerTheIssuer: keys that nobody knows are asked for a limited number of times.
+// TestJunkKeysDoNotHammerTheIssuer: tokens with unknown keys cause a limited number of fetches.
 func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 	g := newGuarded(t, nil)
 	for n := range 50 {
@@ -296,7 +296,7 @@ func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 	g.let(g.good(nil, nil))
 }
 
-// TestIssuerDown: nobody is let in unchecked, and whoever could be checked goes on for a bounded time.
+// TestIssuerDown: without keys every token is refused; keys that were fetched are used for a bounded time.
 func TestIssuerDown(t *testing.T) {
 	g := newGuarded(t, nil)
 	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of ` +
@@ -329,7 +329,7 @@ func TestIssuerDown(t *testing.T) {
 	g.let(long("alice"))
 }
 
-// TestSlowKeys: many who wait for keys wait for one answer, and whoever goes away does not take it from the others.
+// TestSlowKeys: concurrent requests share one fetch of keys, which goes on if one of their clients goes away.
 func TestSlowKeys(t *testing.T) {
 	g := newGuarded(t, nil)
 	release := g.issuer.Hold()
@@ -376,7 +376,7 @@ func TestSlowKeys(t *testing.T) {
 	}
 }
 
-// TestDiscovery: what an issuer says of itself is believed only as far as it goes.
+// TestDiscovery: an issuer's metadata can name only keys on its own host.
 func TestDiscovery(t *testing.T) {
 	for name, c := range map[string]struct {
 		metadata map[string]any
@@ -404,7 +404,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestTokenBelongsToALink: a link of the old era is its holder's, whichever of his tokens he brings, and nobody else's.
+// TestTokenBelongsToALink: a link of the old era can be used with every token of its session, and with no other.
 func TestTokenBelongsToALink(t *testing.T) {
 	g := newGuarded(t, nil)
 	g.token = g.good(nil, nil)
@@ -424,7 +424,7 @@ func TestTokenBelongsToALink(t *testing.T) {
 	}
 }
 
-// TestEndOfAToken: its streams end with it, and its next request is refused; an ended session refuses the token at once.
+// TestEndOfAToken: when a token expires, its streams end and its requests are refused; when a session ends, its token is refused.
 func TestEndOfAToken(t *testing.T) {
 	g := newGuarded(t, func(o *resource.Config) { o.Skew = 0 })
 	short := g.good(map[string]any{"exp": float64(time.Now().UnixMilli())/1000 + 1.5}, nil)

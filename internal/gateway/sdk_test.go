@@ -115,7 +115,7 @@ func testSDK(t *testing.T, b *world, tr mcp.Transport, version string) {
 	testSDKRest(t, cs, version)
 	testSDKNotices(t, cs, version, progress, logs)
 
-	// A role switch is told, and the new tool is there.
+	// After a role switch there is a notice, and the new tool.
 	if res, err = cs.CallTool(ctx, &mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role": "developer"}}); err != nil || res.IsError {
 		t.Fatalf("set_role: %+v, %v", res, err)
 	}

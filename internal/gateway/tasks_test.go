@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// The id of a task is good in the session that got it, for as long as the tool that it came from is seen there.
+// The id of a task is valid in the session that got it, while that session sees the tool that made the task.
 func TestTasks(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// world is a gate with everything real behind it but the backends.
+// world is a gate whose backends are played; everything else is real.
 type world struct {
 	*gate.Gate
 	t     testing.TB
@@ -49,7 +49,7 @@ type world struct {
 	ended   chan string // one value when it was cancelled
 }
 
-// define makes a definition of the server's own, unprefixed.
+// define makes a definition as the server has it, without prefix.
 func define(kind policy.Kind, server, name, extra string) policy.Definition {
 	key := "name"
 	if kind == policy.Resource {
@@ -167,7 +167,7 @@ func (b *world) Subscribe(_ context.Context, server, uri string, tell func([]byt
 	}, nil
 }
 
-// updated is a server that says that a resource has changed; false: nobody has subscribed to it.
+// updated sends the notice that a resource has changed. It returns false if the resource has no subscriber.
 func (b *world) updated(server, uri string) bool {
 	b.mu.Lock()
 	tell := b.told[server+" "+uri]
@@ -179,7 +179,7 @@ func (b *world) updated(server, uri string) bool {
 	return true
 }
 
-// Do is the backends: what they do is in the tool's name.
+// Do is the backends: the tool's name says what they do.
 func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
 	name := rawjson.TextAt(params, "name")
 	b.mu.Lock()
@@ -257,7 +257,7 @@ func (b *world) ask(ctx context.Context, params []byte, peer gate.Peer) (result,
 	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, rawjson.Quote(strings.Join(said, " "))), nil, nil
 }
 
-// input is a server of the modern era that wants input for as many rounds as its argument says, and counts them in its state.
+// input is a server of the modern era that asks for input for as many rounds as its argument says, and counts them in its state.
 func input(params []byte) []byte {
 	rounds := string(rawjson.Path(params, "arguments", "rounds"))
 	state := rawjson.TextAt(params, "requestState")
