@@ -62,7 +62,8 @@ func TestContinuationsInTheAudit(t *testing.T) {
 		// The same once more, replayed: refused, and recorded as an attempt of its own.
 		answer := p.ask(asking(3, tool, args, retry(stateOf(t, first), `{"`+key+`":{"action":"accept"}}`)))
 		records = callRecords(t, b, tool)
-		if last := records[len(records)-1]; !strings.Contains(answer, "no longer open") || len(records) != 4 || last.Effect != "deny" || last.ID == records[0].ID {
+		last := records[len(records)-1]
+		if !strings.Contains(answer, "no longer open") || len(records) != 4 || last.Effect != "deny" || last.ID == records[0].ID {
 			t.Errorf("%s: replayed: %s %+v", tool, answer, records)
 		}
 	}
@@ -94,7 +95,9 @@ func TestContinuationIsDecidedAgain(t *testing.T) {
 	first := p.ask(asking(1, "docs__ask", askOnce, ""))
 	second := p.ask(asking(2, "docs__input", inputTwo, ""))
 	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions())) // no server is left
-	for i, a := range []struct{ tool, args, state string }{{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)}} {
+	for i, a := range []struct{ tool, args, state string }{
+		{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)},
+	} {
 		got := p.ask(asking(3+i, a.tool, a.args, retry(a.state, `{"ask1":{},"k0":{}}`)))
 		if want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":"Unknown tool: %s"}}`, 3+i, a.tool); got != want {
 			t.Errorf("got %s", got)

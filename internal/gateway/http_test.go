@@ -339,9 +339,12 @@ func TestAnonymous(t *testing.T) {
 		{"127.0.0.1:5000", [2]string{"X-Forwarded-For", "192.0.2.1"}, 401},
 		{"127.0.0.1:5000", [2]string{"Authorization", "Bearer nonsense"}, 401}, // a bad token is not no token
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(modernCall("1", "docs__echo", `{}`)))
+		call := strings.NewReader(modernCall("1", "docs__echo", `{}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", call)
 		r.RemoteAddr = tt.remote
-		r.Header = http.Header{"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"}, headerName: {"docs__echo"}}
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"}, headerName: {"docs__echo"},
+		}
 		if tt.header[0] != "" {
 			r.Header.Set(tt.header[0], tt.header[1])
 		}
@@ -398,7 +401,8 @@ func TestLongSilence(t *testing.T) {
 			st.push([]byte(`{"a":1}`), true)
 		}()
 		s.follow(t.Context(), w, st, accept{json: true, events: true}, true)
-		if got := w.Body.String(); got != ": stream\n\n: \n\nevent: message\ndata: {\"a\":1}\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
+		want := ": stream\n\n: \n\nevent: message\ndata: {\"a\":1}\n\n"
+		if got := w.Body.String(); got != want || w.Header().Get("Content-Type") != "text/event-stream" {
 			t.Errorf("written: %q", got)
 		}
 	})

@@ -114,7 +114,7 @@ func (p *speaker) call(tool, args, meta string) []byte {
 	p.t.Helper()
 	params := `{"name":"` + tool + `","arguments":` + args
 	result := p.request("tools/call", params+`}`, meta)
-	for kind, _ := rawjson.Text(rawjson.Member(result, "resultType")); kind == "input_required"; kind, _ = rawjson.Text(rawjson.Member(result, "resultType")) {
+	for rawjson.TextAt(result, "resultType") == "input_required" {
 		more := `,"requestState":` + string(rawjson.Member(result, "requestState")) + `,"inputResponses":{`
 		for key := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
 			more += fmt.Sprintf("%q:%s,", key, p.said)

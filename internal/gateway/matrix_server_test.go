@@ -122,7 +122,8 @@ func (o *oneRevision) call(ctx context.Context, c channel, m rpc.Message) ([]byt
 	name := rawjson.TextAt(m.Params, "name")
 	cell := rawjson.TextAt(m.Params, "arguments", "cell")
 	progress := func(n int) {
-		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, rawjson.Path(m.Params, "_meta", "progressToken"), n))
+		token := rawjson.Path(m.Params, "_meta", "progressToken")
+		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, token, n))
 	}
 	switch name {
 	case "echo":

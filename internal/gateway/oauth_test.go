@@ -62,7 +62,8 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list",` +
 // knock lists tools with a token.
 func (g *guarded) knock(token string) (status int, header http.Header, body string) {
 	g.t.Helper()
-	res := g.do(g.t.Context(), http.MethodPost, listTools, "Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/list")
+	res := g.do(g.t.Context(), http.MethodPost, listTools, "Authorization", "Bearer "+token,
+		headerVersion, v20260728, headerMethod, "tools/list")
 	return res.StatusCode, res.Header, bodyOf(g.t, res.Body)
 }
 
@@ -101,7 +102,10 @@ func TestAccessToken(t *testing.T) {
 		t.Fatalf("%+v, %v", infos, err)
 	}
 	got := infos[1]
-	want := gate.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
+	want := gate.Summary{
+		ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"},
+		Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -142,45 +146,47 @@ func TestBadTokens(t *testing.T) {
 		"typ of a proof":         head("typ", "dpop+jwt"),
 		"critical":               head("crit", []string{"exp"}),
 		"unknown key":            head("kid", "nobody"),
-		"own key":                other.Token(g.issuer.Claims(ourResource, nil), map[string]any{"jwk": map[string]any{"kty": "oct", "k": "AAAA"}}),
-		"signed by another":      other.Token(g.issuer.Claims(ourResource, nil), nil),
-		"another issuer":         other.Token(other.Claims(ourResource, nil), nil),
-		"issuer with a slash":    claim("iss", g.issuer.URL+"/"),
-		"no issuer":              claim("iss", nil),
-		"issuers":                claim("iss", []string{g.issuer.URL}),
-		"another audience":       claim("aud", "https://other.example/mcp"),
-		"audience with a slash":  claim("aud", ourResource+"/"),
-		"no audience":            claim("aud", nil),
-		"audience an object":     claim("aud", map[string]any{ourResource: true}),
-		"expired":                claim("exp", now-11),
-		"no expiry":              claim("exp", nil),
-		"expiry in words":        claim("exp", "tomorrow"),
-		"expiry beyond reason":   claim("exp", 1e300),
-		"negative expiry":        claim("exp", -1),
-		"not yet":                claim("nbf", now+60),
-		"of the future":          claim("iat", now+60),
-		"no time of issue":       claim("iat", nil),
-		"no subject":             claim("sub", nil),
-		"empty subject":          claim("sub", ""),
-		"subject of two lines":   claim("sub", "alice\nrole=admin"),
-		"endless subject":        claim("sub", strings.Repeat("a", 256)),
-		"endless client":         claim("client_id", strings.Repeat("a", 256)),
-		"bound to a key":         claim("cnf", map[string]any{"jkt": "x"}),
-		"huge":                   claim("filler", strings.Repeat("x", 20<<10)),
-		"huge header":            head("filler", strings.Repeat("x", 20<<10)),
-		"cut":                    good[:len(good)-5],
-		"signature of another":   strings.Join(append(parts[:2:2], strings.Split(g.good(map[string]any{"sub": "bob"}, nil), ".")[2]), "."),
-		"claims twice":           parts[0] + "." + b64([]byte(`{"iss":"`+g.issuer.URL+`","iss":"x"}`)) + "." + parts[2],
-		"one part":               parts[0],
-		"four parts":             good + ".x",
-		"five parts":             good + ".x.y",
-		"padding":                parts[0] + "=." + parts[1] + "." + parts[2],
-		"no base64":              "*." + parts[1] + "." + parts[2],
-		"no JSON":                parts[0] + "." + b64([]byte("{")) + "." + parts[2],
-		"an array":               parts[0] + "." + b64([]byte("[]")) + "." + parts[2],
-		"JSON form":              `{"payload":"` + parts[1] + `","signatures":[{"protected":"` + parts[0] + `","signature":"` + parts[2] + `"}]}`,
-		"junk":                   "junk",
-		"dots":                   "..",
+		"own key": other.Token(g.issuer.Claims(ourResource, nil), map[string]any{
+			"jwk": map[string]any{"kty": "oct", "k": "AAAA"},
+		}),
+		"signed by another":     other.Token(g.issuer.Claims(ourResource, nil), nil),
+		"another issuer":        other.Token(other.Claims(ourResource, nil), nil),
+		"issuer with a slash":   claim("iss", g.issuer.URL+"/"),
+		"no issuer":             claim("iss", nil),
+		"issuers":               claim("iss", []string{g.issuer.URL}),
+		"another audience":      claim("aud", "https://other.example/mcp"),
+		"audience with a slash": claim("aud", ourResource+"/"),
+		"no audience":           claim("aud", nil),
+		"audience an object":    claim("aud", map[string]any{ourResource: true}),
+		"expired":               claim("exp", now-11),
+		"no expiry":             claim("exp", nil),
+		"expiry in words":       claim("exp", "tomorrow"),
+		"expiry beyond reason":  claim("exp", 1e300),
+		"negative expiry":       claim("exp", -1),
+		"not yet":               claim("nbf", now+60),
+		"of the future":         claim("iat", now+60),
+		"no time of issue":      claim("iat", nil),
+		"no subject":            claim("sub", nil),
+		"empty subject":         claim("sub", ""),
+		"subject of two lines":  claim("sub", "alice\nrole=admin"),
+		"endless subject":       claim("sub", strings.Repeat("a", 256)),
+		"endless client":        claim("client_id", strings.Repeat("a", 256)),
+		"bound to a key":        claim("cnf", map[string]any{"jkt": "x"}),
+		"huge":                  claim("filler", strings.Repeat("x", 20<<10)),
+		"huge header":           head("filler", strings.Repeat("x", 20<<10)),
+		"cut":                   good[:len(good)-5],
+		"signature of another":  strings.Join(append(parts[:2:2], strings.Split(g.good(map[string]any{"sub": "bob"}, nil), ".")[2]), "."),
+		"claims twice":          parts[0] + "." + b64([]byte(`{"iss":"`+g.issuer.URL+`","iss":"x"}`)) + "." + parts[2],
+		"one part":              parts[0],
+		"four parts":            good + ".x",
+		"five parts":            good + ".x.y",
+		"padding":               parts[0] + "=." + parts[1] + "." + parts[2],
+		"no base64":             "*." + parts[1] + "." + parts[2],
+		"no JSON":               parts[0] + "." + b64([]byte("{")) + "." + parts[2],
+		"an array":              parts[0] + "." + b64([]byte("[]")) + "." + parts[2],
+		"JSON form":             `{"payload":"` + parts[1] + `","signatures":[{"protected":"` + parts[0] + `","signature":"` + parts[2] + `"}]}`,
+		"junk":                  "junk",
+		"dots":                  "..",
 	} {
 		g.refuse(name, token)
 	}
@@ -202,7 +208,8 @@ func TestChallenges(t *testing.T) {
 		t.Errorf("without a token: %d %s", status, h)
 	}
 	for name, claims := range map[string]map[string]any{
-		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"}, "of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
+		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"},
+		"of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
 	} {
 		status, h := ask("Authorization", "Bearer "+g.good(claims, nil))
 		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token `+
@@ -303,7 +310,8 @@ func TestIssuerDown(t *testing.T) {
 		`the issuer cannot be fetched; try again"}}`
 	wait := func(name, token string) {
 		t.Helper()
-		if status, h, body := g.knock(token); status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {
+		status, h, body := g.knock(token)
+		if status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
@@ -352,7 +360,9 @@ func TestSlowKeys(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for k, v := range map[string]string{"Authorization": "Bearer " + tokens[n], "Content-Type": "application/json", headerVersion: "2026-07-28", headerMethod: "tools/list"} {
+			for k, v := range map[string]string{
+				"Authorization": "Bearer " + tokens[n], "Content-Type": "application/json", headerVersion: v20260728, headerMethod: "tools/list",
+			} {
 				r.Header.Set(k, v)
 			}
 			res, err := g.client.Do(r)
@@ -428,8 +438,10 @@ func TestTokenBelongsToALink(t *testing.T) {
 func TestEndOfAToken(t *testing.T) {
 	g := newGuarded(t, func(o *resource.Config) { o.Skew = 0 })
 	short := g.good(map[string]any{"exp": float64(time.Now().UnixMilli())/1000 + 1.5}, nil)
-	listen := strings.Replace(strings.Replace(listTools, "tools/list", "subscriptions/listen", 1), `"params":{`, `"params":{"notifications":{"toolsListChanged":true},`, 1)
-	res := g.do(t.Context(), http.MethodPost, listen, "Authorization", "Bearer "+short, headerVersion, "2026-07-28", headerMethod, "subscriptions/listen")
+	listen := strings.NewReplacer("tools/list", "subscriptions/listen",
+		`"params":{`, `"params":{"notifications":{"toolsListChanged":true},`).Replace(listTools)
+	res := g.do(t.Context(), http.MethodPost, listen, "Authorization", "Bearer "+short,
+		headerVersion, v20260728, headerMethod, "subscriptions/listen")
 	stream := bufio.NewReader(res.Body)
 	if line, err := stream.ReadString('\n'); err != nil {
 		t.Fatalf("%s %q: %v", res.Status, line, err)
@@ -466,8 +478,9 @@ func TestTokensAreNotKept(t *testing.T) {
 	g := newGuarded(t, nil)
 	token := g.good(nil, nil)
 	g.let(token)
-	res := g.do(t.Context(), http.MethodPost, strings.Replace(strings.Replace(listTools, "tools/list", "tools/call", 1), `"params":{`, `"params":{"name":"docs__echo","arguments":{},`, 1),
-		"Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/call", headerName, "docs__echo")
+	call := strings.NewReplacer("tools/list", "tools/call", `"params":{`, `"params":{"name":"docs__echo","arguments":{},`).Replace(listTools)
+	res := g.do(t.Context(), http.MethodPost, call,
+		"Authorization", "Bearer "+token, headerVersion, v20260728, headerMethod, "tools/call", headerName, "docs__echo")
 	if body := bodyOf(t, res.Body); res.StatusCode != http.StatusOK || strings.Contains(body, token) {
 		t.Errorf("%s: %s", res.Status, body)
 	}

@@ -143,7 +143,8 @@ func TestBareServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	taken := b.plain
-	taken.Definitions = append(slices.Clone(taken.Definitions), define(0, "docs", "secret__tool", ""), define(0, "docs", "agent__Bash", ""), define(0, "docs", "un__known", ""))
+	taken.Definitions = append(slices.Clone(taken.Definitions),
+		define(0, "docs", "secret__tool", ""), define(0, "docs", "agent__Bash", ""), define(0, "docs", "un__known", ""))
 	if got := view.Collisions(taken, "docs"); !slices.Equal(got, []string{"secret__tool", "agent__Bash"}) {
 		t.Errorf("collisions: %q", got)
 	}

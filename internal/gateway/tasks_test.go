@@ -25,7 +25,8 @@ func TestTasks(t *testing.T) {
 	}
 	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
 		got := ask(p, method, id, `,"x":1.0`)
-		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) || !strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
+		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) ||
+			!strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
 			t.Errorf("%s: %s", method, got)
 		}
 		if again := rawjson.TextAt([]byte(got), "result", "taskId"); again == "" || again == "theirs" {

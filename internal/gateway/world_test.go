@@ -114,13 +114,21 @@ func compile(t testing.TB, dir string, defs []policy.Definition) view.World {
 			Name: "reader", AllowedRoles: []string{"guest", "developer"}, AllowedTools: []string{"docs__*"},
 			AllowedResources: []string{"docs__file:///**"}, AllowedPrompts: []string{"docs__*"},
 		}, Description: "Reads."},
-		{Grant: policy.Grant{Name: "writer", AllowedRoles: []string{"developer"}, AllowedTools: []string{"editor__write"}}, Description: "Writes."},
+		{
+			Grant:       policy.Grant{Name: "writer", AllowedRoles: []string{"developer"}, AllowedTools: []string{"editor__write"}},
+			Description: "Writes.",
+		},
 	}, skill.Catalog{Definitions: defs})
 	bad := "bad"
 	pol, problems := policy.New(policy.Source{
 		Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "guest"}, {ID: "developer", Prompt: "You work on this repository."}},
-		Rules: []policy.Rule{{Name: "no-bad-words", Action: "deny", Tool: policy.Names{"docs__echo"}, Args: map[string]policy.Values{"text": {{Literal: &bad}}}, Reason: "Mind your language."},
-			{Name: "no-bad-topics", Action: "deny", Tool: policy.Names{"docs__summarize"}, Args: map[string]policy.Values{"topic": {{Literal: &bad}}}, Reason: "Choose another topic."}},
+		Rules: []policy.Rule{{
+			Name: "no-bad-words", Action: "deny", Tool: policy.Names{"docs__echo"},
+			Args: map[string]policy.Values{"text": {{Literal: &bad}}}, Reason: "Mind your language.",
+		}, {
+			Name: "no-bad-topics", Action: "deny", Tool: policy.Names{"docs__summarize"},
+			Args: map[string]policy.Values{"topic": {{Literal: &bad}}}, Reason: "Choose another topic.",
+		}},
 		Dir: dir, Home: filepath.Join(dir, "home"),
 	})
 	for _, p := range problems {
@@ -180,7 +188,9 @@ func (b *world) updated(server, uri string) bool {
 }
 
 // Do is the backends: the tool's name says what they do.
-func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
+func (b *world) Do(
+	ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer,
+) (result, rpcErr []byte, err error) {
 	name := rawjson.TextAt(params, "name")
 	b.mu.Lock()
 	b.calls = append(b.calls, server+" "+method+" "+string(params))
@@ -266,7 +276,8 @@ func input(params []byte) []byte {
 		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, `+
 			`"requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
 	}
-	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rawjson.Quote(string(rawjson.Member(params, "inputResponses"))+" "+state))
+	said := rawjson.Quote(string(rawjson.Member(params, "inputResponses")) + " " + state)
+	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, said)
 }
 
 func (b *world) seen() []string {
