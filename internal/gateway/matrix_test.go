@@ -24,7 +24,7 @@ import (
 	"mycelium/internal/store"
 )
 
-// matrixDoc is where the table stands.
+// matrixDoc is the page with the table.
 const matrixDoc = "../../docs/proofs/protocol-matrix.md"
 
 // TestProtocolMatrix puts a client of every revision, over stdio and HTTP, before a server of every revision, and tries list, call,
@@ -86,7 +86,7 @@ func TestProtocolMatrix(t *testing.T) {
 	}
 }
 
-// cell tries what a client does with one server; a letter for what works.
+// cell tries every feature between a client and one server, and returns a letter for each that works.
 func (p *speaker) cell(server, me, revision string) string {
 	tool, id := server+"__", matrixID(me)
 	works := p.try("L", p.lists(tool+"echo"), me, server)
@@ -107,7 +107,7 @@ func (p *speaker) lists(tool string) bool {
 	return bytes.Contains(p.request("tools/list", `{}`, ""), []byte(`"name":"`+tool+`"`))
 }
 
-// grown waits until the client was told that the server has a new tool.
+// grown waits for the notice that the server has a new tool.
 func (p *speaker) grown(server, me, _ string) string {
 	for told := false; ; told = true {
 		if p.lists(server+"__new") && (told || p.told()) {
@@ -117,7 +117,7 @@ func (p *speaker) grown(server, me, _ string) string {
 	}
 }
 
-// cancel cancels a call that has shown a sign of life.
+// cancel cancels a call after its first notice of progress.
 func (p *speaker) cancel(server, me, _ string) string {
 	tool, id := server+"__", matrixID(me)
 	token := `"x` + server + id + `"`
