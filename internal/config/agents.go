@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"math"
+
+	"mycelium/internal/config/source"
 )
 
 // Agents is the agents: section: how far coding agents may go.
@@ -11,26 +13,26 @@ type Agents struct {
 	Denials AgentDenials `yaml:"denials" json:"denials,omitzero"`
 }
 
-// AgentBudget is what agents may spend on their models, in US dollars, as far as their transcripts tell.
+// AgentBudget bounds the cost of agents' models in US dollars, as far as their transcripts report it.
 type AgentBudget struct {
 	Session *float64 `yaml:"session" json:"session,omitzero"` // of one session over its life; absent or 0: no bound
 	Total   *float64 `yaml:"total" json:"total,omitzero"`     // of all sessions of a day; absent or 0: no bound
 	Warn    *float64 `yaml:"warn" json:"warn,omitzero"`       // share of either at which people are told; absent: 0.8
 }
 
-// AgentDenials is what happens when an agent is refused again and again.
+// AgentDenials says what happens after many refusals in a row.
 type AgentDenials struct {
-	Alert *int `yaml:"alert" json:"alert,omitzero"` // in a row: it is told to try another way, people are told; absent: 5; 0: never
-	End   *int `yaml:"end" json:"end,omitzero"`     // in a row: its session ends; absent: 10; 0: never
+	Alert *int `yaml:"alert" json:"alert,omitzero"` // after so many, the agent and people are told; absent: 5; 0: never
+	End   *int `yaml:"end" json:"end,omitzero"`     // after so many the session ends; absent: 10; 0: never
 }
 
-// most bounds what is surely a slip: a million dollars, a thousand refusals.
+// Larger values are mistakes.
 const (
 	mostDollars = 1e6
 	mostDenials = 1000
 )
 
-func (a *Agents) check(bad func(key, message, hint string)) {
+func (a *Agents) check(bad source.Report) {
 	for key, v := range map[string]*float64{"session": a.Budget.Session, "total": a.Budget.Total} {
 		if v != nil && !(*v >= 0 && *v <= mostDollars) {
 			bad("agents.budget."+key, fmt.Sprintf("agents.budget.%s is %v", key, *v), "write US dollars, such as 5.00; 0 is no bound")
@@ -46,7 +48,7 @@ func (a *Agents) check(bad func(key, message, hint string)) {
 	}
 }
 
-// mergeAgents takes the smaller of two bounds: a project only narrows what its user allows.
+// mergeAgents takes the smaller of two bounds.
 func (p *Project) mergeAgents(user, project *layer) {
 	u, w := value(user.doc.Agents), value(project.doc.Agents)
 	p.File.Agents = Agents{
@@ -62,7 +64,7 @@ func (p *Project) mergeAgents(user, project *layer) {
 	}
 }
 
-// smaller is the tighter of two bounds, where 0 is none; nil: nobody said anything.
+// smaller returns the smaller of two bounds, where 0 is no bound. It returns nil if neither is set.
 func smaller[N int | float64](p *Project, user, project *layer, key string, u, w *N) *N {
 	switch {
 	case u == nil && w == nil:
@@ -79,12 +81,12 @@ func smaller[N int | float64](p *Project, user, project *layer, key string, u, w
 	}
 }
 
-// Limits are the budgets with the defaults filled in: US dollars, 0 for no bound, and the share at which people are told.
+// Limits returns the budgets with their defaults: US dollars, with 0 for no bound, and the share at which people are told.
 func (b AgentBudget) Limits() (session, total, warn float64) {
 	return value(b.Session), value(b.Total), math.Max(value(b.Warn), 0)
 }
 
-// Limits are the refusals in a row with the defaults filled in.
+// Limits returns the numbers of refusals with their defaults.
 func (d AgentDenials) Limits() (alert, end int) {
 	alert, end = 5, 10
 	if d.Alert != nil {

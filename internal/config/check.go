@@ -4,58 +4,36 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
-	"mycelium/internal/text"
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
 )
 
-// checkDocument checks the values of mycelium.yaml. A value that cannot be meant breaks the file: what it would have restricted
-// is not known.
+// checkDocument checks the values of mycelium.yaml. A wrong value breaks the file, because it is unknown what it would have restricted.
 func (l *layer) checkDocument() {
 	file, data := l.docFile, l.docData
 	bad := func(key, message, hint string) {
-		l.problems = append(l.problems, fault(file, lineOf(data, key), message, hint))
+		l.problems = append(l.problems, source.Fault(file, source.Line(data, key), message, hint))
 		l.breakAll(file)
 	}
 	l.checkSession(file, data)
 	if s := l.doc.Policy; s != nil {
 		for key, v := range map[string]string{"mcp": s.Fallback.MCP, "agent": s.Fallback.Agent} {
-			if v != "" && !slices.Contains(effects, v) {
-				bad("policy.fallback."+key, "policy.fallback."+key+" is "+quoted(v), nearest(v, effects))
+			if v != "" && !slices.Contains(rules.Effects, v) {
+				bad("policy.fallback."+key, "policy.fallback."+key+" is "+strconv.Quote(v), source.Suggest(v, rules.Effects))
 			}
 		}
 	}
 	l.checkLimits(bad)
 	if s := l.doc.Audit; s != nil && s.Sync != "" && s.Sync != "interval" && s.Sync != "call" {
-		bad("audit.sync", "audit.sync is "+quoted(s.Sync), nearest(s.Sync, []string{"interval", "call"}))
+		bad("audit.sync", "audit.sync is "+strconv.Quote(s.Sync), source.Suggest(s.Sync, []string{"interval", "call"}))
 	}
-	if s := l.doc.Store; s != "" {
-		switch path, sqlite := strings.CutPrefix(s, "sqlite://"); {
-		case sqlite && path == "":
-			bad("store", "store names no file", "write sqlite://.mycelium/mycelium.db")
-		case strings.HasPrefix(s, "postgres://"), strings.HasPrefix(s, "postgresql://"):
-			bad("store", "this version does not read postgres:// yet", "write sqlite://.mycelium/mycelium.db, or leave store out")
-		case !sqlite:
-			bad("store", "store must begin with sqlite://", "write sqlite://.mycelium/mycelium.db, or leave store out")
-		}
-	}
-	if s := l.doc.Server; s != nil {
-		if s.MaxBody < 0 || s.MaxBody > 1<<30 {
-			bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody), "write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
-		}
-		if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
-			bad("server.addr", "server.addr is "+quoted(s.Addr), "write host:port, such as "+DefaultAddr)
-		} else if s.Addr != "" && !loopback(host) {
-			l.problems = append(l.problems, warning(file, lineOf(data, "server.addr"), "server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
-		}
-		checkHosts(s.Hosts, bad)
-		if s.OAuth != nil {
-			s.OAuth.check(bad)
-		}
-		if s.Anonymous != "" && (s.OAuth != nil || len(s.Hosts) > 0) {
-			l.problems = append(l.problems, warning(file, lineOf(data, "server.anonymous"), "server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous", "leave server.anonymous out where others can reach this machine"))
-		}
+	checkStore(l.doc.Store, bad)
+	if l.doc.Server != nil {
+		l.checkServer(bad)
 	}
 	if a := l.doc.Approval; a != nil {
 		a.Check(bad)
@@ -73,9 +51,46 @@ func (l *layer) checkDocument() {
 		g.check(bad)
 	}
 	for i, name := range l.doc.Env {
-		if !envName.MatchString(name) {
-			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+quoted(name), "write names only, such as GITHUB_TOKEN; values stay in the environment")
+		if !servers.EnvName.MatchString(name) {
+			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),
+				"write names only, such as GITHUB_TOKEN; values stay in the environment")
 		}
+	}
+}
+
+func checkStore(store string, bad source.Report) {
+	switch path, sqlite := strings.CutPrefix(store, "sqlite://"); {
+	case store == "":
+	case sqlite && path == "":
+		bad("store", "store names no file", "write "+DefaultStore)
+	case strings.HasPrefix(store, "postgres://"), strings.HasPrefix(store, "postgresql://"):
+		bad("store", "this version does not read postgres:// yet", "write "+DefaultStore+", or leave store out")
+	case !sqlite:
+		bad("store", "store must begin with sqlite://", "write "+DefaultStore+", or leave store out")
+	}
+}
+
+// checkServer checks the server section.
+func (l *layer) checkServer(bad source.Report) {
+	s := l.doc.Server
+	if s.MaxBody < 0 || s.MaxBody > 1<<30 {
+		bad("server.maxBody", fmt.Sprintf("server.maxBody is %d", s.MaxBody),
+			"write a number of bytes from 1 to 1073741824, or leave it out for 4 MiB")
+	}
+	if host, port, err := net.SplitHostPort(s.Addr); s.Addr != "" && (err != nil || port == "") {
+		bad("server.addr", "server.addr is "+strconv.Quote(s.Addr), "write host:port, such as "+DefaultAddr)
+	} else if s.Addr != "" && !servers.IsLoopback(host) {
+		l.problems = append(l.problems, source.Warning(l.docFile, source.Line(l.docData, "server.addr"),
+			"server.addr "+s.Addr+" can be reached from other machines", "use 127.0.0.1 unless that is meant"))
+	}
+	checkHosts(s.Hosts, bad)
+	if s.OAuth != nil {
+		s.OAuth.check(bad)
+	}
+	if s.Anonymous != "" && (s.OAuth != nil || len(s.Hosts) > 0) {
+		l.problems = append(l.problems, source.Warning(l.docFile, source.Line(l.docData, "server.anonymous"),
+			"server.anonymous and a public name: behind a proxy that does not say so, everybody is anonymous",
+			"leave server.anonymous out where others can reach this machine"))
 	}
 }
 
@@ -89,48 +104,27 @@ func (l *layer) checkSession(file string, data []byte) {
 		return
 	}
 	bad := func(key, message, hint string) {
-		l.problems = append(l.problems, fault(file, lineOf(data, key), message, hint))
+		l.problems = append(l.problems, source.Fault(file, source.Line(data, key), message, hint))
 		l.breakAll(file)
 	}
 	if s.Promotion != "" && !slices.Contains(promotions, s.Promotion) {
-		bad("session.promotion", "session.promotion is "+quoted(s.Promotion), nearest(s.Promotion, promotions))
+		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, promotions))
 	}
 	if s.DefaultRole != "" && !roleID.MatchString(s.DefaultRole) {
-		bad("session.defaultRole", "session.defaultRole is "+quoted(s.DefaultRole), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		bad("session.defaultRole", "session.defaultRole is "+strconv.Quote(s.DefaultRole), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	for i, r := range s.Roles {
 		if !roleID.MatchString(r) {
-			bad(fmt.Sprintf("session.roles[%d]", i), "session.roles names "+quoted(r), "name each role; wildcards are not read here")
+			bad(fmt.Sprintf("session.roles[%d]", i), "session.roles names "+strconv.Quote(r), "name each role; wildcards are not read here")
 		}
 	}
 	if s.RequireApproval != nil && *s.RequireApproval {
 		if s.Promotion == "auto" {
-			l.problems = append(l.problems, warning(file, lineOf(data, "session.promotion"), "promotion: auto and requireApproval: true contradict each other; confirm is taken", "keep promotion only"))
+			l.problems = append(l.problems, source.Warning(file, source.Line(data, "session.promotion"),
+				"promotion: auto and requireApproval: true contradict each other; confirm is taken", "keep promotion only"))
 		}
 		if s.Promotion != "manual" {
 			s.Promotion = "confirm"
 		}
 	}
-}
-
-// lineOf is the line of a dotted key.
-func lineOf(data []byte, key string) int {
-	for at := "$." + key; ; {
-		if n := yamlfile.Line(data, at); n > 0 {
-			return n
-		}
-		i := strings.LastIndexAny(at, ".[")
-		if i <= 1 {
-			return 0
-		}
-		at = at[:i]
-	}
-}
-
-// nearest is a hint that names what was meant, or every choice.
-func nearest(word string, choices []string) string {
-	if near := text.Nearest(word, choices); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "write " + strings.Join(choices[:len(choices)-1], ", ") + " or " + choices[len(choices)-1]
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
@@ -14,14 +16,14 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// check finds what only the whole can show: circles of inheritance, roles and rules that do not compile, rules whose own examples
-// fail. They break what they could have restricted, as a file that cannot be read does.
+// check finds the faults that show only in the merged files: circles of inheritance, roles and rules that do not compile, and rules whose
+// examples fail. Each breaks what it could have restricted, as a file that cannot be read does.
 func (p *Project) check() {
 	p.checkCircles()
 	if len(p.Roles)+len(p.Rules) == 0 {
 		return
 	}
-	grants := make([]policy.Grant, len(p.Skills)) // not validated: they tell which roles there are
+	grants := make([]policy.Grant, len(p.Skills)) // not validated; only their roles count here
 	for i, s := range p.Skills {
 		grants[i] = s.Grant
 	}
@@ -29,7 +31,7 @@ func (p *Project) check() {
 	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
 		switch id := roleOf(pr); {
-		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile tells, with the catalog
+		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile reports these, with the catalog
 		case id == "":
 			p.Problems = append(p.Problems, pr)
 			p.breakWith(policy.Broken{All: pr.Message})
@@ -40,7 +42,7 @@ func (p *Project) check() {
 	}
 }
 
-// roleOf is the role that a problem of the policy is about.
+// roleOf returns the role that a problem of the policy is about, or "".
 func roleOf(pr policy.Problem) string {
 	rest, ok := strings.CutPrefix(pr.Message, "role ")
 	if !ok || pr.File != "" {
@@ -53,7 +55,7 @@ func roleOf(pr policy.Problem) string {
 	return id
 }
 
-// locate adds to a problem of a role where the role is declared.
+// locate adds the place of the role's declaration to a problem of a role.
 func (p *Project) locate(pr policy.Problem) policy.Problem {
 	if id := roleOf(pr); id != "" {
 		pr.File, pr.Line = p.whereRole(id)
@@ -61,7 +63,7 @@ func (p *Project) locate(pr policy.Problem) policy.Problem {
 	return pr
 }
 
-// source is what was declared, with a catalog and grants of skills.
+// source returns the input of the policy compiler, with a catalog and grants of skills.
 func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) policy.Source {
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
@@ -70,13 +72,13 @@ func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) pol
 	}
 }
 
-// ReadCommand reads the commands in the examples of rules.
+// ReadCommand returns the facts of a command in an example of a rule.
 func ReadCommand(command, dir, home string) policy.Facts {
 	return shell.Facts(command, shell.Options{Dir: dir, Home: home})
 }
 
-// Compile validates the skills against a catalog and compiles the policy. The problems are those that Load could not know; it
-// does not change the project.
+// Compile validates the skills against a catalog and compiles the policy. It returns the problems that Load could not find. It does not
+// change the project.
 func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []policy.Problem) {
 	var problems []policy.Problem
 	lib := skill.Validate(p.Skills, c)
@@ -109,8 +111,8 @@ func toolNames(defs []policy.Definition) []string {
 	return out
 }
 
-// bounded are the grants of the valid skills, and for each of them whose namesake in the user's folder did not load a grant to
-// nobody: a skill that bounds another does not stop doing so because its file is broken.
+// bounded returns the grants of the valid skills. If the user's folder has a skill of the same name that did not load, a grant to no role
+// is added, because a broken skill must still bound the other.
 func (p *Project) bounded(lib *skill.Library) []policy.Grant {
 	grants := lib.Grants()
 	for _, name := range slices.Sorted(maps.Keys(p.closed)) {
@@ -121,7 +123,7 @@ func (p *Project) bounded(lib *skill.Library) []policy.Grant {
 	return grants
 }
 
-// fresh are the problems that are not among the known ones, each once.
+// fresh returns the problems that are not known, each once.
 func fresh(problems, known []policy.Problem) []policy.Problem {
 	var out []policy.Problem
 	for _, p := range problems {
@@ -132,8 +134,7 @@ func fresh(problems, known []policy.Problem) []policy.Problem {
 	return out
 }
 
-// checkNames warns of roles and skills that the session section names and nobody declares: they grant nothing, so nothing is
-// switched off.
+// checkNames warns of roles and skills in the configuration that are not declared. They grant nothing, so they break nothing.
 func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Problem {
 	if p.Broken.All != "" {
 		return nil // most likely the broken file declares them
@@ -150,7 +151,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 			hint = "no " + what + " is declared; run: myc init"
 		}
 		file, line := p.whereSaid(key)
-		out = append(out, warning(file, line, key+" names the "+what+" "+quoted(name)+", which nobody declares", hint))
+		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", hint))
 	}
 	roles := pol.Roles()
 	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
@@ -173,14 +174,14 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 	return out
 }
 
-// whereSaid is the file and line of a key of the merged File.
+// whereSaid returns the file and line of a key of the merged File.
 func (p *Project) whereSaid(key string) (string, int) {
 	base, _, _ := strings.Cut(key, "[")
 	file := p.Sources[base]
-	return file, lineOf(p.texts[file], key)
+	return file, source.Line(p.texts[file], key)
 }
 
-// checkCircles finds roles that inherit themselves by way of others.
+// checkCircles finds roles that inherit themselves through others.
 func (p *Project) checkCircles() {
 	parent := map[string]string{}
 	for _, r := range p.Roles {
@@ -210,7 +211,7 @@ func (p *Project) reportCircle(circle []string, told map[string]bool) {
 	told[slices.Min(ids)] = true
 	way := strings.Join(circle, " → ")
 	file, line := p.whereRole(circle[0])
-	p.Problems = append(p.Problems, fault(file, line, "roles inherit each other in a circle: "+way, "remove inherits from one of them"))
+	p.Problems = append(p.Problems, source.Fault(file, line, "roles inherit each other in a circle: "+way, "remove inherits from one of them"))
 	broken := policy.Broken{Roles: map[string]string{}}
 	for _, id := range ids {
 		broken.Roles[id] = "its inheritance is a circle: " + way
@@ -218,7 +219,7 @@ func (p *Project) reportCircle(circle []string, told map[string]bool) {
 	p.breakWith(broken)
 }
 
-// whereRole is where a role was first declared, at its inherits if it has one.
+// whereRole returns the place of a role's first declaration, at its inherits if it has one.
 func (p *Project) whereRole(id string) (file string, line int) {
 	at := p.places[id]
 	if len(at) == 0 {

@@ -1,52 +1,45 @@
-// Package config reads the files that people write and turns them into domain values, strictly: an unknown key names file, line
-// and the nearest known key. It also keeps which folders are trusted, and watches for changes.
+// Package config reads the files of a project and of its user, merges them, and compiles the policy. It reads strictly: an unknown key is
+// an error with file, line and the nearest known key. It also watches the files for changes.
 //
-// There are two layers of the same files: the user's folder (~/.config/mycelium), which holds for every project, and the project
-// folder. A project can only narrow what the user's files say, and its own files take effect only once its owner has trusted
-// the folder (see [Trust]).
+// There are two layers of the same files: the user's folder (~/.config/mycelium), which is for every project, and the project folder. A
+// project can only narrow what the user's files say. Its own files take effect only if the user trusts the folder (see package trust).
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"
+	"mycelium/internal/yamlfile"
 )
 
-// The names of the files, relative to a project folder or to the user's folder.
-const (
-	MainFile      = "mycelium.yaml"
-	ConfigFile    = "config.json" // of the seeds; mcpServers and session
-	ClientFile    = ".mcp.json"   // a client's configuration; mcpServers only
-	RulesFile     = "rules.yaml"  // read when policy.rules does not say otherwise
-	SkillsFolder  = "skills"
-	RolesFolder   = "roles"
-	RoleIndexFile = "index.yaml" // in the roles folder: many roles under `roles:`
-)
-
-// The defaults of what the files do not say.
+// The defaults of values that no file sets.
 const (
 	DefaultPromotion     = "auto"
 	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
 	DefaultFallbackAgent = "ask"
-	DefaultAuditDir      = state.FolderName + "/audit"
+	DefaultAuditDir      = state.AuditLog
 	DefaultAuditSync     = "interval"
-	DefaultStore         = "sqlite://.mycelium/mycelium.db" // in File it stands with the absolute path
+	DefaultStore         = "sqlite://" + state.Database // in File it stands with the absolute path
 	DefaultAddr          = "127.0.0.1:8420"
 	DefaultMaxBody       = 4 << 20 // bytes
 )
 
-// File is mycelium.yaml, after merging the user's and the project's and with the defaults filled in. Keys of later issues are
-// added with the code that reads them.
+// File is the merged mycelium.yaml of user and project, with the defaults.
 type File struct {
 	MCPServers map[string]backend.Server `yaml:"mcpServers" json:"mcpServers,omitempty"`
 	Session    Session                   `yaml:"session" json:"session,omitzero"`
@@ -61,7 +54,8 @@ type File struct {
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
-	Env        []string                  `yaml:"env" json:"env,omitempty"` // variables that an attaching `myc mcp` hands to the daemon for ${VAR}
+	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
+	Env []string `yaml:"env" json:"env,omitempty"`
 }
 
 // Session is the session: section.
@@ -93,18 +87,18 @@ type Server struct {
 	Anonymous string `yaml:"anonymous" json:"anonymous,omitempty"` // role of loopback callers without a token
 	MaxBody   int    `yaml:"maxBody" json:"maxBody,omitempty"`     // bytes of one message; 0: 4 MiB
 
-	Hosts []string `yaml:"hosts" json:"hosts,omitempty"` // names by which clients may reach us, besides this machine's
+	Hosts []string `yaml:"hosts" json:"hosts,omitempty"` // names by which clients may reach this server, besides the names of this machine
 	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero"`
 }
 
-// Secrets is the secrets: section: where ${secret:NAME} is looked for.
+// Secrets is the secrets: section, which names the sources of ${secret:NAME}.
 type Secrets struct {
-	File     string `yaml:"file" json:"file,omitempty"`         // age file; default secrets.age in the user's folder, if it is there
-	Identity string `yaml:"identity" json:"identity,omitempty"` // opens it; default age.key in the user's folder
-	Keyring  string `yaml:"keyring" json:"keyring,omitempty"`   // the service under which the keyring keeps ours, or off; default mycelium
+	File     string `yaml:"file" json:"file,omitempty"`         // age file; default secrets.age in the user's folder, if it exists
+	Identity string `yaml:"identity" json:"identity,omitempty"` // opens File; default age.key in the user's folder
+	Keyring  string `yaml:"keyring" json:"keyring,omitempty"`   // service name of our secrets in the keyring, or off; default mycelium
 }
 
-// The defaults of the secrets section, and the word that leaves the keyring alone.
+// The defaults of the secrets section, and the word that turns the keyring off.
 const (
 	defaultSecretsFile = "secrets.age"
 	defaultIdentity    = "age.key"
@@ -112,7 +106,7 @@ const (
 	noKeyring          = "off"
 )
 
-// SecretOptions are the secrets section as package secret takes it.
+// SecretOptions returns the secrets section as options of package secret.
 func (p *Project) SecretOptions() secret.Options {
 	s := p.File.Secrets
 	o := secret.Options{File: s.File, Identity: s.Identity, Service: s.Keyring, Required: s.File != ""}
@@ -131,59 +125,60 @@ func (p *Project) SecretOptions() secret.Options {
 	return o
 }
 
-// Options say where to look.
+// Options say which files to read.
 type Options struct {
-	Dir     string   // project folder; links are resolved
-	File    string   // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative one is looked for in Dir
-	Home    string   // empty: $HOME
-	UserDir string   // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
-	Policy  string   // a folder whose files are read in the place of the project's own, trusted or not: to try a policy out, never to enforce it
+	Dir     string // project folder; links are resolved
+	File    string // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
+	Home    string // empty: $HOME
+	UserDir string // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	// a folder whose files replace the project's own, trusted or not: to try out a policy, not to enforce one
+	Policy  string
 	Environ []string // nil: os.Environ()
 	Logger  *slog.Logger
 }
 
-// Project is everything that the files of a project and of its user say.
+// Project is the result of reading the files of a project and of its user.
 type Project struct {
 	Dir, Home, UserDir string
-	File               File   // merged: what the user's file bounds, the project's can only narrow
-	ServersFrom        string // the file of the project whose mcpServers were taken; empty: none
+	File               File   // merged: the project's file can only narrow the user's
+	ServersFrom        string // the project's file whose mcpServers count; empty: no file
 	Servers            []backend.Server
-	Bare               string           // the server whose names stand without prefix towards clients; empty: none
-	LeftOut            []policy.Problem // entries that would start us again, names that were mapped …
+	Bare               string           // the server whose tools have no prefix towards clients; empty: no server
+	LeftOut            []policy.Problem // entries that would start this program again, names that were mapped …
 	Skills             []skill.Skill
 	Roles              []policy.Role
 	Rules              []policy.Rule
 	Problems           []policy.Problem
 	Broken             policy.Broken
 	Policies           []judge.Policy    // in words; the user's first
-	Unjudged           string            // why no model may judge; empty: nothing is in its way
-	Trusted            bool              // whether the project's own files took effect
-	Untrusted          []string          // the files that would take effect with trust
-	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that said it; "default"
+	Unjudged           string            // why no model may judge; empty: a model may
+	Trusted            bool              // the project's own files took effect
+	Untrusted          []string          // the files that would take effect if the folder were trusted
+	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that sets it, or "default"
 
 	options Options
-	closed  map[string]bool // skills of the user's folder that did not load, by the name of their folder
-	print   string          // of the files, before they were read
-	main    string          // the file that stands for the project's mycelium.yaml, absolute
-	watched []string        // further files that were read or looked for, absolute
+	closed  map[string]bool // names of the user's skill folders whose skill did not load
+	print   string          // fingerprint of the files, taken before they were read
+	main    string          // absolute path of the project's mycelium.yaml, or of the file that replaces it
+	watched []string        // absolute paths of further files that were read or do not exist
 	places  places
-	texts   map[string][]byte // what was read, by path as shown
+	texts   map[string][]byte // text of the files, by path as shown
 }
 
-// Load reads everything. It fails only where the project folder itself cannot be read; every other fault is a Problem, and what
-// it could have restricted is in Broken.
+// Load reads all files. It returns an error only if the project folder cannot be read. Every other fault is in Problems, and what it could
+// have restricted is in Broken.
 func Load(o Options) (*Project, error) {
 	p := &Project{options: o, Sources: map[string]string{}}
 	if err := p.findFolders(); err != nil {
 		return nil, err
 	}
 	p.print = p.fingerprint()
-	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, MainFile))
+	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile))
 	project := &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, MainFile))
+		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, source.MainFile))
 	case p.Dir != p.UserDir:
 		project = p.readProject()
 	default:
@@ -194,7 +189,7 @@ func Load(o Options) (*Project, error) {
 	return p, nil
 }
 
-// findFolders resolves the folders that everything else starts from.
+// findFolders resolves the project folder, the home folder and the user's folder.
 func (p *Project) findFolders() error {
 	if p.options.Environ == nil {
 		p.options.Environ = os.Environ()
@@ -214,71 +209,76 @@ func (p *Project) findFolders() error {
 		return fmt.Errorf("read project folder: %s is not a folder", p.Dir)
 	}
 	if st.Mode()&0o002 != 0 && st.Mode()&os.ModeSticky == 0 {
-		p.Problems = append(p.Problems, warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here", "run: chmod o-w "+p.Dir))
+		p.Problems = append(p.Problems,
+			source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here",
+				"run: chmod o-w "+p.Dir))
 	}
 	if p.Home = p.options.Home; p.Home == "" {
 		p.Home = getenv(p.options.Environ, "HOME")
 	}
-	p.Home = resolved(p.Home)
+	p.Home = source.Resolve(p.Home)
 	switch x := getenv(p.options.Environ, "XDG_CONFIG_HOME"); {
 	case p.options.UserDir != "":
 		p.UserDir = p.options.UserDir
-	case filepath.IsAbs(x): // the XDG specification: a relative one is ignored
+	case filepath.IsAbs(x): // XDG specification: relative paths are ignored
 		p.UserDir = filepath.Join(x, "mycelium")
 	case p.Home != "":
 		p.UserDir = filepath.Join(p.Home, ".config", "mycelium")
 	}
-	p.UserDir = resolved(p.UserDir)
+	p.UserDir = source.Resolve(p.UserDir)
 	switch p.main = p.options.File; {
 	case p.main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
 		p.main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
 	case p.main == "":
-		p.main = MainFile
+		p.main = source.MainFile
 	}
 	if !filepath.IsAbs(p.main) {
 		p.main = filepath.Join(p.Dir, p.main)
 	}
 	if p.Dir == p.Home || p.Dir == string(filepath.Separator) {
-		p.Problems = append(p.Problems, warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
-			"work in a folder of its own, or name one with -C"))
+		p.Problems = append(p.Problems,
+			source.Warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),
+				"work in a folder of its own, or name one with -C"))
 	}
 	return nil
 }
 
-// readProject reads the project's layer if it may take effect. An untrusted one is read too, to say what trust would bring, and
-// dropped whole.
+// readProject reads the project's layer. If the folder is not trusted, the layer is dropped, and only the list of its files is kept, to
+// show what trust would bring.
 func (p *Project) readProject() *layer {
-	state, err := userState(p.options.Environ)
+	user, err := userState(p.options.Environ)
 	if err == nil {
-		p.Trusted, err = trustedIn(state, p.Dir)
+		p.Trusted, err = trust.HasIn(user, p.Dir)
 	}
 	if err != nil {
 		p.Trusted = false
-		p.Problems = append(p.Problems, fault("", 0, "the list of trusted folders cannot be read: "+err.Error(), "mend or remove it, then run: myc trust"))
+		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(),
+			"mend or remove it, then run: myc trust"))
 	}
 	l := p.readLayer("project", p.Dir, p.main)
 	if p.Trusted {
-		p.refuseForeignMain(l, state)
+		p.refuseForeignMain(l, user)
 		return l
 	}
 	p.Untrusted = l.files
 	return &layer{watched: l.watched}
 }
 
-// refuseForeignMain keeps --config from evading trust: a file elsewhere must lie in a trusted folder or in the user's own.
-func (p *Project) refuseForeignMain(l *layer, state string) {
+// refuseForeignMain keeps --config from evading trust: a file outside of the project must be in a trusted folder or in the user's own.
+func (p *Project) refuseForeignMain(l *layer, user string) {
 	target, err := filepath.EvalSymlinks(p.main)
-	if err != nil || within(p.Dir, target) || within(p.UserDir, target) || p.main == filepath.Join(p.Dir, MainFile) {
+	if err != nil || source.Within(p.Dir, target) || source.Within(p.UserDir, target) || p.main == filepath.Join(p.Dir, source.MainFile) {
 		return
 	}
-	if ok, err := trustedIn(state, filepath.Dir(target)); ok && err == nil {
+	if ok, err := trust.HasIn(user, filepath.Dir(target)); ok && err == nil {
 		return
 	}
-	l.problems = append(l.problems, fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted", "run: myc trust "+filepath.Dir(target)))
+	l.problems = append(l.problems, source.Fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted",
+		"run: myc trust "+filepath.Dir(target)))
 	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
 }
 
-// getenv reads a variable from an environment; the last entry counts, as in a process.
+// getenv returns a variable of an environment. The last entry counts, as in a process.
 func getenv(environ []string, key string) string {
 	for i := len(environ) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(environ[i], key+"="); ok {
@@ -288,27 +288,21 @@ func getenv(environ []string, key string) string {
 	return ""
 }
 
-// resolved follows links where that is possible and leaves the path as it is where not: it may not exist yet.
-func resolved(path string) string {
-	if path == "" {
-		return ""
+// YAML returns the configuration as a mycelium.yaml with every value.
+func (f File) YAML() ([]byte, error) {
+	servers := map[string]backend.Server{}
+	for name, s := range f.MCPServers {
+		s.Name = "" // it is the key
+		servers[name] = s
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	f.MCPServers = servers
+	raw, err := json.Marshal(f, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
 	}
-	return filepath.Clean(path)
-}
-
-// within reports whether path is dir or lies below it. Both are absolute and clean.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && dir != "" && (rel == "." || filepath.IsLocal(rel))
-}
-
-func fault(file string, line int, message, hint string) policy.Problem {
-	return policy.Problem{File: file, Line: line, Message: message, Hint: hint}
-}
-
-func warning(file string, line int, message, hint string) policy.Problem {
-	return policy.Problem{File: file, Line: line, Message: message, Hint: hint, Warning: true}
+	var b bytes.Buffer
+	if err := yamlfile.WriteJSON(&b, raw, 0); err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
+	}
+	return bytes.TrimLeft(b.Bytes(), "\n"), nil
 }

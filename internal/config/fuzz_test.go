@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -20,7 +23,8 @@ func fuzzWorld(f *testing.F) (dir string, catalog skill.Catalog) {
 	f.Setenv("XDG_CONFIG_HOME", "")
 	f.Setenv("XDG_STATE_HOME", "")
 	dir = filepath.Join(home, "p")
-	for name, text := range map[string]string{"skills/reader/SKILL.yaml": aSkill("reader"), "roles/dev.yaml": "allowedSkills: [reader]\n", "mycelium.yaml": "{}\n", "rules.yaml": "version: 1\n"} {
+	for name, text := range map[string]string{"skills/reader/SKILL.yaml": aSkill("reader"), "roles/dev.yaml": "allowedSkills: [reader]\n",
+		"mycelium.yaml": "{}\n", "rules.yaml": "version: 1\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			f.Fatal(err)
@@ -29,7 +33,7 @@ func fuzzWorld(f *testing.F) (dir string, catalog skill.Catalog) {
 			f.Fatal(err)
 		}
 	}
-	if err := Trust(dir); err != nil {
+	if err := trust.Add(dir); err != nil {
 		f.Fatal(err)
 	}
 	return dir, skill.Catalog{Definitions: []policy.Definition{{Item: tool("files__read_file")}, {Item: tool("files__write_file")}}}
@@ -70,11 +74,11 @@ func fuzzFile(f *testing.F, name string, seeds ...string) {
 				t.Errorf("role %q sees something though it is broken", role)
 			}
 		}
-		if faulty(p.Problems) && name == "rules.yaml" && p.Broken.All == "" {
+		if source.Faulty(p.Problems) && name == "rules.yaml" && p.Broken.All == "" {
 			t.Errorf("a faulty rules file breaks nothing: %q", lines(p.Problems))
 		}
 		for _, s := range p.Servers {
-			if !serverName.MatchString(s.Name) || s.Name == policy.AgentServer {
+			if !servers.ValidName(s.Name) || s.Name == policy.AgentServer {
 				t.Errorf("server %q", s.Name)
 			}
 		}
@@ -86,34 +90,10 @@ func FuzzClient(f *testing.F) {
 	fuzzFile(f, ".mcp.json", `{"mcpServers": {"a": {"command": "x", "timeout": 5}}}`)
 }
 func FuzzRules(f *testing.F) {
-	fuzzFile(f, "rules.yaml", rule("a"), "rules:\n  - {name: a, action: allow, tool: '*', when: 'role == \"x\"', match: {path: [{glob: '**'}]}}\n", "rules: [{name: a, action: deny, tool: files__*}]\n")
+	fuzzFile(f, "rules.yaml", rule("a"), "rules:\n  - {name: a, action: allow, tool: '*', when: 'role == \"x\"', match: {path: [{glob: "+
+		"'**'}]}}\n", "rules: [{name: a, action: deny, tool: files__*}]\n")
 }
 
 func FuzzRole(f *testing.F) {
 	fuzzFile(f, "roles/x.yaml", "id: dev\ndeny: ['*']\n", "inherits: dev\ntoolIds: [files__write_file]\n", "id: x\nallowedSkills: ['*']\n")
-}
-
-// FuzzCategories: any categories.yaml is either refused or kept, extended and then stable.
-func FuzzCategories(f *testing.F) {
-	f.Add([]byte("categories:\n  - {id: a, name: A, order: 1}\n"))
-	f.Add([]byte("# x\n"))
-	f.Add([]byte("categories:\n- id: a\n  tools:\n  - a__b"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, problems := parseCategories(data)
-		if faulty(problems) {
-			return
-		}
-		out, err := (&Categories{list: list, text: data}).Render()
-		if err != nil {
-			return
-		}
-		again, problems := parseCategories(out)
-		if faulty(problems) {
-			t.Fatalf("extended to what cannot be read: %q\n%s", lines(problems), out)
-		}
-		stable, err := (&Categories{list: again, text: out}).Render()
-		if err != nil || string(stable) != string(out) {
-			t.Fatalf("not stable: %v\n%s", err, stable)
-		}
-	})
 }

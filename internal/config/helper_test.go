@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
 )
 
 // world is a home folder with a project folder in it, for one test.
@@ -63,7 +62,7 @@ func (w *world) writeUser(name, text string) { w.write("~/.config/mycelium/"+nam
 
 func (w *world) trust() {
 	w.t.Helper()
-	if err := Trust(w.dir); err != nil {
+	if err := trust.Add(w.dir); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -109,31 +108,4 @@ func event(path string) fsnotify.Event { return fsnotify.Event{Name: path, Op: f
 
 func callOf(role, id string) policy.Call {
 	return policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "t", Role: role}}, Item: tool(id)}
-}
-
-// indexedTool is a tool as an index file has it.
-type indexedTool struct {
-	ID          string         `yaml:"id" json:"id"`
-	Name        string         `yaml:"name" json:"name"`
-	Description string         `yaml:"description" json:"description"`
-	Category    string         `yaml:"category" json:"category"`
-	Mutates     bool           `yaml:"mutates" json:"mutates"`
-	Parameters  map[string]any `yaml:"parameters" json:"parameters,omitempty"`
-}
-
-// toolIndex is a tool index as it was read.
-type toolIndex struct {
-	GeneratedAt time.Time     `yaml:"generatedAt" json:"generatedAt"`
-	SourceHash  string        `yaml:"sourceHash" json:"sourceHash"`
-	Tools       []indexedTool `yaml:"tools" json:"tools"`
-}
-
-// readToolIndex reads an index file, ours or one of the founding documents'.
-func readToolIndex(file string, data []byte) (toolIndex, []policy.Problem) {
-	var x toolIndex
-	problems := yamlfile.Decode(file, data, &x)
-	if faulty(problems) {
-		return toolIndex{}, problems
-	}
-	return x, problems
 }

@@ -1,85 +1,82 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
 )
 
-// maxFile bounds one file that people write, in bytes: a larger one is a mistake, and nobody should wait for it.
-const maxFile = 1 << 20
-
-// layer is what one folder says: the user's or the project's.
+// layer is the content of one folder: the user's or the project's.
 type layer struct {
 	origin      string // user or project
 	dir         string
 	main        string // absolute path of its mycelium.yaml
 	home        string
 	doc         document
-	docFile     string // as shown; empty: there is none
+	docFile     string // of doc, as shown; empty: there is no mycelium.yaml
 	docData     []byte
 	serversFrom string // as shown
 	serversData []byte
 	sessionFrom string // as shown
-	servers     []server
+	servers     []servers.Server
 	skills      []skill.Skill
 	roles       []policy.Role
 	rules       []policy.Rule
 	policies    []judge.Policy
-	unjudged    string          // why no model may judge; empty: nothing is in its way
+	unjudged    string          // why no model may judge; empty: a model may
 	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
 	problems    []policy.Problem
 	leftOut     []policy.Problem
 	broken      policy.Broken
-	files       []string // what was read, as shown
-	watched     []string // the same, absolute, and files that were looked for in vain
+	files       []string // files that were read, as shown
+	watched     []string // absolute paths of these, and of files that do not exist
 	places      places
-	ruleFiles   []string          // rules files that were taken, as shown
-	texts       map[string][]byte // by path as shown
-	closed      []string          // skill folders without a skill that loaded
+	ruleFiles   []string          // rules files that count, as shown
+	texts       map[string][]byte // of the files, by path as shown
+	closed      []string          // names of skill folders whose skill did not load
 }
 
-// places tells where roles were declared, by id, for problems that are found later.
+// places are the places where roles are declared, by id, for problems that are found later.
 type places map[string][]place
 
-// place is where in a file something stands, as a YAML path: its line is looked up when somebody is to be told.
+// place is a YAML path in a file. Its line is looked up only when a problem is reported.
 type place struct {
 	file, at string
 }
 
-// document is mycelium.yaml as it is written. Pointers tell an absent section from an empty one.
+// document is one mycelium.yaml. A nil pointer is an absent section.
 type document struct {
-	MCPServers map[string]*entry       `yaml:"mcpServers"`
-	Session    *Session                `yaml:"session"`
-	Policy     *Policy                 `yaml:"policy"`
-	Limits     map[string]policy.Limit `yaml:"limits"`
-	Audit      *Audit                  `yaml:"audit"`
-	Store      string                  `yaml:"store"`
-	Server     *Server                 `yaml:"server"`
-	Env        []string                `yaml:"env"`
-	Secrets    *Secrets                `yaml:"secrets"`
-	Telemetry  *Telemetry              `yaml:"telemetry"`
-	Log        *Log                    `yaml:"log"`
-	Approval   *approval.Config        `yaml:"approval"`
-	Spawn      *Spawn                  `yaml:"spawn"`
-	Agents     *Agents                 `yaml:"agents"`
+	MCPServers map[string]*servers.Entry `yaml:"mcpServers"`
+	Session    *Session                  `yaml:"session"`
+	Policy     *Policy                   `yaml:"policy"`
+	Limits     map[string]policy.Limit   `yaml:"limits"`
+	Audit      *Audit                    `yaml:"audit"`
+	Store      string                    `yaml:"store"`
+	Server     *Server                   `yaml:"server"`
+	Env        []string                  `yaml:"env"`
+	Secrets    *Secrets                  `yaml:"secrets"`
+	Telemetry  *Telemetry                `yaml:"telemetry"`
+	Log        *Log                      `yaml:"log"`
+	Approval   *approval.Config          `yaml:"approval"`
+	Spawn      *Spawn                    `yaml:"spawn"`
+	Agents     *Agents                   `yaml:"agents"`
 }
 
-// clientDocument is config.json or .mcp.json as it is written.
+// clientDocument is a config.json or .mcp.json.
 type clientDocument struct {
-	Schema     string                  `yaml:"$schema"`
-	MCPServers map[string]*clientEntry `yaml:"mcpServers"`
-	Session    *Session                `yaml:"session"`
+	Schema     string                          `yaml:"$schema"`
+	MCPServers map[string]*servers.ClientEntry `yaml:"mcpServers"`
+	Session    *Session                        `yaml:"session"`
 }
 
 // readLayer reads every file of a folder. A folder that does not exist is an empty layer.
@@ -97,14 +94,14 @@ func (p *Project) readLayer(origin, dir, main string) *layer {
 	return l
 }
 
-// shown is a path as people read it: relative to the project, or with ~ for the home folder.
+// shown returns a path for people: relative to the project, or with ~ for the home folder.
 func (l *layer) shown(path string) string {
-	if l.origin == "project" && within(l.dir, path) {
+	if l.origin == "project" && source.Within(l.dir, path) {
 		if rel, err := filepath.Rel(l.dir, path); err == nil {
 			return filepath.ToSlash(rel)
 		}
 	}
-	if l.home != "" && within(l.home, path) {
+	if l.home != "" && source.Within(l.home, path) {
 		if rel, err := filepath.Rel(l.home, path); err == nil {
 			return "~/" + filepath.ToSlash(rel)
 		}
@@ -112,83 +109,36 @@ func (l *layer) shown(path string) string {
 	return path
 }
 
-// breakAll notes a file that could have restricted anything and did not load.
+// breakAll records that a file did not load that could have restricted anything.
 func (l *layer) breakAll(file string) {
 	if l.broken.All == "" {
 		l.broken.All = file + " could not be read"
 	}
 }
 
-// report notes problems; true if one of them is more than a warning.
+// report records problems. It returns whether one of them is more than a warning.
 func (l *layer) report(ps []policy.Problem) bool {
 	l.problems = append(l.problems, ps...)
-	return faulty(ps)
+	return source.Faulty(ps)
 }
 
-func faulty(ps []policy.Problem) bool {
-	for _, p := range ps {
-		if !p.Warning {
-			return true
-		}
-	}
-	return false
-}
-
-// read reads a file that people write. ok is false when there is none or it cannot be read; the latter is a problem, and bad is
-// true.
+// read reads a file. If the file does not exist, ok is false. If it cannot be read, ok is false and bad is true, and the problem is
+// reported.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
 	l.watched = append(l.watched, path)
-	data, err := readFile(path)
+	data, err := source.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, false
 	}
 	shown := l.shown(path)
 	l.files = append(l.files, shown)
 	if err != nil {
-		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable text file, or remove it"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err),
+			"make it a readable text file, or remove it"))
 		return nil, false, true
 	}
 	l.texts[shown] = data
 	return data, true, false
-}
-
-// readFile reads a regular file of bounded size. Nothing that could block (a pipe, a device) is opened.
-func readFile(path string) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		if _, lerr := os.Lstat(path); lerr == nil && errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.New("the link leads nowhere") // something is there, so its absence must not look intended
-		}
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no ordinary file (%s)", st.Mode().Type())
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d KiB", maxFile>>10)
-	}
-	if !utf8.Valid(data) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	return data, nil
-}
-
-// plain is an error without the path, which stands before it already.
-func plain(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // readMain reads mycelium.yaml.
@@ -199,8 +149,8 @@ func (l *layer) readMain() {
 		return
 	}
 	if !ok {
-		if l.main != filepath.Join(l.dir, MainFile) {
-			l.problems = append(l.problems, fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
+		if l.main != filepath.Join(l.dir, source.MainFile) {
+			l.problems = append(l.problems, source.Fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
 			l.breakAll(l.shown(l.main))
 		}
 		l.misnamed()
@@ -216,32 +166,44 @@ func (l *layer) readMain() {
 	l.checkDocument()
 	if l.doc.MCPServers != nil {
 		l.serversFrom, l.serversData = l.docFile, data
-		l.takeEntries(l.doc.MCPServers)
+		l.takeServers(servers.Read(l.serversFile(), l.doc.MCPServers))
 	}
 	if l.doc.Session != nil {
 		l.sessionFrom = l.docFile
 	}
 }
 
-// misnamed warns of files that look as if they were meant and are not read.
+// serversFile is the file of the layer whose mcpServers count.
+func (l *layer) serversFile() servers.File {
+	addr := cmp.Or(value(l.doc.Server).Addr, DefaultAddr)
+	return servers.File{Name: l.serversFrom, Data: l.serversData, Dir: l.dir, User: l.origin == "user", Addr: addr}
+}
+
+func (l *layer) takeServers(r servers.Result) {
+	l.servers = r.Servers
+	l.problems = append(l.problems, r.Problems...)
+	l.leftOut = append(l.leftOut, r.LeftOut...)
+}
+
+// misnamed warns of files that are not read because of their names.
 func (l *layer) misnamed() {
 	for _, name := range []string{"mycelium.yml", "mycelium.json"} {
 		if _, err := os.Lstat(filepath.Join(l.dir, name)); err == nil {
-			l.problems = append(l.problems, warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+MainFile))
+			l.problems = append(l.problems, source.Warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+source.MainFile))
 		}
 	}
 }
 
-// readClients reads config.json and .mcp.json as far as mycelium.yaml leaves something to them.
+// readClients reads config.json and .mcp.json for the sections that mycelium.yaml does not have.
 func (l *layer) readClients() {
 	if l.broken.All != "" {
-		return // which file's servers count is not known
+		return // which file's servers count is unknown
 	}
-	for _, name := range []string{ConfigFile, ClientFile} {
+	for _, name := range []string{source.ConfigFile, source.ClientFile} {
 		wantServers := l.serversFrom == ""
-		wantSession := l.sessionFrom == "" && name == ConfigFile
+		wantSession := l.sessionFrom == "" && name == source.ConfigFile
 		if wantServers || wantSession {
-			l.readClient(filepath.Join(l.dir, name), name == ConfigFile, wantServers)
+			l.readClient(filepath.Join(l.dir, name), name == source.ConfigFile, wantServers)
 		}
 	}
 }
@@ -264,20 +226,22 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	var doc clientDocument
 	if l.report(yamlfile.Decode(file, data, &doc)) {
 		if sharedName {
-			l.problems = append(l.problems, warning(file, 0, "if it belongs to another program, it need not be read", "write mcpServers: {} and session: {} into "+MainFile))
+			l.problems = append(l.problems, source.Warning(file, 0, "if it belongs to another program, it need not be read",
+				"write mcpServers: {} and session: {} into "+source.MainFile))
 		}
 		l.breakAll(file)
 		return
 	}
 	if wantServers && doc.MCPServers != nil {
 		l.serversFrom, l.serversData = file, data
-		l.takeClientEntries(doc.MCPServers)
+		l.takeServers(servers.ReadClient(l.serversFile(), doc.MCPServers))
 	}
 	if doc.Session == nil {
 		return
 	}
 	if !sharedName {
-		l.problems = append(l.problems, fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file", "move it to "+MainFile))
+		l.problems = append(l.problems, source.Fault(file, yamlfile.Line(data, "$.session"), "session is not read from this file",
+			"move it to "+source.MainFile))
 		l.breakAll(file)
 		return
 	}
@@ -287,11 +251,11 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	}
 }
 
-// ours tells a config.json that is meant for us from any other program's: it has mcpServers, or a session with our keys. One that
-// cannot be parsed counts as ours, so that the mistake is seen.
+// ours reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
+// counts as ours, so that the mistake is seen.
 func ours(data []byte) bool {
 	var loose map[string]any
-	if faulty(yamlfile.Decode(ConfigFile, data, &loose)) {
+	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {
 		return true
 	}
 	if _, ok := loose["mcpServers"]; ok {
@@ -311,7 +275,7 @@ func ours(data []byte) bool {
 
 // readSkills reads the skill folders. A broken skill removes itself only.
 func (l *layer) readSkills() {
-	dir := filepath.Join(l.dir, SkillsFolder)
+	dir := filepath.Join(l.dir, source.SkillsFolder)
 	l.watched = append(l.watched, dir)
 	st, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -319,7 +283,7 @@ func (l *layer) readSkills() {
 	}
 	shown := l.shown(dir)
 	if err != nil || !st.IsDir() {
-		l.problems = append(l.problems, fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
 	skills, problems := skill.Load(os.DirFS(dir), shown, skill.Source(l.origin))
@@ -332,7 +296,7 @@ func (l *layer) readSkills() {
 	}
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		l.problems = append(l.problems, fault(shown, 0, "cannot be read: "+plain(err), "make it a readable folder"))
+		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable folder"))
 	}
 	for _, e := range list {
 		if !loaded[e.Name()] {

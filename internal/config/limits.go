@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 )
 
-// checkLimits checks what the decoder of limits: cannot: roles and patterns.
-func (l *layer) checkLimits(bad func(key, message, hint string)) {
+// checkLimits checks the roles and patterns in limits; the decoder has checked the figures.
+func (l *layer) checkLimits(bad source.Report) {
 	for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
-		key := "limits." + pathKey(role)
+		key := "limits." + source.Key(role)
 		if role != policy.EveryRole && !roleID.MatchString(role) {
-			bad(key, "limits names the role "+quoted(role), `use 1 to 64 of the characters A-Z a-z 0-9 . _ -, or "*" for every role`)
+			bad(key, "limits names the role "+strconv.Quote(role), `use 1 to 64 of the characters A-Z a-z 0-9 . _ -, or "*" for every role`)
 		}
 		limit := l.doc.Limits[role]
 		for _, part := range []struct {
@@ -22,15 +24,15 @@ func (l *layer) checkLimits(bad func(key, message, hint string)) {
 		}{{key + ".tools", limit.Tools}, {key + ".session.tools", limit.Session.Tools}} {
 			for _, pattern := range slices.Sorted(maps.Keys(part.tools)) {
 				if _, err := policy.ParsePattern(pattern); err != nil {
-					bad(part.key+"."+pathKey(pattern), part.key+": "+err.Error(), "write server__tool, server__* or *")
-					delete(part.tools, pattern) // it is told of once
+					bad(part.key+"."+source.Key(pattern), part.key+": "+err.Error(), "write server__tool, server__* or *")
+					delete(part.tools, pattern) // report it once
 				}
 			}
 		}
 	}
 }
 
-// mergeLimits joins the limits: of two figures the smaller stands.
+// mergeLimits joins the limits. The smaller of two figures counts.
 func (p *Project) mergeLimits(user, project *layer) {
 	for _, l := range []*layer{user, project} {
 		for _, role := range slices.Sorted(maps.Keys(l.doc.Limits)) {
@@ -50,7 +52,7 @@ func (p *Project) mergeLimits(user, project *layer) {
 	}
 }
 
-// wider tells of figures of the project that are larger than the user's: they have no effect.
+// wider warns of figures of the project that have no effect because the user's are smaller.
 func (p *Project) wider(l *layer, key string, mine, theirs policy.Limit) {
 	rates := func(key string, mine, theirs policy.Rates) {
 		for _, f := range []struct {
@@ -67,7 +69,7 @@ func (p *Project) wider(l *layer, key string, mine, theirs policy.Limit) {
 	}
 	tools := func(key string, mine, theirs map[string]policy.Rates) {
 		for _, pattern := range slices.Sorted(maps.Keys(theirs)) {
-			rates(key+"."+pathKey(pattern), mine[pattern], theirs[pattern])
+			rates(key+"."+source.Key(pattern), mine[pattern], theirs[pattern])
 		}
 	}
 	rates(key, mine.Rates, theirs.Rates)

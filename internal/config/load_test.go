@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 )
 
@@ -66,19 +68,21 @@ func TestEveryKey(t *testing.T) {
 	wantServers := []backend.Server{
 		{Name: "files", Builtin: "files", Args: []string{"src"}},
 		{Name: "fixture", Command: "./server", Concurrency: 4, Queue: 16, Ping: backend.Duration(30e9), Ask: backend.Duration(3600e9)},
-		{Name: "fs", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."}, Env: map[string]string{"TOKEN": "${TOKEN}"}, Timeout: backend.Duration(30e9), Trust: true, Category: "filesystem"},
+		{Name: "fs", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."},
+			Env: map[string]string{"TOKEN": "${TOKEN}"}, Timeout: backend.Duration(30e9), Trust: true, Category: "filesystem"},
 		{Name: "remote", Type: "http", URL: "https://example.com/mcp", Headers: map[string]string{"Authorization": "Bearer ${REMOTE_TOKEN}"}},
 	}
 	if d := cmp.Diff(wantServers, p.Servers); d != "" {
 		t.Error(d)
 	}
 	want := File{
-		Session: Session{DefaultRole: "developer", Roles: []string{"developer", "guest"}, DefaultSkills: []string{"common"}, Promotion: "confirm"},
-		Policy:  Policy{Fallback: policy.Fallback{MCP: "ask", Agent: "deny"}, Rules: []string{"rules.yaml", "more/rules.yaml"}},
-		Audit:   Audit{Dir: "log", Redact: []string{"ssn"}, Sync: "call"},
-		Store:   "sqlite://" + w.dir + "/state/x.db",
-		Server:  Server{Addr: "127.0.0.1:9999", Anonymous: "guest", MaxBody: 1000},
-		Env:     []string{"REMOTE_TOKEN"},
+		Session: Session{DefaultRole: "developer", Roles: []string{"developer", "guest"}, DefaultSkills: []string{"common"},
+			Promotion: "confirm"},
+		Policy: Policy{Fallback: policy.Fallback{MCP: "ask", Agent: "deny"}, Rules: []string{"rules.yaml", "more/rules.yaml"}},
+		Audit:  Audit{Dir: "log", Redact: []string{"ssn"}, Sync: "call"},
+		Store:  "sqlite://" + w.dir + "/state/x.db",
+		Server: Server{Addr: "127.0.0.1:9999", Anonymous: "guest", MaxBody: 1000},
+		Env:    []string{"REMOTE_TOKEN"},
 	}
 	got := p.File
 	got.MCPServers = nil
@@ -135,7 +139,7 @@ func TestLinksAreResolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("mycelium.yaml", "session: {defaultRole: dev}\n")
-	if err := Trust(link); err != nil {
+	if err := trust.Add(link); err != nil {
 		t.Fatal(err)
 	}
 	p, err := Load(Options{Dir: link})
@@ -149,7 +153,8 @@ func TestLinksAreResolved(t *testing.T) {
 
 // TestFirstFileWithServers is decision 14: the first of the three that has mcpServers is read.
 func TestFirstFileWithServers(t *testing.T) {
-	const yaml, config, client = "mcpServers: {a: {command: a}}\n", `{"mcpServers":{"b":{"command":"b"}},"session":{"defaultRole":"r","defaultSkills":["base"]}}`, `{"mcpServers":{"c":{"command":"c"}}}`
+	const yaml, config, client = "mcpServers: {a: {command: a}}\n",
+		`{"mcpServers":{"b":{"command":"b"}},"session":{"defaultRole":"r","defaultSkills":["base"]}}`, `{"mcpServers":{"c":{"command":"c"}}}`
 	for _, c := range []struct {
 		name                 string
 		yaml, config, client string
@@ -183,7 +188,8 @@ func TestFirstFileWithServers(t *testing.T) {
 				names = append(names, s.Name)
 			}
 			if got := strings.Join(names, " "); got != c.servers || p.ServersFrom != c.from || p.File.Session.DefaultRole != c.role {
-				t.Errorf("servers %q from %q, role %q; want %q from %q, role %q", got, p.ServersFrom, p.File.Session.DefaultRole, c.servers, c.from, c.role)
+				t.Errorf("servers %q from %q, role %q; want %q from %q, role %q", got, p.ServersFrom, p.File.Session.DefaultRole, c.servers, c.from,
+					c.role)
 			}
 		})
 	}
@@ -222,7 +228,8 @@ func TestClientEntries(t *testing.T) {
 	for _, s := range p.Servers {
 		got = append(got, s.Name+" "+s.Type+" "+s.Command+s.URL)
 	}
-	want := []string{"files  ", "gemini http https://example.com/mcp", "github-mcp-v2 http https://api.example.com/mcp", "helper http https://example.com/mcp", "notes  npx", "off  x", "old sse https://example.com/sse"}
+	want := []string{"files  ", "gemini http https://example.com/mcp", "github-mcp-v2 http https://api.example.com/mcp",
+		"helper http https://example.com/mcp", "notes  npx", "off  x", "old sse https://example.com/sse"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -232,13 +239,19 @@ func TestClientEntries(t *testing.T) {
 		}
 	}
 	wantLeft := []string{
-		`warning: .mcp.json:13: server "daemon" is left out: its url is this program's own (remove the entry; the client should start us, and we start the other servers)`,
+		`warning: .mcp.json:13: server "daemon" is left out: its url is this program's own (remove the entry; the client should start us, and ` +
+			`we start the other servers)`,
 		`warning: .mcp.json:3: server "GitHub_MCP.v2" is known as "github-mcp-v2"; its tools are github-mcp-v2__…`,
-		`warning: .mcp.json:8: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove the entry, or rename it if it is another server)`,
-		`warning: .mcp.json:11: server "npx" is left out: it would start this program again (remove the entry; the client should start us, and we start the other servers)`,
-		`warning: .mcp.json:9: server "router" is left out: its args name mycelium-router/dist/mcp-server.js, which is replaced by this program (remove the entry; the client should start us, and we start the other servers)`,
-		`warning: .mcp.json:12: server "shell" is left out: it would start this program again (remove the entry; the client should start us, and we start the other servers)`,
-		`warning: .mcp.json:10: server "us" is left out: it would start this program again (remove the entry; the client should start us, and we start the other servers)`,
+		`warning: .mcp.json:8: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove ` +
+			`the entry, or rename it if it is another server)`,
+		`warning: .mcp.json:11: server "npx" is left out: it would start this program again (remove the entry; the client should start us, ` +
+			`and we start the other servers)`,
+		`warning: .mcp.json:9: server "router" is left out: its args name mycelium-router/dist/mcp-server.js, which is replaced by this ` +
+			`program (remove the entry; the client should start us, and we start the other servers)`,
+		`warning: .mcp.json:12: server "shell" is left out: it would start this program again (remove the entry; the client should start us, ` +
+			`and we start the other servers)`,
+		`warning: .mcp.json:10: server "us" is left out: it would start this program again (remove the entry; the client should start us, and ` +
+			`we start the other servers)`,
 	}
 	slices.Sort(wantLeft)
 	left := lines(p.LeftOut)
@@ -250,13 +263,16 @@ func TestClientEntries(t *testing.T) {
 		t.Error(d)
 	}
 	wantProblems := []string{
-		`warning: .mcp.json:5: server "gemini": trust means something else in a client's file and is not taken over (move the entry to mycelium.yaml if its annotations are to be believed)`,
-		`warning: .mcp.json:5: server "gemini": includeTools and excludeTools have no effect: skills decide (list the tools in a skill's allowedTools, or write a deny rule)`,
+		`warning: .mcp.json:5: server "gemini": trust means something else in a client's file and is not taken over (move the entry to ` +
+			`mycelium.yaml if its annotations are to be believed)`,
+		`warning: .mcp.json:5: server "gemini": includeTools and excludeTools have no effect: skills decide (list the tools in a skill's ` +
+			`allowedTools, or write a deny rule)`,
 		`warning: .mcp.json:4: server "helper": headersHelper is not run (write headers with ${VAR})`,
 		`.mcp.json:19: server name "__" cannot be used (use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit)`,
 		`.mcp.json:16: servers "A_b", "a.B" are all known as "a-b"; none of them is used (rename all but one)`,
 		`.mcp.json:15: server name "agent" is reserved for an agent's own tools (rename the entry)`,
-		`.mcp.json:18: server "files": the name belongs to the built-in server for the project's files (give the entry another name, or write {builtin: files, args: [FOLDER]})`,
+		`.mcp.json:18: server "files": the name belongs to the built-in server for the project's files (give the entry another name, or write ` +
+			`{builtin: files, args: [FOLDER]})`,
 	}
 	if d := cmp.Diff(wantProblems, lines(p.Problems)); d != "" {
 		t.Error(d)
@@ -268,18 +284,19 @@ func BenchmarkLoad(b *testing.B) {
 	home := b.TempDir()
 	b.Setenv("HOME", home)
 	dir := filepath.Join(home, "p")
-	if _, err := Init(dir, false, ""); err != nil {
+	if _, err := scaffold.Init(dir, false, ""); err != nil {
 		b.Fatal(err)
 	}
 	var rules strings.Builder
 	rules.WriteString("version: 1\nrules:\n")
 	for i := range 60 {
-		fmt.Fprintf(&rules, "  - name: r%d\n    action: deny\n    tool: Write|Edit\n    match: {path: [{glob: \"**/x%d\"}]}\n    reason: No.\n", i, i)
+		fmt.Fprintf(&rules, "  - name: r%d\n    action: deny\n    tool: Write|Edit\n    match: {path: [{glob: \"**/x%d\"}]}\n    reason: No.\n",
+			i, i)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(rules.String()), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	if err := Trust(dir); err != nil {
+	if err := trust.Add(dir); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

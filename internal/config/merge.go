@@ -5,22 +5,25 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
 )
 
-// fromDefault is what Sources says of a value that no file gives.
+// fromDefault is the entry in Sources of a value that no file sets.
 const fromDefault = "default"
 
-// merge joins the two layers. The rules of it are few:
+// merge joins the two layers by these rules:
 //
-//   - rules are concatenated, the user's first; skills and roles of one name both bound the result (package policy does that);
-//   - where both speak: every figure of a limit takes the smaller; fallback, promotion and sync take the stricter, maxBody the smaller, roles and start skills what both
-//     name, strict and redact either;
-//   - where both speak and neither is stricter (a role, an address, a store, a server), the user's stands.
+//   - Rules are concatenated, the user's first. Two skills or roles of one name both bound the result (package policy does that).
+//   - If both layers set a value, the result is the smaller figure of a limit and the smaller maxBody, the stricter fallback, promotion and
+//     sync, the roles and start skills in both, the union of the redacted words, and strict if either says so.
+//   - If neither value is stricter (a role, an address, a store, a server), the user's counts.
 func (p *Project) merge(user, project *layer) {
 	p.places, p.texts, p.closed = places{}, map[string][]byte{}, map[string]bool{}
 	maps.Copy(p.texts, user.texts)
@@ -56,7 +59,7 @@ func (p *Project) merge(user, project *layer) {
 	}
 }
 
-// breakWith adds what a layer could not read.
+// breakWith adds to Broken.
 func (p *Project) breakWith(b policy.Broken) {
 	if p.Broken.All == "" {
 		p.Broken.All = b.All
@@ -69,9 +72,10 @@ func (p *Project) breakWith(b policy.Broken) {
 	}
 }
 
-// ignored tells that a value of the project gives way to the user's.
+// ignored warns that a value of the project has no effect.
 func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
-	p.Problems = append(p.Problems, warning(file, lineOf(data, key), key+" has no effect: "+why, "a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
+	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why,
+		"a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
 }
 
 func (p *Project) mergeSession(user, project *layer) {
@@ -93,7 +97,7 @@ func (p *Project) mergeSession(user, project *layer) {
 			s.DefaultRole = w.DefaultRole
 			p.said("session.defaultRole", true, wfile)
 		} else {
-			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+quoted(w.DefaultRole))
+			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+strconv.Quote(w.DefaultRole))
 		}
 	}
 	if w.DefaultSkills != nil {
@@ -103,7 +107,7 @@ func (p *Project) mergeSession(user, project *layer) {
 	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 
-// bound are the roles that a session may have by the user's files; nil: they do not say.
+// bound returns the roles that the user's files allow for a session; nil: any.
 func (s Session) bound() []string {
 	if s.Roles == nil && s.DefaultRole == "" {
 		return nil
@@ -111,7 +115,7 @@ func (s Session) bound() []string {
 	return append(append([]string{}, s.Roles...), s.DefaultRole)
 }
 
-// keep is what of the project's names the user's bound admits, never nil. A nil bound admits all.
+// keep returns the project's names that are in the user's bound, and warns of the others. It never returns nil. A nil bound has all names.
 func (p *Project) keep(l *layer, file string, data []byte, key string, names, bound []string) []string {
 	kept, dropped := []string{}, []string(nil)
 	for _, n := range names {
@@ -122,12 +126,12 @@ func (p *Project) keep(l *layer, file string, data []byte, key string, names, bo
 		}
 	}
 	if dropped != nil {
-		p.ignored(l, file, data, key, "the user's files do not name "+quotedList(dropped))
+		p.ignored(l, file, data, key, "the user's files do not name "+source.QuotedList(dropped))
 	}
 	return kept
 }
 
-// strictest is the stricter of what two files say, or the default.
+// strictest returns the stricter of two values, or the default.
 func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, otherwise string) string {
 	switch {
 	case u == "" && w == "":
@@ -142,7 +146,7 @@ func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, othe
 	}
 }
 
-// said notes where a value came from.
+// said records the file that sets a key.
 func (p *Project) said(key string, yes bool, file string) {
 	if yes {
 		p.Sources[key] = file
@@ -155,10 +159,12 @@ func (p *Project) mergePolicy(user, project *layer) {
 	f.Strict = u.Strict || w.Strict
 	p.said("policy.strict", w.Strict, project.docFile)
 	p.said("policy.strict", u.Strict, user.docFile)
-	f.Fallback.MCP = p.strictest("policy.fallback.mcp", effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile, DefaultFallbackMCP)
-	f.Fallback.Agent = p.strictest("policy.fallback.agent", effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile, DefaultFallbackAgent)
+	f.Fallback.MCP = p.strictest("policy.fallback.mcp", rules.Effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile,
+		DefaultFallbackMCP)
+	f.Fallback.Agent = p.strictest("policy.fallback.agent", rules.Effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile,
+		DefaultFallbackAgent)
 	for _, l := range []*layer{user, project} { // defaults.unmatched of rules files, which only narrows
-		mcp, agent := stricter(f.Fallback.MCP, l.fallback.MCP), stricter(f.Fallback.Agent, l.fallback.Agent)
+		mcp, agent := rules.Stricter(f.Fallback.MCP, l.fallback.MCP), rules.Stricter(f.Fallback.Agent, l.fallback.Agent)
 		file := strings.Join(l.ruleFiles, ", ")
 		p.said("policy.fallback.mcp", mcp != f.Fallback.MCP, file)
 		p.said("policy.fallback.agent", agent != f.Fallback.Agent, file)
@@ -180,8 +186,10 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Store = p.absoluteStore(p.first(project, "store", user.doc.Store, user.docFile, project.doc.Store, DefaultStore))
 	s.Addr = p.first(project, "server.addr", us.Addr, user.docFile, ws.Addr, DefaultAddr)
 	s.Anonymous = p.first(project, "server.anonymous", us.Anonymous, user.docFile, ws.Anonymous, "")
-	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" && !slices.Contains(bound, ws.Anonymous) {
-		p.ignored(project, project.docFile, project.docData, "server.anonymous", "the user's session does not allow role "+quoted(ws.Anonymous))
+	if bound := value(user.doc.Session).bound(); bound != nil && us.Anonymous == "" && ws.Anonymous != "" &&
+		!slices.Contains(bound, ws.Anonymous) {
+		p.ignored(project, project.docFile, project.docData, "server.anonymous",
+			"the user's session does not allow role "+strconv.Quote(ws.Anonymous))
 		s.Anonymous = ""
 		delete(p.Sources, "server.anonymous")
 	}
@@ -200,7 +208,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeAccess(project, us, ws, user.docFile, value(user.doc.Session).bound())
 	p.mergeSecrets(project, value(user.doc.Secrets), value(project.doc.Secrets), user.docFile)
 	p.mergeTelemetry(user, project)
-	p.mergeApproval(user, project)
+	p.File.Approval = section(p, user, project, "approval", user.doc.Approval, project.doc.Approval)
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
@@ -208,8 +216,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.said("env", project.doc.Env != nil, project.docFile)
 }
 
-// mergeAccess takes the names and the token issuers: the user's where he has any. A project's issuers give no role that the user's
-// session does not allow.
+// mergeAccess merges server.hosts and server.oauth. The user's values count before the project's. A project's issuers give no role that the
+// user's session does not allow.
 func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound []string) {
 	s := &p.File.Server
 	switch {
@@ -217,7 +225,7 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 		s.Hosts = us.Hosts
 		p.said("server.hosts", true, ufile)
 		if ws.Hosts != nil && !slices.Equal(ws.Hosts, us.Hosts) {
-			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+quotedList(us.Hosts))
+			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+source.QuotedList(us.Hosts))
 		}
 	case ws.Hosts != nil:
 		s.Hosts = ws.Hosts
@@ -240,7 +248,23 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 	}
 }
 
-// mergeSecrets takes where secrets are: the user's word where he gave it.
+// section is the user's section of a file if there is one, otherwise the project's. A project must not choose where telemetry goes, who
+// answers questions, or which folders a chat may open.
+func section[T any](p *Project, user, project *layer, key string, u, w *T) T {
+	switch {
+	case u != nil:
+		p.said(key, true, user.docFile)
+		if w != nil {
+			p.ignored(project, project.docFile, project.docData, key, "the user's files have it")
+		}
+		return *u
+	case w != nil:
+		p.said(key, true, project.docFile)
+	}
+	return value(w)
+}
+
+// mergeSecrets merges the secrets section. The user's values count before the project's.
 func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s := &p.File.Secrets
 	s.File = p.path(p.first(project, "secrets.file", u.File, ufile, w.File, ""))
@@ -248,7 +272,7 @@ func (p *Project) mergeSecrets(project *layer, u, w Secrets, ufile string) {
 	s.Keyring = p.first(project, "secrets.keyring", u.Keyring, ufile, w.Keyring, "")
 }
 
-// path makes a path absolute: ~ is the home folder, a relative one is meant from the project.
+// path makes a path absolute. A leading ~ is the home folder; a relative path is relative to the project.
 func (p *Project) path(s string) string {
 	if rest, ok := strings.CutPrefix(s, "~/"); ok && p.Home != "" {
 		return filepath.Join(p.Home, rest)
@@ -259,13 +283,13 @@ func (p *Project) path(s string) string {
 	return filepath.Join(p.Dir, s)
 }
 
-// first is the user's value if there is one, else the project's, else the default.
+// first returns the user's value if it is set, otherwise the project's, otherwise the default.
 func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) string {
 	switch {
 	case u != "":
 		p.Sources[key] = ufile
 		if w != "" && w != u {
-			p.ignored(project, project.docFile, project.docData, key, "the user's files say "+quoted(u))
+			p.ignored(project, project.docFile, project.docData, key, "the user's files say "+strconv.Quote(u))
 		}
 		return u
 	case w != "":
@@ -277,7 +301,7 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 	}
 }
 
-// absoluteStore makes the path of a database absolute: it is relative to the project.
+// absoluteStore makes the path of a database absolute. A relative one is relative to the project.
 func (p *Project) absoluteStore(store string) string {
 	path, ok := strings.CutPrefix(store, "sqlite://")
 	if !ok || filepath.IsAbs(path) {
@@ -286,9 +310,9 @@ func (p *Project) absoluteStore(store string) string {
 	return "sqlite://" + filepath.Join(p.Dir, path)
 }
 
-// mergeServers joins the servers: a name in both is the user's, and the built-in ones always exist.
+// mergeServers joins the servers. The user's entry of a name counts before the project's. The built-in filesystem server always exists.
 func (p *Project) mergeServers(user, project *layer) {
-	all := map[string]server{}
+	all := map[string]servers.Server{}
 	for _, s := range user.servers {
 		all[s.Name] = s
 	}
@@ -297,48 +321,35 @@ func (p *Project) mergeServers(user, project *layer) {
 		switch {
 		case !both:
 			all[s.Name] = s
-		case s.Name == FilesServer && within(p.filesFolder(mine.Server), p.filesFolder(s.Server)):
+		case s.Name == servers.Files && source.Within(mine.Folder(p.Dir), s.Folder(p.Dir)):
 			all[s.Name] = s // a folder inside the user's is narrower
 		default:
-			p.LeftOut = append(p.LeftOut, warning(s.file, p.whereServer(s), "server "+quoted(s.Name)+" is left out: "+mine.file+" has one of that name", "rename one of them"))
+			p.LeftOut = append(p.LeftOut, source.Warning(s.File, s.Line(p.texts[s.File]),
+				"server "+strconv.Quote(s.Name)+" is left out: "+mine.File+" has one of that name", "rename one of them"))
 		}
 	}
-	if _, ok := all[FilesServer]; !ok {
-		all[FilesServer] = server{Server: backend.Server{Name: FilesServer, Builtin: FilesServer, Args: []string{"."}}, file: fromDefault}
+	if _, ok := all[servers.Files]; !ok {
+		all[servers.Files] = servers.Server{Server: backend.Server{Name: servers.Files, Builtin: servers.Files, Args: []string{"."}},
+			File: fromDefault}
 	}
 	p.File.MCPServers = map[string]backend.Server{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		p.Servers = append(p.Servers, s.Server)
 		p.File.MCPServers[name] = s.Server
-		p.Sources["mcpServers."+name] = s.file
+		p.Sources["mcpServers."+name] = s.File
 		switch {
-		case s.bare && p.Bare == "":
+		case s.Bare && p.Bare == "":
 			p.Bare = name
-		case s.bare:
-			p.Problems = append(p.Problems, fault(s.file, p.whereServer(s), fmt.Sprintf("servers %q and %q are both bare", p.Bare, name), "at most one server can stand without prefix"))
+		case s.Bare:
+			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]),
+				fmt.Sprintf("servers %q and %q are both bare", p.Bare, name),
+				"at most one server can stand without prefix"))
 		}
 	}
 }
 
-// whereServer is the line of an entry.
-func (p *Project) whereServer(s server) int {
-	return yamlfile.Line(p.texts[s.file], "$.mcpServers."+pathKey(s.key))
-}
-
-// filesFolder is the folder that an entry of the built-in filesystem server names.
-func (p *Project) filesFolder(s backend.Server) string {
-	dir := "."
-	if len(s.Args) > 0 {
-		dir = s.Args[0]
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Dir, dir)
-	}
-	return resolved(dir)
-}
-
-// value is what a pointer points to, or the zero value.
+// value returns *p, or the zero value if p is nil.
 func value[T any](p *T) T {
 	var zero T
 	if p == nil {
@@ -347,7 +358,7 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// union are the words of both, each once, in order.
+// union returns the words of both, each once, in order.
 func union(a, b []string) []string {
 	var out []string
 	for _, w := range append(append([]string(nil), a...), b...) {

@@ -7,27 +7,31 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
 )
 
 // OAuth is the server.oauth section: whose access tokens clients may bring, and what roles they allow.
 type OAuth struct {
-	Resource   string            `yaml:"resource" json:"resource"` // the URL by which clients know us, and the audience of their tokens
+	Resource   string            `yaml:"resource" json:"resource"` // the URL of this gateway for clients, and the audience of their tokens
 	Issuers    []string          `yaml:"issuers" json:"issuers"`
-	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty"` // issuer → URL of its keys, where its metadata does not do
+	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty"` // issuer → URL of its keys, if its metadata does not name them
 	Audience   []string          `yaml:"audience" json:"audience,omitempty"`
 	Scopes     []string          `yaml:"scopes" json:"scopes,omitempty"`
 	Algorithms []string          `yaml:"algorithms" json:"algorithms,omitempty"`
 	Claims     OAuthClaims       `yaml:"claims" json:"claims,omitzero"`
 	Roles      map[string]string `yaml:"roles" json:"roles,omitempty"` // value of a claim → role; absent: the values are roles
-	Skew       span              `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
+	Skew       source.Duration   `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
 
-	// Bound are the only roles that the user's session section lets a project give; nil: any.
+	// Bound are the roles that tokens may give in a project, from the user's session section; nil: any.
 	Bound []string `yaml:"-" json:"-"`
 }
 
-// OAuthClaims name the claims that say who somebody is and what roles he has. A dot leads into an object: realm_access.roles.
+// OAuthClaims names the claims with the principal and its roles. A dot leads into an object: realm_access.roles.
 type OAuthClaims struct {
 	Principal string `yaml:"principal" json:"principal,omitempty"` // default sub
 	Role      string `yaml:"role" json:"role,omitempty"`           // default role
@@ -36,12 +40,12 @@ type OAuthClaims struct {
 
 // The defaults of server.oauth.
 const (
-	defaultSkew      = span(30 * time.Second)
+	defaultSkew      = source.Duration(30 * time.Second)
 	DefaultRoleClaim = "role"
-	maxSkew          = span(5 * time.Minute)
+	maxSkew          = source.Duration(5 * time.Minute)
 )
 
-// oauthAlgorithms are those with a public key. With a shared secret whoever can check a token could make one.
+// oauthAlgorithms are the algorithms with a public key. With a shared secret, whoever checks a token could also make one.
 var oauthAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 var (
@@ -64,7 +68,7 @@ func (o *OAuth) fill() {
 }
 
 // checkHosts checks server.hosts.
-func checkHosts(hosts []string, bad func(key, message, hint string)) {
+func checkHosts(hosts []string, bad source.Report) {
 	for i, h := range hosts {
 		name, port, err := net.SplitHostPort(h)
 		if err != nil {
@@ -72,39 +76,44 @@ func checkHosts(hosts []string, bad func(key, message, hint string)) {
 		}
 		_, ip := netip.ParseAddr(strings.Trim(name, "[]"))
 		if ip != nil && !hostName.MatchString(name) || !portNumber.MatchString(port) {
-			bad(fmt.Sprintf("server.hosts[%d]", i), "server.hosts names "+quoted(h), "write a name such as mcp.example.com, without scheme and path; wildcards are not read")
+			bad(fmt.Sprintf("server.hosts[%d]", i), "server.hosts names "+strconv.Quote(h),
+				"write a name such as mcp.example.com, without scheme and path; wildcards are not read")
 		}
 	}
 }
 
-// check checks server.oauth. What cannot be meant would let the wrong people in.
-func (o *OAuth) check(bad func(key, message, hint string)) {
+// check checks server.oauth.
+func (o *OAuth) check(bad source.Report) {
 	key := func(name string) string { return "server.oauth." + name }
 	switch u, err := url.Parse(o.Resource); {
 	case o.Resource == "":
-		bad("server.oauth", "server.oauth does not name the resource", "write the URL by which clients reach this gateway, such as resource: https://mcp.example.com/mcp")
+		bad("server.oauth", "server.oauth does not name the resource",
+			"write the URL by which clients reach this gateway, such as resource: https://mcp.example.com/mcp")
 	case err != nil || !overTLS(u) || u.Fragment != "" || u.RawQuery != "" || u.User != nil:
-		bad(key("resource"), "server.oauth.resource is "+quoted(o.Resource), "write the https URL by which clients reach this gateway, such as https://mcp.example.com/mcp")
+		bad(key("resource"), "server.oauth.resource is "+strconv.Quote(o.Resource),
+			"write the https URL by which clients reach this gateway, such as https://mcp.example.com/mcp")
 	}
 	if len(o.Issuers) == 0 {
 		bad("server.oauth", "server.oauth names no issuer", "write issuers: [https://login.example.com]")
 	}
 	for i, name := range o.Issuers {
 		if u, err := url.Parse(name); err != nil || !overTLS(u) || u.Fragment != "" || u.RawQuery != "" || u.User != nil {
-			bad(fmt.Sprintf("server.oauth.issuers[%d]", i), "server.oauth.issuers names "+quoted(name), "write the issuer exactly as its tokens do (iss): an https URL")
+			bad(fmt.Sprintf("server.oauth.issuers[%d]", i), "server.oauth.issuers names "+strconv.Quote(name),
+				"write the issuer exactly as its tokens do (iss): an https URL")
 		}
 	}
 	for name, at := range o.JWKS {
 		if u, err := url.Parse(at); err != nil || !overTLS(u) {
-			bad(key("jwks"), "server.oauth.jwks has "+quoted(at), "write an https URL")
+			bad(key("jwks"), "server.oauth.jwks has "+strconv.Quote(at), "write an https URL")
 		}
 		if !slices.Contains(o.Issuers, name) {
-			bad(key("jwks"), "server.oauth.jwks has the issuer "+quoted(name)+", which is not under issuers", "write it under issuers too, exactly as its tokens say it")
+			bad(key("jwks"), "server.oauth.jwks has the issuer "+strconv.Quote(name)+", which is not under issuers",
+				"write it under issuers too, exactly as its tokens say it")
 		}
 	}
 	for i, a := range o.Algorithms {
 		if !slices.Contains(oauthAlgorithms, a) {
-			bad(fmt.Sprintf("server.oauth.algorithms[%d]", i), "server.oauth.algorithms names "+quoted(a), nearest(a, oauthAlgorithms))
+			bad(fmt.Sprintf("server.oauth.algorithms[%d]", i), "server.oauth.algorithms names "+strconv.Quote(a), source.Suggest(a, oauthAlgorithms))
 		}
 	}
 	if o.Algorithms != nil && len(o.Algorithms) == 0 {
@@ -112,7 +121,8 @@ func (o *OAuth) check(bad func(key, message, hint string)) {
 	}
 	for i, s := range o.Scopes {
 		if !scopeToken.MatchString(s) {
-			bad(fmt.Sprintf("server.oauth.scopes[%d]", i), "server.oauth.scopes names "+quoted(s), "one entry is one scope, without spaces and quotes")
+			bad(fmt.Sprintf("server.oauth.scopes[%d]", i), "server.oauth.scopes names "+strconv.Quote(s),
+				"one entry is one scope, without spaces and quotes")
 		}
 	}
 	for _, a := range o.Audience {
@@ -122,15 +132,17 @@ func (o *OAuth) check(bad func(key, message, hint string)) {
 	}
 	for value, role := range o.Roles {
 		if !roleID.MatchString(role) {
-			bad(key("roles"), "server.oauth.roles gives "+quoted(value)+" the role "+quoted(role), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+			bad(key("roles"), "server.oauth.roles gives "+strconv.Quote(value)+" the role "+strconv.Quote(role),
+				"use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 		}
 	}
 	if o.Skew > maxSkew {
-		bad(key("skew"), "server.oauth.skew is "+quoted(time.Duration(o.Skew).String()), "write 5m or less: so long an expired token stays good")
+		bad(key("skew"), "server.oauth.skew is "+strconv.Quote(time.Duration(o.Skew).String()),
+			"write 5m or less: so long an expired token stays good")
 	}
 }
 
 // overTLS reports whether a URL is absolute and https, or on this machine.
 func overTLS(u *url.URL) bool {
-	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
+	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && servers.IsLoopback(u.Hostname()))
 }

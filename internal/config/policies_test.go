@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 )
 
 func TestPoliciesInWords(t *testing.T) {
 	w := newWorld(t)
 	w.write("mycelium.yaml", "{}\n")
-	w.write("policies.yaml", "policies:\n  - id: pol_1\n    description: 金曜日は公開しない。\n    tool: agent__Bash\n    createdAt: 2026-11-20T10:00:00Z\n")
+	w.write("policies.yaml", "policies:\n  - id: pol_1\n    description: 金曜日は公開しない。\n    tool: agent__Bash\n"+
+		"    createdAt: 2026-11-20T10:00:00Z\n")
 	w.write("policies.local.yaml", "policies:\n  - {id: pol_2, description: Be careful.}\n")
 	w.writeUser("policies.yaml", "policies:\n  - {id: pol_1, description: Of the user.}\n")
 	p := w.load()
@@ -23,7 +26,8 @@ func TestPoliciesInWords(t *testing.T) {
 	}
 	w.trust()
 	p = w.load()
-	if len(p.Policies) != 3 || p.Policies[1].Tool != "agent__Bash" || p.Policies[1].CreatedAt.Year() != 2026 || p.Policies[2].ID != "pol_2" || p.Unjudged != "" || faulty(p.Problems) {
+	if len(p.Policies) != 3 || p.Policies[1].Tool != "agent__Bash" || p.Policies[1].CreatedAt.Year() != 2026 || p.Policies[2].ID != "pol_2" ||
+		p.Unjudged != "" || source.Faulty(p.Problems) {
 		t.Errorf("%+v %q", p.Policies, lines(p.Problems))
 	}
 }
@@ -32,8 +36,9 @@ func TestPoliciesInWords(t *testing.T) {
 func TestPoliciesThatDoNotHold(t *testing.T) {
 	for text, want := range map[string]string{
 		"policies: [": "policies.yaml:1",
-		"policies:\n  - {id: pol_1, description: x, always: true}\n":                    `policies.yaml:2: unknown key "always"`,
-		"policies:\n  - {id: one, description: x}\n":                                    `policies.yaml:2: policy "one": id "one" is not pol_ and a number`,
+		"policies:\n  - {id: pol_1, description: x, always: true}\n": `policies.yaml:2: unknown key "always"`,
+		"policies:\n  - {id: one, description: x}\n": `policies.yaml:2: policy "one": id "one" is not pol_ ` +
+			`and a number`,
 		"policies:\n  - {id: pol_1, description: ''}\n":                                 "it is empty",
 		"policies:\n  - {id: pol_1, description: \"a\\u202eb\"}\n":                      "invisible characters",
 		"policies:\n  - {id: pol_1, description: x}\n  - {id: pol_1, description: y}\n": "policies.yaml:3: policy \"pol_1\": the number is taken",
@@ -45,10 +50,11 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 		w.write("policies.yaml", text)
 		w.trust()
 		p := w.load()
-		if got := strings.Join(lines(p.Problems), "\n"); !strings.Contains(got, want) || p.Unjudged != "policies.yaml does not hold" || p.Broken.All != "" {
+		if got := strings.Join(lines(p.Problems), "\n"); !strings.Contains(got, want) || p.Unjudged != "policies.yaml does not hold" ||
+			p.Broken.All != "" {
 			t.Errorf("%q: %s; unjudged %q", text, got, p.Unjudged)
 		}
-		if _, err := AddPolicy(w.dir, "x", "", false, time.Now()); err == nil {
+		if _, err := rules.AddPolicy(w.dir, "x", "", false, time.Now()); err == nil {
 			t.Errorf("%q: another one was added", text)
 		}
 	}
@@ -59,7 +65,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	add := func(words, tool string, shared bool) judge.Policy {
 		t.Helper()
-		p, err := AddPolicy(w.dir, words, tool, shared, now)
+		p, err := rules.AddPolicy(w.dir, words, tool, shared, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,19 +83,21 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	shared, err := os.ReadFile(filepath.Join(w.dir, "policies.yaml"))
-	if err != nil || !strings.HasPrefix(string(shared), mine+"\n  - id: pol_6\n    description: \"- [x\"\n    createdAt: 2026-11-22T12:00:00Z\n") {
+	if err != nil || !strings.HasPrefix(string(shared), mine+"\n  - id: pol_6\n    description: \"- [x\"\n"+
+		"    createdAt: 2026-11-22T12:00:00Z\n") {
 		t.Errorf("%s %v", shared, err)
 	}
 	w.write("mycelium.yaml", "{}\n")
 	w.trust()
 	p := w.load()
-	if len(p.Policies) != 4 || p.Policies[2].Description != `yes: "no" # 'x' 金曜日` || p.Policies[2].Tool != "agent__Bash" || p.Policies[1].Description != "- [x" || p.Unjudged != "" {
+	if len(p.Policies) != 4 || p.Policies[2].Description != `yes: "no" # 'x' 金曜日` || p.Policies[2].Tool != "agent__Bash" ||
+		p.Policies[1].Description != "- [x" || p.Unjudged != "" {
 		t.Errorf("%+v %q", p.Policies, lines(p.Problems))
 	}
 	// What cannot be continued at its end is left alone.
 	for _, text := range []string{"policies: [{id: pol_1, description: x}]\n", "policies: {}\n"} {
 		path := w.write("policies.yaml", text)
-		if _, err := AddPolicy(w.dir, "x", "", true, now); err == nil {
+		if _, err := rules.AddPolicy(w.dir, "x", "", true, now); err == nil {
 			t.Errorf("%q: %v", text, err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -97,7 +105,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 		}
 	}
 	for _, words := range []string{"", "a\x00b", strings.Repeat("x", 3000)} {
-		if p, err := AddPolicy(w.dir, words, "", false, now); err == nil {
+		if p, err := rules.AddPolicy(w.dir, words, "", false, now); err == nil {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -105,7 +113,8 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 
 func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	for _, mine := range []string{"", "# ours\n", "version: 1\nrules:\n  # why\n  - name: said-1\n    action: ask\n    tool: Bash", "rules:\n- {name: a, action: deny, tool: x__y}\n"} {
+	for _, mine := range []string{"", "# ours\n", "version: 1\nrules:\n  # why\n  - name: said-1\n    action: ask\n    tool: Bash",
+		"rules:\n- {name: a, action: deny, tool: x__y}\n"} {
 		w := newWorld(t)
 		w.write("mycelium.yaml", "{}\n")
 		path := w.write("rules.yaml", mine)
@@ -113,7 +122,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, err := AddRule(w.dir, rule, "花子\n  - name: evil", now)
+		name, err := rules.Add(w.dir, rule, "花子\n  - name: evil", now)
 		if err != nil {
 			t.Fatalf("%q: %v", mine, err)
 		}
@@ -124,17 +133,18 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 		w.trust()
 		p := w.load()
 		last := p.Rules[len(p.Rules)-1]
-		if faulty(p.Problems) || p.Broken.All != "" || last.Name != name || last.Reason != `"we" push: by hand # 金曜日` || *last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
+		if source.Faulty(p.Problems) || p.Broken.All != "" || last.Name != name || last.Reason != `"we" push: by hand # 金曜日` ||
+			*last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
 			t.Errorf("%+v %q", last, lines(p.Problems))
 		}
-		if second, err := AddRule(w.dir, rule, "x", now); err != nil || second == name {
+		if second, err := rules.Add(w.dir, rule, "x", now); err != nil || second == name {
 			t.Errorf("%q %v", second, err)
 		}
 	}
 	w := newWorld(t)
 	for _, text := range []string{"rules: [\n", "rules: []\nversion: 1\n", "rules: [{name: a, action: deny, tool: x__y}]\n"} {
 		path := w.write("rules.yaml", text)
-		if name, err := AddRule(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"x__y"}}, "x", now); err == nil {
+		if name, err := rules.Add(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"x__y"}}, "x", now); err == nil {
 			t.Errorf("%q: %s", text, name)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -143,7 +153,8 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 	}
 	bad := "docs/[a"
 	w.write("rules.yaml", "")
-	if name, err := AddRule(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"agent__Edit"}, Match: map[string]policy.Values{"path": {{Glob: &bad}}}}, "x", now); err == nil {
+	if name, err := rules.Add(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"agent__Edit"},
+		Match: map[string]policy.Values{"path": {{Glob: &bad}}}}, "x", now); err == nil {
 		t.Errorf("a rule that does not compile: %s", name)
 	}
 }
@@ -163,7 +174,7 @@ func FuzzPolicies(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p, err := AddPolicy(dir, words, "", true, time.Unix(1, 0))
+		p, err := rules.AddPolicy(dir, words, "", true, time.Unix(1, 0))
 		after, readErr := os.ReadFile(path)
 		if readErr != nil {
 			t.Fatal(readErr)
@@ -174,8 +185,9 @@ func FuzzPolicies(f *testing.F) {
 			}
 			return
 		}
-		list, problems := parsePolicies("x", after, nil)
-		if faulty(problems) || !strings.HasPrefix(string(after), string(data)) || list[len(list)-1].Description != strings.TrimSpace(words) || p.ID == "" {
+		list, problems := rules.ParsePolicies("x", after, nil)
+		if source.Faulty(problems) || !strings.HasPrefix(string(after), string(data)) ||
+			list[len(list)-1].Description != strings.TrimSpace(words) || p.ID == "" {
 			t.Fatalf("%q %+v", after, list)
 		}
 	})
@@ -184,7 +196,9 @@ func FuzzPolicies(f *testing.F) {
 func TestAgentsAndJudge(t *testing.T) {
 	w := newWorld(t)
 	w.write("mycelium.yaml", "agents: {budget: {session: 9, total: 3.5, warn: 0.5}, denials: {alert: 2, end: 0}}\n")
-	w.writeUser("mycelium.yaml", "agents: {budget: {session: 5, total: 20}, denials: {end: 7}}\napproval: {judge: {model: claude-haiku-5-5, confidence: 0.9, mayDeny: true, baseURL: \"http://127.0.0.1:1\", key: \"${secret:K}\", timeout: 5s}}\n")
+	w.writeUser("mycelium.yaml", "agents: {budget: {session: 5, total: 20}, denials: {end: 7}}\n"+
+		"approval: {judge: {model: claude-haiku-5-5, confidence: 0.9, mayDeny: true, baseURL: \"http://127.0.0.1:1\", key: \"${secret:K}\", "+
+		"timeout: 5s}}\n")
 	w.trust()
 	p := w.load()
 	a := p.File.Agents
@@ -194,7 +208,8 @@ func TestAgentsAndJudge(t *testing.T) {
 		t.Errorf("%v %v %v %v %v", session, total, warn, alert, end)
 	}
 	got := strings.Join(lines(p.Problems), "\n")
-	if !strings.Contains(got, "agents.budget.session has no effect: the user's files say 5") || !strings.Contains(got, "agents.denials.end has no effect: the user's files say 7") || faulty(p.Problems) {
+	if !strings.Contains(got, "agents.budget.session has no effect: the user's files say 5") ||
+		!strings.Contains(got, "agents.denials.end has no effect: the user's files say 7") || source.Faulty(p.Problems) {
 		t.Errorf("%s", got)
 	}
 	j := p.File.Approval.Judge

@@ -1,12 +1,14 @@
 package config
 
 import (
-	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"mycelium/internal/config/source"
 )
 
 // keys collects the keys below a type of mycelium.yaml by their path: approval.judge.model.
@@ -60,7 +62,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 
 // TestCommentedKeysLoad: what `myc init` writes as a comment is good as it stands, once the comment is taken away.
 func TestCommentedKeysLoad(t *testing.T) {
-	text, err := fs.ReadFile(initial, "initial/"+MainFile)
+	text, err := os.ReadFile(filepath.Join("scaffold", "initial", source.MainFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,7 @@ func TestCommentedKeysLoad(t *testing.T) {
 	}
 	t.Setenv("TELEGRAM_BOT_TOKEN", "123456:ABC-DEF_ghi")
 	w := newWorld(t)
-	w.write(MainFile, opened)
+	w.write(source.MainFile, opened)
 	w.trust()
 	p := w.load()
 	if list := lines(p.Problems); len(list) > 0 {

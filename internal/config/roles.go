@@ -8,14 +8,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
 
-// roleDocument is a role as people write it: policy.Role, with the spelling of D3 for the prompt.
+// roleDocument is a role file: policy.Role, with the spelling of D3 for the prompt.
 type roleDocument struct {
 	policy.Role  `yaml:",inline"`
 	SystemPrompt string `yaml:"systemPrompt"`
@@ -26,31 +28,33 @@ type roleIndex struct {
 	Roles []roleDocument `yaml:"roles"`
 }
 
-var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Most: 64}
+var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-",
+	Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "._-", Most: 64}
 
 // readRoles reads roles/*.yaml. roles/index.yaml is read as one file per role.
 func (l *layer) readRoles() {
-	dir := filepath.Join(l.dir, RolesFolder)
+	dir := filepath.Join(l.dir, source.RolesFolder)
 	l.watched = append(l.watched, dir)
 	list, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if err != nil {
-		l.problems = append(l.problems, fault(l.shown(dir), 0, "cannot be read: "+plain(err), "make it a folder with one file per role"))
+		l.problems = append(l.problems, source.Fault(l.shown(dir), 0, "cannot be read: "+source.Reason(err),
+			"make it a folder with one file per role"))
 		l.breakAll(l.shown(dir))
 		return
 	}
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		switch ext := filepath.Ext(e.Name()); {
-		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), "~"): // what editors leave
-		case e.Name() == RoleIndexFile:
+		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), "~"): // files that editors leave
+		case e.Name() == source.RoleIndexFile:
 			l.readRoleIndex(path)
 		case ext == ".yaml" || ext == ".yml":
 			l.readRole(path, strings.TrimSuffix(e.Name(), ext))
 		case ext == ".json":
-			l.problems = append(l.problems, warning(l.shown(path), 0, "is not read: a role file ends in .yaml", "rename it"))
+			l.problems = append(l.problems, source.Warning(l.shown(path), 0, "is not read: a role file ends in .yaml", "rename it"))
 		}
 	}
 }
@@ -60,7 +64,7 @@ func (l *layer) readRole(path, stem string) {
 	file := l.shown(path)
 	data, ok, bad := l.read(path)
 	if !ok {
-		if bad { // its id is not known, so it could have restricted any role
+		if bad { // its id is unknown, so it could have restricted any role
 			l.breakAll(file)
 		}
 		return
@@ -78,7 +82,8 @@ func (l *layer) readRole(path, stem string) {
 		return
 	}
 	if doc.ID != stem {
-		l.problems = append(l.problems, warning(file, yamlfile.Line(data, "$.id"), "the file declares role "+quoted(doc.ID)+", not "+quoted(stem), "name the file "+doc.ID+".yaml"))
+		l.problems = append(l.problems, source.Warning(file, yamlfile.Line(data, "$.id"),
+			"the file declares role "+strconv.Quote(doc.ID)+", not "+strconv.Quote(stem), "name the file "+doc.ID+".yaml"))
 	}
 }
 
@@ -99,7 +104,7 @@ func (l *layer) readRoleIndex(path string) {
 	for i := range index.Roles {
 		doc, at := &index.Roles[i], fmt.Sprintf("$.roles[%d]", i)
 		if doc.ID == "" {
-			doc.ID = doc.Name // the two stand for each other
+			doc.ID = doc.Name // an index may have either
 		}
 		if !l.takeRole(file, data, at, doc) {
 			l.breakAll(file)
@@ -108,7 +113,7 @@ func (l *layer) readRoleIndex(path string) {
 	}
 }
 
-// takeRole checks a role and takes it; false if it does not hold.
+// takeRole checks a role and adds it to the layer. It returns false if the role has a fault.
 func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument) bool {
 	line := func(key string) int {
 		if n := yamlfile.Line(data, at+"."+key); n > 0 {
@@ -117,11 +122,11 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		return yamlfile.Line(data, at)
 	}
 	bad := func(key, message, hint string) bool {
-		l.problems = append(l.problems, fault(file, line(key), message, hint))
+		l.problems = append(l.problems, source.Fault(file, line(key), message, hint))
 		return false
 	}
 	if !roleID.MatchString(doc.ID) {
-		return bad("id", "the role's id is "+quoted(doc.ID), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		return bad("id", "the role's id is "+strconv.Quote(doc.ID), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	if doc.SystemPrompt != "" {
 		if doc.Prompt != "" {
@@ -130,7 +135,7 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		doc.Prompt = doc.SystemPrompt
 	}
 	if doc.Inherits == doc.ID {
-		return bad("inherits", "role "+quoted(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
+		return bad("inherits", "role "+strconv.Quote(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
 	}
 	if m := doc.Model; m != nil {
 		if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 1) {
@@ -139,19 +144,21 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 		if m.MaxTokens < 0 {
 			return bad("model.maxTokens", fmt.Sprintf("model.maxTokens is %d", m.MaxTokens), "write a positive number, or leave it out")
 		}
-		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // it changes nothing of what the role may do
-			l.problems = append(l.problems, warning(file, line("model.provider"), "model.provider is "+quoted(m.Provider), "known are "+strings.Join(providers, ", ")))
+		if m.Provider != "" && !slices.Contains(providers, m.Provider) { // a warning, because the provider does not change what the role may do
+			l.problems = append(l.problems, source.Warning(file, line("model.provider"), "model.provider is "+strconv.Quote(m.Provider),
+				"known are "+strings.Join(providers, ", ")))
 		}
 	}
 	if before := l.places[doc.ID]; len(before) > 0 {
-		l.problems = append(l.problems, warning(file, line("id"), fmt.Sprintf("role %s is declared in %s too; both bound it", quoted(doc.ID), before[0].file), "keep one of the two"))
+		l.problems = append(l.problems, source.Warning(file, line("id"),
+			fmt.Sprintf("role %s is declared in %s too; both bound it", strconv.Quote(doc.ID), before[0].file), "keep one of the two"))
 	}
 	l.places[doc.ID] = append(l.places[doc.ID], place{file, at})
 	l.roles = append(l.roles, doc.Role)
 	return true
 }
 
-// providers are those of D3.
+// providers are the known values of model.provider (D3).
 var providers = []string{"anthropic", "openai", "gemini", "ollama"}
 
 var (
@@ -161,8 +168,8 @@ var (
 	})
 )
 
-// breakRole denies what a broken role file could have restricted: the role that its name says and the one that its id says. The
-// file cannot be parsed, so the id is looked for as text; where there is one that cannot be read so, it could be any role.
+// breakRole breaks the roles that a broken role file could have restricted: the role in its name and the role in its id. The file cannot be
+// parsed, so the id is searched as text. If a line with an id cannot be read, it could be any role.
 func (l *layer) breakRole(file, stem string, data []byte) {
 	if l.broken.Roles == nil {
 		l.broken.Roles = map[string]string{}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mycelium/internal/config/source"
 )
 
 // seeds are the YAML and JSON examples of the founding documents that are not skills (those lie with package skill), as they
@@ -19,9 +21,11 @@ var seeds = map[string]struct {
 	check   func(*testing.T, *world) // what else it must come to
 }{
 	"000-config.json": {as: "config.json", servers: "files filesystem", left: []string{
-		`warning: config.json:7: server "mycelium-skills" is left out: the name is this program's own, which offers those tools itself (remove the entry, or rename it if it is another server)`}},
+		`warning: config.json:7: server "mycelium-skills" is left out: the name is this program's own, which offers those tools itself ` +
+			`(remove the entry, or rename it if it is another server)`}},
 	"000-mcp.json": {as: ".mcp.json", servers: "files", left: []string{
-		`warning: .mcp.json:3: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove the entry, or rename it if it is another server)`}},
+		`warning: .mcp.json:3: server "mycelium-router" is left out: the name is this program's own, which offers those tools itself (remove ` +
+			`the entry, or rename it if it is another server)`}},
 	"001-config.json": {as: "config.json", servers: "files filesystem", check: func(t *testing.T, w *world) {
 		s := w.load().File.Session
 		if s.DefaultRole != "developer" || !slices.Equal(s.DefaultSkills, []string{"base"}) {
@@ -45,11 +49,12 @@ var seeds = map[string]struct {
 		for _, r := range p.Roles {
 			ids = append(ids, r.ID+" "+r.Name+" "+r.CreatedAt.Format("2006-01-02"))
 		}
-		if d := cmp.Diff([]string{"researcher Researcher 2025-12-11", "implementer Implementer 2025-12-11", "reviewer Reviewer 2025-12-11", "controller Controller 2025-12-11"}, ids); d != "" {
+		if d := cmp.Diff([]string{"researcher Researcher 2025-12-11", "implementer Implementer 2025-12-11", "reviewer Reviewer 2025-12-11",
+			"controller Controller 2025-12-11"}, ids); d != "" {
 			t.Error(d)
 		}
 		pol, _, problems := p.Compile(builtin(t, w.dir))
-		if faulty(problems) || !strings.Contains(strings.Join(lines(problems), "\n"), `"chain:status"`) {
+		if source.Faulty(problems) || !strings.Contains(strings.Join(lines(problems), "\n"), `"chain:status"`) {
 			t.Errorf("tools that do not exist yet must be warnings: %q", lines(problems))
 		}
 		if got := sees(pol, "researcher"); got != "read_file search_files" {
@@ -59,16 +64,7 @@ var seeds = map[string]struct {
 			t.Errorf("implementer sees %q", got)
 		}
 	}},
-	"003-tools-index.yaml": {as: ".mycelium/tools/index.yaml", servers: "files", check: func(t *testing.T, w *world) {
-		data, err := os.ReadFile(filepath.Join(w.dir, ".mycelium/tools/index.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, problems := readToolIndex("index.yaml", data)
-		if len(problems) > 0 || len(x.Tools) != 2 || x.SourceHash != "abc123..." || x.Tools[1].ID != "write_file" || !x.Tools[1].Mutates || x.GeneratedAt.Year() != 2025 {
-			t.Errorf("%q %+v", lines(problems), x)
-		}
-	}},
+	"003-tools-index.yaml": {as: ".mycelium/tools/index.yaml", servers: "files"}, // package toolindex reads it
 }
 
 func TestFoundingDocuments(t *testing.T) {
@@ -132,7 +128,7 @@ rules:
 `)
 	w.trust()
 	p := w.load()
-	if faulty(p.Problems) || p.Broken.All != "" || len(p.Rules) != 1 {
+	if source.Faulty(p.Problems) || p.Broken.All != "" || len(p.Rules) != 1 {
 		t.Fatalf("%q %q", lines(p.Problems), p.Broken.All)
 	}
 	if f := p.File.Policy.Fallback; f.MCP != "ask" || f.Agent != "ask" {

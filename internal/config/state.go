@@ -10,8 +10,8 @@ import (
 	"mycelium/internal/state"
 )
 
-// AuditLog says where the log of the project is: its segments in the project, its key and checkpoint outside. It makes the folder
-// of the log's lock.
+// AuditLog returns the options of the project's audit log: its segments are in the project, its key and checkpoint outside. It creates the
+// folder of the lock.
 func (p *Project) AuditLog() (audit.Options, error) {
 	paths, err := state.Of(p.Dir)
 	if err != nil {
@@ -24,10 +24,11 @@ func (p *Project) AuditLog() (audit.Options, error) {
 	if err := os.MkdirAll(paths.Folder(), 0o700); err != nil {
 		return audit.Options{}, fmt.Errorf("make state folder: %w", err)
 	}
-	return audit.Options{Dir: dir, Lock: paths.AuditLock(), KeyDir: paths.AuditKeys(), Redact: p.File.Audit.Redact, Sync: p.File.Audit.Sync}, nil
+	return audit.Options{Dir: dir, Lock: paths.AuditLock(), KeyDir: paths.AuditKeys(), Redact: p.File.Audit.Redact, Sync: p.File.Audit.Sync},
+		nil
 }
 
-// StoreURL names the database of the project.
+// StoreURL returns the URL of the project's database.
 func (p *Project) StoreURL() (string, error) {
 	if p.File.Store != "" {
 		return p.File.Store, nil
@@ -36,7 +37,7 @@ func (p *Project) StoreURL() (string, error) {
 	return "sqlite://" + paths.Database(), err
 }
 
-// userState is the user's state folder in an environment.
+// userState returns the user's state folder in an environment.
 func userState(environ []string) (string, error) {
 	return state.UserIn(func(key string) string { return getenv(environ, key) })
 }

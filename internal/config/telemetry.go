@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
+
+	"mycelium/internal/config/servers"
+	"mycelium/internal/config/source"
 )
 
-// Telemetry is the telemetry: section: what leaves this machine, and who may read names.
+// Telemetry is the telemetry: section.
 type Telemetry struct {
 	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty"` // base URL of an OTLP receiver (HTTP); empty: nothing is sent
-	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is put in
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is replaced
 	Sample   *float64          `yaml:"sample" json:"sample,omitzero"`      // share of the traces that begin here, 0 to 1; absent: all
-	Token    string            `yaml:"token" json:"token,omitempty"`       // who brings it reads /metrics with names, from anywhere; ${secret:NAME} is put in
+	// a client with it may read /metrics with names, from anywhere; ${secret:NAME} is replaced
+	Token string `yaml:"token" json:"token,omitempty"`
 }
 
 // Log is the log: section.
@@ -25,16 +30,19 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 )
 
-func (t *Telemetry) check(bad func(key, message, hint string)) {
-	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		bad("telemetry.endpoint", "telemetry.endpoint is "+quoted(t.Endpoint), "write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
+func (t *Telemetry) check(bad source.Report) {
+	if u, err := url.Parse(t.Endpoint); t.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		bad("telemetry.endpoint", "telemetry.endpoint is "+strconv.Quote(t.Endpoint),
+			"write the base URL of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; credentials go under headers")
 	}
 	if t.Sample != nil && !(*t.Sample >= 0 && *t.Sample <= 1) {
 		bad("telemetry.sample", fmt.Sprintf("telemetry.sample is %v", *t.Sample), "write a share from 0 to 1")
 	}
 	for name, value := range t.Headers {
-		if !headerName.MatchString(name) || !printableLine(value) {
-			bad("telemetry.headers", "telemetry.headers has "+quoted(name), "use the characters of an HTTP header's name, and one line for its value")
+		if !servers.HeaderName.MatchString(name) || !printableLine(value) {
+			bad("telemetry.headers", "telemetry.headers has "+strconv.Quote(name),
+				"use the characters of an HTTP header's name, and one line for its value")
 		}
 	}
 	if t.Endpoint == "" && (len(t.Headers) > 0 || t.Sample != nil) {
@@ -42,12 +50,12 @@ func (t *Telemetry) check(bad func(key, message, hint string)) {
 	}
 }
 
-func (g *Log) check(bad func(key, message, hint string)) {
+func (g *Log) check(bad source.Report) {
 	if g.Format != "" && !slices.Contains(logFormats, g.Format) {
-		bad("log.format", "log.format is "+quoted(g.Format), nearest(g.Format, logFormats))
+		bad("log.format", "log.format is "+strconv.Quote(g.Format), source.Suggest(g.Format, logFormats))
 	}
 	if g.Level != "" && !slices.Contains(logLevels, g.Level) {
-		bad("log.level", "log.level is "+quoted(g.Level), nearest(g.Level, logLevels))
+		bad("log.level", "log.level is "+strconv.Quote(g.Level), source.Suggest(g.Level, logLevels))
 	}
 }
 
@@ -56,21 +64,9 @@ func printableLine(s string) bool {
 	return !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }
 
-// mergeTelemetry takes the user's word where he gave one.
 func (p *Project) mergeTelemetry(user, project *layer) {
-	f := &p.File
-	switch {
-	case user.doc.Telemetry != nil:
-		f.Telemetry = *user.doc.Telemetry
-		p.said("telemetry", true, user.docFile)
-		if project.doc.Telemetry != nil {
-			p.ignored(project, project.docFile, project.docData, "telemetry", "the user's files have it")
-		}
-	case project.doc.Telemetry != nil:
-		f.Telemetry = *project.doc.Telemetry
-		p.said("telemetry", true, project.docFile)
-	}
+	p.File.Telemetry = section(p, user, project, "telemetry", user.doc.Telemetry, project.doc.Telemetry)
 	u, w := value(user.doc.Log), value(project.doc.Log)
-	f.Log.Format = p.first(project, "log.format", u.Format, user.docFile, w.Format, "")
-	f.Log.Level = p.first(project, "log.level", u.Level, user.docFile, w.Level, "")
+	p.File.Log.Format = p.first(project, "log.format", u.Format, user.docFile, w.Format, "")
+	p.File.Log.Level = p.first(project, "log.level", u.Level, user.docFile, w.Level, "")
 }

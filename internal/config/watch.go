@@ -12,21 +12,23 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"mycelium/internal/config/source"
+	"mycelium/internal/state"
 )
 
-// Debouncing: changed is called when nothing happened for quiet, and under steady writing every patience at least (E34 asks for at
-// most 500 ms).
+// Debouncing: changed is called after quiet without events, and at least every patience while events continue. E34 allows 500 ms.
 const (
 	quiet    = 200 * time.Millisecond
 	patience = time.Second
 )
 
-// maxWatched bounds the folders below skills/ that are watched, so that a mistake (a link to a large tree) cannot use up the
-// system's watches.
+// maxWatched bounds the watched folders below skills/, so that a mistake, such as a link to a large tree, cannot use up the system's
+// watches.
 const maxWatched = 2000
 
-// Watch calls changed, debounced, after any of the project's or user's files changed, until ctx is done. It is called on Watch's
-// own goroutine; while it runs, further changes are collected. Folders are watched, not files, because editors rename.
+// Watch calls changed, debounced, after a file of the project or user has changed, until ctx is done. It calls changed on its own goroutine
+// and collects further changes meanwhile. It watches folders, not files, because editors rename files.
 func Watch(ctx context.Context, p *Project, changed func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -58,7 +60,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	defer timer.Stop()
-	var first time.Time // of the changes that are collected; zero: none
+	var first time.Time // time of the first collected change; zero: no change
 	note := func() {
 		now := time.Now()
 		if first.IsZero() {
@@ -66,7 +68,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 		}
 		timer.Reset(min(quiet, max(0, patience-now.Sub(first))))
 	}
-	if v.p.fingerprint() != v.p.print { // between loading and watching
+	if v.p.fingerprint() != v.p.print { // a file changed between loading and watching
 		note()
 	}
 	for {
@@ -79,7 +81,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 			}
 			if v.counts(e) {
 				if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-					v.aim() // a new folder, or a link that leads elsewhere now
+					v.aim() // there may be a new folder, or a link may have a new target
 				}
 				note()
 			}
@@ -87,36 +89,36 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 			if !ok {
 				return fmt.Errorf("watch files: the watch ended")
 			}
-			v.logger.Warn("watch files", "err", err) // an overflow: what was missed is not known
+			v.logger.Warn("watch files", "err", err) // an overflow: the missed events are unknown
 			v.aim()
 			note()
 		case <-timer.C:
 			first = time.Time{}
 			changed()
-			if v.aim() { // what appeared in a new folder before it was watched
+			if v.aim() { // files may have appeared in a new folder before it was watched
 				note()
 			}
 		}
 	}
 }
 
-// counts reports whether an event is about a file that people write. A bare change of mode or time is none.
+// counts reports whether an event is about a configuration file. A change of only mode or time does not count.
 func (v *watch) counts(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod {
-		return v.files[e.Name] // a file may have become readable
+		return v.files[e.Name] // except that a file may have become readable
 	}
 	if v.files[e.Name] {
 		return true
 	}
 	for _, t := range v.trees {
-		if within(t, e.Name) {
+		if source.Within(t, e.Name) {
 			return true
 		}
 	}
 	return false
 }
 
-// aim adds the folders that are to be watched now, and reports whether one is new. Those that went away drop out by themselves.
+// aim watches the folders that exist now, and reports whether one is new. Watches of removed folders end by themselves.
 func (v *watch) aim() bool {
 	files, trees := map[string]bool{}, []string(nil)
 	dirs := map[string]bool{}
@@ -132,19 +134,19 @@ func (v *watch) aim() bool {
 		if dir == "" {
 			continue
 		}
-		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			file(filepath.Join(dir, name))
 		}
-		for _, name := range []string{SkillsFolder, RolesFolder} {
+		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
 			file(filepath.Join(dir, name))
-			trees = append(trees, folders(resolved(filepath.Join(dir, name)), dirs)...)
+			trees = append(trees, folders(source.Resolve(filepath.Join(dir, name)), dirs)...)
 		}
 	}
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if state, err := userState(v.p.options.Environ); err == nil {
-		file(filepath.Join(state, trustFile)) // myc trust takes effect in a running daemon
+	if user, err := userState(v.p.options.Environ); err == nil {
+		file(state.TrustList(user)) // myc trust takes effect in a running daemon
 	}
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
@@ -154,7 +156,7 @@ func (v *watch) aim() bool {
 	return len(v.w.WatchList()) > before
 }
 
-// add watches a folder, or while it does not exist the nearest one above it that does.
+// add watches a folder, or the nearest existing folder above it.
 func (v *watch) add(dir string) {
 	for path := dir; ; {
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
@@ -167,17 +169,17 @@ func (v *watch) add(dir string) {
 		if up == path {
 			return
 		}
-		v.files[path] = true // its making counts
+		v.files[path] = true // its creation counts
 		path = up
 	}
 }
 
-// folders adds a folder and those in it to dirs, and returns the folder and the trees that links in it lead to.
+// folders adds a folder and all folders in it to dirs. It returns the folder and the targets of links in it.
 func folders(root string, dirs map[string]bool) []string {
 	trees, n := []string{root}, 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is not watched; loading it reports the fault
+			return nil //nolint:nilerr // loading reports what cannot be read
 		}
 		if n++; n > maxWatched {
 			return fs.SkipAll
@@ -203,7 +205,7 @@ func folders(root string, dirs map[string]bool) []string {
 	return trees
 }
 
-// fingerprint sums up the state of the files that are read, without reading them.
+// fingerprint is a hash of the sizes, times and modes of the files.
 func (p *Project) fingerprint() string {
 	h := sha256.New()
 	note := func(path string) {
@@ -212,16 +214,16 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if state, err := userState(p.options.Environ); err == nil {
-		note(filepath.Join(state, trustFile))
+	if user, err := userState(p.options.Environ); err == nil {
+		note(state.TrustList(user))
 	}
 	for _, dir := range []string{p.UserDir, p.Dir} {
-		for _, name := range []string{MainFile, ConfigFile, ClientFile, RulesFile} {
+		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))
 		}
-		for _, name := range []string{SkillsFolder, RolesFolder} {
+		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
 			n := 0
-			_ = filepath.WalkDir(resolved(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(source.Resolve(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
 				if n++; err != nil || n > maxWatched {
 					return fs.SkipAll //nolint:nilerr // loading reports what cannot be read
 				}

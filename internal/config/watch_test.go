@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mycelium/internal/config/source"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -127,7 +129,7 @@ func TestWatch(t *testing.T) {
 	o.until("the user's first file", hasRule("mine"))
 	w.writeUser("roles/x.yaml", "id: x\n")
 	o.until("the user's second file", hasRole("x"))
-	if _, err := Revoke(w.dir); err != nil {
+	if _, err := trust.Remove(w.dir); err != nil {
 		t.Fatal(err)
 	}
 	o.until("trust", func(p *Project) bool { return !p.Trusted })
@@ -149,8 +151,8 @@ func TestWatchIgnoresTheRest(t *testing.T) {
 	p := w.load()
 	v := &watch{p: p, files: map[string]bool{}}
 	for _, name := range []string{"main.go", ".mycelium/audit/1.jsonl", "src/skills/x", "skills.txt", ".git/index", "rules.yaml~"} {
-		v.files[filepath.Join(w.dir, RulesFile)] = true
-		v.trees = []string{filepath.Join(w.dir, SkillsFolder)}
+		v.files[filepath.Join(w.dir, source.RulesFile)] = true
+		v.trees = []string{filepath.Join(w.dir, source.SkillsFolder)}
 		if v.counts(event(filepath.Join(w.dir, name))) {
 			t.Errorf("%s counts", name)
 		}

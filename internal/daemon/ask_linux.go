@@ -14,19 +14,18 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// quick is how long an owner may take for an answer before it is asked for a greeting: most answers come sooner.
-const quick = 50 * time.Millisecond
+// quickAnswer is how long Ask waits for an answer before it asks for a greeting. Most answers come sooner.
+const quickAnswer = 50 * time.Millisecond
 
-// socketHolds is what a socket holds of a message whose receiver does not read, in bytes.
+// socketHolds is how many bytes of a message fit into a socket whose receiver does not read.
 const socketHolds = 64 << 10
 
-// Ask asks the owner one thing on a connection of its own, and returns the result as it came. It is Dial and Call for a program that
-// lives for one question: the answer greets too, and the system calls block, so that no other thread is started. greet bounds the wait
-// for the greeting of an owner that takes longer; the wait for the answer has no bound, and a program that gives up on it ends. Errors
-// are ErrNotRunning, ErrSilent, ErrLost, an *rpc.Error for what the owner refuses, or others. slow is called, at least once, when the
-// answer does not come at once.
+// Ask calls one method of the owner on a connection of its own, and returns the raw result. It is Dial and Call for a program with a
+// single question: the answer includes the greeting, and the system calls block, so that no other thread is started. If the answer does
+// not come at once, Ask calls slow, at least once, and waits for a greeting for as long as greet. The wait for the answer itself has no
+// bound: a program that gives up ends. The error is ErrNotRunning, ErrSilent, ErrLost, an *rpc.Error if the owner refuses, or another.
 func Ask(p Paths, greet time.Duration, method string, params []byte, slow func()) (result []byte, err error) {
-	fd, err := reach(p)
+	fd, err := connectSocket(p)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +38,13 @@ func Ask(p Paths, greet time.Duration, method string, params []byte, slow func()
 	if len(request) > socketHolds {
 		slow()
 	}
-	if err := patience(fd, greet); err != nil {
+	if err := setTimeout(fd, greet); err != nil {
 		return nil, fmt.Errorf("attach to the daemon: %w", err)
 	}
 	if err := send(fd, request); err != nil {
 		return nil, err
 	}
-	if err := patience(fd, quick); err != nil {
+	if err := setTimeout(fd, quickAnswer); err != nil {
 		return nil, fmt.Errorf("attach to the daemon: %w", err)
 	}
 	a := asking{fd: fd, lock: p.Lock, lines: rpc.NewLines(descriptor(fd), maxMessage)}
@@ -59,12 +58,12 @@ func Ask(p Paths, greet time.Duration, method string, params []byte, slow func()
 // The ids of the two requests.
 var greetingID, answerID = []byte("1"), []byte("2")
 
-// asking is a question that was sent.
+// asking is a question that waits for its answer.
 type asking struct {
 	fd      int
 	lock    string // the lock file of the project
 	lines   *rpc.Lines
-	waits   bool // a greeting was asked for
+	waits   bool // it asked for a greeting
 	greeted bool
 }
 
@@ -77,7 +76,7 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 		case errors.Is(err, unix.EAGAIN) && !a.waits:
 			a.waits = true
 			slow()
-			if err := patience(a.fd, greet); err != nil {
+			if err := setTimeout(a.fd, greet); err != nil {
 				return nil, err
 			}
 			if err := send(a.fd, append(rpc.Message{ID: greetingID, Method: helloMethod}.Append(nil), '\n')); err != nil {
@@ -86,14 +85,14 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 			continue
 		case errors.Is(err, unix.EAGAIN):
 			return nil, ErrSilent
-		case errors.Is(err, unix.ECONNRESET) && !a.greeted: // the kernel says so where the question was not read (unix(7))
+		case errors.Is(err, unix.ECONNRESET) && !a.greeted: // the kernel's answer if the question was not read (unix(7))
 			return nil, ErrNotRunning
 		default:
 			return nil, fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		m, bad := rpc.Parse(append([]byte(nil), line...))
 		if bad != nil {
-			return nil, fmt.Errorf("the daemon sent something that is no message: %w", bad)
+			return nil, fmt.Errorf("the daemon sent an invalid message: %w", bad)
 		}
 		result, done, err := a.take(m)
 		if done || err != nil {
@@ -102,7 +101,7 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 	}
 }
 
-// take takes in one message. done: it is the answer.
+// take handles one message. done means that it is the answer.
 func (a *asking) take(m rpc.Message) (result []byte, done bool, err error) {
 	answers := string(m.ID) == string(answerID)
 	switch {
@@ -112,13 +111,13 @@ func (a *asking) take(m rpc.Message) (result []byte, done bool, err error) {
 		return nil, true, rpc.ErrorOf(m.Error)
 	}
 	if !sameFile(rawjson.TextAt(m.Result, "lock"), a.lock) {
-		return nil, true, fmt.Errorf("%w: %s points to that of another project", ErrNotRunning, a.lock)
+		return nil, true, fmt.Errorf("%w: %s names the socket of another project", ErrNotRunning, a.lock)
 	}
 	if answers {
 		return rawjson.Member(m.Result, "result"), true, nil
 	}
 	a.greeted = true
-	return nil, false, patience(a.fd, 0)
+	return nil, false, setTimeout(a.fd, 0)
 }
 
 // send sends a request.
@@ -126,14 +125,14 @@ func send(fd int, request []byte) error {
 	switch _, err := descriptor(fd).Write(request); {
 	case errors.Is(err, unix.EAGAIN):
 		return ErrSilent
-	case err != nil && !ended(err): // what ended is told by the next read
+	case err != nil && !ended(err): // if the other side is gone, the next read says so
 		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	return nil
 }
 
-// reach connects to the owner's socket, as connect does.
-func reach(p Paths) (fd int, err error) {
+// connectSocket connects to the owner's socket like connect, and returns the descriptor.
+func connectSocket(p Paths) (fd int, err error) {
 	fd, err = dialSocket(p.Socket)
 	if err != nil {
 		for _, path := range sockets(p)[1:] {
@@ -149,7 +148,7 @@ func reach(p Paths) (fd int, err error) {
 	return fd, nil
 }
 
-// dialSocket connects to a socket on which this user listens.
+// dialSocket connects to a socket, and checks that the process which listens there is this user's.
 func dialSocket(path string) (fd int, err error) {
 	if len(path) > maxSocketPath {
 		return -1, fs.ErrNotExist
@@ -172,8 +171,8 @@ func dialSocket(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// patience bounds how long a read and a write on a socket wait; 0: without bound.
-func patience(fd int, d time.Duration) error {
+// setTimeout sets the timeout of reads and writes on a socket; 0: none.
+func setTimeout(fd int, d time.Duration) error {
 	t := unix.NsecToTimeval(d.Nanoseconds())
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t); err != nil {
 		return err
@@ -181,7 +180,7 @@ func patience(fd int, d time.Duration) error {
 	return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &t)
 }
 
-// descriptor reads and writes a socket, and blocks.
+// descriptor is a socket whose reads and writes block.
 type descriptor int
 
 func (d descriptor) Read(b []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Ask asks the owner one thing, as on Linux, where a shorter way is worth its code.
+// Ask calls one method of the owner, as on Linux, where it takes fewer steps.
 func Ask(p Paths, greet time.Duration, method string, params []byte, slow func()) (result []byte, err error) {
 	slow()
 	ctx, cancel := context.WithTimeout(context.Background(), greet)

@@ -18,13 +18,13 @@ import (
 // The bounds of starting an owner.
 const (
 	maxStart = 30 * time.Second // from its start to its first answer; a context may set less
-	maxTries = 5                // where others start and end owners at the same time
+	maxTries = 5                // because other processes may start and end owners at the same time
 	tailSize = 4 << 10          // bytes of the log that an error shows
 )
 
-// Attach dials, and where nobody owns the project starts one with argv (detached: own session, log file, given environment) and waits
-// until it answers. Several processes may do so at once: one of what they start wins, and all of them attach to it. Where what
-// was started ends at once, the error shows the end of its log.
+// Attach dials the owner. If there is no owner, it starts one with argv, detached (own session, log file, given environment), and waits
+// until that answers. Several processes may do so at once: one of the started owners takes the lock, and all of them attach to it. If
+// the started process ends at once, the error shows the end of its log.
 func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxStart)
 	defer cancel()
@@ -44,10 +44,10 @@ func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, erro
 	if failed != nil {
 		return nil, failed
 	}
-	return nil, fmt.Errorf("start the daemon: it ends again and again; its log is %s", p.Log)
+	return nil, fmt.Errorf("start the daemon: it ended %d times; its log is %s", maxTries, p.Log)
 }
 
-// locked reports whether somebody owns the project, maybe without answering yet.
+// locked reports whether a process owns the project, even if it does not answer yet.
 func locked(p Paths) bool {
 	l, err := atomicfile.TryLock(p.Lock)
 	if err != nil {
@@ -57,7 +57,7 @@ func locked(p Paths) bool {
 	return false
 }
 
-// start runs argv detached and returns when it says that it is ready, or has ended, or ctx has.
+// start runs argv detached. It returns when the process is ready or has ended, or when ctx is done.
 func start(ctx context.Context, p Paths, argv, environ []string) error {
 	if len(argv) == 0 {
 		return errors.New("start the daemon: no command")
@@ -87,13 +87,13 @@ func start(ctx context.Context, p Paths, argv, environ []string) error {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	exited := make(chan error, 1)
-	// The daemon outlives this call, and mostly this process. The goroutine ends with the daemon: without it a daemon that ends
-	// first would stay as a zombie.
+	// The daemon outlives this call, and usually this process. The goroutine ends with the daemon: without it, a daemon that ends first
+	// would stay as a zombie.
 	go func() { exited <- cmd.Wait() }()
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if n, _ := r.Read(make([]byte, 1)); n == 1 {
-		return nil // it answers, or another one does: dialling tells
+		return nil // it serves, or another owner does: Dial finds out
 	}
 	select {
 	case err := <-exited:
@@ -103,9 +103,9 @@ func start(ctx context.Context, p Paths, argv, environ []string) error {
 	}
 }
 
-// startError says how what was started ended, with what it wrote.
+// startError says how the started process ended, and what it wrote.
 func startError(argv []string, err error, log *os.File, from int64) error {
-	how := "it ended without a word"
+	how := "it exited with status 0"
 	if err != nil {
 		how = err.Error()
 	}

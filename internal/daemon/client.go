@@ -19,13 +19,13 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// maxMessage bounds one message between this user's own programs, in bytes: an answer, or a request, whose size its method judges.
+// maxMessage bounds one message, in bytes. A method may set a lower bound for its requests.
 const maxMessage = 64 << 20
 
-// maxHello is how long an owner may take to greet: one that is alive does it in milliseconds, a frozen one never.
+// maxHello is how long Dial waits for the owner's greeting, which takes milliseconds unless the owner is frozen.
 const maxHello = 10 * time.Second
 
-// Client talks to an owner. Its calls are made one after the other; whoever wants several at once dials several times.
+// Client talks to an owner. It makes one call at a time; for concurrent calls, dial several clients.
 type Client struct {
 	mu    sync.Mutex
 	conn  *net.UnixConn
@@ -34,8 +34,8 @@ type Client struct {
 	gone  error // why the connection cannot be used any more
 }
 
-// Dial attaches to a running owner; ErrNotRunning if there is none. It returns once the owner has answered, so a connection that
-// an ending owner will never take is not mistaken for one.
+// Dial attaches to a running owner. The error is ErrNotRunning if there is none. Dial returns once the owner has answered: an owner that
+// is about to end may still let clients connect, but does not answer them.
 func Dial(ctx context.Context, p Paths) (*Client, error) {
 	conn, err := connect(ctx, p)
 	if err != nil {
@@ -50,7 +50,7 @@ func Dial(ctx context.Context, p Paths) (*Client, error) {
 		err = ErrNotRunning
 	}
 	if err == nil && !sameFile(h.Lock, p.Lock) {
-		err = fmt.Errorf("%w: %s points to that of another project", ErrNotRunning, p.Lock)
+		err = fmt.Errorf("%w: %s names the socket of another project", ErrNotRunning, p.Lock)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -59,7 +59,7 @@ func Dial(ctx context.Context, p Paths) (*Client, error) {
 	return c, nil
 }
 
-// connect connects to the owner's socket and makes sure that it is this user who listens there.
+// connect connects to the owner's socket, and checks that the process which listens there is this user's.
 func connect(ctx context.Context, p Paths) (*net.UnixConn, error) {
 	var err error
 	for _, path := range sockets(p) {
@@ -88,8 +88,8 @@ func connect(ctx context.Context, p Paths) (*net.UnixConn, error) {
 	return nil, fmt.Errorf("attach to the daemon: %w", err)
 }
 
-// sameFile reports whether two paths name one file. The lock file that says where the owner listens may have come with a cloned
-// repository; the owner that is found there must be the one that holds this very file.
+// sameFile reports whether two paths name one file. The lock file, which names the owner's socket, may have come with a cloned
+// repository: the owner that answers there must hold this same file.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
@@ -102,7 +102,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// sockets are the places where the owner may listen: where it would be by our own environment, then where the lock file says.
+// sockets returns the paths where the owner may listen: the one that follows from our environment, then the one in the lock file.
 func sockets(p Paths) []string {
 	var n note
 	raw, err := os.ReadFile(p.Lock)
@@ -118,8 +118,8 @@ func ended(err error) bool {
 		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
-// Call asks one thing; out, a pointer or nil, is filled from the result. What the owner refuses is an *rpc.Error. When ctx ends
-// before the answer, the connection is closed, and the owner cancels the call.
+// Call calls a method and decodes the result into out, a pointer or nil. The error is an *rpc.Error if the owner refuses. If ctx ends
+// before the answer, Call closes the connection, and the owner cancels the call.
 func (c *Client) Call(ctx context.Context, method string, params, out any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func (c *Client) call(ctx context.Context, method string, params, out any) error
 			return fmt.Errorf("call %s: write the params as JSON: %w", method, err)
 		}
 	}
-	if len(raw) > maxMessage/2 { // before it is sent: of what is too long the owner cannot read whom to answer
+	if len(raw) > maxMessage/2 { // checked here, because the owner cannot read the id of a message that is too long
 		return fmt.Errorf("call %s: %w", method, rpc.ErrTooLong)
 	}
 	c.last++
@@ -177,10 +177,10 @@ func (c *Client) exchange(ctx context.Context, req rpc.Message) (rpc.Message, er
 		}
 		m, bad := rpc.Parse(append([]byte(nil), line...))
 		if bad != nil {
-			return rpc.Message{}, fmt.Errorf("the daemon sent something that is no message: %w", bad)
+			return rpc.Message{}, fmt.Errorf("the daemon sent an invalid message: %w", bad)
 		}
 		if m.IsResponse() && string(m.ID) == string(req.ID) {
-			if !stop() { // ctx ended at the same moment, and the deadline may be set by now
+			if !stop() { // ctx has just ended, and the deadline may be set by now
 				return rpc.Message{}, ctx.Err()
 			}
 			return m, nil
@@ -188,8 +188,7 @@ func (c *Client) exchange(ctx context.Context, req rpc.Message) (rpc.Message, er
 	}
 }
 
-// Stream asks for a stream and returns the raw connection once it is granted; the client is then spent, and the connection is the
-// caller's to close.
+// Stream opens a stream and returns its connection, which the caller must close. The client cannot be used any more.
 func (c *Client) Stream(ctx context.Context, method string, params, out any) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +199,7 @@ func (c *Client) Stream(ctx context.Context, method string, params, out any) (ne
 	return &streamConn{Conn: c.conn, r: c.lines.Rest()}, nil
 }
 
-// Close closes the connection; one that was handed over to a stream stays.
+// Close closes the connection, unless it belongs to a stream.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package daemon lets one process own a project: a lock, a socket, and a way for others to start it and attach.
+// Package daemon lets one process own a project: it holds a lock and serves a socket, and other processes start it and attach to it.
 //
-// The socket speaks JSON-RPC lines. A method of Methods is answered and the connection goes on; a method of Streams is answered
-// once and the connection then belongs to it (an MCP client's lines follow).
+// The socket carries lines of JSON-RPC. A connection serves any number of calls of Methods; a call of one of Streams hands the
+// connection over to that stream, such as the messages of an MCP client.
 package daemon
 
 import (
@@ -23,40 +23,40 @@ import (
 // ErrOwned means that another process owns the project.
 var ErrOwned = errors.New("another process owns this project")
 
-// ErrNotRunning means that nobody owns the project, or that its owner is just ending.
+// ErrNotRunning means that no process owns the project, or that its owner is about to end.
 var ErrNotRunning = errors.New("no daemon is running for this project")
 
-// ErrSilent means that an owner has the socket and does not greet.
+// ErrSilent means that an owner has the socket but does not answer.
 var ErrSilent = errors.New("the daemon of this project does not answer")
 
-// ErrLost means that the owner took a question and went away without an answer.
-var ErrLost = errors.New("the daemon ended in the middle")
+// ErrLost means that the owner took a question and ended before it answered.
+var ErrLost = errors.New("the daemon ended before it answered")
 
-// maxHandOver is how long Own waits for an owner that has the lock but no socket: one that just begins, or that ends its backends.
-const maxHandOver = 10 * time.Second
+// maxHandover is how long Own waits for an owner that has the lock but no socket: it starts, or it waits for its backends to end.
+const maxHandover = 10 * time.Second
 
 // Owner holds the lock and the socket.
 type Owner struct {
 	paths Paths
 	lock  *atomicfile.Lock
-	ready *os.File      // where Attach waits for the first byte; nil when nobody does
-	every time.Duration // how often socket and log are looked after
+	ready *os.File      // the pipe on which Attach waits for a byte; nil: no Attach waits
+	every time.Duration // how often socket and log are checked
 
 	mu       sync.Mutex // guards what follows
 	listener *net.UnixListener
-	stopped  bool // nothing is to listen any more
+	stopped  bool // listening has ended for good
 }
 
-// note is what the lock file says of the owner, for processes of the same user with another runtime folder.
+// note is the content of the lock file, for processes of the same user with another runtime folder.
 type note struct {
 	PID    int    `json:"pid"`
 	Socket string `json:"socket"`
 }
 
-// Own takes the lock and listens; ErrOwned if another process is the owner. A socket that a dead owner left is replaced. Where
-// the owner is just ending, Own waits for its end, up to ten seconds.
+// Own takes the lock and listens on the socket. The error is ErrOwned if another process is the owner. If that owner is about to end,
+// Own waits for its end, up to ten seconds. A socket that a dead owner left is replaced.
 func Own(p Paths) (*Owner, error) {
-	o := &Owner{paths: p, ready: takeReady(), every: tendEvery}
+	o := &Owner{paths: p, ready: takeReady(), every: maintainEvery}
 	if err := o.own(); err != nil {
 		if errors.Is(err, ErrOwned) {
 			o.signal(ownedByte)
@@ -85,10 +85,10 @@ func (o *Owner) own() error {
 	return nil
 }
 
-// takeLock takes the lock. While another process has it, an answer from the socket says that the owner is well; so does a
-// connection that stays open (the owner has not come to answering yet). A connection that is closed is that of an owner which ends.
+// takeLock takes the lock. While another process has it, an answer from the socket means that the owner is alive; so does a connection
+// that stays open, because the owner may not be answering yet. An owner that closes the connection is about to end.
 func takeLock(p Paths) (*atomicfile.Lock, error) {
-	for deadline := time.Now().Add(maxHandOver); ; {
+	for deadline := time.Now().Add(maxHandover); ; {
 		lock, err := atomicfile.LockWait(p.Lock, 20*time.Millisecond)
 		if !errors.Is(err, atomicfile.ErrLocked) {
 			return lock, err
@@ -110,7 +110,7 @@ func takeLock(p Paths) (*atomicfile.Lock, error) {
 	}
 }
 
-// listen binds the socket. It is called under the lock: whatever socket is there belongs to no living owner.
+// listen binds the socket. The caller holds the lock, so a socket that exists was left by a dead owner.
 func listen(path string) (*net.UnixListener, error) {
 	if err := socketFolder(path); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func listen(path string) (*net.UnixListener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("look at the old socket: %w", err)
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, fmt.Errorf("%s is in the way and is no socket; remove it", path)
+		return nil, fmt.Errorf("%s exists and is not a socket; remove it", path)
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("remove the old socket: %w", err)
@@ -130,7 +130,7 @@ func listen(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	// Nobody else can come this far before the mode is set: the folder is closed to them.
+	// No other user can reach the socket before its mode is set, because the folder is closed to them.
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
 		return nil, fmt.Errorf("close the socket to others: %w", err)
@@ -138,7 +138,7 @@ func listen(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// write puts the note into the lock file. The file is written in place, never replaced: the lock is on it.
+// write puts the note into the lock file. The file is written in place and never replaced, because the lock is on it.
 func (o *Owner) write(n note) error {
 	raw, err := json.Marshal(n)
 	if err == nil {
@@ -150,18 +150,18 @@ func (o *Owner) write(n note) error {
 	return nil
 }
 
-// Close gives socket and lock back.
+// Close gives back the socket and the lock.
 func (o *Owner) Close() error {
 	o.closeReady()
 	return o.release()
 }
 
-// release closes the socket before the lock: the next owner must not find its new socket unlinked by this one.
+// release closes the socket before it gives back the lock, so that it cannot unlink the socket of the next owner.
 func (o *Owner) release() error {
 	return errors.Join(o.stopListening(), o.lock.Unlock())
 }
 
-// stopListening closes and removes the socket; doing so again does nothing.
+// stopListening closes and removes the socket. A second call does nothing.
 func (o *Owner) stopListening() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

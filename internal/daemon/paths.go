@@ -14,22 +14,22 @@ import (
 	"mycelium/internal/state"
 )
 
-// maxSocketPath is how long the path of a Unix socket may be, in bytes: sun_path has 108 with the closing NUL (unix(7)).
+// maxSocketPath bounds the path of a Unix socket, in bytes: sun_path has 108 with the closing NUL (unix(7)).
 const maxSocketPath = 107
 
 // Paths are the files of a project's daemon.
 type Paths struct {
-	Lock   string // .mycelium/daemon.lock; it also holds where the owner's socket is
+	Lock   string // .mycelium/daemon.lock; it contains the path of the owner's socket
 	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
 	Log    string // .mycelium/log/daemon.log
-	Info   string // .mycelium/daemon.json: pid, address, since; written by the owner's program, not here
+	Info   string // .mycelium/daemon.json: pid, address, since; written by the node
 }
 
 // PathsOf returns the paths for a project folder (absolute, links resolved). It creates nothing.
 //
-// The socket is not in the project, because a path that is too long breaks and some file systems know no sockets. Two processes of
-// one user may be given different runtime folders (a login session, a cron job); they meet all the same, because the owner
-// writes into the lock file where its socket is.
+// The socket is not in the project, because its path could be too long and some file systems do not support sockets. Two processes of
+// one user may have different runtime folders, such as a login session and a cron job. They find each other because the owner writes the
+// path of its socket into the lock file.
 func PathsOf(dir string) (Paths, error) {
 	if !filepath.IsAbs(dir) {
 		return Paths{}, fmt.Errorf("find the daemon of %q: the folder must be absolute", dir)
@@ -51,7 +51,7 @@ func PathsOf(dir string) (Paths, error) {
 	return p, nil
 }
 
-// socketFolder makes the folder of a socket if it is missing, and refuses one that somebody else could have a hand in.
+// socketFolder makes the folder of a socket if it is missing, and refuses a folder that another user can change.
 func socketFolder(socket string) error {
 	if len(socket) > maxSocketPath {
 		return fmt.Errorf("the path of the socket %s has %d bytes, more than the %d that the system allows", socket, len(socket), maxSocketPath)
@@ -63,8 +63,8 @@ func socketFolder(socket string) error {
 	return checkFolder(dir, true)
 }
 
-// checkFolder wants a real folder (no link) that belongs to this user; with private, one that nobody else may enter: its mode is
-// mended where it is only too wide.
+// checkFolder returns an error unless dir is a folder, not a link, that belongs to this user. With private, it also closes the folder to
+// other users.
 func checkFolder(dir string, private bool) error {
 	info, err := os.Lstat(dir) //nolint:gosec // looking at the folder that the environment names is the purpose
 	if err != nil {
@@ -73,7 +73,7 @@ func checkFolder(dir string, private bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder: somebody put something else in its place; remove it", dir)
+		return fmt.Errorf("%s is not a folder; remove it", dir)
 	case !ok || int(st.Uid) != os.Getuid():
 		return fmt.Errorf("the folder %s belongs to another user: a socket in it would not be safe; set XDG_RUNTIME_DIR to a folder of your own",
 			dir)

@@ -123,7 +123,7 @@ func TestOwnRefusesUnsafePlaces(t *testing.T) {
 	if err := os.WriteFile(p.Socket, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	try("a file in place of the socket", "no socket")
+	try("a file in place of the socket", "not a socket")
 	if b, _ := os.ReadFile(p.Socket); string(b) != "precious" {
 		t.Error("the file was removed")
 	}

@@ -8,27 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer is the process at the other end, as the kernel tells (SO_PEERCRED, unix(7)): for an accepted connection the one that
-// connected, for a dialled one the one that listens.
+// peer returns the process at the other end, as the kernel reports it (SO_PEERCRED, unix(7)): for an accepted connection the process
+// that connected, for a dialled one the process that listens.
 func peer(c *net.UnixConn) (Caller, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return Caller{}, fmt.Errorf("ask who is at the other end: %w", err)
+		return Caller{}, fmt.Errorf("find the process at the other end: %w", err)
 	}
 	var cred *unix.Ucred
 	var cerr error
 	if err := raw.Control(func(fd uintptr) {
 		cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		return Caller{}, fmt.Errorf("ask who is at the other end: %w", err)
+		return Caller{}, fmt.Errorf("find the process at the other end: %w", err)
 	}
 	if cerr != nil {
-		return Caller{}, fmt.Errorf("ask who is at the other end: %w", cerr)
+		return Caller{}, fmt.Errorf("find the process at the other end: %w", cerr)
 	}
 	return Caller{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
 }
 
-// own tells whether the peer is this user.
+// own reports whether the peer belongs to this user.
 func own(c Caller) bool { return c.UID == os.Getuid() }
 
 // redirect makes a standard descriptor write into another file.

@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// peer fails where the kernel's answer is not known to us: without it nobody is let in.
+// peer fails on systems where we do not know how to ask the kernel: no connection is accepted there.
 func peer(*net.UnixConn) (Caller, error) {
-	return Caller{}, errors.New("this system does not tell who is at the other end of a socket")
+	return Caller{}, errors.New("finding the process at the other end of a socket is not supported on this system")
 }
 
 func own(Caller) bool { return false }

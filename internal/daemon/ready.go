@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// readyVar names the variable that holds the number of the descriptor on which Attach waits for a byte: the owner answers.
+// readyVar names the variable with the number of the descriptor on which Attach waits for a byte.
 const readyVar = "MYCELIUM_READY_FD"
 
-// takeReady takes the descriptor over, so that no process that this one starts inherits it. Anything but a pipe is left alone: the
-// variable is the environment's word only.
+// takeReady takes over the descriptor, so that no child of this process inherits it. It leaves everything but a pipe alone, because the
+// variable may name any descriptor.
 func takeReady() *os.File {
 	fd, err := strconv.Atoi(os.Getenv(readyVar))
 	_ = os.Unsetenv(readyVar)
@@ -25,16 +25,16 @@ func takeReady() *os.File {
 	return os.NewFile(uintptr(fd), "ready")
 }
 
-// What an owner tells whoever started it.
+// The bytes that an owner writes to the process that started it.
 const (
-	readyByte = 1 // it answers
-	ownedByte = 2 // another one was first
+	readyByte = 1 // it serves
+	ownedByte = 2 // another process is the owner
 )
 
-// signal tells whoever started this process, once.
+// signal writes a byte to the process that started this one, once.
 func (o *Owner) signal(what byte) {
 	if o.ready != nil {
-		_, _ = o.ready.Write([]byte{what}) // whoever waited may be gone by now
+		_, _ = o.ready.Write([]byte{what}) // that process may have ended
 	}
 	o.closeReady()
 }

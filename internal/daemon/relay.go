@@ -16,32 +16,31 @@ import (
 
 // The bounds of a relay.
 const (
-	relayMax  = 256 << 20        // bytes of one line; the gateway has a limit of its own, and answers a longer message itself
-	steady    = 30 * time.Second // a stream that lived this long, or answered anything, was a good one: failures are counted anew
-	giveUp    = 6                // failures in a row after which the relay ends
-	firstWait = 100 * time.Millisecond
+	maxLine      = 256 << 20        // bytes of one line; the gateway has a lower limit, and answers longer messages itself
+	stableAfter  = 30 * time.Second // after a stream that lived this long, or answered anything, failures are counted anew
+	maxFailures  = 6                // failures in a row after which the relay ends
+	firstBackoff = 100 * time.Millisecond
 )
 
-// interrupted is the answer to a request that was on its way when the daemon died.
-var interrupted = (&rpc.Error{Code: rpc.CodeInternal, Message: "the gateway stopped before the answer; the call may have run: look into " +
+// lostAnswer is the answer to a request that was pending when the daemon died.
+var lostAnswer = (&rpc.Error{Code: rpc.CodeInternal, Message: "the gateway stopped before the answer; the call may have run: look into " +
 	"the audit"}).Raw()
 
-// Relay copies an MCP client's lines to the daemon's stream and back, and outlives the daemon: when the stream breaks, every
-// request on its way is answered with an error, dial attaches again, the client's own initialize is repeated unseen, the client
-// is told that its tools may have changed, and the relay goes on. What a client of an old revision had subscribed to is not
-// subscribed again.
+// Relay copies an MCP client's lines to the daemon's stream and back, unchanged, and outlives the daemon. When the stream breaks, Relay
+// answers every pending request with an error, attaches again with dial, repeats the client's initialize without showing it the answer,
+// and tells the client that its tools may have changed. It does not repeat the subscriptions of a client of an old revision.
 //
-// It returns nil when the client ended its stream and everything was answered, and an error when dial failed the first time (nothing
-// was read then) or several times in a row, when writing to the client failed, or when ctx is done. The bytes of a message are
-// passed on as they are. A read of in that nothing can interrupt (see rpc.Interrupt) is not waited for.
+// Relay returns nil when the client has ended its stream and every request was answered. It returns an error when dial fails the first
+// time (before anything is read) or several times in a row, when writing to the client fails, or when ctx is done. It does not wait for
+// a read of in that cannot be lostAnswer (see [rpc.Interrupt]).
 func Relay(ctx context.Context, in io.Reader, out io.Writer, dial func(context.Context) (net.Conn, error)) error {
 	conn, err := dial(ctx)
 	if err != nil {
 		return fmt.Errorf("attach to the daemon: %w", err)
 	}
-	r := &relay{out: out, dial: dial, flying: map[string]struct{}{}, asked: map[string]bool{}, conn: conn}
-	r.turn = sync.NewCond(&r.mu)
-	stop := context.AfterFunc(ctx, func() { r.hangUp() })
+	r := &relay{out: out, dial: dial, pending: map[string]struct{}{}, asked: map[string]bool{}, conn: conn}
+	r.changed = sync.NewCond(&r.mu)
+	stop := context.AfterFunc(ctx, func() { r.stop() })
 	defer stop()
 	client := make(chan struct{})
 	go func() {
@@ -49,7 +48,7 @@ func Relay(ctx context.Context, in io.Reader, out io.Writer, dial func(context.C
 		r.fromClient(in)
 	}()
 	err = r.run(ctx, conn)
-	r.hangUp()
+	r.stop()
 	if rpc.Interrupt(in) {
 		<-client
 	}
@@ -67,61 +66,61 @@ type relay struct {
 	line  []byte
 
 	mu          sync.Mutex // guards what follows
-	turn        *sync.Cond // told when conn or ended changes
-	conn        net.Conn   // nil while there is none
-	ended       bool       // nothing is to be sent any more
+	changed     *sync.Cond // signals changes of conn and ended
+	conn        net.Conn   // nil while there is no daemon
+	ended       bool       // the relay has ended
 	clientGone  bool       // the client's stream has ended
 	initialize  []byte     // the client's own line, for the next daemon
 	initID      string
 	initialized []byte
-	sending     string              // the request that is just being written; it is judged by its writer
-	flying      map[string]struct{} // requests of the client without an answer, by raw id
-	asked       map[string]bool     // requests of the daemon without an answer; true: of a daemon that is dead
+	sending     string              // the request that is being written; the writer, not disconnected, answers it if it is lost
+	pending     map[string]struct{} // requests of the client without an answer, by raw id
+	asked       map[string]bool     // requests of the daemon without an answer, by raw id; true: that daemon is dead
 }
 
-// hangUp ends both directions.
-func (r *relay) hangUp() {
+// stop ends both directions.
+func (r *relay) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
 	if r.conn != nil {
 		_ = r.conn.Close()
 	}
-	r.turn.Broadcast()
+	r.changed.Broadcast()
 }
 
-// run is the daemon's side: it copies until the stream breaks, and attaches again.
+// run copies from the daemon to the client. Whenever the stream breaks, it attaches again.
 func (r *relay) run(ctx context.Context, conn net.Conn) error {
-	lines := rpc.NewLines(conn, relayMax)
+	lines := rpc.NewLines(conn, maxLine)
 	for failures := 0; ; {
 		began := time.Now()
 		answered, werr := r.fromDaemon(lines)
 		_ = conn.Close()
-		if err := r.broke(); werr != nil || err != nil {
+		if err := r.disconnected(); werr != nil || err != nil {
 			return errors.Join(werr, err)
 		}
-		if r.over() {
+		if r.finished() {
 			return nil
 		}
-		if answered || time.Since(began) > steady {
+		if answered || time.Since(began) > stableAfter {
 			failures = 0
 		}
 		var err error
 		for {
-			if conn, lines, err = r.again(ctx); err == nil {
+			if conn, lines, err = r.reattach(ctx); err == nil {
 				break
 			}
-			if failures++; failures >= giveUp || ctx.Err() != nil {
+			if failures++; failures >= maxFailures || ctx.Err() != nil {
 				return fmt.Errorf("attach to the daemon again: %w", err)
 			}
-			if r.pause(ctx, firstWait<<failures); r.over() {
+			if r.pause(ctx, firstBackoff<<failures); r.finished() {
 				return nil
 			}
 		}
-		failures++ // taken back when this stream turns out to be a good one
-		if failures >= giveUp {
+		failures++ // reset if this stream is stable
+		if failures >= maxFailures {
 			_ = conn.Close()
-			return errors.New("the daemon ends again and again; its log says more")
+			return fmt.Errorf("the daemon ended %d times in a row; see its log", maxFailures)
 		}
 	}
 }
@@ -135,19 +134,19 @@ func (r *relay) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// over reports whether there is nothing left to attach for.
-func (r *relay) over() bool {
+// finished reports whether the relay has no reason to attach again.
+func (r *relay) finished() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended || (r.clientGone && len(r.flying) == 0 && r.sending == "")
+	return r.ended || (r.clientGone && len(r.pending) == 0 && r.sending == "")
 }
 
-// fromDaemon copies until the stream ends, and reports whether the daemon answered anything. Its error is one of writing to the client.
+// fromDaemon copies until the stream ends, and reports whether the daemon answered anything. An error is one of writing to the client.
 func (r *relay) fromDaemon(lines *rpc.Lines) (answered bool, err error) {
 	for {
 		line, err := lines.Next()
 		if err != nil {
-			return answered, nil //nolint:nilerr // however it ended: the daemon is gone
+			return answered, nil //nolint:nilerr // whatever the error: the daemon is gone
 		}
 		id := string(rawjson.Member(line, "id"))
 		if id != "" {
@@ -156,7 +155,7 @@ func (r *relay) fromDaemon(lines *rpc.Lines) (answered bool, err error) {
 			if request {
 				r.asked[id] = false
 			} else {
-				delete(r.flying, id)
+				delete(r.pending, id)
 				answered = true
 			}
 			r.mu.Unlock()
@@ -180,16 +179,15 @@ func (r *relay) toClient(line []byte) error {
 	return nil
 }
 
-// broke notes that the stream is gone and answers what was on its way. An initialize on its way is not answered: the next
-// daemon does that.
-func (r *relay) broke() error {
+// disconnected notes that the stream is gone, and answers the pending requests, except initialize: the next daemon answers that.
+func (r *relay) disconnected() error {
 	r.mu.Lock()
 	r.conn = nil
 	var lost, cancelled []string
-	for id := range r.flying {
+	for id := range r.pending {
 		if id != r.sending && (id != r.initID || r.clientGone) {
 			lost = append(lost, id)
-			delete(r.flying, id)
+			delete(r.pending, id)
 		}
 	}
 	for id, stale := range r.asked {
@@ -201,7 +199,7 @@ func (r *relay) broke() error {
 	r.mu.Unlock()
 	slices.Sort(lost)
 	for _, id := range lost {
-		if err := r.toClient(rpc.Message{ID: []byte(id), Error: interrupted}.Append(nil)); err != nil {
+		if err := r.toClient(rpc.Message{ID: []byte(id), Error: lostAnswer}.Append(nil)); err != nil {
 			return err
 		}
 	}
@@ -214,21 +212,21 @@ func (r *relay) broke() error {
 	return nil
 }
 
-// again attaches, repeats what the client said at its beginning, and lets the client's side go on.
-func (r *relay) again(ctx context.Context) (net.Conn, *rpc.Lines, error) {
+// reattach attaches to the next daemon, repeats the client's handshake, and wakes the goroutine that reads the client.
+func (r *relay) reattach(ctx context.Context) (net.Conn, *rpc.Lines, error) {
 	conn, err := r.dial(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	lines := rpc.NewLines(conn, relayMax)
+	lines := rpc.NewLines(conn, maxLine)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	r.mu.Lock()
 	initialize, initialized, id := r.initialize, r.initialized, r.initID
-	_, waits := r.flying[id]
+	_, waits := r.pending[id]
 	r.mu.Unlock()
 	if initialize != nil && id != "" {
-		if err = r.greet(conn, lines, initialize, id, waits); err == nil && initialized != nil {
+		if err = r.repeatInitialize(conn, lines, initialize, id, waits); err == nil && initialized != nil {
 			_, err = conn.Write(append(slices.Clone(initialized), '\n'))
 		}
 		if err == nil && initialized != nil {
@@ -249,12 +247,12 @@ func (r *relay) again(ctx context.Context) (net.Conn, *rpc.Lines, error) {
 	if r.clientGone {
 		closeWrite(conn)
 	}
-	r.turn.Broadcast()
+	r.changed.Broadcast()
 	return conn, lines, nil
 }
 
-// greet repeats initialize. Its answer goes to the client only where the client still waits for one.
-func (r *relay) greet(conn net.Conn, lines *rpc.Lines, initialize []byte, id string, waits bool) error {
+// repeatInitialize repeats initialize. The answer goes to the client only if the client still waits for one.
+func (r *relay) repeatInitialize(conn net.Conn, lines *rpc.Lines, initialize []byte, id string, waits bool) error {
 	if _, err := conn.Write(append(slices.Clone(initialize), '\n')); err != nil {
 		return err
 	}
@@ -271,7 +269,7 @@ func (r *relay) greet(conn net.Conn, lines *rpc.Lines, initialize []byte, id str
 		}
 		if waits {
 			r.mu.Lock()
-			delete(r.flying, id)
+			delete(r.pending, id)
 			r.mu.Unlock()
 			return r.toClient(line)
 		}
@@ -282,9 +280,9 @@ func (r *relay) greet(conn net.Conn, lines *rpc.Lines, initialize []byte, id str
 	}
 }
 
-// fromClient is the client's side: it copies to whichever daemon there is, and waits while there is none.
+// fromClient copies from the client to the daemon, and waits while there is no daemon.
 func (r *relay) fromClient(in io.Reader) {
-	lines := rpc.NewLines(in, relayMax)
+	lines := rpc.NewLines(in, maxLine)
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, rpc.ErrTooLong) {
@@ -304,7 +302,7 @@ func (r *relay) fromClient(in io.Reader) {
 	}
 }
 
-// closeWrite tells the daemon that the client sends nothing more; what is on its way is still answered.
+// closeWrite tells the daemon that the client has ended its stream. Pending requests are still answered.
 func closeWrite(c net.Conn) {
 	if w, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = w.CloseWrite()
@@ -313,15 +311,15 @@ func closeWrite(c net.Conn) {
 	_ = c.Close()
 }
 
-// send writes one line to the daemon, to the next one where it could not be written whole: half a line does nothing. False when
-// nothing is to be sent any more.
+// send writes one line to the daemon. A line that could not be written whole goes to the next daemon, because half a line has no effect.
+// send returns false if the relay has ended.
 func (r *relay) send(line []byte) bool {
 	id := string(rawjson.Member(line, "id"))
 	method := rawjson.TextAt(line, "method")
 	for {
 		r.mu.Lock()
 		for r.conn == nil && !r.ended {
-			r.turn.Wait()
+			r.changed.Wait()
 		}
 		if r.ended || (method == "" && r.stale(id)) {
 			defer r.mu.Unlock()
@@ -329,45 +327,45 @@ func (r *relay) send(line []byte) bool {
 		}
 		conn := r.conn
 		if id != "" && method != "" {
-			r.flying[id], r.sending = struct{}{}, id
+			r.pending[id], r.sending = struct{}{}, id
 		}
 		r.remember(method, id, line)
 		r.mu.Unlock()
 
 		n, err := conn.Write(line)
-		// Half a line does nothing and may be sent again; a line that lacks only its end is a message to some readers.
+		// Half a line has no effect and may be sent again. A line that lacks only its newline is a message to some readers.
 		sent := err == nil || n >= len(line)-1
-		if lost := r.sent(conn, id, method, sent); lost && r.toClient(rpc.Message{ID: []byte(id), Error: interrupted}.Append(nil)) != nil {
+		if lost := r.sent(conn, id, method, sent); lost && r.toClient(rpc.Message{ID: []byte(id), Error: lostAnswer}.Append(nil)) != nil {
 			return false
 		}
-		if sent || method == "initialize" || method == "notifications/initialized" { // these two every new daemon is told
+		if sent || method == "initialize" || method == "notifications/initialized" { // reattach repeats these two
 			return true
 		}
 	}
 }
 
-// sent judges a write. It reports whether the line is a request that went to a daemon which died before it answered, and which
-// broke has left to its writer.
+// sent notes the end of a write. It reports whether the line is a request to a daemon that died before it answered: disconnected leaves the
+// answer to the writer.
 func (r *relay) sent(conn net.Conn, id, method string, sent bool) (lost bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sending = ""
 	broken := r.conn != conn
 	if !sent && !broken {
-		_ = conn.Close() // run sees that, and attaches again
+		_ = conn.Close() // run notices, and attaches again
 		r.conn = nil
 	}
 	if id == "" || method == "" || method == "initialize" {
 		return false
 	}
-	_, unanswered := r.flying[id]
+	_, unanswered := r.pending[id]
 	if !sent || broken {
-		delete(r.flying, id)
+		delete(r.pending, id)
 	}
 	return sent && broken && unanswered
 }
 
-// remember keeps what the next daemon must be told first.
+// remember keeps the handshake for the next daemon.
 func (r *relay) remember(method, id string, line []byte) {
 	switch method {
 	case "initialize":
@@ -377,8 +375,8 @@ func (r *relay) remember(method, id string, line []byte) {
 	}
 }
 
-// stale takes note of the client's answer to a request of the daemon, and reports whether it was that of a dead one: the
-// living one may have given the same id to another request.
+// stale notes the client's answer to a request of the daemon, and reports whether it answers a dead daemon. The living one may have
+// used the same id for another request.
 func (r *relay) stale(id string) bool {
 	old := r.asked[id]
 	delete(r.asked, id)

@@ -19,39 +19,39 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// helloMethod is answered by every owner. Its answer tells a client that its connection was taken, not only queued.
+// helloMethod is a method of every owner. Its answer tells a client that its connection was accepted, not only queued.
 const helloMethod = "daemon/hello"
 
-// askMethod is answered by every owner as the method that its params name, with a greeting: for a client that asks one thing.
+// askMethod calls the method that its params name, and answers with a greeting and the result: for a client with a single question.
 const askMethod = "daemon/ask"
 
 // The bounds of serving.
 const (
-	maxAtOnce  = 64              // calls of one connection that run at once; more wait unread
-	farewell   = 2 * time.Second // for the last writes of a connection, once serving ends
-	acceptRest = 50 * time.Millisecond
+	maxAtOnce     = 64                    // calls of one connection that run at once; more wait unread
+	finalWrites   = 2 * time.Second       // time for the last writes of a connection, once serving ends
+	acceptBackoff = 50 * time.Millisecond // after a transient error of accept(2)
 )
 
-// Server is what the owner answers.
+// Server is the methods and streams that an owner serves.
 type Server struct {
 	Methods map[string]func(ctx context.Context, c Caller, params []byte) (result any, err *rpc.Error)
 	Streams map[string]Stream
-	Idle    time.Duration // end after this long without a client (0: never); Busy may veto
-	Busy    func() bool   // true counts as use: the idle time begins anew. nil: never
+	Idle    time.Duration // serving ends after this time without a client; 0: never
+	Busy    func() bool   // true prevents that: the idle time begins anew. nil: never busy
 	Logger  *slog.Logger  // nil: discard
 }
 
-// Caller is the process at the other end, as the kernel tells.
+// Caller is the process at the other end, as the kernel reports it.
 type Caller struct{ PID, UID int }
 
-// Stream takes a connection over. It first returns the answer (or an error) and a function that then owns the connection: nothing
-// that the client sent behind its request is lost. The connection is closed when the function returns; when serving ends,
-// the context is done and reading fails.
-type Stream func(ctx context.Context, c Caller, params []byte) (result any, serve func(ctx context.Context, conn net.Conn) error,
-	err *rpc.Error)
+// Stream takes over a connection. It returns the answer, or an error, and a function that then owns the connection, with everything
+// that the client sent after its request. The connection is closed when the function returns. When serving ends, the context is done
+// and reading fails.
+type Stream func(ctx context.Context, c Caller, params []byte) (
+	result any, serve func(ctx context.Context, conn net.Conn) error, err *rpc.Error)
 
-// Serve answers until ctx is done or it is idle; it returns when every connection is gone. Only the own user is answered. The
-// result is nil in both cases; an error means that accepting failed for good. Serve may be called once.
+// Serve answers this user's processes until ctx is done or the idle time is over. It returns nil when every connection is closed, or
+// an error if accepting connections failed. Serve may be called once.
 func (o *Owner) Serve(ctx context.Context, s Server) error {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
@@ -60,7 +60,7 @@ func (o *Owner) Serve(ctx context.Context, s Server) error {
 	defer cancel()
 	v := &serving{Server: s, lock: o.paths.Lock, conns: map[*net.UnixConn]struct{}{}, idle: make(chan struct{})}
 	v.timer = time.AfterFunc(max(s.Idle, time.Hour), v.expire)
-	v.rest()
+	v.startIdle()
 	defer v.timer.Stop()
 	failed := make(chan error, 1)
 	var loops sync.WaitGroup
@@ -69,13 +69,13 @@ func (o *Owner) Serve(ctx context.Context, s Server) error {
 			if err := v.accept(ctx, l); err != nil {
 				select {
 				case failed <- err:
-				default: // one is enough
+				default: // the first error is reported
 				}
 			}
 		})
 	}
 	accept(o.listener)
-	loops.Go(func() { o.tend(ctx, s.Logger, accept) })
+	loops.Go(func() { o.maintain(ctx, s.Logger, accept) })
 	o.signal(readyByte)
 	var err error
 	select {
@@ -98,7 +98,7 @@ type serving struct {
 	Server
 	lock string         // the path of the owner's lock file
 	wg   sync.WaitGroup // one per connection
-	idle chan struct{}  // closed when nobody came for long enough
+	idle chan struct{}  // closed when the idle time is over
 
 	mu    sync.Mutex // guards what follows
 	conns map[*net.UnixConn]struct{}
@@ -106,8 +106,8 @@ type serving struct {
 	ended bool
 }
 
-// rest starts the idle time, if there is one.
-func (v *serving) rest() {
+// startIdle starts the idle time, if there is one.
+func (v *serving) startIdle() {
 	if v.Idle > 0 {
 		v.timer.Reset(v.Idle)
 	} else {
@@ -115,7 +115,7 @@ func (v *serving) rest() {
 	}
 }
 
-// expire runs when the idle time is over. Busy is asked without the mutex: it may take locks of its own.
+// expire runs when the idle time is over. It calls Busy without the mutex, because Busy may take locks of its own.
 func (v *serving) expire() {
 	busy := v.Busy != nil && v.Busy()
 	v.mu.Lock()
@@ -123,14 +123,14 @@ func (v *serving) expire() {
 	switch {
 	case v.ended, v.Idle <= 0, len(v.conns) > 0:
 	case busy:
-		v.rest()
+		v.startIdle()
 	default:
-		v.ended = true // from here on a new connection is closed unanswered, and its client starts the next owner
+		v.ended = true // from now on new connections are closed unanswered, and their clients start the next owner
 		close(v.idle)
 	}
 }
 
-// add notes a connection; false when serving has ended.
+// add notes a connection. It returns false if serving has ended.
 func (v *serving) add(c *net.UnixConn) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -147,18 +147,18 @@ func (v *serving) remove(c *net.UnixConn) {
 	defer v.mu.Unlock()
 	delete(v.conns, c)
 	if len(v.conns) == 0 && !v.ended {
-		v.rest()
+		v.startIdle()
 	}
 }
 
-// end stops all reading at once and lets writes go on for a moment.
+// end stops all reading at once, and all writing after finalWrites.
 func (v *serving) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.ended = true
 	for c := range v.conns {
 		_ = c.SetReadDeadline(time.Unix(1, 0))
-		_ = c.SetWriteDeadline(time.Now().Add(farewell))
+		_ = c.SetWriteDeadline(time.Now().Add(finalWrites))
 	}
 }
 
@@ -169,24 +169,24 @@ func (v *serving) accept(ctx context.Context, l *net.UnixListener) error {
 		case err == nil:
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil //nolint:nilerr // closed because serving ends
-		case !passing(err):
+		case !transient(err):
 			return fmt.Errorf("accept a connection: %w", err)
 		default:
 			v.Logger.Error("accept a connection", "error", err)
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(acceptRest):
+			case <-time.After(acceptBackoff):
 			}
 			continue
 		}
 		who, err := peer(c)
 		if err != nil || !own(who) {
-			v.Logger.Warn("refused a connection that is not this user's", "pid", who.PID, "uid", who.UID, "error", err)
+			v.Logger.Warn("refused the connection of another user", "pid", who.PID, "uid", who.UID, "error", err)
 			_ = c.Close()
 			continue
 		}
-		if ctx.Err() != nil || !v.add(c) { // closed unanswered: its client looks for the next owner
+		if ctx.Err() != nil || !v.add(c) { // closed unanswered: the client looks for the next owner
 			_ = c.Close()
 			continue
 		}
@@ -200,8 +200,8 @@ func (v *serving) accept(ctx context.Context, l *net.UnixListener) error {
 	}
 }
 
-// passing reports whether an error of accept(2) is one that goes away by itself, like too many open files.
-func passing(err error) bool {
+// transient reports whether an error of accept(2) is transient, such as too many open files.
+func transient(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR} {
 		if errors.Is(err, e) {
 			return true
@@ -210,7 +210,7 @@ func passing(err error) bool {
 	return false
 }
 
-// link is one connection while it speaks in calls.
+// link is one connection that carries calls.
 type link struct {
 	v     *serving
 	who   Caller
@@ -229,7 +229,7 @@ func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error 
 	return l.read(ctx, cancel, rpc.NewLines(c, maxMessage))
 }
 
-// read reads requests and has them answered, until the connection ends.
+// read reads requests until the connection ends, and starts a goroutine for each.
 func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.Lines) error {
 	for {
 		line, err := lines.Next()
@@ -251,7 +251,7 @@ func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.L
 		if !m.IsRequest() {
 			continue // a notification, or an answer to a question that was not asked
 		}
-		if m.Method == askMethod { // whoever has read it answers it, since it takes time to wake another; the other reads on
+		if m.Method == askMethod { // this goroutine answers it while a new one reads on: waking another first would delay the answer
 			l.calls.Go(func() {
 				defer cancel() // the client is gone
 				_ = l.read(ctx, cancel, lines)
@@ -260,7 +260,7 @@ func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.L
 			return nil
 		}
 		if open, ok := l.v.Streams[m.Method]; ok {
-			l.calls.Wait() // their answers come before the stream's first line
+			l.calls.Wait() // the answers of calls come before the stream's first line
 			if taken, err := l.stream(ctx, m, open, lines); taken {
 				return err
 			}
@@ -284,7 +284,7 @@ func (l *link) call(ctx context.Context, m rpc.Message) {
 	l.answer(m.ID, result)
 }
 
-// do runs a method. A panic is a bug of ours; it ends that call and not the sessions of everybody else.
+// do runs a method. A panic, which is a bug of ours, ends that call only.
 func (l *link) do(ctx context.Context, m rpc.Message) (result any, e *rpc.Error) {
 	defer l.recovered(m.Method, &e)
 	if m.Method == helloMethod {
@@ -327,11 +327,11 @@ type hello struct {
 func (l *link) recovered(method string, e **rpc.Error) {
 	if r := recover(); r != nil {
 		l.v.Logger.Error("panic", "method", method, "panic", r, "stack", string(debug.Stack()))
-		*e = &rpc.Error{Code: rpc.CodeInternal, Message: "internal error in the daemon; its log says more"}
+		*e = &rpc.Error{Code: rpc.CodeInternal, Message: "internal error in the daemon; see its log"}
 	}
 }
 
-// stream opens a stream and serves it; false when it was refused and the connection goes on.
+// stream opens a stream and serves it. taken is false if the stream was refused: then the connection goes on with calls.
 func (l *link) stream(ctx context.Context, m rpc.Message, open Stream, lines *rpc.Lines) (taken bool, err error) {
 	result, serve, e := l.open(ctx, m, open)
 	if e != nil {
@@ -350,8 +350,9 @@ func (l *link) stream(ctx context.Context, m rpc.Message, open Stream, lines *rp
 	return true, serve(ctx, &streamConn{Conn: l.conn, r: lines.Rest()})
 }
 
-func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (result any, serve func(context.Context, net.Conn) error,
-	e *rpc.Error) {
+func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (
+	result any, serve func(context.Context, net.Conn) error, e *rpc.Error,
+) {
 	defer l.recovered(m.Method, &e)
 	result, serve, e = open(ctx, l.who, m.Params)
 	if e == nil && serve == nil {
@@ -360,14 +361,9 @@ func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (result any
 	return result, serve, e
 }
 
-func (l *link) refuse(id []byte, e *rpc.Error) {
-	if id == nil {
-		id = []byte("null")
-	}
-	l.write(rpc.Message{ID: id, Error: e.Raw()})
-}
+func (l *link) refuse(id []byte, e *rpc.Error) { l.write(rpc.Refuse(id, e)) }
 
-// answer sends a result; false when the connection is gone.
+// answer sends a result. It returns false if the connection is gone.
 func (l *link) answer(id []byte, result any) bool {
 	raw, err := json.Marshal(result)
 	if err != nil {
@@ -385,7 +381,7 @@ func (l *link) write(m rpc.Message) bool {
 	return err == nil
 }
 
-// streamConn is a connection that was read in lines up to now: what the line reader holds already comes first.
+// streamConn is a connection whose first lines were read by a line reader: reading begins with what the line reader has buffered.
 type streamConn struct {
 	net.Conn
 	r io.Reader
@@ -393,7 +389,7 @@ type streamConn struct {
 
 func (c *streamConn) Read(b []byte) (int, error) { return c.r.Read(b) }
 
-// CloseWrite tells the other side that nothing more comes, and keeps reading.
+// CloseWrite closes the writing side only.
 func (c *streamConn) CloseWrite() error {
 	if u, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return u.CloseWrite()

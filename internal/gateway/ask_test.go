@@ -134,7 +134,7 @@ func TestParkedCallsEnd(t *testing.T) {
 					time.Sleep(gate.Patience + time.Second)
 					want = "the client did not answer in time"
 				case "session":
-					if err := b.End(t.Context(), sess.ID); err != nil {
+					if err := b.Sessions.End(t.Context(), sess.ID); err != nil {
 						t.Fatal(err)
 					}
 					want = mcpserver.ErrEnded.Error()

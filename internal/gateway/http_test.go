@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rpc"
 )
 
@@ -22,7 +22,7 @@ type web struct {
 	server  *Server
 	url     string
 	client  *http.Client
-	session *gate.Session
+	session *session.Session
 	token   string
 	link    string // of the legacy era
 }
@@ -210,7 +210,7 @@ func TestStandingStream(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	first := w.do(t.Context(), http.MethodGet, "")
-	if _, err := w.world.SetRole(t.Context(), w.session, "developer", gate.ByOperator); err != nil {
+	if _, err := w.world.Sessions.SetRole(t.Context(), w.session, "developer", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if e := events(t, first.Body)(); string(e.Data) != toolsMoved || e.ID != "0_0" {
@@ -218,7 +218,7 @@ func TestStandingStream(t *testing.T) {
 	}
 	second := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "0_2")
 	_ = bodyOf(t, first.Body) // it ends
-	if _, err := w.world.SetRole(t.Context(), w.session, "guest", gate.ByOperator); err != nil {
+	if _, err := w.world.Sessions.SetRole(t.Context(), w.session, "guest", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if e := events(t, second.Body)(); string(e.Data) != toolsMoved || e.ID != "0_3" {
@@ -242,7 +242,7 @@ func TestSessionEndClosesLinks(t *testing.T) {
 		`"params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		headerVersion, v20260728, headerMethod, "subscriptions/listen")
-	if err := w.world.End(t.Context(), w.session.ID); err != nil {
+	if err := w.world.Sessions.End(t.Context(), w.session.ID); err != nil {
 		t.Fatal(err)
 	}
 	_ = bodyOf(t, get.Body)

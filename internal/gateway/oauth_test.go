@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/gateway/resource/issuertest"
 )
@@ -96,12 +96,12 @@ func TestAccessToken(t *testing.T) {
 	if body := g.let(g.good(nil, nil)); !strings.Contains(body, "docs__echo") || strings.Contains(body, "editor__write") {
 		t.Errorf("a guest sees %s", body)
 	}
-	infos, err := g.world.Sessions(t.Context())
+	infos, err := g.world.Sessions.List(t.Context())
 	if err != nil || len(infos) != 2 {
 		t.Fatalf("%+v, %v", infos, err)
 	}
 	got := infos[1]
-	want := gate.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
+	want := session.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -447,13 +447,13 @@ func TestEndOfAToken(t *testing.T) {
 
 	long := g.good(map[string]any{"sub": "bob"}, nil)
 	g.let(long)
-	infos, err := g.world.Sessions(t.Context())
+	infos, err := g.world.Sessions.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
 		if strings.HasSuffix(i.Principal, "#bob") {
-			if err := g.world.End(t.Context(), i.ID); err != nil {
+			if err := g.world.Sessions.End(t.Context(), i.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

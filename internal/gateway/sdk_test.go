@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 )
 
 // bearer adds a token to every request.
@@ -29,8 +29,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // transports connect the SDK's client to a server, by name.
-var transports = map[string]func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *gate.Session){
-	"stdio": func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *gate.Session) {
+var transports = map[string]func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *session.Session){
+	"stdio": func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *session.Session) {
 		sess := b.open(role, may...)
 		fromClient, in := io.Pipe()
 		out, toClient := io.Pipe()
@@ -49,7 +49,7 @@ var transports = map[string]func(t *testing.T, b *world, s *Server, role string,
 		})
 		return &mcp.IOTransport{Reader: out, Writer: in}, sess
 	},
-	"http": func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *gate.Session) {
+	"http": func(t *testing.T, b *world, s *Server, role string, may ...string) (mcp.Transport, *session.Session) {
 		sess, token := b.mint(role, may...)
 		h := httptest.NewServer(s.Handler())
 		base := &http.Transport{}

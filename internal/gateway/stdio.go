@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/rpc"
 )
@@ -26,7 +26,7 @@ var everything = mcpserver.Lists{Tools: true, Prompts: true, Resources: true}
 // Stdio serves one client over lines until r ends or ctx is done. It returns when every goroutine that it started has returned, except
 // for a read of r that cannot be interrupted (see [rpc.Interrupt]). When r ends, requests that still run have three seconds to be
 // answered. The error is nil if the client ended the stream.
-func (s *Server) Stdio(ctx context.Context, sess *gate.Session, r io.Reader, w io.Writer) error {
+func (s *Server) Stdio(ctx context.Context, sess *session.Session, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &stdioConn{server: s, session: sess, cancel: cancel, out: newOutbox(w), slots: make(chan struct{}, maxRunning)}
@@ -79,7 +79,7 @@ func (c *stdioConn) drain(ctx context.Context) {
 // stdioConn is one client on lines.
 type stdioConn struct {
 	server    *Server
-	session   *gate.Session
+	session   *session.Session
 	client    *mcpserver.Client // in the era with a handshake; modern requests bring their own
 	out       *outbox
 	cancel    context.CancelCauseFunc

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -48,7 +48,7 @@ type pipe struct {
 }
 
 // dial starts Stdio for a session.
-func dial(t testing.TB, s *Server, sess *gate.Session) *pipe {
+func dial(t testing.TB, s *Server, sess *session.Session) *pipe {
 	t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
@@ -169,12 +169,14 @@ func TestStdioEnds(t *testing.T) {
 	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for name, end := range map[string]struct {
-		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
+		end  func(b *world, s *Server, sess *session.Session, p *pipe)
 		want error
 	}{
-		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
-		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
-		"write fails":    {func(_ *world, _ *Server, _ *gate.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
+		"session ended": {func(b *world, _ *Server, sess *session.Session, _ *pipe) {
+			_ = b.Sessions.End(context.Background(), sess.ID)
+		}, mcpserver.ErrEnded},
+		"gateway closed": {func(_ *world, s *Server, _ *session.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
+		"write fails":    {func(_ *world, _ *Server, _ *session.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newWorld(t)
@@ -288,7 +290,7 @@ func TestPages(t *testing.T) {
 		}
 		cursor = next
 	}
-	if want := len(b.List(sess, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
+	if want := len(sess.List(policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
 		t.Errorf("%d names on %d pages, want %d", len(names), pages, want)
 	}
 	other := b.link(t, s, b.open("guest"), v20250618, "{}")
@@ -317,14 +319,14 @@ func TestDebounce(t *testing.T) {
 		defer cancel()
 		told := make(chan string, 16)
 		start := time.Now()
-		for name, se := range map[string]*gate.Session{"mine": sess, "other": bystander} {
+		for name, se := range map[string]*session.Session{"mine": sess, "other": bystander} {
 			w := s.mcp.Watch(mcpserver.NewClient(se, surfaceStdio, nil))
 			go w.Run(ctx, mcpserver.Lists{Tools: true, Prompts: true}, func(method string, _ []byte) {
 				told <- name + " " + method + " " + time.Since(start).String()
 			})
 		}
 		for _, role := range []string{"developer", "guest", "developer"} {
-			if _, err := b.SetRole(ctx, sess, role, gate.ByOperator); err != nil {
+			if _, err := b.Sessions.SetRole(ctx, sess, role, session.ByOperator); err != nil {
 				t.Fatal(err)
 			}
 		}

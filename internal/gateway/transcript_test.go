@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 )
 
 var update = flag.Bool("update", false, "write what the server says into the transcripts")
@@ -131,7 +131,7 @@ type httpPlayer struct {
 	url       string
 	vars      map[string]string
 	transport *http.Transport
-	session   *gate.Session
+	session   *session.Session
 }
 
 func playHTTP(t *testing.T, b *world, s *Server, lines []string) []string {

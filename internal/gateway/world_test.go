@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
@@ -276,9 +277,9 @@ func (b *world) seen() []string {
 }
 
 // open makes a session of this process.
-func (b *world) open(role string, may ...string) *gate.Session {
+func (b *world) open(role string, may ...string) *session.Session {
 	b.t.Helper()
-	s, err := b.Open(b.t.Context(), gate.Spec{Role: role, Roles: may})
+	s, err := b.Sessions.Open(b.t.Context(), session.Spec{Role: role, Roles: may})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -286,9 +287,9 @@ func (b *world) open(role string, may ...string) *gate.Session {
 }
 
 // mint makes a session with a token.
-func (b *world) mint(role string, may ...string) (*gate.Session, string) {
+func (b *world) mint(role string, may ...string) (*session.Session, string) {
 	b.t.Helper()
-	s, token, err := b.Mint(b.t.Context(), gate.Spec{Role: role, Roles: may})
+	s, token, err := b.Sessions.Mint(b.t.Context(), session.Spec{Role: role, Roles: may})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -322,7 +323,7 @@ func versions() []string {
 }
 
 // link is a client of a session that declares capabilities, without a transport.
-func (b *world) link(t testing.TB, s *Server, sess *gate.Session, version, capabilities string) mcpserver.Link {
+func (b *world) link(t testing.TB, s *Server, sess *session.Session, version, capabilities string) mcpserver.Link {
 	t.Helper()
 	if mcpserver.IsModern(version) {
 		m := rpc.Message{Params: []byte(`{"_meta":{"` + metaCapabilities + `":` + capabilities + `}}`)}

@@ -13,7 +13,8 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/audit/index"
 	"mycelium/internal/backend"
-	"mycelium/internal/config"
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/node/fence"
@@ -147,7 +148,7 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 	var text string
 	switch reply.Kind {
 	case approval.ReplyPolicy:
-		p, err := config.AddPolicy(j.files.Project().Dir, reply.Text, reply.Tool, false, time.Now())
+		p, err := rules.AddPolicy(j.files.Project().Dir, reply.Text, reply.Tool, false, time.Now())
 		if err != nil {
 			return "", err
 		}
@@ -157,11 +158,11 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 		if err != nil {
 			return "", err
 		}
-		name, err := config.AddRule(j.files.Project().Dir, rule, by, time.Now())
+		name, err := rules.Add(j.files.Project().Dir, rule, by, time.Now())
 		if err != nil {
 			return "", err
 		}
-		text = fmt.Sprintf("rule %s in %s", name, config.RulesFile)
+		text = fmt.Sprintf("rule %s in %s", name, source.RulesFile)
 	default:
 		return "", fmt.Errorf("a reply of kind %q is not written anywhere", reply.Kind)
 	}

@@ -12,6 +12,8 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/source"
 	"mycelium/internal/node/project"
 	"mycelium/internal/secret"
 )
@@ -130,19 +132,19 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 	if !p.Trusted {
 		return "", errors.New("this folder is not trusted, so its rules take no effect: myc trust")
 	}
-	rule, err := config.ApprovedRule(q)
+	rule, err := rules.Approved(q)
 	if err != nil {
 		return "", err
 	}
-	file := config.RulesFile
+	file := source.RulesFile
 	for _, name := range p.File.Policy.Rules { // those of the project are relative to it
 		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
 			file = name
 			break
 		}
 	}
-	comment, reason := config.ApprovedComment(q, a)
-	if err := config.AppendRule(filepath.Join(p.Dir, file), comment, reason, rule); err != nil {
+	comment, reason := rules.Comment(q, a)
+	if err := rules.Append(filepath.Join(p.Dir, file), comment, reason, rule); err != nil {
 		return "", err
 	}
 	if err := r.Reload(ctx); err != nil { // the rule is written, so this call is approved all the same

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxName is the longest name of a tool or a prompt, in bytes (docs/design.md, decision 13).
+// maxName is the longest name of a tool or a prompt, in bytes (docs/design.md, Names).
 const maxName = 128
 
 // separator stands between the name of a server and the name of its item. A server name cannot contain it, so the text form of an item is

@@ -30,7 +30,7 @@ const project, home = "/home/u/p", "/home/u"
 // shippedPolicy is what a developer has after `myc init`: the shipped skills and rules.
 func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
 	t.Helper()
-	const file = "../config/initial/rules.yaml"
+	const file = "../config/scaffold/initial/rules.yaml"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,14 @@ import (
 // FolderName is the name of the folder in a project that holds its state.
 const FolderName = ".mycelium"
 
+// Paths in a project, relative to its folder and with slashes, as people read and write them.
+const (
+	AuditLog   = FolderName + "/audit"                 // the segments of the audit log, where audit.dir does not name another folder
+	Database   = FolderName + "/mycelium.db"           // the database, where `store:` does not name another one
+	ToolIndex  = FolderName + "/tools/index.yaml"      // the generated index of tools
+	Categories = FolderName + "/tools/categories.yaml" // the categories of tools, which people may edit
+)
+
 // Folder is that folder of a project.
 func Folder(project string) string { return filepath.Join(project, FolderName) }
 
@@ -31,6 +39,15 @@ func UserIn(getenv func(string) string) (string, error) {
 	}
 	return filepath.Join(home, ".local", "state", "mycelium"), nil
 }
+
+// TrustList is the file in a user's state folder that lists the trusted project folders; TrustLock is its lock.
+func TrustList(user string) string { return filepath.Join(user, "trust.json") }
+
+// TrustLock is the lock of [TrustList].
+func TrustLock(user string) string { return filepath.Join(user, "trust.lock") }
+
+// EditLock is the lock that this program holds while it changes files that people own in a project.
+func EditLock(project string) string { return filepath.Join(Folder(project), "edit.lock") }
 
 // Paths are the paths of one project.
 type Paths struct {
@@ -55,7 +72,7 @@ func (p Paths) in(names ...string) string {
 func (p Paths) Ignore() string { return p.in(".gitignore") }
 
 // Database is the SQLite database that is used where `store:` names no other.
-func (p Paths) Database() string { return p.in("mycelium.db") }
+func (p Paths) Database() string { return filepath.Join(p.project, filepath.FromSlash(Database)) }
 
 // AuditLock is the lock of the audit log. Its segments are where `audit.dir` says.
 func (p Paths) AuditLock() string { return p.in("audit.lock") }

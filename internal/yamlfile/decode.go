@@ -38,7 +38,8 @@ var (
 )
 
 func (d *decoder) report(n ast.Node, hint, format string, args ...any) {
-	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: text.Flatten(fmt.Sprintf(format, args...)), Hint: text.Flatten(hint)})
+	d.problems = append(d.problems, policy.Problem{Line: lineOf(n), Message: text.Flatten(fmt.Sprintf(format, args...)),
+		Hint: text.Flatten(hint)})
 }
 
 // value decodes a node into v, which is settable. at is where it is ("grants.memory"), for messages; empty: the document.

@@ -60,13 +60,15 @@ func parse(data []byte) (*document, *policy.Problem) {
 }
 
 func manyDocuments(line int) *policy.Problem {
-	return &policy.Problem{Line: line, Message: "the file has more than one document (separated by ---)", Hint: "put each document into a file of its own"}
+	return &policy.Problem{Line: line, Message: "the file has more than one document (separated by ---)",
+		Hint: "put each document into a file of its own"}
 }
 
 // plainText checks that the data is text that people can see: UTF-8, not too long, no NUL.
 func plainText(data []byte) (string, *policy.Problem) {
 	if len(data) > MaxSize {
-		return "", &policy.Problem{Message: fmt.Sprintf("the file is too large: %d bytes, the limit is %d", len(data), MaxSize), Hint: "split it, or check that it is the file you mean"}
+		return "", &policy.Problem{Message: fmt.Sprintf("the file is too large: %d bytes, the limit is %d", len(data), MaxSize),
+			Hint: "split it, or check that it is the file you mean"}
 	}
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return "", &policy.Problem{Line: 1, Message: "the file is UTF-16, not UTF-8", Hint: "save it as UTF-8"}
@@ -77,13 +79,17 @@ func plainText(data []byte) (string, *policy.Problem) {
 		r, n := utf8.DecodeRune(data[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			return "", &policy.Problem{Line: line, Message: fmt.Sprintf("the file is not valid UTF-8 (byte 0x%02x)", data[i]), Hint: "save it as UTF-8"}
+			return "", &policy.Problem{Line: line, Message: fmt.Sprintf("the file is not valid UTF-8 (byte 0x%02x)", data[i]),
+				Hint: "save it as UTF-8"}
 		case r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f:
-			return "", &policy.Problem{Line: line, Message: fmt.Sprintf("the file has a control character (U+%04X)", r), Hint: `remove it, or write it as an escape in a double-quoted text ("\u0007")`}
+			return "", &policy.Problem{Line: line, Message: fmt.Sprintf("the file has a control character (U+%04X)", r),
+				Hint: `remove it, or write it as an escape in a double-quoted text ("\u0007")`}
 		case r == '\ufeff':
-			return "", &policy.Problem{Line: line, Message: "the file has a byte order mark (U+FEFF) that is not at its start", Hint: "remove it; it is invisible in most editors"}
+			return "", &policy.Problem{Line: line, Message: "the file has a byte order mark (U+FEFF) that is not at its start",
+				Hint: "remove it; it is invisible in most editors"}
 		case r == '\r' && (i+1 == len(data) || data[i+1] != '\n'):
-			return "", &policy.Problem{Line: line, Message: "a line ends with a carriage return alone", Hint: "save the file with line feeds (LF) as line ends"}
+			return "", &policy.Problem{Line: line, Message: "a line ends with a carriage return alone",
+				Hint: "save the file with line feeds (LF) as line ends"}
 		case r == '\n':
 			line++
 		}
@@ -206,7 +212,8 @@ func syntaxProblem(text string, err error) *policy.Problem {
 		p.Line = tk.Position.Line
 	}
 	if n := tabLine(text, p.Line); n > 0 {
-		return &policy.Problem{Line: n, Message: "a tab is used for indentation", Hint: "YAML indents with spaces only; replace the tab by spaces"}
+		return &policy.Problem{Line: n, Message: "a tab is used for indentation",
+			Hint: "YAML indents with spaces only; replace the tab by spaces"}
 	}
 	line := lineText(text, p.Line)
 	switch {
@@ -215,7 +222,8 @@ func syntaxProblem(text string, err error) *policy.Problem {
 	case strings.Contains(msg, "is a reserved character"):
 		p.Message, p.Hint = "a value begins with a character that YAML reserves (@ or `)", "put the value in quotes"
 	case strings.Contains(msg, "mapping value is not allowed"):
-		p.Message, p.Hint = "a colon stands where no key may begin", "put the value in quotes if the colon belongs to it; else check the indentation"
+		p.Message, p.Hint = "a colon stands where no key may begin",
+			"put the value in quotes if the colon belongs to it; else check the indentation"
 	case strings.Contains(msg, "end token"), strings.Contains(msg, "could not find flow"), strings.Contains(msg, "could not find map value"):
 		p.Message, p.Hint = "a bracket or brace is opened here and never closed", "add the missing ] or }"
 	case strings.Contains(msg, "quoted"):
@@ -312,13 +320,15 @@ func (l *linker) alias(n *ast.AliasNode) int {
 	name := tokenText(n.Value)
 	target, ok := l.anchors[name]
 	if !ok {
-		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("the alias %q stands for nothing: there is no %q before it", "*"+name, "&"+name), Hint: fmt.Sprintf("if you mean the text, write it in quotes: %q", "*"+name)}
+		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("the alias %q stands for nothing: there is no %q before it", "*"+name,
+			"&"+name), Hint: fmt.Sprintf("if you mean the text, write it in quotes: %q", "*"+name)}
 		return 0
 	}
 	l.doc.targets[n] = target
 	l.added += l.sizes[target]
 	if l.added > maxExpanded {
-		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("aliases expand to more than %d values", maxExpanded), Hint: "write the values out, or use fewer aliases of aliases"}
+		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("aliases expand to more than %d values", maxExpanded),
+			Hint: "write the values out, or use fewer aliases of aliases"}
 	}
 	return l.sizes[target]
 }

@@ -66,7 +66,8 @@ func Read(file string, data []byte) (*File, []policy.Problem) {
 func (f *File) Decode(aliases map[string]string, into any) []policy.Problem {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return []policy.Problem{{File: f.name, Message: fmt.Sprintf("cannot decode into a %T: a non-nil pointer is needed (a fault of this program)", into)}}
+		return []policy.Problem{{File: f.name,
+			Message: fmt.Sprintf("cannot decode into a %T: a non-nil pointer is needed (a fault of this program)", into)}}
 	}
 	if f.doc.root == nil {
 		return nil

@@ -110,7 +110,8 @@ func TestDecode(t *testing.T) {
 		{"block texts", "name: |\n  one\n  two\nany: >-\n  folded\n  text\n", doc{base: base{Name: "one\ntwo\n"}, Any: "folded text"}},
 		{"byte order mark, CRLF", "\ufeffname: x\r\non: true\r\n", doc{base: base{Name: "x"}, On: true}},
 		{"directive and marks", "%YAML 1.2\n---\nname: x\n...\n", doc{base: base{Name: "x"}}},
-		{"anchors and merge", "any: &b {memory: none, memoryTeamRoles: [q]}\ngrants:\n  <<: *b\n  memory: all\nallowedTools: &t [x__y]\nenv: {k: v}\n",
+		{"anchors and merge", "any: &b {memory: none, memoryTeamRoles: [q]}\ngrants:\n  <<: *b\n  memory: all\nallowedTools: &t [x__y]\n" +
+			"env: {k: v}\n",
 			doc{base: base{Tools: []string{"x__y"}}, Grants: inner{Memory: "all", Teams: []string{"q"}}, Env: map[string]string{"k": "v"},
 				Any: map[string]any{"memory": "none", "memoryTeamRoles": []any{"q"}}}},
 		{"self-decoding", "rules:\n  - action: deny\n    match: {path: x}\n    tool: a__b\n  - {action: ask, tool: [a, b]}\none: z\n",
@@ -147,62 +148,99 @@ func TestProblems(t *testing.T) {
 		name, in string
 		want     []P
 	}{
-		{"unknown key, near", "name: x\nallowedTool: [a]\n", []P{{Line: 2, Message: `unknown key "allowedTool"`, Hint: `did you mean "allowedTools"?`}}},
+		{"unknown key, near", "name: x\nallowedTool: [a]\n",
+			[]P{{Line: 2, Message: `unknown key "allowedTool"`, Hint: `did you mean "allowedTools"?`}}},
 		{"unknown key, wrong case", "Name: x\n", []P{{Line: 1, Message: `unknown key "Name"`, Hint: `did you mean "name"?`}}},
-		{"unknown key, nested", "grants:\n  memry: all\n", []P{{Line: 2, Message: `unknown key "memry" in grants`, Hint: `did you mean "memory"?`}}},
-		{"unknown key, none near", "grants: {zzzzzzzz: 1}\n", []P{{Line: 1, Message: `unknown key "zzzzzzzz" in grants`, Hint: "known keys: extra, memory, memoryTeamRoles"}}},
+		{"unknown key, nested", "grants:\n  memry: all\n",
+			[]P{{Line: 2, Message: `unknown key "memry" in grants`, Hint: `did you mean "memory"?`}}},
+		{"unknown key, none near", "grants: {zzzzzzzz: 1}\n",
+			[]P{{Line: 1, Message: `unknown key "zzzzzzzz" in grants`, Hint: "known keys: extra, memory, memoryTeamRoles"}}},
 		{"hidden field", "Hidden: x\nprivate: y\n", []P{
-			{Line: 1, Message: `unknown key "Hidden"`, Hint: "known keys: allowedTools, any, at, count, env, grants, name, on, one, rules, small, temp, wait"},
-			{Line: 2, Message: `unknown key "private"`, Hint: "known keys: allowedTools, any, at, count, env, grants, name, on, one, rules, small, temp, wait"},
+			{Line: 1, Message: `unknown key "Hidden"`, Hint: "known keys: allowedTools, any, at, count, env, grants, name, on, one, rules, " +
+				"small, temp, wait"},
+			{Line: 2, Message: `unknown key "private"`, Hint: "known keys: allowedTools, any, at, count, env, grants, name, on, one, rules, " +
+				"small, temp, wait"},
 		}},
-		{"doubled key", "name: x\non: true\nname: y\n", []P{{Line: 3, Message: `the key "name" is given twice (first on line 1)`, Hint: "keep one of them"}}},
-		{"doubled key in a free map", "any:\n  a: 1\n  a: 2\n", []P{{Line: 3, Message: `the key "a" is given twice (first on line 2)`, Hint: "keep one of them"}}},
-		{"doubled key in JSON", `{"name": "x", "name": "y"}`, []P{{Line: 1, Message: `the key "name" is given twice (first on line 1)`, Hint: "keep one of them"}}},
+		{"doubled key", "name: x\non: true\nname: y\n",
+			[]P{{Line: 3, Message: `the key "name" is given twice (first on line 1)`, Hint: "keep one of them"}}},
+		{"doubled key in a free map", "any:\n  a: 1\n  a: 2\n",
+			[]P{{Line: 3, Message: `the key "a" is given twice (first on line 2)`, Hint: "keep one of them"}}},
+		{"doubled key in JSON", `{"name": "x", "name": "y"}`,
+			[]P{{Line: 1, Message: `the key "name" is given twice (first on line 1)`, Hint: "keep one of them"}}},
 		{"several at once", "nam: x\ncount: many\non: 'true'\n", []P{
 			{Line: 1, Message: `unknown key "nam"`, Hint: `did you mean "name"?`},
 			{Line: 2, Message: `count must be a whole number, not the text "many"`},
 			{Line: 3, Message: `on must be true or false, not the text "true"`, Hint: "write true or false, without quotes"},
 		}},
-		{"text for a list", "allowedTools: a__b\n", []P{{Line: 1, Message: `allowedTools must be a list, not the text "a__b"`, Hint: `write it as a list: ["a__b"]`}}},
-		{"list for a text", "name:\n  - x\n", []P{{Line: 2, Message: "name must be text, not a list", Hint: "write one value, without brackets or dash"}}},
+		{"text for a list", "allowedTools: a__b\n",
+			[]P{{Line: 1, Message: `allowedTools must be a list, not the text "a__b"`, Hint: `write it as a list: ["a__b"]`}}},
+		{"list for a text", "name:\n  - x\n",
+			[]P{{Line: 2, Message: "name must be text, not a list", Hint: "write one value, without brackets or dash"}}},
 		{"map in a list of text", "allowedTools:\n  - a\n  - b: c\n", []P{{Line: 3, Message: "allowedTools[1] must be text, not a map"}}},
-		{"empty list entry", "allowedTools:\n  - a\n  -\n", []P{{Line: 3, Message: "allowedTools[1] is empty", Hint: "write a value, or remove the line"}}},
+		{"empty list entry", "allowedTools:\n  - a\n  -\n",
+			[]P{{Line: 3, Message: "allowedTools[1] is empty", Hint: "write a value, or remove the line"}}},
 		{"float for int", "count: 1.5\n", []P{{Line: 1, Message: "count must be a whole number, not the number 1.5"}}},
 		{"overflow", "small: 256\n", []P{{Line: 1, Message: "small must be a whole number, not negative, not the number 256"}}},
 		{"negative", "small: -1\n", []P{{Line: 1, Message: "small must be a whole number, not negative, not the number -1"}}},
 		{"not a number", "temp: .nan\n", []P{{Line: 1, Message: "temp must be a number, not the number .nan"}}},
-		{"duration without unit", "wait: 30\n", []P{{Line: 1, Message: "wait must be a duration, not the number 30", Hint: "write a number and a unit: 500ms, 30s, 5m, 2h"}}},
+		{"duration without unit", "wait: 30\n",
+			[]P{{Line: 1, Message: "wait must be a duration, not the number 30", Hint: "write a number and a unit: 500ms, 30s, 5m, 2h"}}},
 		{"time", "at: tomorrow\n", []P{{Line: 1, Message: `at must be a time, not "tomorrow"`, Hint: "write it as 2026-01-31T09:00:00Z"}}},
 		{"list document", "- a\n- b\n", []P{{Line: 1, Message: "the file must be a map, not a list", Hint: "write key: value lines"}}},
 		{"text document", "\n\nhello\n", []P{{Line: 3, Message: `the file must be a map, not the text "hello"`, Hint: "write key: value lines"}}},
-		{"two documents", "name: x\n---\nname: y\n", []P{{Line: 3, Message: "the file has more than one document (separated by ---)", Hint: "put each document into a file of its own"}}},
-		{"tab", "grants:\n\tmemory: all\n", []P{{Line: 2, Message: "a tab is used for indentation", Hint: "YAML indents with spaces only; replace the tab by spaces"}}},
-		{"tab at the top", "\tname: x\n", []P{{Line: 1, Message: "a tab is used for indentation", Hint: "YAML indents with spaces only; replace the tab by spaces"}}},
+		{"two documents", "name: x\n---\nname: y\n",
+			[]P{{Line: 3, Message: "the file has more than one document (separated by ---)", Hint: "put each document into a file of its own"}}},
+		{"tab", "grants:\n\tmemory: all\n",
+			[]P{{Line: 2, Message: "a tab is used for indentation", Hint: "YAML indents with spaces only; replace the tab by spaces"}}},
+		{"tab at the top", "\tname: x\n",
+			[]P{{Line: 1, Message: "a tab is used for indentation", Hint: "YAML indents with spaces only; replace the tab by spaces"}}},
 		{"UTF-8", "name: x\nany: \"a\xffb\"\n", []P{{Line: 2, Message: "the file is not valid UTF-8 (byte 0xff)", Hint: "save it as UTF-8"}}},
 		{"UTF-16", "\xff\xfen\x00", []P{{Line: 1, Message: "the file is UTF-16, not UTF-8", Hint: "save it as UTF-8"}}},
-		{"lone carriage return", "name: x\non: true\rcount: 1\n", []P{{Line: 2, Message: "a line ends with a carriage return alone", Hint: "save the file with line feeds (LF) as line ends"}}},
-		{"lines of CRLF", "name: x\r\nany: |\r\n  a\r\n  b\r\nnmae: y\r\n", []P{{Line: 5, Message: `unknown key "nmae"`, Hint: `did you mean "name"?`}}},
-		{"NUL", "name: a\x00b\n", []P{{Line: 1, Message: "the file has a control character (U+0000)", Hint: `remove it, or write it as an escape in a double-quoted text ("\u0007")`}}},
-		{"mark inside", "name: x\n\ufeffon: true\n", []P{{Line: 2, Message: "the file has a byte order mark (U+FEFF) that is not at its start", Hint: "remove it; it is invisible in most editors"}}},
-		{"unquoted star", "allowedTools: [*]\n", []P{{Line: 1, Message: "a * outside quotes begins a YAML alias", Hint: `write it in quotes: "*"`}}},
-		{"unquoted star in a block", "name: x\nallowedTools:\n  - *\n", []P{{Line: 3, Message: "a * outside quotes begins a YAML alias", Hint: `write it in quotes: "*"`}}},
-		{"unknown alias", "name: *who\n", []P{{Line: 1, Message: `the alias "*who" stands for nothing: there is no "&who" before it`, Hint: `if you mean the text, write it in quotes: "*who"`}}},
-		{"alias of itself", "any: &a [*a]\n", []P{{Line: 1, Message: `the alias "*a" stands for nothing: there is no "&a" before it`, Hint: `if you mean the text, write it in quotes: "*a"`}}},
-		{"two colons", "name: a: b\n", []P{{Line: 1, Message: "a colon stands where no key may begin", Hint: "put the value in quotes if the colon belongs to it; else check the indentation"}}},
-		{"open bracket", "name: x\nallowedTools: [a, b\n", []P{{Line: 2, Message: "a bracket or brace is opened here and never closed", Hint: "add the missing ] or }"}}},
+		{"lone carriage return", "name: x\non: true\rcount: 1\n",
+			[]P{{Line: 2, Message: "a line ends with a carriage return alone", Hint: "save the file with line feeds (LF) as line ends"}}},
+		{"lines of CRLF", "name: x\r\nany: |\r\n  a\r\n  b\r\nnmae: y\r\n",
+			[]P{{Line: 5, Message: `unknown key "nmae"`, Hint: `did you mean "name"?`}}},
+		{"NUL", "name: a\x00b\n", []P{{Line: 1, Message: "the file has a control character (U+0000)",
+			Hint: `remove it, or write it as an escape in a double-quoted text ("\u0007")`}}},
+		{"mark inside", "name: x\n\ufeffon: true\n",
+			[]P{{Line: 2, Message: "the file has a byte order mark (U+FEFF) that is not at its start",
+				Hint: "remove it; it is invisible in most editors"}}},
+		{"unquoted star", "allowedTools: [*]\n",
+			[]P{{Line: 1, Message: "a * outside quotes begins a YAML alias", Hint: `write it in quotes: "*"`}}},
+		{"unquoted star in a block", "name: x\nallowedTools:\n  - *\n",
+			[]P{{Line: 3, Message: "a * outside quotes begins a YAML alias", Hint: `write it in quotes: "*"`}}},
+		{"unknown alias", "name: *who\n",
+			[]P{{Line: 1, Message: `the alias "*who" stands for nothing: there is no "&who" before it`,
+				Hint: `if you mean the text, write it in quotes: "*who"`}}},
+		{"alias of itself", "any: &a [*a]\n",
+			[]P{{Line: 1, Message: `the alias "*a" stands for nothing: there is no "&a" before it`,
+				Hint: `if you mean the text, write it in quotes: "*a"`}}},
+		{"two colons", "name: a: b\n",
+			[]P{{Line: 1, Message: "a colon stands where no key may begin",
+				Hint: "put the value in quotes if the colon belongs to it; else check the indentation"}}},
+		{"open bracket", "name: x\nallowedTools: [a, b\n",
+			[]P{{Line: 2, Message: "a bracket or brace is opened here and never closed", Hint: "add the missing ] or }"}}},
 		{"open quote", "name: \"x\n", []P{{Line: 1, Message: "a quoted text is never closed", Hint: "add the missing quote"}}},
-		{"reserved", "name: @x\n", []P{{Line: 1, Message: "a value begins with a character that YAML reserves (@ or `)", Hint: "put the value in quotes"}}},
-		{"foreign tag", "name: !ruby/object x\n", []P{{Line: 1, Message: "name has the tag !ruby/object, which means nothing here", Hint: "remove the tag"}}},
-		{"alias of two lines", "any: * a\n  b\n", []P{{Line: 1, Message: `the alias "*a b" stands for nothing: there is no "&a b" before it`, Hint: `if you mean the text, write it in quotes: "*a b"`}}},
-		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n", []P{{Line: 1, Message: "env.a b\\x1b must be text, not a list", Hint: "write one value, without brackets or dash"}}},
-		{"merge of no map", "grants:\n  <<: [1]\n", []P{{Line: 2, Message: "grants: << merges a value that is not a map", Hint: "write << with an alias of a map"}}},
+		{"reserved", "name: @x\n",
+			[]P{{Line: 1, Message: "a value begins with a character that YAML reserves (@ or `)", Hint: "put the value in quotes"}}},
+		{"foreign tag", "name: !ruby/object x\n",
+			[]P{{Line: 1, Message: "name has the tag !ruby/object, which means nothing here", Hint: "remove the tag"}}},
+		{"alias of two lines", "any: * a\n  b\n",
+			[]P{{Line: 1, Message: `the alias "*a b" stands for nothing: there is no "&a b" before it`,
+				Hint: `if you mean the text, write it in quotes: "*a b"`}}},
+		{"key of two lines", "env: {\"a\\nb\\e\": [1]}\n",
+			[]P{{Line: 1, Message: "env.a b\\x1b must be text, not a list", Hint: "write one value, without brackets or dash"}}},
+		{"merge of no map", "grants:\n  <<: [1]\n",
+			[]P{{Line: 2, Message: "grants: << merges a value that is not a map", Hint: "write << with an alias of a map"}}},
 		{"strict inside a type that decodes itself", "rules:\n  - action: deny\n    mach: {a: b}\n    tool: [1, {}]\n  - sub: {actoin: x}\n", []P{
 			{Line: 3, Message: `unknown key "mach" in rules[0]`, Hint: `did you mean "match"?`},
 			{Line: 4, Message: "rules[0].tool[1] must be text, not a map"},
 			{Line: 5, Message: `unknown key "actoin" in rules[1].sub`, Hint: `did you mean "action"?`},
 		}},
-		{"doubled key inside a type that decodes itself", "rules:\n  - action: deny\n    action: allow\n", []P{{Line: 3, Message: `the key "action" is given twice (first on line 2)`, Hint: "keep one of them"}}},
-		{"its own error", "rules:\n  - action: explode\n", []P{{Line: 2, Message: "rules[0]: no such action: explode", Hint: "write deny, ask or allow"}}},
+		{"doubled key inside a type that decodes itself", "rules:\n  - action: deny\n    action: allow\n",
+			[]P{{Line: 3, Message: `the key "action" is given twice (first on line 2)`, Hint: "keep one of them"}}},
+		{"its own error", "rules:\n  - action: explode\n",
+			[]P{{Line: 2, Message: "rules[0]: no such action: explode", Hint: "write deny, ask or allow"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var into doc
@@ -307,7 +345,8 @@ func TestHostile(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
 		t.Errorf("billion laughs used %d bytes", used)
 	}
-	want := []policy.Problem{{File: "f", Line: 5, Message: "aliases expand to more than 100000 values", Hint: "write the values out, or use fewer aliases of aliases"}}
+	want := []policy.Problem{{File: "f", Line: 5, Message: "aliases expand to more than 100000 values",
+		Hint: "write the values out, or use fewer aliases of aliases"}}
 	if diff := cmp.Diff(want, Decode("f", []byte(laughs), &into)); diff != "" {
 		t.Error(diff)
 	}
@@ -327,7 +366,8 @@ func TestLargeList(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	in := "# top\nname: x\nallowedTools:\n  - a\n  - b\n\ngrants:\n  memory: all\n  extra: {\"a.b\": [1,\n    2]}\nrules:\n  - action: deny\n    match: {path: x}\n  - &r\n    action: ask\nany: *r\n"
+	in := "# top\nname: x\nallowedTools:\n  - a\n  - b\n\ngrants:\n  memory: all\n  extra: {\"a.b\": [1,\n    2]}\nrules:\n" +
+		"  - action: deny\n    match: {path: x}\n  - &r\n    action: ask\nany: *r\n"
 	for path, want := range map[string]int{
 		"$": 2, "$.name": 2, "$.allowedTools": 3, "$.allowedTools[0]": 4, "$.allowedTools[1]": 5, "$.allowedTools[2]": 0,
 		"$.grants.memory": 8, "$.grants.extra.'a.b'": 9, "$.grants.extra.'a.b'[1]": 10, "$.rules[0]": 12, "$.rules[0].match.path": 13,
@@ -341,7 +381,8 @@ func TestLine(t *testing.T) {
 	if got := Line([]byte("a: [\n"), "$.a"); got != 0 {
 		t.Errorf("line in a broken file: %d", got)
 	}
-	for in, want := range map[string]map[string]int{in: {"name": 2, "allowedTools": 3, "grants": 7, "rules": 11, "any": 16}, "- a": {}, "": {}} {
+	for in, want := range map[string]map[string]int{in: {"name": 2, "allowedTools": 3, "grants": 7, "rules": 11, "any": 16}, "- a": {},
+		"": {}} {
 		f, problems := Read("f", []byte(in))
 		if problems != nil {
 			t.Fatal(problems)
@@ -360,7 +401,8 @@ func TestLine(t *testing.T) {
 
 // FuzzDecode: no input panics, hangs or yields a problem that a person cannot read; what has a problem names it.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"name: x\n", "a: &a [*a]\n<<: *a\n", "? [a]\n: b\n", "{\"a\": [1, 2.5e3, \"\\u00e9\"]}", "- - a\n", "a: |\n  x\n", "%YAML 1.2\n---\n", "a: !!str 1\n", "rules:\n - {action: x, sub: {a: b}}\n", "\t- a", "a:\n- b\n-\n", "'a': \"b\nc\"\n"} {
+	for _, s := range []string{"name: x\n", "a: &a [*a]\n<<: *a\n", "? [a]\n: b\n", "{\"a\": [1, 2.5e3, \"\\u00e9\"]}", "- - a\n",
+		"a: |\n  x\n", "%YAML 1.2\n---\n", "a: !!str 1\n", "rules:\n - {action: x, sub: {a: b}}\n", "\t- a", "a:\n- b\n-\n", "'a': \"b\nc\"\n"} {
 		f.Add([]byte(s))
 	}
 	seeds, _ := filepath.Glob("testdata/*.yaml")

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/text"
 )
 
 // Bounds of what one server may offer: ten times the largest known catalogs, and far below what would fill the memory.
@@ -202,7 +203,9 @@ func isAlphanumeric(c byte) bool {
 
 func isURI(s string) bool {
 	return s != "" && len(s) <= maxURI && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
+		// no spaces, and no control or format characters
+		return unicode.IsSpace(r) || !slices.Contains([]text.Kind{text.Shown, text.Selector, text.Filler, text.Private, text.Unassigned},
+			text.KindOf(r))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -24,7 +25,7 @@ type Lists struct{ Tools, Prompts, Resources bool }
 // Watch compares what a session sees with what it saw when its client was last told.
 type Watch struct {
 	gate          *gate.Gate
-	session       *gate.Session
+	session       *session.Session
 	subscriptions *subscriptions // reviewed at every change
 	changed       <-chan struct{}
 	lists         [4][]view.Listed // tools, prompts, resources, templates
@@ -33,7 +34,7 @@ type Watch struct {
 // Watch starts to watch the lists of a client: changes from now on are told by [Watch.Run].
 func (s *Server) Watch(c *Client) *Watch { return s.watch(c.session, &c.subscriptions) }
 
-func (s *Server) watch(sess *gate.Session, subs *subscriptions) *Watch {
+func (s *Server) watch(sess *session.Session, subs *subscriptions) *Watch {
 	w := &Watch{gate: s.gate, session: sess, subscriptions: subs}
 	w.update()
 	return w
@@ -44,8 +45,7 @@ func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
 	w.lists = [...][]view.Listed{
-		w.gate.List(w.session, policy.Tool), w.gate.List(w.session, policy.Prompt), w.gate.List(w.session, policy.Resource),
-		w.gate.Templates(w.session),
+		w.session.List(policy.Tool), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
 	}
 	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}

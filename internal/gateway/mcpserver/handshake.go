@@ -46,7 +46,7 @@ func (s *Server) discover(_ context.Context, l Link, _ rpc.Message) (result, ref
 // describe appends the capabilities and the instructions: those of our own, and those of the visible servers that we pass on. We serve
 // only what is declared here.
 func (s *Server) describe(b []byte, l Link) []byte {
-	shared := s.withSkills(s.gate.Capabilities(l.session), l)
+	shared := s.withSkills(l.session.Capabilities(), l)
 	b = append(b, `,"capabilities":{"tools":{"listChanged":true},"resources":{`...)
 	if rawjson.Member(shared, "subscribe") != nil {
 		b = append(b, `"subscribe":true,`...)

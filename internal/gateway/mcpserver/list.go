@@ -14,19 +14,19 @@ import (
 const pageSize = 1000
 
 func (s *Server) listTools(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "tools", s.gate.List(l.session, policy.Tool))
+	return s.list(l, m, "tools", l.session.List(policy.Tool))
 }
 
 func (s *Server) listResources(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resources", s.gate.List(l.session, policy.Resource))
+	return s.list(l, m, "resources", l.session.List(policy.Resource))
 }
 
 func (s *Server) listTemplates(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resourceTemplates", s.gate.Templates(l.session))
+	return s.list(l, m, "resourceTemplates", l.session.Templates())
 }
 
 func (s *Server) listPrompts(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "prompts", s.gate.List(l.session, policy.Prompt))
+	return s.list(l, m, "prompts", l.session.List(policy.Prompt))
 }
 
 // list answers with one page of the snapshot.

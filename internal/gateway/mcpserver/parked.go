@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 )
 
@@ -66,7 +67,7 @@ func (c *parkedCalls) find(call string) *parked {
 // the call belongs to no request.
 type parked struct {
 	server       *Server
-	session      *gate.Session
+	session      *session.Session
 	call         string // its id
 	capabilities []byte
 	ctx          context.Context // of the call; it outlives the requests

@@ -9,7 +9,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/pin"
-	"mycelium/internal/config"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -47,7 +47,7 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 
 // Tools describes the tools that a scope sees; with all, every tool with the reason why it is visible or hidden.
 func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
-	categories, err := config.ReadCategories(v.Project)
+	categories, err := toolindex.Read(v.Project.Dir, v.Project.Servers)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func grantsTool(sk *skill.Skill, it policy.Item) bool {
 }
 
 // heldRows returns the tools in quarantine for the list of all tools.
-func heldRows(categories *config.Categories, held []pin.Held) []api.Tool {
+func heldRows(categories *toolindex.Categories, held []pin.Held) []api.Tool {
 	var rows []api.Tool
 	hidden := false
 	for _, h := range held {

@@ -6,7 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"mycelium/internal/config"
+	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/trust"
 	"mycelium/internal/node/fence"
 )
 
@@ -26,7 +27,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	done, err := config.Init(dir, minimal, template)
+	done, err := scaffold.Init(dir, minimal, template)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 	}
 	// Files that init wrote itself are trusted. A person decides about files that were there before.
 	if len(done.Kept)+len(before.Untrusted) == 0 {
-		err = config.Trust(dir)
+		err = trust.Add(dir)
 	} else {
 		err = a.askTrust(dir)
 	}
@@ -55,7 +56,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 
 // askTrust asks a person at a terminal. Elsewhere it prints the command to run.
 func (a *App) askTrust(dir string) error {
-	if trusted, err := config.Trusted(dir); err != nil || trusted {
+	if trusted, err := trust.Has(dir); err != nil || trusted {
 		return err
 	}
 	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
@@ -68,7 +69,7 @@ func (a *App) askTrust(dir string) error {
 	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") {
 		return nil //nolint:nilerr // no answer is a no
 	}
-	return config.Trust(dir)
+	return trust.Add(dir)
 }
 
 // CheckTrust asks for trust in the project folder, or says that it is missing. A command goes on without trust: then only the user's own
@@ -78,7 +79,7 @@ func (a *App) CheckTrust() error {
 	if err != nil {
 		return err
 	}
-	if trusted, err := config.Trusted(dir); err != nil || trusted {
+	if trusted, err := trust.Has(dir); err != nil || trusted {
 		return nil //nolint:nilerr // a list that cannot be read trusts nothing, and loading says so
 	}
 	p, err := a.Load()

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config"
+	"mycelium/internal/config/trust"
 )
 
 // app is the program with the commands of this family.
@@ -83,7 +83,7 @@ func (a *app) trust(revoke bool) error {
 		return err
 	}
 	if revoke {
-		was, err := config.Revoke(dir)
+		was, err := trust.Remove(dir)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (a *app) trust(revoke bool) error {
 	if err != nil {
 		return err
 	}
-	if err := config.Trust(dir); err != nil {
+	if err := trust.Add(dir); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "%s is trusted\n", dir)

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/config"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 )
 
 // toolsSync writes the tool index and the categories (D7 to D9).
@@ -46,7 +47,7 @@ func (a *app) writeIndex(v *project.View, tools []policy.Definition) error {
 	}
 	say("Syncing tools …")
 	say("Found %d tools", len(tools))
-	categories, err := config.ReadCategories(v.Project)
+	categories, err := toolindex.Read(v.Project.Dir, v.Project.Servers)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (a *app) writeIndex(v *project.View, tools []policy.Definition) error {
 		return err
 	}
 	var wrote []string
-	for name, data := range map[string][]byte{config.ToolIndexFile: index, config.CategoriesFile: cats} {
+	for name, data := range map[string][]byte{state.ToolIndex: index, state.Categories: cats} {
 		path := filepath.Join(v.Project.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return fmt.Errorf("make folder for the tool index: %w", err)

@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/source"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+	"mycelium/internal/yamlfile"
+)
+
+// maxRuleArgs bounds the arguments in a written rule, in bytes, so that people can read it.
+const maxRuleArgs = 4 << 10
+
+// Approved returns the rule for an answer with [approval.Rule]. It allows this call and no other: the tool, the role and all arguments must
+// be the same. For Bash, the command must be the same, with any description and timeout. For an agent's own tool, the working directory
+// must be the same too. An error says why there can be no such rule, and what to do instead.
+func Approved(r approval.Request) (policy.Rule, error) {
+	var none policy.Rule
+	once := "; approve it once, or for the session"
+	switch {
+	case r.Kind != approval.Call:
+		return none, errors.New("a rule is about a call, and this is none")
+	case r.Rule != "":
+		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
+			once)
+	case len(r.Args) > maxRuleArgs:
+		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
+	case r.HoldsSecret():
+		return none, fmt.Errorf("the arguments hold a secret, which does not belong into a file%s", once)
+	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
+		return none, fmt.Errorf("it executes a file that was written in this session, and may say something else tomorrow%s", once)
+	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
+		return none, fmt.Errorf("not all of it was understood, and a rule allows only what is%s", once)
+	}
+	args := r.Args
+	if len(args) == 0 {
+		args = jsontext.Value("{}")
+	}
+	when, err := sameArgs(r.Tool, args)
+	if err != nil {
+		return none, fmt.Errorf("%w%s", err, once)
+	}
+	if strings.HasPrefix(r.Tool, policy.AgentServer+"__") {
+		when += ` && dir == ` + quote(r.Dir) + ` && !(` + quote(policy.EffectWrittenHere) + ` in effects)`
+	}
+	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when}
+	if r.Role != "" {
+		rule.Role = policy.Names{r.Role}
+	}
+	return rule, nil
+}
+
+// sameArgs returns a condition that holds for these arguments. JSON is valid CEL except for the escaped slash, which canonical JSON does
+// not use.
+func sameArgs(tool string, args jsontext.Value) (string, error) {
+	v := args.Clone()
+	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
+		return "", fmt.Errorf("the arguments cannot be written as a condition: %w", err)
+	}
+	parsed, err := policy.ParseArgs(v)
+	if err != nil {
+		return "", fmt.Errorf("the arguments cannot be written as a condition: %w", err)
+	}
+	if command, ok := parsed["command"].(string); ok && tool == policy.AgentServer+"__Bash" {
+		known := []string{"command", "description", "timeout"}
+		for key := range parsed {
+			if !slices.Contains(known, key) {
+				return "", fmt.Errorf("the argument %s makes it another call", strconv.Quote(key))
+			}
+		}
+		return `args.command == ` + quote(command) + ` && args.all(k, k in ["command", "description", "timeout"])`, nil
+	}
+	return "args == " + string(v), nil
+}
+
+// quote writes a text as JSON and CEL do.
+func quote(s string) string {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // no argument equals it
+	}
+	return string(b)
+}
+
+// Append appends a rule to a rules file, with a comment above it. It creates a missing file; an existing one keeps its bytes. It reads the
+// result to check that the old rules are unchanged.
+func Append(path, comment, reason string, r policy.Rule) error {
+	old, err := os.ReadFile(filepath.Clean(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write rule: %w", err)
+	}
+	name := filepath.Base(path)
+	var before, after document
+	if source.Faulty(yamlfile.Decode(name, old, &before)) {
+		return text.Hinted(fmt.Errorf("write rule: %s does not load as it is", name), "myc config validate says what is wrong with it")
+	}
+	indent := "  "
+	file := source.EndLine(slices.Clone(old))
+	switch {
+	case len(bytes.TrimSpace(old)) == 0:
+		file = []byte("version: 1\nrules:\n")
+	case len(before.Rules) == 0:
+		if yamlfile.Line(old, "$.rules") == 0 {
+			file = append(file, "rules:\n"...)
+		}
+	default:
+		indent = indentOf(old, yamlfile.Line(old, "$.rules[0]"))
+	}
+	item := ruleText(indent, comment, reason, r)
+	file = append(file, item...)
+	problems := yamlfile.Decode(name, file, &after)
+	n := len(before.Rules)
+	if source.Faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) ||
+		!sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
+		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
+	}
+	if err := atomicfile.Write(path, file, 0o644); err != nil {
+		return fmt.Errorf("write rule: %w", err)
+	}
+	return nil
+}
+
+func withReason(r policy.Rule, reason string) policy.Rule {
+	r.Reason = reason
+	return r
+}
+
+// indentOf is the white space at the beginning of a line; the first line is 1.
+func indentOf(text []byte, line int) string {
+	lines := bytes.Split(text, []byte("\n"))
+	if line < 1 || line > len(lines) {
+		return "  "
+	}
+	l := lines[line-1]
+	return string(l[:len(l)-len(bytes.TrimLeft(l, " "))])
+}
+
+// ruleText writes a rule as an item of a list.
+func ruleText(indent, comment, reason string, r policy.Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s# %s\n%s- name: %s\n%s  action: %s\n%s  tool: %s\n", indent, comment, indent, quote(r.Name), indent, r.Action, indent,
+		quote(r.Tool[0]))
+	if len(r.Role) > 0 {
+		fmt.Fprintf(&b, "%s  role: %s\n", indent, quote(r.Role[0]))
+	}
+	for _, line := range fieldLines(r) {
+		b.WriteString(indent + "  " + line + "\n")
+	}
+	if r.When != "" {
+		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))
+	}
+	fmt.Fprintf(&b, "%s  reason: %s\n", indent, quote(reason))
+	return b.String()
+}
+
+func sameRules(a, b []policy.Rule) bool {
+	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
+}
+
+// Comment returns the comment above an approved rule, which says who approved it, when, and how to undo it, and the reason of the rule.
+func Comment(r approval.Request, a approval.Answer) (comment, reason string) {
+	by := text.OneLine(a.By)
+	comment = fmt.Sprintf("Approved by %s via %s on %s (request %s). Remove this rule to be asked again.", by, a.Via,
+		a.Time.Format(time.DateOnly), r.ID)
+	if a.Reason != "" {
+		comment += " Why: " + text.OneLine(a.Reason)
+	}
+	return comment, "Approved by " + by + "."
+}

@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/policy"
+)
+
+// approvedPolicy is a policy with one written rule, for a developer whose own tools are asked about.
+func approvedPolicy(t *testing.T, rules []policy.Rule) *policy.Policy {
+	t.Helper()
+	defs := []policy.Definition{{Item: policy.Item{Server: "db", Name: "query"},
+		Raw: []byte(`{"name":"query","inputSchema":{"type":"object"}}`)}}
+	pol, problems := policy.New(policy.Source{
+		Catalog: defs, Rules: rules, Dir: "/p", Home: "/home/u", Fallback: policy.Fallback{MCP: "ask", Agent: "ask"},
+		Roles: []policy.Role{{ID: "developer"}, {ID: "guest"}},
+		Grants: []policy.Grant{{Name: "all", AllowedRoles: []string{"developer", "guest"},
+			AllowedTools: []string{"db__query", "agent__Bash", "agent__Write"}}},
+	})
+	for _, p := range problems {
+		if !p.Warning {
+			t.Fatalf("%+v", p)
+		}
+	}
+	return pol
+}
+
+func effectOf(t *testing.T, p *policy.Policy, role, tool, args, dir string, effects ...string) policy.Effect {
+	t.Helper()
+	it, err := policy.ParseTool(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := policy.ParseArgs([]byte(args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := policy.Facts{Dir: dir, Parts: []policy.Part{{Program: "npm", Effects: append([]string{policy.EffectExecute}, effects...)}}}
+	return p.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: []string{"all"}}, Item: it,
+		Args: a, Facts: facts, Time: time.Unix(1, 0)}).Effect
+}
+
+func TestApprovedRuleAllowsThisCallAndNoOther(t *testing.T) {
+	bash := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
+		Args: []byte(`{"command":"npm publish --tag \"新\"\n","description":"x"}`)}
+	query := approval.Request{ID: "q7", Kind: approval.Call, Tool: "db__query", Role: "developer",
+		Args: []byte(`{"sql":"select 'a' \\ b","limit":10,"deep":{"list":[1,"two",null,true],"rate":0.5}}`)}
+	for _, c := range []struct {
+		r     approval.Request
+		role  string
+		args  string
+		dir   string
+		extra string
+		want  policy.Effect
+	}{
+		{bash, "developer", string(bash.Args), "/p", "", policy.Allow},
+		{bash, "developer", `{"command":"npm publish --tag \"新\"\n","timeout":5}`, "/p", "", policy.Allow},
+		{bash, "developer", `{"command":"npm publish --tag \"新\""}`, "/p", "", policy.Ask},
+		{bash, "developer", `{"command":"npm publish --tag \"新\"\n","run_in_background":true}`, "/p", "", policy.Ask},
+		{bash, "developer", string(bash.Args), "/p/sub", "", policy.Ask},
+		{bash, "guest", string(bash.Args), "/p", "", policy.Ask},
+		{bash, "developer", string(bash.Args), "/p", policy.EffectWrittenHere, policy.Ask},
+		{bash, "developer", `{}`, "/p", "", policy.Ask},
+		{query, "developer", string(query.Args), "/p", "", policy.Allow},
+		{query, "developer", `{"deep":{"rate":0.5,"list":[1,"two",null,true]},"limit":10,"sql":"select 'a' \\ b"}`, "/p", "", policy.Allow},
+		{query, "developer", `{"sql":"select 'a' \\ b","limit":11,"deep":{"list":[1,"two",null,true],"rate":0.5}}`, "/p", "", policy.Ask},
+		{query, "developer", `{"sql":"select 'a' \\ b","limit":10,"deep":{"list":[1,"two",null,true],"rate":0.5},"more":1}`, "/p", "",
+			policy.Ask},
+		{query, "developer", `{"sql":"select 'a' \\ b","limit":10}`, "/p", "", policy.Ask},
+		{query, "developer", `{"sql":"select 'a' \\ b","limit":10,"deep":{"list":[1,"two",null,true,2],"rate":0.5}}`, "/p", "", policy.Ask},
+		{query, "guest", string(query.Args), "/p", "", policy.Ask},
+	} {
+		rule, err := Approved(c.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var more []string
+		if c.extra != "" {
+			more = append(more, c.extra)
+		}
+		if got := effectOf(t, approvedPolicy(t, []policy.Rule{rule}), c.role, c.r.Tool, c.args, c.dir, more...); got != c.want {
+			t.Errorf("%s as %s in %s %s: %s, want %s\n%s", c.args, c.role, c.dir, c.extra, got, c.want, rule.When)
+		}
+	}
+}
+
+func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
+	good := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Dir: "/p", Args: []byte(`{"command":"npm publish"}`)}
+	for want, change := range map[string]func(*approval.Request){
+		"is none":           func(r *approval.Request) { r.Kind = approval.Stop },
+		"does not overrule": func(r *approval.Request) { r.Rule = "publishing" },
+		"longer than":       func(r *approval.Request) { r.Args = []byte(`{"command":"` + strings.Repeat("x", maxRuleArgs) + `"}`) },
+		"a secret":          func(r *approval.Request) { r.Args = []byte(`{"command":"login [REDACTED]"}`) },
+		"written in this session": func(r *approval.Request) {
+			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
+		},
+		"not all of it was understood": func(r *approval.Request) { r.Facts.Parts = []policy.Part{{Unclear: []string{"eval"}}} },
+		"makes it another call":        func(r *approval.Request) { r.Args = []byte(`{"command":"x","run_in_background":true}`) },
+	} {
+		r := good
+		change(&r)
+		if rule, err := Approved(r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v %v", want, rule, err)
+		}
+	}
+}
+
+func TestAppendRuleKeepsTheFile(t *testing.T) {
+	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
+		Args: []byte(`{"command":"echo '# \"x\": y' \u202e"}`)}
+	rule, err := Approved(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, reason := Comment(r, approval.Answer{By: "kimu\n- evil: x", Via: "terminal", Reason: "line\nbreak",
+		Time: time.Unix(0, 0).UTC()})
+	const mine = "- name: mine\n  action: deny\n  tool: Bash\n"
+	for name, text := range map[string]string{
+		"none": "", "comments only": "# my rules\n", "usual": "version: 1 # ours\nrules:\n  # why\n  - name: mine\n    action: deny\n" +
+			"    tool: Bash # all\n",
+		"not indented": "rules:\n" + mine, "no newline": "rules:\n  - {name: mine, action: deny, tool: Bash}",
+		"rules first": "rules:\n" + mine + "version: 1\n",
+		"flow":        "rules: [{name: mine, action: deny, tool: Bash}]\n", "empty list": "version: 1\nrules: []\n", "broken": "rules:\n  - {\n",
+		"two documents": "rules:\n" + mine + "---\nrules: []\n",
+	} {
+		path := filepath.Join(t.TempDir(), "rules.yaml")
+		if name != "none" {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := Append(path, comment, reason, rule)
+		after, _ := os.ReadFile(path)
+		switch name {
+		case "flow", "empty list", "rules first", "broken", "two documents":
+			if err == nil || string(after) != text {
+				t.Errorf("%s: %v, the file is now\n%s", name, err, after)
+			}
+			continue
+		}
+		if err != nil || !strings.HasPrefix(string(after), text) || strings.Count(string(after), "approved-k3m9") != 1 ||
+			!strings.Contains(string(after), `# Approved by kimu\n- evil: x via terminal on 1970-01-01 (request k3m9). Remove this rule to be `+
+				`asked again. Why: line\nbreak`) {
+			t.Errorf("%s: %v, the file is now\n%s", name, err, after)
+		}
+	}
+}

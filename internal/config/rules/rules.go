@@ -1,0 +1,98 @@
+// Package rules reads the files of a project with rules and with policies in words. It also writes what people add to them in answers:
+// rules and policies at the end of a file, which otherwise keeps its bytes.
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"mycelium/internal/config/source"
+	"mycelium/internal/policy"
+	"mycelium/internal/yamlfile"
+)
+
+// document is a rules file. The defaults section is ClaudeCube's.
+type document struct {
+	Version  *int          `yaml:"version"`
+	Rules    []policy.Rule `yaml:"rules"`
+	Defaults *struct {
+		Unmatched string   `yaml:"unmatched"`
+		MaxBudget *float64 `yaml:"max_budget_per_agent"`
+		MaxTurns  *int     `yaml:"max_turns_per_agent"`
+	} `yaml:"defaults"`
+}
+
+// File is a rules file.
+type File struct {
+	Rules    []policy.Rule
+	Fallback policy.Fallback // of defaults.unmatched; it may only narrow
+}
+
+// Parse reads a rules file. name is its path as shown. It returns no File if the text cannot be read. If a problem is a fault, the file
+// could have restricted anything.
+func Parse(name string, data []byte) (*File, []policy.Problem) {
+	var doc document
+	parsed, problems := yamlfile.Read(name, data)
+	if parsed != nil && !source.Faulty(problems) {
+		problems = append(problems, parsed.Decode(nil, &doc)...)
+	}
+	if source.Faulty(problems) {
+		return nil, problems
+	}
+	if doc.Version != nil && *doc.Version != 1 {
+		return nil, append(problems, source.Fault(name, yamlfile.Line(data, "$.version"),
+			fmt.Sprintf("version %d is not known", *doc.Version), "write version: 1"))
+	}
+	f := &File{}
+	problems = append(problems, f.takeDefaults(name, data, &doc)...)
+	for i, r := range doc.Rules {
+		r.File, r.Line = name, parsed.Line(fmt.Sprintf("$.rules[%d]", i))
+		f.Rules = append(f.Rules, r)
+	}
+	return f, problems
+}
+
+// takeDefaults reads ClaudeCube's defaults: unmatched is the fallback, and the two budgets have no meaning here.
+func (f *File) takeDefaults(name string, data []byte, doc *document) (problems []policy.Problem) {
+	if doc.Defaults == nil {
+		return nil
+	}
+	line := yamlfile.Line(data, "$.defaults.unmatched")
+	switch u := doc.Defaults.Unmatched; u {
+	case "":
+	case "deny", "allow", "escalate", "ask":
+		effect := u
+		if u == "escalate" {
+			effect = "ask"
+		}
+		f.Fallback = policy.Fallback{MCP: effect, Agent: effect}
+		problems = append(problems, source.Warning(name, line, "defaults.unmatched: "+u+" is read as policy.fallback "+effect+
+			", where that is stricter", "write policy.fallback in "+source.MainFile))
+	default:
+		problems = append(problems, source.Fault(name, line, "defaults.unmatched is "+strconv.Quote(u),
+			"write deny, ask or allow (escalate is ask)"))
+	}
+	if doc.Defaults.MaxBudget != nil || doc.Defaults.MaxTurns != nil {
+		problems = append(problems, source.Warning(name, yamlfile.Line(data, "$.defaults"),
+			"max_budget_per_agent and max_turns_per_agent are not rules and have no effect here", "remove them"))
+	}
+	return problems
+}
+
+// Effects are the effects in files, from the strictest to the widest.
+var Effects = []string{"deny", "ask", "allow"}
+
+// Stricter is the stricter of two effects. An empty one does not count.
+func Stricter(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	case slices.Index(Effects, b) < slices.Index(Effects, a):
+		return b
+	default:
+		return a
+	}
+}
