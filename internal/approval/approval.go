@@ -3,6 +3,9 @@
 package approval
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -94,4 +97,31 @@ type Answer struct {
 	Digest string    `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
 	Rule   string    `json:"rule,omitempty"`   // the rule that was written
 	Time   time.Time `json:"time"`
+}
+
+// complete fills in the defaults of a request.
+func (r *Request) complete() {
+	r.Kind = cmp.Or(r.Kind, Call)
+	if r.Digest == "" {
+		r.Digest = r.Sum(r.Args)
+	}
+}
+
+// check refuses an invalid answer and fills in its defaults.
+func (a *Answer) check() error {
+	a.For = cmp.Or(a.For, Once)
+	if !a.Allow && a.For == Session {
+		a.For = Never
+	}
+	switch {
+	case !slices.Contains([]For{Once, Session, Rule, Never}, a.For):
+		return badAnswer(fmt.Sprintf("an answer is for once, session, rule or never, not for %q", a.For))
+	case a.Allow && a.For == Never:
+		return badAnswer("never is an answer that denies")
+	case !a.Allow && a.For == Rule:
+		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
+	case a.By == "":
+		return badAnswer("an answer says who gives it")
+	}
+	return nil
 }

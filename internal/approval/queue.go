@@ -236,14 +236,6 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 	return e, Answer{}, nil
 }
 
-// complete fills in the defaults of a request.
-func (r *Request) complete() {
-	r.Kind = cmp.Or(r.Kind, Call)
-	if r.Digest == "" {
-		r.Digest = r.Sum(r.Args)
-	}
-}
-
 // addWaiter counts one more caller. The lock is held.
 func (q *Queue) addWaiter(e *entry) {
 	e.withdrawn = false
@@ -370,25 +362,6 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return e.r, fmt.Errorf("the answer could not be stored, and the call still waits: %w", err)
 	}
 	return e.r, nil
-}
-
-// check refuses an invalid answer and fills in its defaults.
-func (a *Answer) check() error {
-	a.For = cmp.Or(a.For, Once)
-	if !a.Allow && a.For == Session {
-		a.For = Never
-	}
-	switch {
-	case !slices.Contains([]For{Once, Session, Rule, Never}, a.For):
-		return badAnswer(fmt.Sprintf("an answer is for once, session, rule or never, not for %q", a.For))
-	case a.Allow && a.For == Never:
-		return badAnswer("never is an answer that denies")
-	case !a.Allow && a.For == Rule:
-		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
-	case a.By == "":
-		return badAnswer("an answer says who gives it")
-	}
-	return nil
 }
 
 // finish moves a request to its final state, in the database first. If that fails, an approval is void and a denial stands. Both locks are
