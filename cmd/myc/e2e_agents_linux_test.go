@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/model/fake"
 )
 
@@ -68,7 +68,7 @@ func TestRealSubagents(t *testing.T) {
 		}
 		return fake.Step{Text: name + " is done"}
 	}
-	var during []gate.Summary
+	var during []session.Summary
 	said := map[string]string{} // what the children read, by name and step
 	answer := func(r fake.Request) fake.Step {
 		for _, name := range []string{"bound", "free"} {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/model/fake/faketest"
@@ -237,7 +237,7 @@ func hiddenFromClaude(t *testing.T) {
 	s := fake.New(
 		use("files__write_file", agentFile),
 		fake.Step{Func: func(fake.Request) fake.Step {
-			var sessions []gate.Summary
+			var sessions []session.Summary
 			p.decode(&sessions, "session", "list")
 			if len(sessions) != 1 || sessions[0].Role != "developer" {
 				t.Errorf("sessions: %+v", sessions)

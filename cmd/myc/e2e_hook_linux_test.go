@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/cmd/myc/internal/agents"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/model/fake"
@@ -114,7 +114,7 @@ func TestMycClaude(t *testing.T) {
 	p.write(".claude/settings.local.json", off)
 	p.write("../.claude/settings.json", off)
 	p.write(".mcp.json", `{"mcpServers": {"stranger": {"command": "sh", "args": ["-c", "touch started; cat"]}}}`)
-	var during []gate.Summary
+	var during []session.Summary
 	script := []fake.Step{
 		{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{"command": "touch denied.txt", "description": "x"}}}},
 		{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(p.dir, "own.txt"), "content": "own"}}}},
@@ -159,7 +159,7 @@ func TestMycClaude(t *testing.T) {
 	if len(during) != 1 || during[0].Name != "claude" || during[0].Role != "developer" {
 		t.Errorf("sessions during the run: %+v", during)
 	}
-	var after []gate.Summary
+	var after []session.Summary
 	p.decode(&after, "session", "list")
 	if len(after) != 0 {
 		t.Errorf("sessions after the run: %+v", after)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/resource/issuertest"
 )
 
@@ -105,7 +105,7 @@ server:
 		}
 	}
 
-	var list, again []gate.Summary
+	var list, again []session.Summary
 	p.decode(&list, "session", "list")
 	prefix := "oauth:" + issuer.URL + "#"
 	if len(list) != 2 || list[0].Principal != prefix+"alice@example.com" || list[0].Role != "guest" ||

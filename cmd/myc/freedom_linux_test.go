@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 )
 
@@ -306,7 +306,7 @@ func (c *captive) world() map[string]string {
 	}
 	s := c.status()
 	out["daemon"] = fmt.Sprint(s.Daemon.PID, syscall.Kill(s.Daemon.PID, 0))
-	var sessions []gate.Summary
+	var sessions []session.Summary
 	c.decode(&sessions, "session", "list")
 	for _, s := range sessions {
 		if s.Name != "agent" {

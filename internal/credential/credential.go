@@ -6,7 +6,11 @@
 // for the caller to find; the names of such members are here too (see [Sensitive]).
 package credential
 
-import "strings"
+import (
+	"strings"
+
+	"mycelium/internal/text"
+)
 
 // Redacted stands where a secret was masked.
 const Redacted = "[REDACTED]"
@@ -18,6 +22,9 @@ type Span struct {
 	// Sure reports whether the match is long enough to accuse a text of holding a secret. Shorter ones are masked all the same.
 	Sure bool
 }
+
+// Excerpt returns at most so many bytes of a text, secrets masked. It masks before it cuts: a half of a secret has no form.
+func Excerpt(s string, most int) string { return text.Truncate(Mask(s), most) }
 
 // Find returns the secrets in a text, from left to right and without overlaps. Its time grows with the length of the text only.
 func Find(s string) []Span {

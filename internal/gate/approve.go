@@ -13,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/credential"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -40,24 +42,14 @@ func (g *Gate) canAsk(a *Admission) bool {
 // hasAnswer reports whether a request goes on with a call that somebody was asked about: its continuation (decision 9), which may bring
 // the client's own answer, or what is asked of the task that it became, whose id we sealed when the call was admitted.
 func (a *Admission) hasAnswer() bool {
-	_, asked := a.session.open.question(a.id)
+	_, asked := a.session.Calls.Question(a.id)
 	return a.asksOfTask() || a.Continues != "" && asked
-}
-
-// forget drops what was answered for a session that is over, and denies what waits in it.
-func (g *Gate) forget(ctx context.Context, s *Session) {
-	if g.asks == nil {
-		return
-	}
-	if err := g.asks.Forget(ctx, s.ID); err != nil {
-		g.logger.Error("what was approved for a session that is over is still in the database", "session", s.ID, "error", err)
-	}
 }
 
 // approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
 func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	if a.hasAnswer() {
-		if approved, open := a.session.open.question(a.id); open && !approved {
+		if approved, open := a.session.Calls.Question(a.id); open && !approved {
 			asked.Reason = "goes on with a call that waits for its answer"
 			return asked, nil
 		}
@@ -74,15 +66,15 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 	}
 	a.asked = true
 	r := g.question(a, asked)
-	a.session.open.note(a.id, false)
+	a.session.Calls.NoteQuestion(a.id, false)
 	defer func() {
 		if d.Effect != policy.Allow || err != nil {
-			a.session.open.over(a.id)
+			a.session.Calls.Over(a.id)
 		}
 	}()
 	answer, err := g.wait(ctx, a, r)
-	a.scoped = a.session.scopedFor(a.Child)
-	if err == nil && answer.By == approval.BySession || a.session.over(g.now()) {
+	a.caller = a.session.SnapshotFor(a.Child)
+	if err == nil && answer.By == approval.BySession || a.session.Over(g.now()) {
 		err = errSessionOver
 	}
 	if err != nil {
@@ -106,7 +98,7 @@ func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision
 		a.decidedBy = ""
 		return d, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: "What this call would do has changed while it waited for an approval; call again"})
 	}
-	a.session.open.note(a.id, true)
+	a.session.Calls.NoteQuestion(a.id, true)
 	if now := g.now(); a.since.Equal(a.began) {
 		a.since = now // the time that people take is not the call's
 	}
@@ -118,9 +110,9 @@ func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision
 func (g *Gate) consult(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
 	r := g.question(a, asked)
 	answer, settled := g.asks.Consult(ctx, r)
-	a.scoped = a.session.scopedFor(a.Child)
+	a.caller = a.session.SnapshotFor(a.Child)
 	switch {
-	case a.session.over(g.now()):
+	case a.session.Over(g.now()):
 		return asked, g.unanswered(ctx, a, asked, errSessionOver)
 	case !settled:
 		if d = g.decide(a); d.Effect == policy.Deny { // while the model thought
@@ -156,7 +148,7 @@ func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (appr
 	}
 	var client sync.WaitGroup
 	answer, err := g.asks.AskTelling(ctx, r, func(r approval.Request) {
-		if a.scoped.world.AskClient && canBeElicited(a.Peer) {
+		if a.caller.World.AskClient && canBeElicited(a.Peer) {
 			client.Go(func() { g.askClient(ctx, a.Peer, r) })
 		}
 	})
@@ -180,7 +172,7 @@ func (g *Gate) keepTelling(a *Admission, settled <-chan struct{}, cancel context
 		select {
 		case <-settled:
 			return
-		case <-a.session.done:
+		case <-a.session.Done():
 			cancel(errSessionOver)
 			return
 		case <-tick:
@@ -213,15 +205,15 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 
 // question is what people are shown of a call.
 func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
-	p := &a.scoped.scope.Principal
+	p := &a.caller.Scope.Principal
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
-		Label: cmp.Or(a.Label, a.session.name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
+		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
 		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane,
 	}
-	r.Risk, r.Category = approval.Assess(a.Item, a.scoped.world.Annotations(a.Item), a.facts)
+	r.Risk, r.Category = approval.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
-		r.Tool = masked(a.Asked, maxAsked)
+		r.Tool = credential.Excerpt(a.Asked, maxAsked)
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID
@@ -289,7 +281,7 @@ func (g *Gate) unanswered(ctx context.Context, a *Admission, asked policy.Decisi
 	switch {
 	case errors.Is(err, errSessionOver):
 		d.Reason = "The session ended before anybody had answered whether this call may run"
-		return errors.Join(ErrNoSession, g.recordDecision(ctx, a, d))
+		return errors.Join(session.ErrNoSession, g.recordDecision(ctx, a, d))
 	case ctx.Err() != nil:
 		d.Reason = "The call was withdrawn before anybody had answered whether it may run"
 	case errors.Is(err, approval.ErrClosed):

@@ -15,6 +15,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -51,7 +52,7 @@ type called struct {
 }
 
 // call makes a call in the background.
-func (h *asking) call(ctx context.Context, s *Session, r Request) <-chan called {
+func (h *asking) call(ctx context.Context, s *session.Session, r Request) <-chan called {
 	out := make(chan called, 1)
 	go func() {
 		reply, err := h.Call(ctx, s, r)
@@ -267,21 +268,21 @@ func TestPolicyChangesWhileACallWaits(t *testing.T) {
 	hide := three()
 	hide.skills[1].AllowedTools = []string{"files__read_file"}
 	for name, test := range map[string]struct {
-		change func(*asking, *Session)
+		change func(*asking, *session.Session)
 		want   string
 	}{
-		"a rule denies": {func(h *asking, _ *Session) {
+		"a rule denies": {func(h *asking, _ *session.Session) {
 			p := h.plan
 			p.rules = append(slices.Clone(p.rules), deny)
 			h.Swap(p.world(t, h.dir))
 		}, "Frozen."},
-		"it is hidden": {func(h *asking, _ *Session) { h.Swap(hide.world(t, h.dir)) }, "Unknown tool: files__write_file"},
-		"another role": {func(h *asking, s *Session) {
-			if _, err := h.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
+		"it is hidden": {func(h *asking, _ *session.Session) { h.Swap(hide.world(t, h.dir)) }, "Unknown tool: files__write_file"},
+		"another role": {func(h *asking, s *session.Session) {
+			if _, err := h.Sessions.SetRole(t.Context(), s, "guest", session.ByOperator); err != nil {
 				t.Error(err)
 			}
 		}, "Unknown tool: files__write_file"},
-		"its path leads elsewhere": {func(h *asking, _ *Session) {
+		"its path leads elsewhere": {func(h *asking, _ *session.Session) {
 			if err := os.Symlink("elsewhere.txt", filepath.Join(h.dir, "a.txt")); err != nil {
 				t.Error(err)
 			}
@@ -309,16 +310,16 @@ func TestPolicyChangesWhileACallWaits(t *testing.T) {
 
 func TestSessionEndsWhileACallWaits(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{})
-	s, _, err := h.Mint(t.Context(), Spec{Role: "developer", TTL: time.Hour})
+	s, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "developer", TTL: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := h.call(t.Context(), s, request("files__write_file", writing))
 	id := h.waits().ID
-	if err := h.End(t.Context(), s.ID); err != nil {
+	if err := h.Sessions.End(t.Context(), s.ID); err != nil {
 		t.Fatal(err)
 	}
-	if e := ended(t, c); !errors.Is(e.err, ErrNoSession) {
+	if e := ended(t, c); !errors.Is(e.err, session.ErrNoSession) {
 		t.Errorf("%v", e.err)
 	}
 	var late *approval.LateError
@@ -489,7 +490,7 @@ func TestProgressWhileACallWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard atomic.Int64
 		g := &Gate{}
-		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &Session{done: make(chan struct{})}}
+		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &session.Session{}}
 		a.Peer = listener(func(method string, params []byte) {
 			if heard.Add(1); method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
 				t.Errorf("%s %s", method, params)
@@ -513,8 +514,8 @@ func TestProgressWhileACallWaits(t *testing.T) {
 	})
 }
 
-func openQuestion(s *Session, id string) bool {
-	_, asked := s.open.question(id)
+func openQuestion(s *session.Session, id string) bool {
+	_, asked := s.Calls.Question(id)
 	return asked
 }
 
@@ -651,7 +652,7 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	says(change(`{"add":["keeper"]}`), "for the rest of this session")
 	says(change(`{"add":["editor"]}`), `"activated":[]`)
 	says(change(`{"add":["nothing"]}`), "Unknown skill: nothing")
-	if err := h.SetSkills(t.Context(), s, nil, []string{"reader"}, ByOperator); err != nil {
+	if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{"reader"}, session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	says(change(`{"add":["reader"]}`), "was deactivated by your operator")

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
@@ -55,7 +56,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer g.Close()
-	s, err := g.Open(b.Context(), Spec{Role: "developer"})
+	s, err := g.Sessions.Open(b.Context(), session.Spec{Role: "developer"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func BenchmarkCall(b *testing.B) {
 	b.Run("list", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			g.List(s, policy.Tool)
+			s.List(policy.Tool)
 		}
 	})
 }

@@ -1,12 +1,10 @@
 package gate
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"mycelium/internal/gate/view"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -32,15 +30,15 @@ const maxRules = 8
 
 // Brief tells what a session, or a child of it, is and how it is to work, in at most limit bytes of teaching. It names nothing that
 // the session does not see.
-func (g *Gate) Brief(s *Session, c *Child, limit int) Briefing {
-	sc := s.scopedFor(c)
-	if sc.world.Broken != "" {
+func (g *Gate) Brief(s *session.Session, c *session.Child, limit int) Briefing {
+	sc := s.SnapshotFor(c)
+	if sc.World.Broken != "" {
 		return Briefing{Header: brokenNotice}
 	}
-	b := Briefing{Active: append([]string{}, sc.scope.Skills...), Teaching: sc.teaching(limit)}
+	b := Briefing{Active: append([]string{}, sc.Scope.Skills...), Teaching: teaching(sc, limit)}
 	var h strings.Builder
-	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", orNone(nonEmpty(sc.scope.Principal.Role)), strings.Join(b.Active, ", "))
-	asks, denies := sc.world.Policy.Restrictions(sc.scope, ownTools())
+	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", session.OrNone(session.NonEmpty(sc.Scope.Principal.Role)), strings.Join(b.Active, ", "))
+	asks, denies := sc.World.Policy.Restrictions(sc.Scope, ownTools())
 	for _, kind := range [...]struct {
 		word  string
 		names []string
@@ -56,32 +54,3 @@ func (g *Gate) Brief(s *Session, c *Child, limit int) Briefing {
 	b.Header = h.String()
 	return b
 }
-
-// Promote activates the skills that a text asks for by their triggers, where the session's mode leaves that to the policy, and returns
-// those that it activated. Where the mode does not, it returns in wanted what an operator may activate.
-func (g *Gate) Promote(ctx context.Context, s *Session, text string) (added, wanted []string, err error) {
-	sc := s.now()
-	if sc.world.Broken != "" {
-		return nil, nil, nil
-	}
-	for _, hit := range sc.world.Skills.Suggest(text, sc.open) {
-		switch {
-		case slices.Contains(sc.scope.Skills, hit.Skill):
-		case sc.mayAdd(hit.Skill, ByAgent, nil) == nil:
-			added = append(added, hit.Skill)
-		case sc.world.PromotionMode() == view.PromoteConfirm:
-			wanted = append(wanted, hit.Skill)
-		}
-	}
-	if len(added) == 0 {
-		return nil, wanted, nil
-	}
-	slices.Sort(added)
-	if err := g.SetSkills(ctx, s, added, nil, ByAgent); err != nil {
-		return nil, wanted, err
-	}
-	return added, wanted, nil
-}
-
-// AskFor is the command by which an operator activates a skill in a session.
-func (s *Session) AskFor(skill string) string { return s.now().askFor(skill) }

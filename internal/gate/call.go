@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/guard"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -31,7 +32,7 @@ type Request struct {
 	Surface  string          // mcp-stdio, mcp-http, cli …
 	Thinking *audit.Thinking // reasoning that came with the call
 	Peer     Peer            // who is told and asked while the call runs; nil: nobody
-	Child    *Child          // the subagent that calls; nil: the agent itself, or the one that is expected to (Expect)
+	Child    *session.Child  // the subagent that calls; nil: the agent itself, or the one that is expected to (Expect)
 	ToolUse  string          // the agent's own id of the call, by which it may be expected, and its end told
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
@@ -70,27 +71,31 @@ type DeniedError struct {
 func (e *DeniedError) Error() string { return e.Decision.Reason }
 
 // call is Call, not measured as a whole.
-func (g *Gate) call(ctx context.Context, s *Session, r Request) (Reply, error) {
+func (g *Gate) call(ctx context.Context, s *session.Session, r Request) (Reply, error) {
 	if r.Item.Server == policy.AgentServer {
 		r.Item = policy.Item{Kind: r.Item.Kind} // an agent's own tools are admitted, never run by us
 	}
 	g.log.Enter()
 	defer g.log.Leave()
-	var o opened
+	var since time.Time // of the call that it continues
 	if r.Continues != "" {
-		o = g.resume(s, &r)
+		since = g.resume(s, &r)
 	}
 	a, err := g.admit(ctx, s, r, true)
 	if err != nil {
-		g.stillOpen(s, r, o, err)
+		var denied *DeniedError
+		if !since.IsZero() && errors.As(err, &denied) && denied.RetryAfter > 0 { // only a limit refused it: it may be tried again
+			_ = s.Calls.Wait(r.Continues, r.Item, since, g.now()) // if other calls took its place meanwhile, it is over
+		}
 		return Reply{}, err
 	}
-	if !o.since.IsZero() {
-		a.since = o.since
+	if !since.IsZero() {
+		a.since = since
 	}
 	reply, err := g.run(ctx, a)
 	if err == nil && asksForInput(reply.Result) {
-		if err = g.keepOpen(a); err == nil {
+		if err = s.Calls.Wait(a.id, a.Item, a.since, g.now()); err == nil {
+			a.Release() // it is not at work meanwhile
 			reply.Open = a.id
 			return reply, nil
 		}
@@ -104,8 +109,8 @@ func (g *Gate) call(ctx context.Context, s *Session, r Request) (Reply, error) {
 type Admission struct {
 	Request
 	gate     *Gate
-	session  *Session
-	scoped   *scoped
+	session  *session.Session
+	caller   *session.Snapshot // as of the decision
 	id       string
 	began    time.Time // of this request
 	since    time.Time // of the call that it may continue
@@ -124,21 +129,21 @@ type Admission struct {
 
 // Admit is the first half of Call, for what others run: it decides, counts and records. Its errors are those of Call. Who gets an
 // admission ends it with [Admission.Done].
-func (g *Gate) Admit(ctx context.Context, s *Session, r Request) (a *Admission, err error) {
+func (g *Gate) Admit(ctx context.Context, s *session.Session, r Request) (a *Admission, err error) {
 	return g.admit(ctx, s, r, true)
 }
 
 // admit is Admit. runs tells that the call is about to run: it takes a slot where the number of calls at work is limited. A
 // continuation has its rate token.
-func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *Admission, err error) {
+func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bool) (a *Admission, err error) {
 	g.join(s, &r)
-	a = &Admission{Request: r, gate: g, session: s, scoped: s.scopedFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: s.claim(r)}
+	a = &Admission{Request: r, gate: g, session: s, caller: s.SnapshotFor(r.Child), id: cmp.Or(r.Continues, r.ID), began: g.now(), thinking: claim(s, &r)}
 	if a.id == "" {
 		a.id = audit.NewID()
 	}
 	a.since = a.began
-	if s.over(a.began) {
-		return nil, errors.Join(ErrNoSession, g.recordDecision(ctx, a, policy.Decision{Rule: "session", Reason: "the session is over"}))
+	if s.Over(a.began) {
+		return nil, errors.Join(session.ErrNoSession, g.recordDecision(ctx, a, policy.Decision{Rule: "session", Reason: "the session is over"}))
 	}
 	span := a.span.Decide()
 	d := g.decide(a)
@@ -166,7 +171,7 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	}
 	a.guard = d.Guard
 	if r.asksOfTask() { // with which arguments the task began is not known any more
-		a.guard = a.scoped.guards(r.Item)
+		a.guard = a.caller.Guards(r.Item)
 	}
 	if err = g.settle(ctx); err == nil {
 		err = g.recordDecision(ctx, a, d)
@@ -177,11 +182,11 @@ func (g *Gate) admit(ctx context.Context, s *Session, r Request, runs bool) (a *
 	if runs {
 		var refused *limit.Exceeded
 		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
-			s.open.over(a.id)
+			s.Calls.Over(a.id)
 			return nil, g.tooMany(ctx, a, refused)
 		}
 	}
-	s.written.Note(a.Item, &a.facts)
+	s.Written.Note(a.Item, &a.facts)
 	return a, nil
 }
 
@@ -204,13 +209,32 @@ func (g *Gate) decide(c *Admission) (d policy.Decision) {
 	var err error
 	if c.args, c.facts, err = g.read(c); err != nil {
 		// Of what is hidden not even that is said. Without arguments the policy says why it is hidden, for the log.
-		if d := c.scoped.decideAs(policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
+		if d := decideAs(c.caller, policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
 			return d
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return c.scoped.decideAs(policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+	return decideAs(c.caller, policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
 }
+
+// decideAs asks the policy. A child is also decided as what stands above it, with the skills that are active there, and the strictest
+// answer stands: the policy by itself takes a parent to have every skill that is open to it.
+func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
+	c.Scope = sc.Scope
+	d := sc.World.Policy.Decide(c)
+	if sc.Parent == nil || d.Unknown {
+		return d
+	}
+	above := decideAs(sc.Parent, c)
+	if above.Unknown || above.Effect < d.Effect {
+		return above
+	}
+	d.Guard = d.Guard.And(above.Guard)
+	return d
+}
+
+// now is the caller of a call as it is at this moment.
+func (c *Admission) now() *session.Snapshot { return c.session.SnapshotFor(c.Child) }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.
 func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
@@ -218,15 +242,15 @@ func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 	if err != nil {
 		return nil, policy.Facts{}, err
 	}
-	dir := cmp.Or(c.scoped.world.Roots[c.Item.Server], g.dir)
+	dir := cmp.Or(c.caller.World.Roots[c.Item.Server], g.dir)
 	if c.Item.Server == policy.AgentServer && c.Dir != "" && c.Dir != g.dir {
 		if dir = facts.Resolve(c.Dir); dir == "" {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(c.Item, c.scoped.world.Annotations(c.Item), args, dir, g.home)
+	f, err := facts.Of(c.Item, c.caller.World.Annotations(c.Item), args, dir, g.home)
 	if err == nil {
-		c.session.written.Mark(&f)
+		c.session.Written.Mark(&f)
 	}
 	return args, f, err
 }
@@ -279,7 +303,7 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 		span = c.span.Request(c.Item.Server, c.Method, c.Item.Name)
 	}
 	began := g.now()
-	result, rpcErr, err := g.backends.Do(ctx, c.scoped.scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
+	result, rpcErr, err := g.backends.Do(ctx, c.caller.Scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
 	g.measureBackend(c, span, began, result, rpcErr, err)
 	switch {
 	case isAbsent(err):
@@ -384,7 +408,7 @@ func (c *Admission) Release() {
 func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	g := c.gate
 	c.Release()
-	c.session.open.over(c.id)
+	c.session.Calls.Over(c.id)
 	now := g.now()
 	r := c.record(audit.Outcome, now)
 	r.Duration = now.Sub(c.since)
@@ -394,9 +418,9 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:
-		r.Outcome, r.Error = "error", masked(text.Describe(failed), maxError)
+		r.Outcome, r.Error = "error", credential.Excerpt(text.Describe(failed), maxError)
 	case reply.Error != nil:
-		r.Outcome, r.Error = "error", masked(rawjson.TextAt(reply.Error, "message"), maxError)
+		r.Outcome, r.Error = "error", credential.Excerpt(rawjson.TextAt(reply.Error, "message"), maxError)
 	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
@@ -413,14 +437,11 @@ const (
 	maxAsked = 500
 )
 
-// masked is a text of others in at most so many bytes. It is masked before it is cut: a half of a secret has no form.
-func masked(s string, most int) string { return text.Truncate(credential.Mask(s), most) }
-
 // record is what both records of a call share.
 func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
-	p := &c.scoped.scope.Principal
+	p := &c.caller.Scope.Principal
 	r := audit.Record{
-		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.scoped.scope.Skills,
+		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.caller.Scope.Skills,
 		Surface: c.Surface, Server: c.Item.Server, Tool: c.Item.String(),
 	}
 	if p.Parent != nil {
@@ -432,7 +453,7 @@ func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	if c.Item.Server == "" {
 		r.Tool = c.Asked
 	}
-	r.Tool, r.ToolUse = masked(r.Tool, maxAsked), masked(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = credential.Excerpt(r.Tool, maxAsked), credential.Excerpt(c.ToolUse, maxAsked)
 	return r
 }
 
@@ -450,11 +471,11 @@ func kindName(k policy.Kind) string {
 
 // claim takes the reasoning that belongs to a call: what came with it, else what set_thinking left, which is used once. We
 // saw neither come into being, so both are claimed.
-func (s *Session) claim(r Request) *audit.Thinking {
+func claim(s *session.Session, r *Request) *audit.Thinking {
 	if r.Item == setThinkingItem {
 		return r.Thinking
 	}
-	t := s.thinking.Swap(nil)
+	t := s.Thinking.Swap(nil)
 	if r.Thinking != nil {
 		own := *r.Thinking
 		t = &own

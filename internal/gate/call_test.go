@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -245,10 +246,10 @@ func TestWhatCannotBeRecordedDoesNotRun(t *testing.T) {
 	if n := len(h.back.seen()); n != 0 {
 		t.Errorf("%d calls ran", n)
 	}
-	if _, _, err := h.Mint(t.Context(), Spec{Role: "guest"}); err == nil {
+	if _, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest"}); err == nil {
 		t.Error("a session was minted without a record")
 	}
-	if _, err := h.Open(t.Context(), Spec{Role: "guest"}); err == nil {
+	if _, err := h.Sessions.Open(t.Context(), session.Spec{Role: "guest"}); err == nil {
 		t.Error("a session was opened without a record")
 	}
 }
@@ -371,14 +372,14 @@ func TestCallsAndChangesAtOnce(t *testing.T) {
 				if _, err := h.Call(ctx, s, request("files__write_file", `{"path":"a"}`)); err != nil && !errors.As(err, new(*DeniedError)) {
 					t.Error(err)
 				}
-				h.List(s, policy.Tool)
+				s.List(policy.Tool)
 				h.Instructions(s)
 			}
 		})
 	}
 	group.Go(func() {
 		for _, role := range slices.Repeat([]string{"developer", "admin", "guest"}, 8) {
-			if _, err := h.SetRole(ctx, s, role, ByAgent); err != nil {
+			if _, err := h.Sessions.SetRole(ctx, s, role, session.ByAgent); err != nil {
 				t.Error(err)
 			}
 		}

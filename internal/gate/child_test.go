@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -30,7 +31,7 @@ func (h *house) calls() []audit.Record {
 }
 
 // admitted is what the gate makes of a request, as far as one decision can be compared with another.
-func (h *house) admitted(s *Session, r Request) policy.Decision {
+func (h *house) admitted(s *session.Session, r Request) policy.Decision {
 	h.t.Helper()
 	a, err := h.Admit(h.t.Context(), s, r)
 	var denied *DeniedError
@@ -49,17 +50,18 @@ func TestChild(t *testing.T) {
 	s := h.enter("developer")
 	read, write := request("files__read_file", `{"path":"a"}`), request("files__write_file", `{"path":"a"}`)
 	for _, c := range []struct {
-		child       *Child
+		child       *session.Child
 		read, write policy.Effect
 		role, id    string
 	}{
-		{nil, policy.Allow, policy.Allow, "developer", s.principal.ID},
-		{&Child{ID: "a1"}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/a1"},
-		{&Child{ID: "a2", Roles: []string{"guest"}}, policy.Allow, policy.Deny, "guest", s.principal.ID + "/a2"},
-		{&Child{ID: "a3", Roles: []string{"no such role"}}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/a3"},
-		{&Child{ID: "a4", Roles: []string{"admin"}}, policy.Allow, policy.Allow, "admin", s.principal.ID + "/a4"},
-		{&Child{ID: "a5", Roles: []string{"admin", "guest"}}, policy.Allow, policy.Deny, "admin", s.principal.ID + "/a5"},
-		{&Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer", s.principal.ID + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
+		{nil, policy.Allow, policy.Allow, "developer", s.Principal.ID},
+		{&session.Child{ID: "a1"}, policy.Allow, policy.Allow, "developer", s.Principal.ID + "/a1"},
+		{&session.Child{ID: "a2", Roles: []string{"guest"}}, policy.Allow, policy.Deny, "guest", s.Principal.ID + "/a2"},
+		{&session.Child{ID: "a3", Roles: []string{"no such role"}}, policy.Allow, policy.Allow, "developer", s.Principal.ID + "/a3"},
+		{&session.Child{ID: "a4", Roles: []string{"admin"}}, policy.Allow, policy.Allow, "admin", s.Principal.ID + "/a4"},
+		{&session.Child{ID: "a5", Roles: []string{"admin", "guest"}}, policy.Allow, policy.Deny, "admin", s.Principal.ID + "/a5"},
+		{&session.Child{ID: "x\x1b[31m\n" + strings.Repeat("y", 200)}, policy.Allow, policy.Allow, "developer",
+			s.Principal.ID + "/x?[31m?" + strings.Repeat("y", 90) + "…"},
 	} {
 		read, write := read, write
 		read.Child, write.Child = c.child, c.child
@@ -69,7 +71,7 @@ func TestChild(t *testing.T) {
 		if got := h.admitted(s, write); got.Effect != c.write || got.Unknown != (c.write == policy.Deny) {
 			t.Errorf("%+v writes: %+v", c.child, got)
 		}
-		if got := h.Shows(s, c.child, write.Item); got != (c.write == policy.Allow) {
+		if got := s.Shows(c.child, write.Item); got != (c.write == policy.Allow) {
 			t.Errorf("%+v sees write_file: %t", c.child, got)
 		}
 		r := h.calls()
@@ -89,7 +91,7 @@ func TestChild(t *testing.T) {
 func TestChildChangesNothing(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("developer", "guest")
-	child := &Child{ID: "a"}
+	child := &session.Child{ID: "a"}
 	r := request("mycelium-router__set_active_skills", `{"remove":["editor"]}`)
 	r.Child = child
 	reply, err := h.Call(t.Context(), s, r)
@@ -128,7 +130,9 @@ func TestLawChildNeverExceeds(t *testing.T) {
 			p.roles = append(p.roles, role)
 		}
 		for i := range 3 {
-			p.skills = append(p.skills, skill.Skill{Grant: policy.Grant{Name: fmt.Sprint("s", i), AllowedRoles: append(some("roles", roles), "r0"), AllowedTools: some("tools", tools)}, Description: "d"})
+			p.skills = append(p.skills,
+				skill.Skill{Grant: policy.Grant{Name: fmt.Sprint("s", i), AllowedRoles: append(some("roles", roles), "r0"),
+					AllowedTools: some("tools", tools)}, Description: "d"})
 		}
 		for i := range rapid.IntRange(0, 3).Draw(rt, "rules") {
 			p.rules = append(p.rules, policy.Rule{
@@ -139,27 +143,28 @@ func TestLawChildNeverExceeds(t *testing.T) {
 		h.Swap(p.world(t, h.dir))
 		role := rapid.SampledFrom(roles).Draw(rt, "session's role")
 		s := h.enter(role)
-		if open := h.world.Load().Policy.OpenSkills(role); len(open) > 0 {
-			if err := h.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")}, ByOperator); err != nil {
+		if open := h.World().Policy.OpenSkills(role); len(open) > 0 {
+			if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{rapid.SampledFrom(open).Draw(rt, "off")},
+				session.ByOperator); err != nil {
 				rt.Fatal(err)
 			}
 		}
 		given := some("child's roles", append(slices.Clone(roles), "none"))
 		for _, tool := range tools {
 			r := request(tool, `{"path":"`+rapid.SampledFrom([]string{"x1", "y1"}).Draw(rt, "path")+`"}`)
-			rank := func(c *Child) int {
+			rank := func(c *session.Child) int {
 				r.Child = c
 				d := h.admitted(s, r)
 				return int(d.Effect)*2 + map[bool]int{false: 1, true: 0}[d.Unknown]
 			}
 			above := rank(nil)
 			for n := range len(given) + 1 {
-				child := &Child{ID: "c", Roles: given[:n]}
+				child := &session.Child{ID: "c", Roles: given[:n]}
 				got := rank(child)
 				if got > above {
 					rt.Fatalf("%s: a child with roles %v may do more (%d) than what is above it (%d)", tool, child.Roles, got, above)
 				}
-				if seen := h.Shows(s, child, r.Item); seen != (got > 0) {
+				if seen := s.Shows(child, r.Item); seen != (got > 0) {
 					rt.Fatalf("%s is seen: %t, and decided as %d", tool, seen, got)
 				}
 				above = got
@@ -170,21 +175,22 @@ func TestLawChildNeverExceeds(t *testing.T) {
 
 func TestExpectedCalls(t *testing.T) {
 	h := build(t, three())
-	hook, err := h.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
+	hook, err := h.Sessions.Open(t.Context(), session.Spec{Principal: "local", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := h.Open(t.Context(), Spec{Principal: "local", Role: "developer"})
+	client, err := h.Sessions.Open(t.Context(), session.Spec{Principal: "local", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := h.Open(t.Context(), Spec{Principal: "other", Role: "developer"})
+	stranger, err := h.Sessions.Open(t.Context(), session.Spec{Principal: "other", Role: "developer"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var came []*Session
+	var came []*session.Session
 	expected := Expected{
-		Child: &Child{ID: "a1", Roles: []string{"guest"}}, Thinking: &audit.Thinking{Thinking: "because"}, Came: func(s *Session) { came = append(came, s) },
+		Child: &session.Child{ID: "a1", Roles: []string{"guest"}}, Thinking: &audit.Thinking{Thinking: "because"},
+		Came: func(s *session.Session) { came = append(came, s) },
 	}
 	if !h.Expect(hook, "toolu_1", expected) || h.Expect(client, "toolu_1", Expected{}) {
 		t.Error("a session cannot announce a call, or can take over what another one announced")

@@ -7,26 +7,28 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 )
 
 // bearer are claims of one holder.
-func bearer(t *testing.T, issued time.Time, roles ...string) *Bearer {
+func bearer(t *testing.T, issued time.Time, roles ...string) *session.Bearer {
 	t.Helper()
-	return holder(t, Claims{Issuer: "https://id.example", Subject: "alice", Client: "app", Principal: "oauth:id.example#alice", Issued: issued, Roles: roles})
+	return holder(t, session.Claims{Issuer: "https://id.example", Subject: "alice", Client: "app", Principal: "oauth:id.example#alice",
+		Issued: issued, Roles: roles})
 }
 
-func holder(t *testing.T, c Claims) *Bearer {
+func holder(t *testing.T, c session.Claims) *session.Bearer {
 	t.Helper()
-	b, err := NewBearer(c)
+	b, err := session.NewBearer(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (h *house) join(b *Bearer) *Session {
+func (h *house) join(b *session.Bearer) *session.Session {
 	h.t.Helper()
-	s, err := h.Join(h.t.Context(), b)
+	s, err := h.Sessions.Join(h.t.Context(), b)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -39,26 +41,28 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	h := build(t, three())
 	ctx, t0 := t.Context(), time.Now().Truncate(time.Second)
 	s := h.join(bearer(t, t0, "guest", "developer"))
-	if got := s.Scope().Principal; got.ID != "oauth:id.example#alice" || got.Role != "guest" || !slices.Equal(got.Roles, []string{"developer", "guest"}) {
+	if got := s.Scope().Principal; got.ID != "oauth:id.example#alice" || got.Role != "guest" || !slices.Equal(got.Roles,
+		[]string{"developer", "guest"}) {
 		t.Fatalf("%+v", got)
 	}
 	start := h.last(audit.Session)
 	if start["note"] != "session verified (issuer); escalate reader" || start["principal"] != "oauth:id.example#alice" {
 		t.Errorf("recorded %v", start)
 	}
-	if _, err := h.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SetSkills(ctx, s, nil, []string{"editor"}, ByOperator); err != nil {
+	if err := h.Sessions.SetSkills(ctx, s, nil, []string{"editor"}, session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if h.join(bearer(t, t0.Add(time.Minute), "guest", "developer")) != s || h.join(bearer(t, t0, "guest", "developer")) != s {
 		t.Error("another token of the same holder has another session")
 	}
-	if h.join(bearer(t, t0.Add(2*time.Minute), "developer")) != s || s.Scope().Principal.Role != "developer" || !slices.Equal(s.Scope().Skills, []string{"reader"}) {
+	if h.join(bearer(t, t0.Add(2*time.Minute),
+		"developer")) != s || s.Scope().Principal.Role != "developer" || !slices.Equal(s.Scope().Skills, []string{"reader"}) {
 		t.Errorf("a role that is still allowed is not kept: %+v", s.Scope())
 	}
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err == nil || err.Error() != "Unknown role: guest" {
+	if _, err := h.Sessions.SetRole(ctx, s, "guest", session.ByAgent); err == nil || err.Error() != "Unknown role: guest" {
 		t.Errorf("a role that is no longer allowed: %v", err)
 	}
 	id := s.ID
@@ -67,7 +71,7 @@ func TestClaimsKeepTheSession(t *testing.T) {
 	if again.ID != id || again.Scope().Principal.Role != "developer" || !slices.Equal(again.Scope().Skills, []string{"reader"}) {
 		t.Errorf("after a restart %s has %+v", again.ID, again.Scope())
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "guest", "developer")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest", "developer")); !errors.Is(err, session.ErrSuperseded) {
 		t.Errorf("after a restart an older token with other claims: %v", err)
 	}
 }
@@ -87,10 +91,10 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 	if note := h.last(audit.Session)["note"]; note != "session claims (issuer); deescalate keeper; deescalate editor" && note != "session claims (issuer); deescalate editor; deescalate keeper" {
 		t.Errorf("recorded %v", note)
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "admin", "guest")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "admin", "guest")); !errors.Is(err, session.ErrSuperseded) {
 		t.Errorf("the older token brings the role back: %v", err)
 	}
-	if _, err := h.Join(ctx, bearer(t, t0.Add(time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0.Add(time.Second), "admin")); !errors.Is(err, session.ErrSuperseded) {
 		t.Errorf("a token of the same second brings the role back: %v", err)
 	}
 	if h.join(bearer(t, t0.Add(2*time.Second))).Scope().Principal.Role != "" {
@@ -108,7 +112,7 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 	}
 	// A refreshed token that says the same is the newest all the same.
 	h.join(bearer(t, t0.Add(9*time.Second), "nobody", "guest"))
-	if _, err := h.Join(ctx, bearer(t, t0.Add(8*time.Second), "admin")); !errors.Is(err, ErrSuperseded) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0.Add(8*time.Second), "admin")); !errors.Is(err, session.ErrSuperseded) {
 		t.Errorf("an older token: %v", err)
 	}
 }
@@ -117,12 +121,13 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 func TestHoldersDoNotMeet(t *testing.T) {
 	h := build(t, three())
 	at := time.Now()
-	seen := map[*Session]Claims{}
-	for _, c := range []Claims{
+	seen := map[*session.Session]session.Claims{}
+	for _, c := range []session.Claims{
 		{Issuer: "i", Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i2", Subject: "s", Client: "c", Principal: "p"},
 		{Issuer: "i", Subject: "s2", Client: "c", Principal: "p"}, {Issuer: "i", Subject: "s", Client: "c2", Principal: "p"},
 		{Issuer: "i", Subject: "s", Client: "c", Principal: "p2"}, {Issuer: "i", Subject: "s", Principal: "p"},
-		{Issuer: `i","s`, Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i", Subject: `s","c`, Principal: "p"}, {Issuer: "i", Subject: "sc", Principal: "p"},
+		{Issuer: `i","s`, Subject: "s", Client: "c", Principal: "p"}, {Issuer: "i", Subject: `s","c`, Principal: "p"},
+		{Issuer: "i", Subject: "sc", Principal: "p"},
 	} {
 		c.Issued, c.Roles = at, []string{"guest"}
 		s := h.join(holder(t, c))
@@ -131,8 +136,9 @@ func TestHoldersDoNotMeet(t *testing.T) {
 		}
 		seen[s] = c
 	}
-	for _, c := range []Claims{{}, {Issuer: "i", Subject: "s", Principal: "p"}, {Subject: "s", Principal: "p", Issued: at}, {Issuer: "i", Principal: "p", Issued: at}, {Issuer: "\xff", Subject: "s", Principal: "p", Issued: at}} {
-		if _, err := NewBearer(c); err == nil {
+	for _, c := range []session.Claims{{}, {Issuer: "i", Subject: "s", Principal: "p"}, {Subject: "s", Principal: "p", Issued: at},
+		{Issuer: "i", Principal: "p", Issued: at}, {Issuer: "\xff", Subject: "s", Principal: "p", Issued: at}} {
+		if _, err := session.NewBearer(c); err == nil {
 			t.Errorf("%+v was taken", c)
 		}
 	}
@@ -144,31 +150,31 @@ func TestEndOfAHolder(t *testing.T) {
 	h := build(t, three())
 	ctx, t0 := t.Context(), time.Now().Truncate(time.Second)
 	s := h.join(bearer(t, t0, "guest"))
-	if err := h.End(ctx, s.ID); err != nil {
+	if err := h.Sessions.End(ctx, s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !closed(s.Done()) {
 		t.Error("its links were not told")
 	}
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("the token joins again: %v", err)
 	}
 	h.restart(three())
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("after a restart the token joins again: %v", err)
 	}
 	next := h.join(bearer(t, time.Now().Add(time.Second), "guest"))
 	if next.ID == s.ID {
 		t.Error("an ended session came back")
 	}
-	if err := h.End(ctx, next.ID); err != nil {
+	if err := h.Sessions.End(ctx, next.ID); err != nil {
 		t.Fatal(err)
 	}
 	third := h.join(bearer(t, time.Now().Add(time.Hour), "guest"))
-	if _, err := h.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "guest")); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a token from before the end joins the session of a later one: %v", err)
 	}
-	if infos, err := h.Sessions(ctx); err != nil || len(infos) != 1 || infos[0].ID != third.ID || infos[0].Name != "app" {
+	if infos, err := h.Sessions.List(ctx); err != nil || len(infos) != 1 || infos[0].ID != third.ID || infos[0].Name != "app" {
 		t.Errorf("%+v, %v", infos, err)
 	}
 }
@@ -177,10 +183,10 @@ func TestEndOfAHolder(t *testing.T) {
 func TestAHolderOutlivesHisSession(t *testing.T) {
 	h := build(t, three())
 	jump := time.Duration(0)
-	h.now = func() time.Time { return time.Now().Add(jump) }
+	h.time = func() time.Time { return time.Now().Add(jump) }
 	b := bearer(t, time.Now(), "guest")
 	s := h.join(b)
-	jump = DefaultTTL
+	jump = session.DefaultTTL
 	next := h.join(b)
 	if next == s || !closed(s.Done()) {
 		t.Error("a session outlived its time")
@@ -196,10 +202,10 @@ func TestOperatorsAndClaims(t *testing.T) {
 	ctx := t.Context()
 	b := bearer(t, time.Now(), "guest", "developer")
 	s := h.join(b)
-	if _, err := h.SetRole(ctx, s, "admin", ByOperator); err == nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "admin", session.ByOperator); err == nil {
 		t.Error("a role beyond the token's")
 	}
-	if _, err := h.SetRole(ctx, s, "developer", ByOperator); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByOperator); err != nil {
 		t.Error(err)
 	}
 	if h.join(b); s.Scope().Principal.Role != "developer" {

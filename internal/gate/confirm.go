@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
@@ -19,13 +20,13 @@ const confirmRule = "session.promotion"
 // confirm asks people whether an agent may activate skills, where the mode of promotion is confirm (decision 8), and returns those that
 // it may. What is active already, or not the agent's to activate at all, is no question. Its error is for the agent.
 func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]string, error) {
-	sc := c.session.now()
-	if g.asks == nil || sc.world.PromotionMode() != view.PromoteConfirm {
+	sc := c.session.Snapshot()
+	if g.asks == nil || sc.World.PromotionMode() != view.PromoteConfirm {
 		return nil, nil
 	}
 	var want []string
-	for _, name := range sortedSet(add) {
-		if slices.Contains(sc.open, name) && !slices.Contains(sc.scope.Skills, name) && !slices.Contains(sc.state.asked.Removed, name) {
+	for _, name := range session.SortedSet(add) {
+		if slices.Contains(sc.Open, name) && !slices.Contains(sc.Scope.Skills, name) && !sc.Removed(name) {
 			want = append(want, name)
 		}
 	}
@@ -46,14 +47,14 @@ func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]strin
 	r.Digest = r.Sum(args) // of the skills, whatever else the agent wrote
 	r.Facts = policy.Facts{}
 	answer, err := g.wait(ctx, c, r)
-	if err == nil && answer.By == approval.BySession || c.session.over(g.now()) {
+	if err == nil && answer.By == approval.BySession || c.session.Over(g.now()) {
 		err = errSessionOver
 	}
 	var denied *DeniedError
 	switch {
 	case err != nil:
 		if err = g.unanswered(ctx, c, d, err); errors.As(err, &denied) {
-			return nil, refusal(denied.Decision.Reason)
+			return nil, session.Refusal(denied.Decision.Reason)
 		}
 		return nil, err
 	case !answer.Allow:
@@ -61,7 +62,7 @@ func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]strin
 		if err := g.recordDecision(ctx, c, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)}); err != nil {
 			g.logger.Error("a denial is not in the audit log", "call", c.id, "error", err)
 		}
-		return nil, refusal(denialText(d, answer))
+		return nil, session.Refusal(denialText(d, answer))
 	}
 	c.decidedBy = decidedBy(answer)
 	if err := g.recordDecision(ctx, c, allowed(d, approvalText(answer))); err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/credential"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
@@ -120,19 +122,19 @@ func (t tool) definition() []byte {
 func (t tool) check(args policy.Args) (arguments, error) {
 	for name := range args {
 		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-			return nil, refusal(fmt.Sprintf("Unknown argument: %s (%s)", masked(name, maxEcho), t.takes()))
+			return nil, session.Refusal(fmt.Sprintf("Unknown argument: %s (%s)", credential.Excerpt(name, session.MaxEcho), t.takes()))
 		}
 	}
 	for _, p := range t.params {
 		v, given := args[p.name]
 		if !given || v == nil {
 			if p.required {
-				return nil, refusal(fmt.Sprintf("Argument %s is required (%s)", p.name, t.takes()))
+				return nil, session.Refusal(fmt.Sprintf("Argument %s is required (%s)", p.name, t.takes()))
 			}
 			continue
 		}
 		if want := p.mismatch(v); want != "" {
-			return nil, refusal(fmt.Sprintf("Argument %s must be %s", p.name, want))
+			return nil, session.Refusal(fmt.Sprintf("Argument %s must be %s", p.name, want))
 		}
 	}
 	return arguments(args), nil
@@ -197,19 +199,19 @@ func (g *Gate) control(ctx context.Context, c *Admission) (Reply, error) {
 	}
 	a, err := t.check(c.args)
 	if err == nil && c.Child != nil && t.changes() {
-		err = refusal("A subagent does not change the role or the skills of the session that it belongs to")
+		err = session.Refusal("A subagent does not change the role or the skills of the session that it belongs to")
 	}
 	var answer any
 	if err == nil {
 		answer, err = t.run(ctx, g, c, a)
 	}
-	var said refusal
+	var said session.Refusal
 	switch {
 	case err == nil:
 		return toolResult(answer)
 	case errors.As(err, &said):
 		return toolError(string(said))
-	case errors.Is(err, ErrNoSession):
+	case errors.Is(err, session.ErrNoSession):
 		return Reply{}, err
 	default:
 		g.logger.Error("a control tool failed", "call", c.id, "session", c.session.ID, "tool", c.Item.String(), "error", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -134,7 +135,7 @@ func TestSetRoleTool(t *testing.T) {
 	}
 	// Where there is nothing to take there is no set_role, and the rest says so too.
 	alone := h.enter("guest")
-	if slices.ContainsFunc(h.List(alone, policy.Tool), func(l view.Listed) bool { return l.Item == setRoleItem }) {
+	if slices.ContainsFunc(alone.List(policy.Tool), func(l view.Listed) bool { return l.Item == setRoleItem }) {
 		t.Error("set_role is listed")
 	}
 	_, err := h.Call(t.Context(), alone, request("mycelium-router__set_role", `{"role_id":"guest"}`))
@@ -157,7 +158,7 @@ func TestDeniedControlTools(t *testing.T) {
 	if text := h.Instructions(s); strings.Contains(text, "mycelium-") || !strings.Contains(text, "ask your operator") {
 		t.Errorf("instructions name what is hidden: %q", text)
 	}
-	for _, l := range h.List(s, policy.Tool) {
+	for _, l := range s.List(policy.Tool) {
 		if l.Item == setRoleItem || l.Item.Server == policy.SkillsServer {
 			t.Errorf("%s is listed", l.Item)
 		}
@@ -286,10 +287,10 @@ func TestSkillTexts(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest")
 	var names []string
-	for _, l := range h.List(s, policy.Prompt) {
+	for _, l := range s.List(policy.Prompt) {
 		names = append(names, rawjson.TextAt(l.Raw, "name"))
 	}
-	for _, l := range h.List(s, policy.Resource) {
+	for _, l := range s.List(policy.Resource) {
 		names = append(names, rawjson.TextAt(l.Raw, "uri"))
 	}
 	want := []string{
@@ -363,11 +364,11 @@ func TestBroken(t *testing.T) {
 	p := three()
 	p.broken = "rules.yaml:3: unknown key secret_key"
 	h := build(t, p)
-	s, err := h.Open(t.Context(), Spec{Role: "role-of-a-file-that-is-broken"})
+	s, err := h.Sessions.Open(t.Context(), session.Spec{Role: "role-of-a-file-that-is-broken"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.Mint(t.Context(), Spec{Role: "nobody"}); err == nil {
+	if _, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "nobody"}); err == nil {
 		t.Error("minted for a role that is not there")
 	}
 	if got := h.sees(s); len(got) > 0 {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/credential"
+	"mycelium/internal/gate/session"
 )
 
 // Late is the end of a call that this process did not admit: another one did, before a daemon began or after one died.
@@ -17,7 +19,7 @@ type Late struct {
 }
 
 // Finish records how such a call ended: once, and only where the log says that it could run in this session. It reports whether it did.
-func (g *Gate) Finish(_ context.Context, s *Session, e Late) (bool, error) {
+func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, error) {
 	return g.log.Finish(s.ID, e.ToolUse, func(d audit.Record) (audit.Record, bool) {
 		if d.Surface != e.Surface || d.Tool != e.Tool || d.Effect != "allow" && (d.Effect != "ask" || !e.Asked) {
 			return d, false
@@ -30,7 +32,7 @@ func (g *Gate) Finish(_ context.Context, s *Session, e Late) (bool, error) {
 			r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)
 		}
 		if e.Failed != "" {
-			r.Outcome, r.Error = "error", masked(e.Failed, maxError)
+			r.Outcome, r.Error = "error", credential.Excerpt(e.Failed, maxError)
 		}
 		if d.Thinking == nil && e.Thinking != nil {
 			late := *e.Thinking

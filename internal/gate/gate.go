@@ -10,13 +10,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
@@ -68,12 +67,13 @@ type Options struct {
 
 // Gate is the door. It is safe for concurrent use.
 type Gate struct {
+	// Sessions are those that may call.
+	Sessions *session.Registry
+
 	backends Backends
 	log      *audit.Log
-	db       *store.DB
 	dir      string
 	home     string
-	written  string
 	limits   *limit.Limits
 	reload   func(context.Context) error
 	logger   *slog.Logger
@@ -82,10 +82,7 @@ type Gate struct {
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: nobody can be asked
 
-	world atomic.Pointer[view.Catalog]
-	swap  sync.Mutex           // held while one world replaces another, so that sessions are told in order
 	tools map[policy.Item]tool // the control tools
-	live  registry
 	owed  debts
 
 	arrivals arrivals
@@ -102,7 +99,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		backends: o.Backends, log: o.Log, db: o.DB, dir: o.Dir, home: o.Home, written: o.Written, reload: o.Reload,
+		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home, reload: o.Reload,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 	}
 	if g.logger == nil {
@@ -112,61 +109,41 @@ func New(o Options) (*Gate, error) {
 		g.now = time.Now
 	}
 	g.limits = limit.New(g.now())
-	g.live.init()
 	g.tools = map[policy.Item]tool{}
 	for _, t := range controlTools() {
 		g.tools[t.item] = t
 	}
-	g.world.Store(view.New(o.World, ControlDefinitions(), nil, g.logger))
+	g.Sessions = session.New(session.Options{
+		Log: o.Log, DB: o.DB, World: o.World, Own: ControlDefinitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
+		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
+	})
 	return g, nil
 }
 
 // Close ends the opened sessions and forgets the minted ones, which stay in the database: their Done channels close, and no
 // timer is left behind. The gate must not be used after it.
-func (g *Gate) Close() {
-	for _, s := range g.live.all() {
-		g.live.drop(s)
-		s.finish()
-	}
-}
+func (g *Gate) Close() { g.Sessions.Close() }
 
 // World returns the current world.
-func (g *Gate) World() view.World { return g.world.Load().World }
+func (g *Gate) World() view.World { return g.Sessions.Catalog().World }
 
-// Swap replaces the world. Sessions whose view changed are told; one whose active skills changed with it is recorded.
-// A world without a policy or skills is not taken: the last good one stays.
-func (g *Gate) Swap(w view.World) {
-	if w.Policy == nil || w.Skills == nil {
-		g.logger.Error("a world without a policy was not taken")
-		return
-	}
-	g.swap.Lock()
-	defer g.swap.Unlock()
-	old := g.world.Load()
-	next := view.New(w, ControlDefinitions(), old, g.logger)
-	g.world.Store(next)
-	g.limits.Keep(next.Policy)
-	for _, s := range g.live.all() {
-		g.follow(s, old, next)
-	}
+// Resolve returns the item that a client means by a name or URI. See [view.Catalog.Resolve].
+func (g *Gate) Resolve(k policy.Kind, asked string) policy.Item {
+	return g.Sessions.Catalog().Resolve(k, asked)
 }
 
-// follow tells one session of a new world. The comparison is with what the session was last shown, so that a session that
-// listed while the worlds changed is never left with a stale list.
-func (g *Gate) follow(s *Session, old, next *view.Catalog) {
-	st := s.state.Load()
-	before, after := s.scopeIn(st, old), s.scopeIn(st, next)
-	added, removed := difference(before.scope.Skills, after.scope.Skills)
-	if len(added)+len(removed) > 0 || before.known != after.known {
-		err := g.recordChange(context.Background(), s, after.scope, change{
-			Act: "policy_change", From: st.role, To: st.role, Added: added, Removed: removed, By: "policy",
-		})
-		if err != nil {
-			g.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
-		}
-	}
-	if shown := s.shown.Load(); shown != nil && shown.Same(after.view()) {
+// ClientName returns the name or URI of an item in the form that clients use.
+func (g *Gate) ClientName(it policy.Item) string { return g.Sessions.Catalog().ClientName(it) }
+
+// Swap replaces the world. See [session.Registry.Swap].
+func (g *Gate) Swap(w view.World) { g.Sessions.Swap(w) }
+
+// forget drops what was answered for a session that is over, and denies what waits in it.
+func (g *Gate) forget(ctx context.Context, id string) {
+	if g.asks == nil {
 		return
 	}
-	s.changed.fire()
+	if err := g.asks.Forget(ctx, id); err != nil {
+		g.logger.Error("what was approved for a session that is over is still in the database", "session", id, "error", err)
+	}
 }

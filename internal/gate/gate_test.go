@@ -20,10 +20,12 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/store"
+	"mycelium/internal/telemetry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -92,8 +94,9 @@ type house struct {
 	log  *audit.Log
 	db   *store.DB
 
-	says *slog.Logger     // of the gate; nil: none
-	time func() time.Time // its clock; nil: the real one
+	says  *slog.Logger     // of the gate; nil: none
+	time  func() time.Time // its clock; nil: the real one
+	meter *telemetry.Meter // nil: none
 }
 
 // plan is what a test's world is made of.
@@ -212,12 +215,20 @@ func (h *house) open(p plan) {
 	h.t.Cleanup(func() { _ = db.Close() })
 	h.Gate, err = New(Options{
 		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"), Written: filepath.Join(h.dir, "written"),
-		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.time,
+		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(h.Close)
+}
+
+// clock is the time of the gate.
+func (h *house) clock() time.Time {
+	if h.time != nil {
+		return h.time()
+	}
+	return time.Now()
 }
 
 // restart closes everything and opens it again.
@@ -231,9 +242,9 @@ func (h *house) restart(p plan) {
 }
 
 // enter opens a session.
-func (h *house) enter(role string, may ...string) *Session {
+func (h *house) enter(role string, may ...string) *session.Session {
 	h.t.Helper()
-	s, err := h.Open(h.t.Context(), Spec{Role: role, Roles: may})
+	s, err := h.Sessions.Open(h.t.Context(), session.Spec{Role: role, Roles: may})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -255,7 +266,7 @@ func request(name, args string) Request {
 }
 
 // ask calls a control tool and decodes its structured content; text is set when the tool said that it failed.
-func (h *house) ask(s *Session, name, args string) (answer map[string]any, text string) {
+func (h *house) ask(s *session.Session, name, args string) (answer map[string]any, text string) {
 	h.t.Helper()
 	reply, err := h.Call(h.t.Context(), s, request(name, args))
 	if err != nil {
@@ -287,9 +298,9 @@ func (h *house) ask(s *Session, name, args string) (answer map[string]any, text 
 }
 
 // sees lists the tools of a session that are not control tools.
-func (h *house) sees(s *Session) []string {
+func (h *house) sees(s *session.Session) []string {
 	out := []string{}
-	for _, l := range h.List(s, policy.Tool) {
+	for _, l := range s.List(policy.Tool) {
 		if !view.IsOwn(l.Item.Server) {
 			out = append(out, l.Item.String())
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -27,7 +28,7 @@ func (h *house) answers(result string) {
 }
 
 // result is what a call of files__read_file brings.
-func (h *house) result(s *Session) string {
+func (h *house) result(s *session.Session) string {
 	h.t.Helper()
 	reply, err := h.Call(h.t.Context(), s, request("files__read_file", `{}`))
 	if err != nil {

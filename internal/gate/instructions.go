@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/text"
 )
 
@@ -13,27 +14,27 @@ const maxInstructions = 16 << 10
 // Instructions are the text that a session's client is given at its start: what it is, its role's prompt, and the
 // instructions of the active skills and of the servers. It names nothing that the session does not see. When it would be longer than 16 KiB,
 // skills are named without their instructions, and get_skill brings those.
-func (g *Gate) Instructions(s *Session) string {
-	sc := s.now()
-	if sc.world.Broken != "" {
+func (g *Gate) Instructions(s *session.Session) string {
+	sc := s.Snapshot()
+	if sc.World.Broken != "" {
 		return brokenNotice
 	}
 	intro := "You reach tools through Mycelium, a gateway. It shows you the tools of your role and your active skills; " +
 		"every call is decided by a policy and recorded. What is not listed does not exist for you.\n"
-	if sc.sees(contextItem) {
+	if sc.Sees(contextItem) {
 		intro += contextItem.String() + " shows your role and skills. "
 	}
-	intro += sc.howToGetMore(g.asks != nil)
-	if taught := sc.teaching(maxInstructions - len(intro) - 2); taught != "" {
+	intro += howToGetMore(sc, g.asks != nil)
+	if taught := teaching(sc, maxInstructions-len(intro)-2); taught != "" {
 		intro += "\n\n" + taught
 	}
-	return intro + sc.taughtByServers(maxInstructions-len(intro))
+	return intro + taughtByServers(sc, maxInstructions-len(intro))
 }
 
 // teaching is the prompt of the role and the instructions of the active skills, in at most limit bytes.
-func (sc *scoped) teaching(limit int) string {
+func teaching(sc *session.Snapshot, limit int) string {
 	var head strings.Builder
-	if v, ok := sc.world.Policy.Role(sc.state.role); ok && sc.state.role != "" {
+	if v, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && sc.Scope.Principal.Role != "" {
 		name := v.Name
 		if name == "" {
 			name = v.ID
@@ -48,8 +49,8 @@ func (sc *scoped) teaching(limit int) string {
 		parts = append(parts, head.String())
 	}
 	var whole, short []string
-	for _, name := range sc.scope.Skills {
-		k, ok := sc.world.Skills.Skill(name)
+	for _, name := range sc.Scope.Skills {
+		k, ok := sc.World.Skills.Skill(name)
 		if !ok {
 			continue
 		}
@@ -63,7 +64,7 @@ func (sc *scoped) teaching(limit int) string {
 		return full
 	}
 	brief := "Active skills:\n"
-	if sc.sees(getSkillItem) {
+	if sc.Sees(getSkillItem) {
 		brief = "Active skills (read each with " + getSkillItem.String() + " before you use its tools):\n"
 	}
 	brief += strings.Join(short, "\n")
@@ -74,18 +75,18 @@ func (sc *scoped) teaching(limit int) string {
 const maxServerText = 8 << 10
 
 // taughtByServers are the instructions of the servers of which a session sees a tool, hidden names masked, in at most limit bytes.
-func (sc *scoped) taughtByServers(limit int) string {
+func taughtByServers(sc *session.Snapshot, limit int) string {
 	if limit = min(limit, maxServerText); limit <= 0 {
 		return ""
 	}
-	v := sc.view()
+	v := sc.View()
 	var b strings.Builder
 	for _, name := range v.Servers() {
-		taught := strings.TrimSpace(sc.world.Servers[name].Instructions)
+		taught := strings.TrimSpace(sc.World.Servers[name].Instructions)
 		if taught == "" {
 			continue
 		}
-		taught = sc.world.Masked(name, taught, v)
+		taught = sc.World.Masked(name, taught, v)
 		part := "\n\n# Server: " + name + "\n\n" + taught
 		b.WriteString(text.Truncate(part, limit-b.Len()))
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 )
 
 // An agent's hook hears of a call of one of our own gateway's tools before the agent's MCP client sends it. What it knows of the call,
@@ -12,10 +13,10 @@ import (
 
 // Expected is what is known of a call before it comes.
 type Expected struct {
-	Child    *Child          // who calls; nil: the agent itself
+	Child    *session.Child  // who calls; nil: the agent itself
 	Thinking *audit.Thinking // why, where that is known
 	// Came is called when the call has come, with the session that it came through; nil: nobody wants to know. It must not wait.
-	Came func(s *Session)
+	Came func(s *session.Session)
 }
 
 // callKey names a call that is expected.
@@ -23,7 +24,7 @@ type callKey struct{ principal, toolUse string }
 
 // expectation is a call that is expected, and the session whose hook said so.
 type expectation struct {
-	session *Session
+	session *session.Session
 	Expected
 }
 
@@ -34,13 +35,13 @@ const maxExpected = 1024
 type arrivals struct {
 	mu    sync.Mutex
 	calls map[callKey]expectation
-	count map[*Session]int
+	count map[*session.Session]int
 }
 
 // Expect notes a call that is about to come through a session of the same principal, until Forget is called. False: too many are
 // expected, or another session has announced the same id; the caller must deny the call, which would be decided without it.
-func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
-	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+func (g *Gate) Expect(s *session.Session, toolUse string, e Expected) bool {
+	x, key := &g.arrivals, callKey{s.Principal.ID, toolUse}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	old, again := x.calls[key]
@@ -48,7 +49,7 @@ func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
 		return false
 	}
 	if x.calls == nil {
-		x.calls, x.count = map[callKey]expectation{}, map[*Session]int{}
+		x.calls, x.count = map[callKey]expectation{}, map[*session.Session]int{}
 	}
 	x.calls[key] = expectation{s, e}
 	if !again {
@@ -58,8 +59,8 @@ func (g *Gate) Expect(s *Session, toolUse string, e Expected) bool {
 }
 
 // Forget ends what Expect began.
-func (g *Gate) Forget(s *Session, toolUse string) {
-	x, key := &g.arrivals, callKey{s.principal.ID, toolUse}
+func (g *Gate) Forget(s *session.Session, toolUse string) {
+	x, key := &g.arrivals, callKey{s.Principal.ID, toolUse}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.calls[key].session != s {
@@ -72,13 +73,13 @@ func (g *Gate) Forget(s *Session, toolUse string) {
 }
 
 // join takes over what is known of a call that has come.
-func (g *Gate) join(s *Session, r *Request) {
+func (g *Gate) join(s *session.Session, r *Request) {
 	if r.ToolUse == "" || r.Child != nil || r.Agent != "" { // an agent's own tool is announced by nobody
 		return
 	}
 	x := &g.arrivals
 	x.mu.Lock()
-	e, ok := x.calls[callKey{s.principal.ID, r.ToolUse}]
+	e, ok := x.calls[callKey{s.Principal.ID, r.ToolUse}]
 	x.mu.Unlock()
 	if !ok {
 		return

@@ -14,7 +14,7 @@ func (c *Admission) counted() limit.Call {
 	if view.IsOwn(c.Item.Server) {
 		return limit.Call{}
 	}
-	return limit.Call{Bounds: c.scoped.bounds, Session: &c.session.counters, Item: c.Item, At: c.began}
+	return limit.Call{Bounds: c.caller.Bounds, Session: &c.session.Counters, Item: c.Item, At: c.began}
 }
 
 // tooMany records a call that a limit refuses.
@@ -33,7 +33,7 @@ func (g *Gate) tooMany(ctx context.Context, c *Admission, x *limit.Exceeded) err
 func (g *Gate) warnOf(ctx context.Context, c *Admission, list []limit.Near) {
 	for _, w := range list {
 		g.logger.Warn("a limit is nearly used up", "limit", w.Limit, "used", w.Used, "of", w.Max, "session", c.session.ID)
-		p := &c.scoped.scope.Principal
+		p := &c.caller.Scope.Principal
 		err := g.append(ctx, audit.Record{
 			ID: audit.NewID(), Kind: audit.Session, Time: c.began, Session: c.session.ID, Principal: p.ID, Role: p.Role, Surface: c.Surface,
 			Rule: limit.Rule + w.Limit, DecidedBy: "limit", Note: fmt.Sprintf("limit %s: %d of %d used", w.Limit, w.Used, w.Max),

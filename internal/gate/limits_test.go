@@ -14,7 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
-	"mycelium/internal/gate/view"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -46,7 +46,7 @@ func limited(l map[string]policy.Limit) plan {
 }
 
 // try makes a call and returns the refusal, nil for none.
-func (h *house) try(s *Session, tool string) *DeniedError {
+func (h *house) try(s *session.Session, tool string) *DeniedError {
 	h.t.Helper()
 	_, err := h.Call(h.t.Context(), s, request(tool, `{}`))
 	if err == nil {
@@ -61,7 +61,7 @@ func TestLimitOfARole(t *testing.T) {
 	time0 := newClock()
 	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 3, PerHour: 5}}}), nil, time0.now)
 	a, b, other := h.enter("guest"), h.enter("guest"), h.enter("developer")
-	for i, s := range []*Session{a, b, a} {
+	for i, s := range []*session.Session{a, b, a} {
 		if d := h.try(s, "files__read_file"); d != nil {
 			t.Fatalf("call %d: %v", i, d)
 		}
@@ -120,7 +120,7 @@ func TestLimitOfASession(t *testing.T) {
 		t.Errorf("another session: %v", d)
 	}
 	for _, role := range []string{"developer", "guest"} {
-		if _, err := h.SetRole(t.Context(), a, role, ByAgent); err != nil {
+		if _, err := h.Sessions.SetRole(t.Context(), a, role, session.ByAgent); err != nil {
 			t.Fatal(err)
 		}
 		if d := h.try(a, "files__read_file"); (d != nil) != (role == "guest") {
@@ -247,7 +247,7 @@ func TestConcurrency(t *testing.T) {
 		return []byte(`{"content":[]}`), nil, nil
 	}
 	var calls sync.WaitGroup
-	begin := func(s *Session) {
+	begin := func(s *session.Session) {
 		calls.Go(func() { _, _ = h.Call(t.Context(), s, request("files__read_file", `{}`)) })
 		<-inside
 	}
@@ -349,20 +349,18 @@ func BenchmarkLimits(b *testing.B) {
 		"all":  {"guest": {Rates: rates, Tools: map[string]policy.Rates{"files__*": rates}, Session: policy.SessionLimit{Rates: rates}}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			g := &Gate{now: time.Now, limits: limit.New(time.Now())}
-			g.world.Store(view.New(limited(limits).world(b, "/"), ControlDefinitions(), nil, nil))
-			s := &Session{ID: "x", gate: g}
-			s.state.Store(&state{role: "guest"})
-			a := &Admission{Request: request("files__read_file", `{}`), gate: g, session: s, scoped: s.now()}
+			l := limit.New(time.Now())
+			bounds := limited(limits).world(b, "/").Policy.Bounds("guest")
+			call := limit.Call{Bounds: bounds, Session: &limit.Counters{}, Item: request("files__read_file", `{}`).Item}
 			b.ReportAllocs()
 			for b.Loop() {
-				a.began = time.Now()
-				refused, _ := g.limits.Pass(a.counted())
-				held, full := g.limits.Enter(a.counted(), true)
+				call.At = time.Now()
+				refused, _ := l.Pass(call)
+				held, full := l.Enter(call, true)
 				if refused != nil || full != nil {
 					b.Fatal("refused")
 				}
-				g.limits.Leave(held)
+				l.Leave(held)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -90,12 +91,12 @@ func TestMaskedDefinition(t *testing.T) {
 		{"output", `{"name":"shown","outputSchema":{"items":[{"description":"of ` + "`search`" + `"}]}}`, `{"name":"fs__shown","outputSchema":{"items":[{"description":"of ` + "`another tool`" + `"}]}}`},
 	} {
 		h := tellTale(t, "", def(c.raw))
-		list := h.List(h.enter("guest"), policy.Tool)
+		list := h.enter("guest").List(policy.Tool)
 		i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" })
 		if i < 0 || string(list[i].Raw) != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, list[i].Raw, c.want)
 		}
-		whole := h.List(h.enter("developer"), policy.Tool)
+		whole := h.enter("developer").List(policy.Tool)
 		i = slices.IndexFunc(whole, func(l view.Listed) bool { return l.Item.Name == "shown" })
 		if want := strings.Replace(c.raw, `"name":"shown"`, `"name":"fs__shown"`, 1); string(whole[i].Raw) != want {
 			t.Errorf("%s: who sees all is shown %s", c.name, whole[i].Raw)
@@ -116,7 +117,7 @@ func TestMaskedEverywhere(t *testing.T) {
 	w.Templates = []policy.Definition{{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///{path}"}, Raw: []byte(`{"uriTemplate":"file:///{path}","name":"t","description":"for read_text_file"}`)}}
 	h.Swap(w)
 	s := h.enter("guest", "guest")
-	for what, got := range map[string][]view.Listed{"prompt": h.List(s, policy.Prompt)[:1], "resource": h.List(s, policy.Resource)[:1], "template": h.Templates(s)} {
+	for what, got := range map[string][]view.Listed{"prompt": s.List(policy.Prompt)[:1], "resource": s.List(policy.Resource)[:1], "template": s.Templates()} {
 		want := map[string]string{
 			"prompt":   `{"name":"fs__shown_prompt","description":"asks another tool","arguments":[{"name":"read_text_file","description":"of another tool"}]}`,
 			"resource": `{"uri":"fs+file:///a","name":"x","description":"by another tool or another tool, not shown_prompt"}`,
@@ -126,7 +127,7 @@ func TestMaskedEverywhere(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s", what, got, want)
 		}
 	}
-	m, err := h.SetRole(t.Context(), s, "guest", ByAgent)
+	m, err := h.switchRole(t.Context(), s, "guest", session.ByAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestMaskedEverywhere(t *testing.T) {
 
 	bare := tellTale(t, "fs", policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see read_text_file or search"}`)},
 		policy.Definition{Item: policy.Item{Server: "other", Name: "also"}, Raw: []byte(`{"name":"also","description":"not read_text_file"}`)})
-	list := bare.List(bare.enter("guest"), policy.Tool)
+	list := bare.enter("guest").List(policy.Tool)
 	if i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" }); string(list[i].Raw) != `{"name":"shown","description":"see another tool or search"}` {
 		t.Errorf("bare: %s", list[i].Raw)
 	}
@@ -150,21 +151,21 @@ func TestMaskedEverywhere(t *testing.T) {
 func TestMaskFollowsTheView(t *testing.T) {
 	def := policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see later_tool and search()"}`)}
 	h := tellTale(t, "", def)
-	shown := func(s *Session) string {
-		list := h.List(s, policy.Tool)
+	shown := func(s *session.Session) string {
+		list := s.List(policy.Tool)
 		return rawjson.TextAt(list[slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" })].Raw, "description")
 	}
 	s := h.enter("guest", "developer")
 	if got := shown(s); got != "see later_tool and another tool()" {
 		t.Errorf("at first %q", got)
 	}
-	if _, err := h.SetRole(t.Context(), s, "developer", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "developer", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if got := shown(s); got != "see later_tool and search()" {
 		t.Errorf("as developer %q", got)
 	}
-	if _, err := h.SetRole(t.Context(), s, "guest", ByOperator); err != nil {
+	if _, err := h.switchRole(t.Context(), s, "guest", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	changed := s.Changed()
@@ -177,7 +178,7 @@ func TestMaskFollowsTheView(t *testing.T) {
 }
 
 // maskedFor is a text of a server as a session may read it.
-func maskedFor(s *Session, server, text string) string {
-	sc := s.now()
-	return sc.world.Masked(server, text, sc.view())
+func maskedFor(s *session.Session, server, text string) string {
+	sc := s.Snapshot()
+	return sc.World.Masked(server, text, sc.View())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
@@ -15,7 +16,7 @@ import (
 
 // Call takes a request through the door: facts, decision, record, backend, record. A refusal is a *DeniedError; any other error
 // is a failure of the backend or of the log, in words for people. A session that is over gets ErrNoSession.
-func (g *Gate) Call(ctx context.Context, s *Session, r Request) (Reply, error) {
+func (g *Gate) Call(ctx context.Context, s *session.Session, r Request) (Reply, error) {
 	if g.tracer == nil {
 		return g.call(ctx, s, r)
 	}
@@ -49,7 +50,7 @@ func (g *Gate) measureDecision(c *Admission, d policy.Decision) {
 		if !d.Unknown {
 			c.span.Describe(c.Method, c.Item.String())
 		}
-		p := &c.scoped.scope.Principal
+		p := &c.caller.Scope.Principal
 		c.span.Who(c.session.ID, p.Role, c.Surface, c.id)
 		c.span.Decision(effectOf(d), reason)
 	}

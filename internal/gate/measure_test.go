@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/telemetry"
 
@@ -20,6 +21,7 @@ import (
 func TestMeasured(t *testing.T) {
 	h := build(t, three())
 	h.meter = telemetry.NewMeter()
+	h.restart(three())
 	ctx := t.Context()
 	s := h.enter("guest", "developer")
 	for _, name := range []string{"files__read_file", "files__read_file", "database__query", "no_such__tool", "nonsense"} {
@@ -33,7 +35,7 @@ func TestMeasured(t *testing.T) {
 		return []byte(`{"isError":true,"content":[]}`), nil, nil
 	}
 	_, _ = h.Call(ctx, s, request("files__read_file", `{}`))
-	if _, err := h.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	text := string(h.meter.Text(true))

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -26,13 +28,14 @@ func TestSwitchRoles(t *testing.T) {
 	guest := []string{"files__list_directory", "files__read_file"}
 	developer := []string{"files__list_directory", "files__read_file", "files__write_file"}
 	admin := []string{
-		"database__delete_database", "database__query", "files__delete_file", "files__list_directory", "files__read_file", "files__write_file",
+		"database__delete_database", "database__query", "files__delete_file", "files__list_directory", "files__read_file",
+		"files__write_file",
 	}
 	want := map[string][]string{"guest": guest, "developer": developer, "admin": admin}
 	now := guest
 	for _, role := range []string{"developer", "admin", "guest", "admin", "developer", "guest"} {
 		changed, others := s.Changed(), other.Changed()
-		m, err := h.SetRole(ctx, s, role, ByAgent)
+		m, err := h.switchRole(ctx, s, role, session.ByAgent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,11 +45,11 @@ func TestSwitchRoles(t *testing.T) {
 		if closed(others) {
 			t.Errorf("%s: another session was told", role)
 		}
-		added, removed := difference(now, want[role])
+		added, removed := session.Difference(now, want[role])
 		if diff := cmp.Diff([][]string{want[role], added, removed}, [][]string{h.sees(s), nonNil(m.Added), nonNil(m.Removed)}); diff != "" {
 			t.Errorf("%s: %s", role, diff)
 		}
-		if m.Role != role || m.Metadata.ToolCount != len(h.List(s, policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
+		if m.Role != role || m.Metadata.ToolCount != len(s.List(policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
 			t.Errorf("%s: manifest %+v", role, m.Metadata)
 		}
 		now = want[role]
@@ -64,7 +67,7 @@ func TestSwitchRoles(t *testing.T) {
 		t.Errorf("recorded %v", d)
 	}
 	changed := s.Changed()
-	if m, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil || len(m.Added)+len(m.Removed) > 0 || closed(changed) {
+	if m, err := h.switchRole(ctx, s, "guest", session.ByAgent); err != nil || len(m.Added)+len(m.Removed) > 0 || closed(changed) {
 		t.Errorf("a switch to the present role: %+v, %v", m, err)
 	}
 }
@@ -80,7 +83,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest", "admin")
 	h.back.start = func(context.Context, []string) error { return errors.New("database: no such program") }
-	if m, err := h.SetRole(t.Context(), s, "admin", ByAgent); err != nil || m.Role != "admin" {
+	if m, err := h.switchRole(t.Context(), s, "admin", session.ByAgent); err != nil || m.Role != "admin" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -89,22 +92,22 @@ func TestRolesOfOthers(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
 	s := h.enter("guest", "developer")
-	_, hidden := h.SetRole(ctx, s, "admin", ByAgent)
-	_, absent := h.SetRole(ctx, s, "nobody", ByAgent)
+	_, hidden := h.switchRole(ctx, s, "admin", session.ByAgent)
+	_, absent := h.switchRole(ctx, s, "nobody", session.ByAgent)
 	if hidden == nil || strings.ReplaceAll(hidden.Error(), "admin", "nobody") != absent.Error() {
 		t.Errorf("%v and %v differ", hidden, absent)
 	}
-	if _, err := h.SetRole(ctx, s, "admin", ByOperator); err != nil {
+	if _, err := h.switchRole(ctx, s, "admin", session.ByOperator); err != nil {
 		t.Errorf("the operator may: %v", err)
 	}
-	if _, err := h.SetRole(ctx, s, "nobody", ByOperator); err == nil {
+	if _, err := h.switchRole(ctx, s, "nobody", session.ByOperator); err == nil {
 		t.Error("the operator may not invent a role")
 	}
 	// The operator's switch gives no right to come back.
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "guest", session.ByAgent); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err == nil {
+	if _, err := h.switchRole(ctx, s, "admin", session.ByAgent); err == nil {
 		t.Error("the agent took the operator's role again")
 	}
 }
@@ -119,9 +122,9 @@ func TestSkillsByHand(t *testing.T) {
 	if diff := cmp.Diff(reading, h.sees(s)); diff != "" {
 		t.Fatal(diff)
 	}
-	change := func(by Actor, add, remove []string) string {
+	change := func(by session.Actor, add, remove []string) string {
 		t.Helper()
-		if err := h.SetSkills(ctx, s, add, remove, by); err != nil {
+		if err := h.Sessions.SetSkills(ctx, s, add, remove, by); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -132,7 +135,7 @@ func TestSkillsByHand(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if got := change(ByAgent, []string{"editor"}, nil); got != "" {
+	if got := change(session.ByAgent, []string{"editor"}, nil); got != "" {
 		t.Error(got)
 	}
 	active("editor", "reader")
@@ -143,38 +146,40 @@ func TestSkillsByHand(t *testing.T) {
 		t.Errorf("recorded %v", note)
 	}
 	// What is not open to the role is as if it were not there.
-	if a, b := change(ByAgent, []string{"keeper"}, nil), change(ByAgent, []string{"nosuch"}, nil); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+	if a, b := change(session.ByAgent, []string{"keeper"}, nil),
+		change(session.ByAgent, []string{"nosuch"}, nil); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
 		t.Errorf("%q, %q", a, b)
 	}
-	if a, b := change(ByAgent, nil, []string{"keeper"}), change(ByAgent, nil, []string{"nosuch"}); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
+	if a, b := change(session.ByAgent, nil, []string{"keeper"}),
+		change(session.ByAgent, nil, []string{"nosuch"}); a != "Unknown skill: keeper" || b != "Unknown skill: nosuch" {
 		t.Errorf("%q, %q", a, b)
 	}
 	// All or nothing.
-	if got := change(ByAgent, []string{"nosuch"}, []string{"editor"}); got == "" {
+	if got := change(session.ByAgent, []string{"nosuch"}, []string{"editor"}); got == "" {
 		t.Error("half a change")
 	}
 	active("editor", "reader")
 	// The start set is protected from the agent, not from the operator.
-	if got := change(ByAgent, nil, []string{"reader"}); !strings.Contains(got, "start set") {
+	if got := change(session.ByAgent, nil, []string{"reader"}); !strings.Contains(got, "start set") {
 		t.Errorf("%q", got)
 	}
 	// Skills by hand stay over a switch where they are open.
-	if _, err := h.SetRole(ctx, s, "guest", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "guest", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	active("reader")
-	if _, err := h.SetRole(ctx, s, "admin", ByAgent); err != nil {
+	if _, err := h.switchRole(ctx, s, "admin", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	active("editor", "reader")
-	if got := change(ByOperator, nil, []string{"reader", "editor"}); got != "" {
+	if got := change(session.ByOperator, nil, []string{"reader", "editor"}); got != "" {
 		t.Error(got)
 	}
 	active()
-	if got := change(ByAgent, []string{"reader"}, nil); !strings.Contains(got, "operator") {
+	if got := change(session.ByAgent, []string{"reader"}, nil); !strings.Contains(got, "operator") {
 		t.Errorf("the agent took back what the operator took away: %q", got)
 	}
-	if got := change(ByOperator, []string{"reader"}, nil); got != "" {
+	if got := change(session.ByOperator, []string{"reader"}, nil); got != "" {
 		t.Error(got)
 	}
 	active("reader")
@@ -193,7 +198,7 @@ func TestPromotionByTheOperatorOnly(t *testing.T) {
 		if _, failed := h.ask(s, "mycelium-router__set_active_skills", `{"add":["keeper"]}`); failed != "Unknown skill: keeper" {
 			t.Errorf("%s: %q", mode, failed)
 		}
-		if err := h.SetSkills(t.Context(), s, []string{"editor"}, nil, ByOperator); err != nil {
+		if err := h.Sessions.SetSkills(t.Context(), s, []string{"editor"}, nil, session.ByOperator); err != nil {
 			t.Error(err)
 		}
 		if got := s.Scope().Skills; !slices.Equal(got, []string{"editor", "reader"}) {
@@ -210,8 +215,8 @@ func TestPolicyChanges(t *testing.T) {
 	p := three()
 	h := build(t, p)
 	s, other := h.enter("developer"), h.enter("guest")
-	h.List(s, policy.Tool)
-	h.List(other, policy.Tool)
+	s.List(policy.Tool)
+	other.List(policy.Tool)
 	full := h.sees(s)
 
 	changed, others := s.Changed(), other.Changed()
@@ -241,7 +246,8 @@ func TestPolicyChanges(t *testing.T) {
 	// The role itself goes: control tools only, until it is there again.
 	none := p
 	none.roles = []policy.Role{{ID: "guest"}}
-	none.skills = []skill.Skill{{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"}, AllowedTools: []string{"files__read_file"}}, Description: "Reads."}}
+	none.skills = []skill.Skill{{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest"},
+		AllowedTools: []string{"files__read_file"}}, Description: "Reads."}}
 	h.Swap(none.world(t, h.dir))
 	if got := h.sees(s); len(got) > 0 {
 		t.Errorf("sees %v", got)
@@ -257,7 +263,7 @@ func TestPolicyChanges(t *testing.T) {
 		t.Error(diff)
 	}
 	// A definition that changed is told, too.
-	h.List(other, policy.Tool)
+	other.List(policy.Tool)
 	others = other.Changed()
 	w := p.world(t, h.dir)
 	for i, d := range w.Definitions {
@@ -285,26 +291,27 @@ func TestSessionLaws(t *testing.T) {
 	roles := []string{"guest", "developer", "admin", "nobody", ""}
 	skills := []string{"reader", "editor", "keeper", "nosuch"}
 	rapid.Check(t, func(t *rapid.T) {
-		s, token, err := h.Mint(ctx, Spec{Role: "guest", Roles: []string{"developer"}})
+		s, token, err := h.Sessions.Mint(ctx, session.Spec{Role: "guest", Roles: []string{"developer"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "steps") {
-			by := rapid.SampledFrom([]Actor{ByAgent, ByAgent, ByOperator}).Draw(t, "by")
+			by := rapid.SampledFrom([]session.Actor{session.ByAgent, session.ByAgent, session.ByOperator}).Draw(t, "by")
 			before := s.Scope()
 			var err error
 			if rapid.Bool().Draw(t, "switch") {
-				_, err = h.SetRole(ctx, s, rapid.SampledFrom(roles).Draw(t, "role"), by)
+				_, err = h.switchRole(ctx, s, rapid.SampledFrom(roles).Draw(t, "role"), by)
 			} else {
 				some := rapid.SliceOfN(rapid.SampledFrom(skills), 0, 2)
-				err = h.SetSkills(ctx, s, some.Draw(t, "add"), some.Draw(t, "remove"), by)
+				err = h.Sessions.SetSkills(ctx, s, some.Draw(t, "add"), some.Draw(t, "remove"), by)
 			}
 			if err != nil && cmp.Diff(before, s.Scope()) != "" {
 				t.Fatalf("a refused change changed: %v", err)
 			}
 			scope := s.Scope()
 			pol := h.World().Policy
-			if by == ByAgent && scope.Principal.Role != before.Principal.Role && !slices.Contains([]string{"guest", "developer"}, scope.Principal.Role) {
+			if by == session.ByAgent && scope.Principal.Role != before.Principal.Role && !slices.Contains([]string{"guest", "developer"},
+				scope.Principal.Role) {
 				t.Fatalf("an agent became %q", scope.Principal.Role)
 			}
 			open := pol.OpenSkills(scope.Principal.Role)
@@ -314,7 +321,7 @@ func TestSessionLaws(t *testing.T) {
 				}
 			}
 			listed := map[policy.Item]bool{}
-			for _, l := range h.List(s, policy.Tool) {
+			for _, l := range s.List(policy.Tool) {
 				listed[l.Item] = true
 			}
 			for _, d := range h.World().Definitions {
@@ -326,13 +333,27 @@ func TestSessionLaws(t *testing.T) {
 			}
 		}
 		want := s.Scope()
-		h.live.drop(s) // as a restart does
-		again, err := h.Authenticate(ctx, token)
+		next := session.New(session.Options{ // as a restart makes it
+			Log: h.log, DB: h.db, World: h.World(), Own: ControlDefinitions(), Dir: h.dir, Logger: h.logger, Now: time.Now,
+			Limits: h.limits,
+			Start:  h.back.Start, Forget: func(context.Context, string) {},
+		})
+		defer next.Close()
+		again, err := next.Authenticate(ctx, token)
 		if err != nil || cmp.Diff(want, again.Scope()) != "" {
 			t.Fatalf("after a restart %+v, before %+v (%v)", again, want, err)
 		}
-		if err := h.End(ctx, s.ID); err != nil {
+		if err := h.Sessions.End(ctx, s.ID); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+// switchRole switches a role and returns what the caller is told.
+func (h *house) switchRole(ctx context.Context, s *session.Session, role string, by session.Actor) (Manifest, error) {
+	sw, err := h.Sessions.SetRole(ctx, s, role, by)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return manifest(sw, time.Now()), nil
 }

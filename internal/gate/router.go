@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -97,10 +98,10 @@ type roleList struct {
 
 func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
 	sc := c.now()
-	out := roleList{Current: sc.state.role, Roles: []role{}}
-	for _, id := range sc.mayTake() {
-		v, _ := sc.world.Policy.Role(id)
-		out.Roles = append(out.Roles, role{ID: id, Name: v.Name, Description: v.Description, Current: id == sc.state.role})
+	out := roleList{Current: sc.Scope.Principal.Role, Roles: []role{}}
+	for _, id := range sc.MayTake() {
+		v, _ := sc.World.Policy.Role(id)
+		out.Roles = append(out.Roles, role{ID: id, Name: v.Name, Description: v.Description, Current: id == sc.Scope.Principal.Role})
 	}
 	return out, nil
 }
@@ -109,19 +110,20 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 	id := a.text("role_id")
 	switch {
 	case a.has("role_id") && a.has("role") && id != a.text("role"):
-		return nil, refusal("role_id and role name different roles; give one of them")
+		return nil, session.Refusal("role_id and role name different roles; give one of them")
 	case !a.has("role_id") && !a.has("role"):
-		return nil, refusal(`Argument role_id is required (the id of a role, or "list")`)
+		return nil, session.Refusal(`Argument role_id is required (the id of a role, or "list")`)
 	case !a.has("role_id"):
 		id = a.text("role")
 	}
 	if id == "list" {
 		return runListRoles(ctx, g, c, a)
 	}
-	m, err := g.SetRole(ctx, c.session, id, ByAgent)
+	sw, err := g.Sessions.SetRole(ctx, c.session, id, session.ByAgent)
 	if err != nil {
 		return nil, err
 	}
+	m := manifest(sw, g.now())
 	if with, given := a["includeToolDescriptions"].(bool); given && !with {
 		for i := range m.AvailableTools {
 			m.AvailableTools[i].Description = ""
@@ -132,33 +134,33 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 
 // sessionContext is the answer of get_context (B11).
 type sessionContext struct {
-	Session   string      `json:"session"`
-	Role      string      `json:"role"`
-	Roles     []string    `json:"availableRoles"`
-	Active    []string    `json:"activeSkills"`
-	Open      []string    `json:"availableSkills"`
-	Tools     int         `json:"toolCount"`
-	Promotion string      `json:"promotion"`
-	Started   time.Time   `json:"startedAt"`
-	History   []Event     `json:"skillHistory"`
-	Limits    []limit.Use `json:"limits"`
-	More      string      `json:"howToGetMore"`
-	Notice    string      `json:"notice,omitempty"`
+	Session   string          `json:"session"`
+	Role      string          `json:"role"`
+	Roles     []string        `json:"availableRoles"`
+	Active    []string        `json:"activeSkills"`
+	Open      []string        `json:"availableSkills"`
+	Tools     int             `json:"toolCount"`
+	Promotion string          `json:"promotion"`
+	Started   time.Time       `json:"startedAt"`
+	History   []session.Event `json:"skillHistory"`
+	Limits    []limit.Use     `json:"limits"`
+	More      string          `json:"howToGetMore"`
+	Notice    string          `json:"notice,omitempty"`
 }
 
 func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
 	s := c.session
-	sc := s.now()
-	if sc.world.Broken != "" {
+	sc := s.Snapshot()
+	if sc.World.Broken != "" {
 		return map[string]string{"session": s.ID, "notice": brokenNotice}, nil
 	}
 	out := sessionContext{
-		Session: s.ID, Role: sc.state.role, Roles: append([]string{}, sc.mayTake()...),
-		Active: append([]string{}, sc.scope.Skills...), Open: append([]string{}, sc.open...),
-		Tools: len(sc.view().Items[policy.Tool]), Promotion: sc.world.PromotionMode(), Started: s.created,
-		History: append([]Event{}, s.History()...), Limits: append([]limit.Use{}, s.uses(sc, c.began, ByAgent)...), More: sc.howToGetMore(g.asks != nil),
+		Session: s.ID, Role: sc.Scope.Principal.Role, Roles: append([]string{}, sc.MayTake()...),
+		Active: append([]string{}, sc.Scope.Skills...), Open: append([]string{}, sc.Open...),
+		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.World.PromotionMode(), Started: s.Created,
+		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.began, session.ByAgent)...), More: howToGetMore(sc, g.asks != nil),
 	}
-	if sc.state.role != "" && !sc.known {
+	if sc.Scope.Principal.Role != "" && !sc.Known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."
 	}
 	return out, nil
@@ -168,19 +170,19 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
 
 // howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
-func (sc *scoped) howToGetMore(asks bool) string {
+func howToGetMore(sc *session.Snapshot, asks bool) string {
 	var ways []string
 	switch {
-	case sc.world.PromotionMode() == view.PromoteConfirm && asks && sc.sees(setSkillsItem):
+	case sc.World.PromotionMode() == view.PromoteConfirm && asks && sc.Sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; your operator is asked whether it may be.")
-	case sc.world.PromotionMode() != view.PromoteAuto:
-		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.askFor("SKILL")+".")
-	case sc.sees(setSkillsItem) && sc.sees(suggestItem):
+	case sc.World.PromotionMode() != view.PromoteAuto:
+		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.AskFor("SKILL")+".")
+	case sc.Sees(setSkillsItem) && sc.Sees(suggestItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; "+suggestItem.String()+" finds the ones that fit.")
-	case sc.sees(setSkillsItem):
+	case sc.Sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+".")
 	}
-	if sc.sees(setRoleItem) {
+	if sc.Sees(setRoleItem) {
 		ways = append(ways, "Switch roles with "+setRoleItem.String()+".")
 	}
 	return strings.Join(append(ways, "For anything else ask your operator."), " ")
@@ -208,19 +210,19 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 	whole := a.has("skills")
 	switch {
 	case whole && (a.has("add") || a.has("remove")):
-		return nil, refusal("Give either skills (the whole set), or add and remove")
+		return nil, session.Refusal("Give either skills (the whole set), or add and remove")
 	case !whole && !a.has("add") && !a.has("remove"):
-		return nil, refusal("Argument skills is required (the whole set), or add or remove")
+		return nil, session.Refusal("Argument skills is required (the whole set), or add or remove")
 	}
 	var kept []string
-	want := func(now *scoped) (add, remove []string) {
+	want := func(now *session.Snapshot) (add, remove []string) {
 		if !whole {
 			return a.list("add"), a.list("remove")
 		}
 		kept = nil
-		all := sortedSet(a.list("skills"))
-		add, remove = difference(now.scope.Skills, all)
-		isFixed := func(name string) bool { return slices.Contains(now.fixed, name) }
+		all := session.SortedSet(a.list("skills"))
+		add, remove = session.Difference(now.Scope.Skills, all)
+		isFixed := func(name string) bool { return slices.Contains(now.Fixed, name) }
 		for _, name := range remove {
 			if isFixed(name) {
 				kept = append(kept, name)
@@ -228,24 +230,25 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		}
 		return add, slices.DeleteFunc(remove, isFixed)
 	}
-	add, _ := want(c.session.now())
+	add, _ := want(c.session.Snapshot())
 	confirmed, err := g.confirm(ctx, c, add)
 	if err != nil {
 		return nil, err
 	}
-	before, after, err := g.setSkills(ctx, c.session, ByAgent, confirmed, want)
+	sw, err := g.Sessions.ChangeSkills(ctx, c.session, session.ByAgent, confirmed, want)
 	if err != nil {
 		return nil, err
 	}
-	out := skillsChange{Active: append([]string{}, after.scope.Skills...), Kept: kept, Instructions: []instruction{}}
-	up, down := difference(before.scope.Skills, after.scope.Skills)
+	before, after := sw.Before, sw.After
+	out := skillsChange{Active: append([]string{}, after.Scope.Skills...), Kept: kept, Instructions: []instruction{}}
+	up, down := session.Difference(before.Scope.Skills, after.Scope.Skills)
 	out.Activated, out.Deactivated = append([]string{}, up...), append([]string{}, down...)
-	then, now := before.view().Tools(), after.view().Tools()
-	up, down = difference(then, now)
+	then, now := before.View().Tools(), after.View().Tools()
+	up, down = session.Difference(then, now)
 	out.AddedTools, out.RemovedTools = append([]string{}, up...), append([]string{}, down...)
 	out.Tools = len(now)
 	for _, name := range out.Activated {
-		if k, ok := after.world.Skills.Skill(name); ok {
+		if k, ok := after.World.Skills.Skill(name); ok {
 			out.Instructions = append(out.Instructions, instruction{name, k.Instructions})
 		}
 	}
@@ -254,10 +257,10 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 
 func runActiveSkills(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
 	sc := c.now()
-	others, _ := difference(sc.scope.Skills, sc.open)
+	others, _ := session.Difference(sc.Scope.Skills, sc.Open)
 	return map[string][]string{
-		"activeSkills": append([]string{}, sc.scope.Skills...), "availableSkills": append([]string{}, others...),
-		"protectedSkills": append([]string{}, sc.fixed...),
+		"activeSkills": append([]string{}, sc.Scope.Skills...), "availableSkills": append([]string{}, others...),
+		"protectedSkills": append([]string{}, sc.Fixed...),
 	}, nil
 }
 
@@ -271,12 +274,12 @@ type suggestion struct {
 func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
 	sc := c.now()
 	out := []suggestion{}
-	for _, s := range sc.world.Skills.Suggest(a.text("intent"), sc.open) {
-		k, ok := sc.world.Skills.Skill(s.Skill)
+	for _, s := range sc.World.Skills.Suggest(a.text("intent"), sc.Open) {
+		k, ok := sc.World.Skills.Skill(s.Skill)
 		if !ok {
 			continue
 		}
-		out = append(out, suggestion{s, k.Description, slices.Contains(sc.scope.Skills, s.Skill)})
+		out = append(out, suggestion{s, k.Description, slices.Contains(sc.Scope.Skills, s.Skill)})
 	}
 	return map[string]any{"suggestions": out}, nil
 }
@@ -286,14 +289,14 @@ const maxThinking = 256 << 10
 
 func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
 	if a.text("thinking") == "" {
-		return nil, refusal("Argument thinking must not be empty")
+		return nil, session.Refusal("Argument thinking must not be empty")
 	}
 	if len(a.text("thinking"))+len(a.text("summary")) > maxThinking {
-		return nil, refusal("Argument thinking is too long: at most 262144 bytes are kept")
+		return nil, session.Refusal("Argument thinking is too long: at most 262144 bytes are kept")
 	}
 	tokens, _ := a["thinkingTokens"].(int64)
 	t := &audit.Thinking{
-		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: text.Truncate(a.text("modelId"), maxEcho), Tokens: int(tokens),
+		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: text.Truncate(a.text("modelId"), session.MaxEcho), Tokens: int(tokens),
 		CapturedAt: g.now(), Summary: a.text("summary"), Claimed: true,
 	}
 	if cache, given := a["cacheMetrics"].(map[string]any); given {
@@ -301,6 +304,6 @@ func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 		written, _ := cache["cacheCreationTokens"].(int64)
 		t.Cache = &audit.CacheUse{ReadTokens: int(read), CreationTokens: int(written)}
 	}
-	c.session.thinking.Store(t)
+	c.session.Thinking.Store(t)
 	return map[string]any{"noted": true, "usedBy": "the next call"}, nil
 }

@@ -13,7 +13,7 @@ const filesServer = "files"
 // MaySearch reports whether a search of the built-in files server may look into a file for this scope: where the scope sees read_file,
 // if it could read the file with it; elsewhere, if no rule keeps search_files itself from the file.
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
-	w := g.world.Load()
+	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}

@@ -13,36 +13,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
 func TestTokens(t *testing.T) {
 	h := build(t, three())
-	s, token, err := h.Mint(t.Context(), Spec{Name: "ci", Role: "guest", Roles: []string{"developer"}})
+	s, token, err := h.Sessions.Mint(t.Context(), session.Spec{Name: "ci", Role: "guest", Roles: []string{"developer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !wellFormed(token) || len(token) != 47 {
+	if !session.OurToken(token) || len(token) != 47 {
 		t.Errorf("token %q", token)
 	}
-	if got, err := h.Authenticate(t.Context(), token); err != nil || got != s {
+	if got, err := h.Sessions.Authenticate(t.Context(), token); err != nil || got != s {
 		t.Errorf("its own token: %v, %v", got, err)
 	}
-	other, second, err := h.Mint(t.Context(), Spec{Role: "guest"})
+	other, second, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest"})
 	if err != nil || second == token || other.ID == s.ID {
 		t.Fatalf("a second session: %v", err)
 	}
 	last := token[len(token)-1]
 	for _, bad := range []string{
-		"", "myc_", token[4:], token + "A", token[:46], "MYC_" + token[4:], " " + token, token + "\n", strings.ToUpper(token), token[:46] + "=",
+		"", "myc_", token[4:], token + "A", token[:46], "MYC_" + token[4:], " " + token, token + "\n", strings.ToUpper(token),
+		token[:46] + "=",
 		"myc_" + strings.Repeat("A", 43), token[:46] + string(last+1), "myc_" + strings.Repeat("é", 22), s.ID, "Bearer " + token,
 	} {
-		if got, err := h.Authenticate(t.Context(), bad); !errors.Is(err, ErrNoSession) {
+		if got, err := h.Sessions.Authenticate(t.Context(), bad); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("%q is the token of %v (%v)", bad, got, err)
 		}
 	}
 	var rows int
-	if err := h.db.QueryRow(`SELECT count(*) FROM sessions WHERE hex(token_hash) LIKE '%' || hex(?) || '%' OR name LIKE '%' || ? || '%'`, token, token).Scan(&rows); err != nil || rows != 0 {
+	if err := h.db.QueryRow(`SELECT count(*) FROM sessions WHERE hex(token_hash) LIKE '%' || hex(?) || '%' OR name LIKE '%' || ? || '%'`,
+		token, token).Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("the token is in the database (%d, %v)", rows, err)
 	}
 	for _, m := range h.lines() {
@@ -54,7 +57,7 @@ func TestTokens(t *testing.T) {
 
 func TestMintRefusesWhatDoesNotExist(t *testing.T) {
 	h := build(t, three())
-	for _, spec := range []Spec{
+	for _, spec := range []session.Spec{
 		{Role: "superadmin"},
 		{Role: "admin; DROP TABLE users"},
 		{Role: "../../../etc/passwd"},
@@ -68,17 +71,17 @@ func TestMintRefusesWhatDoesNotExist(t *testing.T) {
 		{Skills: []string{"reader"}},
 		{Role: "guest", TTL: -time.Second},
 	} {
-		if s, token, err := h.Mint(t.Context(), spec); err == nil || s != nil || token != "" {
+		if s, token, err := h.Sessions.Mint(t.Context(), spec); err == nil || s != nil || token != "" {
 			t.Errorf("%+v was minted", spec)
 		}
-		if s, err := h.Open(t.Context(), spec); err == nil || s != nil {
+		if s, err := h.Sessions.Open(t.Context(), spec); err == nil || s != nil {
 			t.Errorf("%+v was opened", spec)
 		}
 	}
-	if infos, err := h.Sessions(t.Context()); err != nil || len(infos) != 0 {
+	if infos, err := h.Sessions.List(t.Context()); err != nil || len(infos) != 0 {
 		t.Errorf("sessions %v, %v", infos, err)
 	}
-	if _, _, err := h.Mint(t.Context(), Spec{Role: "superadmin"}); err == nil || !strings.Contains(err.Error(), "guest") {
+	if _, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "superadmin"}); err == nil || !strings.Contains(err.Error(), "guest") {
 		t.Errorf("the error does not say which roles there are: %v", err)
 	}
 }
@@ -90,15 +93,16 @@ func TestNoRole(t *testing.T) {
 	if got := h.sees(s); len(got) > 0 {
 		t.Errorf("sees %v", got)
 	}
-	if len(h.List(s, policy.Tool)) == 0 {
+	if len(s.List(policy.Tool)) == 0 {
 		t.Error("sees no control tools")
 	}
 	answer, _ := h.ask(s, "mycelium-router__get_context", `{}`)
 	if answer["role"] != "" || len(answer["activeSkills"].([]any)) != 0 {
 		t.Errorf("context %v", answer)
 	}
-	for _, bad := range []string{"superadmin", "admin; DROP TABLE users", "../../../etc/passwd", "<script>alert(1)</script>", "admin\x00guest", "", "guest"} {
-		if _, err := h.SetRole(t.Context(), s, bad, ByAgent); err == nil || err.Error() != "Unknown role: "+bad {
+	for _, bad := range []string{"superadmin", "admin; DROP TABLE users", "../../../etc/passwd", "<script>alert(1)</script>",
+		"admin\x00guest", "", "guest"} {
+		if _, err := h.Sessions.SetRole(t.Context(), s, bad, session.ByAgent); err == nil || err.Error() != "Unknown role: "+bad {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -107,14 +111,15 @@ func TestNoRole(t *testing.T) {
 func TestRestartKeepsSessions(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Mint(ctx, Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
+	s, token, err := h.Sessions.Mint(ctx,
+		session.Spec{Name: "ci", Principal: "bot", Role: "guest", Roles: []string{"developer"}, Skills: []string{"reader"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.SetRole(ctx, s, "developer", ByAgent); err != nil {
+	if _, err := h.Sessions.SetRole(ctx, s, "developer", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SetSkills(ctx, s, []string{"editor"}, nil, ByAgent); err != nil {
+	if err := h.Sessions.SetSkills(ctx, s, []string{"editor"}, nil, session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	want, scope := s.Summary(), s.Scope()
@@ -123,21 +128,21 @@ func TestRestartKeepsSessions(t *testing.T) {
 	if !closed(opened.Done()) {
 		t.Error("an opened session outlived its process")
 	}
-	again, err := h.Authenticate(ctx, token)
+	again, err := h.Sessions.Authenticate(ctx, token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(scope, again.Scope()); diff != "" {
 		t.Error(diff)
 	}
-	infos, err := h.Sessions(ctx)
+	infos, err := h.Sessions.List(ctx)
 	if err != nil || len(infos) != 1 {
 		t.Fatalf("%v, %v", infos, err)
 	}
 	if diff := cmp.Diff(want, infos[0]); diff != "" {
 		t.Error(diff)
 	}
-	if byID, err := h.Session(ctx, s.ID); err != nil || byID != again {
+	if byID, err := h.Sessions.Find(ctx, s.ID); err != nil || byID != again {
 		t.Errorf("two of one session: %v", err)
 	}
 }
@@ -145,43 +150,43 @@ func TestRestartKeepsSessions(t *testing.T) {
 func TestEnd(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Mint(ctx, Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed := s.Changed()
-	if err := h.End(ctx, s.ID); err != nil {
+	if err := h.Sessions.End(ctx, s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !closed(s.Done()) || !closed(changed) {
 		t.Error("its links were not told")
 	}
-	if _, err := h.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
-	if _, err := h.Call(ctx, s, request("files__read_file", `{}`)); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Call(ctx, s, request("files__read_file", `{}`)); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a call: %v", err)
 	}
-	if _, err := h.SetRole(ctx, s, "guest", ByOperator); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.SetRole(ctx, s, "guest", session.ByOperator); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a switch: %v", err)
 	}
-	if err := h.End(ctx, s.ID); !errors.Is(err, ErrNoSession) {
+	if err := h.Sessions.End(ctx, s.ID); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a second end: %v", err)
 	}
 	h.restart(three())
-	if _, err := h.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token after a restart: %v", err)
 	}
 	// One that is only in the database.
-	s, token, err = h.Mint(ctx, Spec{Role: "guest"})
+	s, token, err = h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.restart(three())
-	if err := h.End(ctx, s.ID); err != nil {
+	if err := h.Sessions.End(ctx, s.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
 }
@@ -189,20 +194,20 @@ func TestEnd(t *testing.T) {
 // TestEndWithoutDatabase: a session ends even when the end cannot be kept, and its token does not come back.
 func TestEndWithoutDatabase(t *testing.T) {
 	h := build(t, three())
-	s, token, err := h.Mint(t.Context(), Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := h.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.End(t.Context(), s.ID); err == nil {
+	if err := h.Sessions.End(t.Context(), s.ID); err == nil {
 		t.Error("no error")
 	}
-	if _, err := h.Authenticate(t.Context(), token); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Authenticate(t.Context(), token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
-	if _, err := h.SetRole(t.Context(), s, "guest", ByOperator); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.SetRole(t.Context(), s, "guest", session.ByOperator); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("a switch: %v", err)
 	}
 }
@@ -210,7 +215,7 @@ func TestEndWithoutDatabase(t *testing.T) {
 // TestSwitchThatCannotBeKept: record first, then database, then memory.
 func TestSwitchThatCannotBeKept(t *testing.T) {
 	h := build(t, three())
-	s, _, err := h.Mint(t.Context(), Spec{Role: "guest", Roles: []string{"developer"}})
+	s, _, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest", Roles: []string{"developer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +223,7 @@ func TestSwitchThatCannotBeKept(t *testing.T) {
 	if err := h.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.SetRole(t.Context(), s, "developer", ByAgent); err == nil || errors.As(err, new(refusal)) {
+	if _, err := h.Sessions.SetRole(t.Context(), s, "developer", session.ByAgent); err == nil || errors.As(err, new(session.Refusal)) {
 		t.Errorf("error %v", err)
 	}
 	if s.Scope().Principal.Role != "guest" || closed(changed) {
@@ -237,11 +242,11 @@ func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The log and the database belong to the world outside; only time is ours.
 		ctx := context.Background()
-		short, err := h.Open(ctx, Spec{Role: "guest", TTL: time.Minute})
+		short, err := h.Sessions.Open(ctx, session.Spec{Role: "guest", TTL: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		forever, err := h.Open(ctx, Spec{Role: "guest"})
+		forever, err := h.Sessions.Open(ctx, session.Spec{Role: "guest"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,10 +263,10 @@ func TestExpiry(t *testing.T) {
 		if closed(forever.Done()) {
 			t.Error("another one ended")
 		}
-		if _, err := h.Session(ctx, short.ID); !errors.Is(err, ErrNoSession) {
+		if _, err := h.Sessions.Find(ctx, short.ID); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("it is still there: %v", err)
 		}
-		if _, err := h.Call(ctx, short, request("files__read_file", `{}`)); !errors.Is(err, ErrNoSession) {
+		if _, err := h.Call(ctx, short, request("files__read_file", `{}`)); !errors.Is(err, session.ErrNoSession) {
 			t.Errorf("a call: %v", err)
 		}
 		h.Close()
@@ -275,26 +280,26 @@ func TestExpiry(t *testing.T) {
 func TestExpiryIsCheckedEachTime(t *testing.T) {
 	h := build(t, three())
 	ctx := t.Context()
-	s, token, err := h.Mint(ctx, Spec{Role: "guest"})
+	s, token, err := h.Sessions.Mint(ctx, session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Summary(); got.Expires.Sub(got.Created) != DefaultTTL || !got.Live {
+	if got := s.Summary(); got.Expires.Sub(got.Created) != session.DefaultTTL || !got.Live {
 		t.Errorf("%+v", got)
 	}
 	jump := time.Duration(0)
-	h.now = func() time.Time { return time.Now().Add(jump) }
-	if _, err := h.Authenticate(ctx, token); err != nil {
+	h.time = func() time.Time { return time.Now().Add(jump) }
+	if _, err := h.Sessions.Authenticate(ctx, token); err != nil {
 		t.Error(err)
 	}
-	jump = DefaultTTL
-	if _, err := h.Authenticate(ctx, token); !errors.Is(err, ErrNoSession) {
+	jump = session.DefaultTTL
+	if _, err := h.Sessions.Authenticate(ctx, token); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("its token: %v", err)
 	}
 	if !closed(s.Done()) {
 		t.Error("its links were not told")
 	}
-	if infos, err := h.Sessions(ctx); err != nil || len(infos) > 0 {
+	if infos, err := h.Sessions.List(ctx); err != nil || len(infos) > 0 {
 		t.Errorf("%v, %v", infos, err)
 	}
 }
@@ -304,8 +309,8 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	ctx := t.Context()
 	var want []string
 	for i, role := range []string{"guest", "developer", "admin"} {
-		h.now = func() time.Time { return time.Now().Add(time.Duration(i) * time.Second) }
-		s, _, err := h.Mint(ctx, Spec{Name: role, Role: role})
+		h.time = func() time.Time { return time.Now().Add(time.Duration(i) * time.Second) }
+		s, _, err := h.Sessions.Mint(ctx, session.Spec{Name: role, Role: role})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,11 +318,11 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	}
 	h.restart(three())
 	opened := h.enter("guest")
-	if _, err := h.Session(ctx, want[1]); err != nil { // one is in memory, too
+	if _, err := h.Sessions.Find(ctx, want[1]); err != nil { // one is in memory, too
 		t.Fatal(err)
 	}
-	h.now = func() time.Time { return time.Now().Add(time.Minute) }
-	infos, err := h.Sessions(ctx)
+	h.time = func() time.Time { return time.Now().Add(time.Minute) }
+	infos, err := h.Sessions.List(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,10 +342,10 @@ func TestSessionsAreListedOldestFirst(t *testing.T) {
 	if len(infos) != 4 || !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}
-	if _, err := h.Session(ctx, "nosuch"); !errors.Is(err, ErrNoSession) {
+	if _, err := h.Sessions.Find(ctx, "nosuch"); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("error %v", err)
 	}
-	if err := h.End(ctx, "nosuch"); !errors.Is(err, ErrNoSession) {
+	if err := h.Sessions.End(ctx, "nosuch"); !errors.Is(err, session.ErrNoSession) {
 		t.Errorf("error %v", err)
 	}
 	h.Close()

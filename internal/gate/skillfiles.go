@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/skill"
 )
@@ -20,7 +21,7 @@ func readSkillFile(k *skill.Skill, name string) ([]byte, error) {
 
 // skillPrompt answers prompts/get of a skill: its instructions as one message.
 func (c *Admission) skillPrompt() (Reply, error) {
-	k, err := c.scoped.openSkill(c.Item.Name)
+	k, err := openSkill(c.caller, c.Item.Name)
 	if err != nil {
 		return Reply{}, c.unknown()
 	}
@@ -36,7 +37,7 @@ func (c *Admission) skillPrompt() (Reply, error) {
 
 // skillResource answers resources/read of a skill's file. The answer names it as clients do.
 func (c *Admission) skillResource() (Reply, error) {
-	data, file, err := c.scoped.readSkill(c.Item.Name)
+	data, file, err := readSkill(c.caller, c.Item.Name)
 	if err != nil {
 		return Reply{}, c.unknown() // a file that is not there answers like one that may not be seen
 	}
@@ -53,12 +54,12 @@ func (c *Admission) skillResource() (Reply, error) {
 }
 
 // readSkill reads the file that a URI of mycelium-skills names.
-func (sc *scoped) readSkill(uri string) (data []byte, file string, err error) {
+func readSkill(sc *session.Snapshot, uri string) (data []byte, file string, err error) {
 	name, file, ok := view.SplitSkillURI(uri)
 	if !ok {
 		return nil, "", errors.New("not the URI of a skill's file")
 	}
-	k, err := sc.openSkill(name)
+	k, err := openSkill(sc, name)
 	if err != nil {
 		return nil, "", err
 	}

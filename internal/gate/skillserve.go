@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 )
@@ -33,11 +34,11 @@ type servedFile struct {
 }
 
 // Skills lists the skills that are open to a session and whose files it may read, as entries of skills/list, sorted by URI.
-func (g *Gate) Skills(s *Session) [][]byte {
-	sc := s.now()
+func (g *Gate) Skills(s *session.Session) [][]byte {
+	sc := s.Snapshot()
 	var out []servedSkill
-	for _, k := range sc.world.SkillEntries {
-		if e, ok := sc.served(k); ok {
+	for _, k := range sc.World.SkillEntries {
+		if e, ok := served(sc, k); ok {
 			out = append(out, e)
 		}
 	}
@@ -50,13 +51,13 @@ func (g *Gate) Skills(s *Session) [][]byte {
 }
 
 // Skill is the entry of the skill whose SKILL.md has this URI, as clients spell it; nil: there is none for this session.
-func (g *Gate) Skill(s *Session, uri string) []byte {
-	sc := s.now()
-	for _, k := range sc.world.SkillEntries {
+func (g *Gate) Skill(s *session.Session, uri string) []byte {
+	sc := s.Snapshot()
+	for _, k := range sc.World.SkillEntries {
 		if view.URI(skillItemOf(k.Name, view.SkillPage)) != uri {
 			continue
 		}
-		if e, ok := sc.served(k); ok {
+		if e, ok := served(sc, k); ok {
 			return view.Marshal(e)
 		}
 	}
@@ -69,21 +70,21 @@ func skillItemOf(name, file string) policy.Item {
 
 // served makes an entry from the files as they are now. A skill of which a file cannot be read, or may not be, is not served: the
 // list of its files must be complete.
-func (sc *scoped) served(k view.SkillEntry) (servedSkill, bool) {
-	if !slices.Contains(sc.open, k.Name) || strings.ContainsAny(k.Name, ":/") {
+func served(sc *session.Snapshot, k view.SkillEntry) (servedSkill, bool) {
+	if !slices.Contains(sc.Open, k.Name) || strings.ContainsAny(k.Name, ":/") {
 		return servedSkill{}, false
 	}
 	e := servedSkill{URI: view.URI(skillItemOf(k.Name, view.SkillPage))}
 	for _, file := range append([]string{view.SkillPage}, k.Files...) {
 		it := skillItemOf(k.Name, file)
-		data, _, err := sc.readSkill(it.Name)
-		if err != nil || !sc.sees(it) {
+		data, _, err := readSkill(sc, it.Name)
+		if err != nil || !sc.Sees(it) {
 			return servedSkill{}, false
 		}
 		sum := sha256.Sum256(data)
 		e.Resources = append(e.Resources, servedFile{view.URI(it), "sha256:" + hex.EncodeToString(sum[:]), len(data)})
 	}
-	open, err := sc.openSkill(k.Name)
+	open, err := openSkill(sc, k.Name)
 	if err != nil {
 		return servedSkill{}, false
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mycelium/internal/credential"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -64,53 +66,53 @@ type summary struct {
 	Active      bool     `json:"active"`
 }
 
-func (sc *scoped) summarize(k *skill.Skill) summary {
+func summarize(sc *session.Snapshot, k *skill.Skill) summary {
 	s := summary{ID: k.Name, Name: k.DisplayName, Description: k.Description, Triggers: k.Triggers}
 	if s.Name == "" {
 		s.Name = k.Name
 	}
-	s.Active = slices.Contains(sc.scope.Skills, k.Name)
+	s.Active = slices.Contains(sc.Scope.Skills, k.Name)
 	return s
 }
 
 // as is the scope that the session would have in a role; an unknown one, or one that it may not take, is refused. No role
 // means the present one.
-func (sc *scoped) as(g *Gate, s *Session, a arguments) (*scoped, error) {
+func as(sc *session.Snapshot, g *Gate, s *session.Session, a arguments) (*session.Snapshot, error) {
 	name := a.text("role")
-	if name == "" || name == sc.state.role {
+	if name == "" || name == sc.Scope.Principal.Role {
 		return sc, nil
 	}
-	if err := g.mayTake(s, name, ByAgent); err != nil {
+	if err := g.Sessions.MayTake(s, name, session.ByAgent); err != nil {
 		return nil, err
 	}
-	return s.scopeIn(&state{role: name, asked: sc.state.asked}, sc.world), nil
+	return s.InRole(sc, name), nil
 }
 
 func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
 	here := c.now()
-	sc, err := here.as(g, c.session, a)
+	sc, err := as(here, g, c.session, a)
 	if err != nil {
 		return nil, err
 	}
 	out := []summary{}
-	for _, name := range sc.open {
-		if k, ok := sc.world.Skills.Skill(name); ok {
-			s := sc.summarize(k)
+	for _, name := range sc.Open {
+		if k, ok := sc.World.Skills.Skill(name); ok {
+			s := summarize(sc, k)
 			s.Active = sc == here && s.Active // of another role nothing is active yet
 			out = append(out, s)
 		}
 	}
-	return map[string]any{"role": sc.state.role, "skills": out}, nil
+	return map[string]any{"role": sc.Scope.Principal.Role, "skills": out}, nil
 }
 
 // openSkill returns a skill that is open to the session.
-func (sc *scoped) openSkill(name string) (*skill.Skill, error) {
-	if slices.Contains(sc.open, name) {
-		if k, ok := sc.world.Skills.Skill(name); ok {
+func openSkill(sc *session.Snapshot, name string) (*skill.Skill, error) {
+	if slices.Contains(sc.Open, name) {
+		if k, ok := sc.World.Skills.Skill(name); ok {
 			return k, nil
 		}
 	}
-	return nil, unknownSkill(sc, name, ByAgent)
+	return nil, session.UnknownSkill(sc, name, session.ByAgent)
 }
 
 // described is the answer of get_skill.
@@ -124,19 +126,19 @@ type described struct {
 
 func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
 	sc := c.now()
-	k, err := sc.openSkill(a.text("id"))
+	k, err := openSkill(sc, a.text("id"))
 	if err != nil {
 		return nil, err
 	}
-	out := described{summary: sc.summarize(k), Instructions: k.Instructions, Tools: sc.grantedBy(k), Resources: sc.world.FilesOf(k.Name)}
-	for _, cmd := range sc.commandsOf(k) {
+	out := described{summary: summarize(sc, k), Instructions: k.Instructions, Tools: grantedBy(sc, k), Resources: sc.World.FilesOf(k.Name)}
+	for _, cmd := range commandsOf(sc, k) {
 		out.Commands = append(out.Commands, cmd.Name)
 	}
 	return out, nil
 }
 
 // grantedBy are the tools that a skill grants and that the session would see if it were active, sorted.
-func (sc *scoped) grantedBy(k *skill.Skill) []string {
+func grantedBy(sc *session.Snapshot, k *skill.Skill) []string {
 	var patterns []policy.Pattern
 	for _, text := range k.AllowedTools {
 		text = strings.TrimPrefix(text, "?")
@@ -147,9 +149,9 @@ func (sc *scoped) grantedBy(k *skill.Skill) []string {
 			patterns = append(patterns, p)
 		}
 	}
-	with := sc.with(k.Name)
+	with := with(sc, k.Name)
 	out := []string{}
-	for _, it := range sc.world.Policy.Items(with, policy.Tool) {
+	for _, it := range sc.World.Policy.Items(with, policy.Tool) {
 		if !view.IsOwn(it.Server) && slices.ContainsFunc(patterns, func(p policy.Pattern) bool { return p.Match(it) }) {
 			out = append(out, it.String())
 		}
@@ -159,19 +161,19 @@ func (sc *scoped) grantedBy(k *skill.Skill) []string {
 }
 
 // with is the scope with one more skill active.
-func (sc *scoped) with(name string) policy.Scope {
-	scope := sc.scope
-	scope.Skills = sortedSet(append(slices.Clone(scope.Skills), name))
+func with(sc *session.Snapshot, name string) policy.Scope {
+	scope := sc.Scope
+	scope.Skills = session.SortedSet(append(slices.Clone(scope.Skills), name))
 	return scope
 }
 
 func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
 	sc := c.now()
-	k, err := sc.openSkill(a.text("skillId"))
+	k, err := openSkill(sc, a.text("skillId"))
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"skillId": k.Name, "resources": sc.world.FilesOf(k.Name)}, nil
+	return map[string]any{"skillId": k.Name, "resources": sc.World.FilesOf(k.Name)}, nil
 }
 
 // fileText is the answer of get_resource: exactly one of Text and Blob.
@@ -185,15 +187,15 @@ type fileText struct {
 
 func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
 	sc := c.now()
-	k, err := sc.openSkill(a.text("skillId"))
+	k, err := openSkill(sc, a.text("skillId"))
 	if err != nil {
 		return nil, err
 	}
 	path := a.text("resourcePath")
 	data, err := readSkillFile(k, path)
 	if err != nil {
-		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", masked(path, maxEcho), "error", err)
-		return nil, refusal("Unknown resource: " + masked(path, maxEcho))
+		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
+		return nil, session.Refusal("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
@@ -211,13 +213,13 @@ func textOrBlob(data []byte) (text, blob *string) {
 
 func runReload(ctx context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
 	if g.reload == nil {
-		return nil, refusal("Skills cannot be reloaded here")
+		return nil, session.Refusal("Skills cannot be reloaded here")
 	}
 	if err := g.reload(ctx); err != nil {
 		g.logger.Warn("skills were not reloaded", "session", c.session.ID, "error", err)
-		return nil, refusal("The skills could not be reloaded; the operator's log says why")
+		return nil, session.Refusal("The skills could not be reloaded; the operator's log says why")
 	}
-	return map[string]any{"reloaded": true, "skills": len(c.now().open)}, nil
+	return map[string]any{"reloaded": true, "skills": len(c.now().Open)}, nil
 }
 
 // command is a slash command of a skill.
@@ -232,26 +234,26 @@ type command struct {
 }
 
 func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
-	sc, err := c.now().as(g, c.session, a)
+	sc, err := as(c.now(), g, c.session, a)
 	if err != nil {
 		return nil, err
 	}
 	out := []command{}
-	for _, name := range sc.open {
-		if k, ok := sc.world.Skills.Skill(name); ok {
-			out = append(out, sc.commandsOf(k)...)
+	for _, name := range sc.Open {
+		if k, ok := sc.World.Skills.Skill(name); ok {
+			out = append(out, commandsOf(sc, k)...)
 		}
 	}
-	return map[string]any{"role": sc.state.role, "commands": out}, nil
+	return map[string]any{"role": sc.Scope.Principal.Role, "commands": out}, nil
 }
 
 // commandsOf are the commands of a skill; one whose tool the session would not see even with the skill active is left out.
-func (sc *scoped) commandsOf(k *skill.Skill) []command {
+func commandsOf(sc *session.Snapshot, k *skill.Skill) []command {
 	var out []command
 	for _, cmd := range k.Commands {
 		if cmd.ToolName != "" {
 			it, err := policy.ParseTool(cmd.ToolName)
-			if err != nil || !sc.world.Policy.Visible(sc.with(k.Name), it) {
+			if err != nil || !sc.World.Policy.Visible(with(sc, k.Name), it) {
 				continue
 			}
 		}

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -11,7 +12,7 @@ import (
 // Subscribe asks a server to tell of changes of one resource. It is decided and recorded like a read of it. tell gets the raw params of
 // each notice, its uri in the form that clients use, as long as the session may read what changed; it must not wait, and is not called
 // after stop has returned. Whoever subscribed looks, when the session has changed, whether it still may ([Gate.MayRead]).
-func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(params []byte)) (stop func(), err error) {
+func (g *Gate) Subscribe(ctx context.Context, s *session.Session, r Request, tell func(params []byte)) (stop func(), err error) {
 	a, err := g.Admit(ctx, s, r)
 	if err != nil {
 		return nil, err
@@ -23,7 +24,7 @@ func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(p
 			if it.Name == "" || !g.MayRead(s, it) {
 				return
 			}
-			if told, err := view.SetString(params, "uri", g.ClientName(it)); err == nil {
+			if told, err := view.SetString(params, "uri", g.Sessions.Catalog().ClientName(it)); err == nil {
 				tell(told)
 			}
 		})
@@ -36,11 +37,11 @@ func (g *Gate) Subscribe(ctx context.Context, s *Session, r Request, tell func(p
 }
 
 // MayRead reports whether a session may read a resource now.
-func (g *Gate) MayRead(s *Session, it policy.Item) bool {
+func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
 	now := g.now()
-	if s.over(now) {
+	if s.Over(now) {
 		return false
 	}
-	sc := s.now()
-	return sc.world.Policy.Decide(policy.Call{Scope: sc.scope, Item: it, Time: now}).Effect == policy.Allow
+	sc := s.Snapshot()
+	return sc.World.Policy.Decide(policy.Call{Scope: sc.Scope, Item: it, Time: now}).Effect == policy.Allow
 }

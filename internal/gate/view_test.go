@@ -18,7 +18,7 @@ import (
 func TestListsKeepEveryByteButTheName(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest")
-	for _, l := range h.List(s, policy.Tool) {
+	for _, l := range s.List(policy.Tool) {
 		if l.Item.String() != "files__read_file" {
 			continue
 		}
@@ -43,18 +43,20 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	add(policy.Prompt, "docs", "other", `{"name":"other"}`)
 	for _, uri := range []string{"file:///{path}", "secret:///{path}"} {
 		p.tmpl = append(p.tmpl, policy.Definition{
-			Item: policy.Item{Kind: policy.Resource, Server: "docs", Name: uri}, Raw: fmt.Appendf(nil, `{"uriTemplate":%q,"name":"t"}`, uri),
+			Item: policy.Item{Kind: policy.Resource, Server: "docs", Name: uri},
+			Raw:  fmt.Appendf(nil, `{"uriTemplate":%q,"name":"t"}`, uri),
 		})
 	}
 	p.skills = append(p.skills, skill.Skill{
 		Grant: policy.Grant{
-			Name: "docs", AllowedRoles: []string{"guest"}, AllowedResources: []string{"docs__file:///**"}, AllowedPrompts: []string{"docs__summarize"},
+			Name: "docs", AllowedRoles: []string{"guest"}, AllowedResources: []string{"docs__file:///**"},
+			AllowedPrompts: []string{"docs__summarize"},
 		}, Description: "Documents.",
 	})
 	h := build(t, p)
 	s := h.enter("guest")
 	var got []string
-	for _, list := range [][]view.Listed{h.List(s, policy.Resource), h.List(s, policy.Prompt), h.Templates(s)} {
+	for _, list := range [][]view.Listed{s.List(policy.Resource), s.List(policy.Prompt), s.Templates()} {
 		for _, l := range list {
 			if l.Item.Server == "docs" {
 				got = append(got, string(l.Raw))
@@ -67,13 +69,13 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := h.List(s, policy.Kind(9)); got != nil {
+	if got := s.List(policy.Kind(9)); got != nil {
 		t.Errorf("an unknown kind lists %v", got)
 	}
 	w := h.World()
 	w.Bare = "docs"
 	h.Swap(w)
-	for _, l := range h.List(s, policy.Prompt) {
+	for _, l := range s.List(policy.Prompt) {
 		if l.Item.Server == "docs" && string(l.Raw) != `{"name":"summarize"}` {
 			t.Errorf("bare: %s", l.Raw)
 		}
@@ -82,7 +84,8 @@ func TestResourcesPromptsAndTemplates(t *testing.T) {
 
 // many is a world with n tools that one skill grants.
 func many(n int) plan {
-	p := plan{skills: []skill.Skill{{Grant: policy.Grant{Name: "all", AllowedRoles: []string{"admin"}, AllowedTools: []string{"big__*"}}, Description: "All."}}}
+	p := plan{skills: []skill.Skill{{Grant: policy.Grant{Name: "all", AllowedRoles: []string{"admin"}, AllowedTools: []string{"big__*"}},
+		Description: "All."}}}
 	for i := range n {
 		p.tools = append(p.tools, fmt.Sprintf("big__tool_%05d", i))
 	}
@@ -97,15 +100,15 @@ func TestTenThousandTools(t *testing.T) {
 	s := h.enter("admin")
 	h.Swap(many(10_000).world(t, h.dir))
 	began := time.Now()
-	list := h.List(s, policy.Tool)
+	list := s.List(policy.Tool)
 	took := time.Since(began)
 	if len(list) < 10_000 || took > 2*time.Second {
 		t.Errorf("%d tools in %v", len(list), took)
 	}
-	if n := testing.AllocsPerRun(100, func() { h.List(s, policy.Tool) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s.List(policy.Tool) }); n > 0 {
 		t.Errorf("an unchanged list costs %v allocations", n)
 	}
-	if again := h.List(s, policy.Tool); &again[0] != &list[0] {
+	if again := s.List(policy.Tool); &again[0] != &list[0] {
 		t.Error("an unchanged list was computed again")
 	}
 }
@@ -127,18 +130,19 @@ func TestBounded(t *testing.T) {
 func TestSharedViews(t *testing.T) {
 	h := build(t, three())
 	a, b, c := h.enter("guest"), h.enter("guest"), h.enter("developer")
-	if a.look() != b.look() {
+	if a.Look() != b.Look() {
 		t.Error("two guests have two views")
 	}
-	if a.look() == c.look() {
+	if a.Look() == c.Look() {
 		t.Error("a guest and a developer have one view")
 	}
 	d := h.enter("guest", "developer") // it may switch, so it sees one tool more
-	if a.look() == d.look() || len(h.List(a, policy.Tool))+1 != len(h.List(d, policy.Tool)) {
+	if a.Look() == d.Look() || len(a.List(policy.Tool))+1 != len(d.List(policy.Tool)) {
 		t.Error("who may switch sees what who may not does")
 	}
 	p := three()
-	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"}, When: fmt.Sprintf("principal == %q", a.principal.ID)}}
+	p.rules = []policy.Rule{{Name: "not-you", Action: "deny", Tool: policy.Names{"files__read_file"},
+		When: fmt.Sprintf("principal == %q", a.Principal.ID)}}
 	h.Swap(p.world(t, h.dir))
 	if slices.Contains(h.sees(a), "files__read_file") || !slices.Contains(h.sees(b), "files__read_file") {
 		t.Errorf("a sees %v, b %v", h.sees(a), h.sees(b))
@@ -151,7 +155,8 @@ func TestHeldNamesAreMasked(t *testing.T) {
 	w := h.World()
 	w.Held = []policy.Item{{Server: "files", Name: "evil_tool"}}
 	h.Swap(w)
-	if got := maskedFor(h.enter("admin"), "files", "see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
+	if got := maskedFor(h.enter("admin"), "files",
+		"see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
 		t.Errorf("masked %q", got)
 	}
 }

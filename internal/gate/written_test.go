@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
@@ -31,7 +32,7 @@ func bash(command string) Request {
 }
 
 // runs admits a call and ends it; it returns the rule that refused it, or nothing.
-func (h *house) runs(t *testing.T, s *Session, r Request) string {
+func (h *house) runs(t *testing.T, s *session.Session, r Request) string {
 	t.Helper()
 	a, err := h.Admit(t.Context(), s, r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/rpc"
@@ -17,7 +17,7 @@ import (
 
 // caller is the sender of an HTTP request.
 type caller struct {
-	session    *gate.Session
+	session    *session.Session
 	credential [sha256.Size]byte // hash of the token, or of the session that an access token opened; zero for the anonymous session
 	until      time.Time         // when an access token expires; zero: with the session
 }
@@ -33,7 +33,7 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 		if !strings.EqualFold(scheme, "Bearer") || token == "" {
 			return caller{}, errors.New("the Authorization header must be: Bearer TOKEN")
 		}
-		if s.oauth != nil && !gate.OurToken(token) {
+		if s.oauth != nil && !session.OurToken(token) {
 			sess, until, err := s.oauth.Session(r.Context(), token)
 			if err != nil {
 				return caller{}, err
@@ -41,7 +41,7 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 			// The credential is the session, not the token: it is the same after a refresh.
 			return caller{session: sess, credential: sha256.Sum256([]byte("oauth " + sess.ID)), until: until}, nil
 		}
-		sess, err := s.gate.Authenticate(r.Context(), token)
+		sess, err := s.gate.Sessions.Authenticate(r.Context(), token)
 		if err != nil {
 			return caller{}, err
 		}

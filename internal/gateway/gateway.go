@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/gateway/work"
@@ -22,7 +23,7 @@ type Options struct {
 	Gate      *gate.Gate
 	Version   string           // of the program, for serverInfo
 	MaxBody   int              // bytes of one message; 0: rpc.MaxMessage
-	Anonymous *gate.Session    // the session of loopback callers without a token; nil: they are refused
+	Anonymous *session.Session // the session of loopback callers without a token; nil: they are refused
 	Hosts     []string         // accepted Host names besides loopback ones
 	OAuth     *resource.Config // access tokens that are accepted besides ours; nil: only ours
 	Idle      time.Duration    // idle time of a legacy HTTP link; 0: 30 min
@@ -34,7 +35,7 @@ type Server struct {
 	gate      *gate.Gate
 	mcp       *mcpserver.Server
 	oauth     *resource.Server // nil: only our own tokens are accepted
-	anonymous *gate.Session
+	anonymous *session.Session
 	hosts     hosts
 	maxBody   int
 	idle      time.Duration

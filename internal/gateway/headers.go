@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -33,10 +33,10 @@ func isJSON(h http.Header) bool {
 // accept is what a client can read.
 type accept struct {
 	json, events bool
-	eventsFirst  bool // it reads both, and named events first
+	eventsFirst  bool // it names events before JSON
 }
 
-// accepts reads the Accept header. The revisions demand both types; without the header, or with only one, we make do.
+// accepts reads the Accept header. The revisions demand both types, but we also serve clients that name one or send no header.
 func accepts(h http.Header) accept {
 	values := h.Values("Accept")
 	if len(values) == 0 {
@@ -91,13 +91,13 @@ func checkHeaders(h http.Header, m rpc.Message, version string) *rpc.Error {
 // checkParams compares the Mcp-Param-* headers of a call with its arguments, as the tool's definition asks: a proxy that routes by them
 // and the server must not read different values. Headers of a tool that the session does not see are not checked, because the answer
 // would show that the tool exists.
-func (s *Server) checkParams(sess *gate.Session, h http.Header, m rpc.Message) *rpc.Error {
+func (s *Server) checkParams(sess *session.Session, h http.Header, m rpc.Message) *rpc.Error {
 	if m.Method != "tools/call" {
 		return nil
 	}
 	name := rawjson.TextAt(m.Params, "name")
 	item := s.gate.Resolve(policy.Tool, name)
-	seen := s.gate.List(sess, policy.Tool)
+	seen := sess.List(policy.Tool)
 	i, ok := slices.BinarySearchFunc(seen, item, func(l view.Listed, it policy.Item) int {
 		return cmp.Or(cmp.Compare(l.Item.Server, it.Server), cmp.Compare(l.Item.Name, it.Name))
 	})

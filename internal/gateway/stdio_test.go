@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -48,7 +48,7 @@ type pipe struct {
 }
 
 // dial starts Stdio for a session.
-func dial(t testing.TB, s *Server, sess *gate.Session) *pipe {
+func dial(t testing.TB, s *Server, sess *session.Session) *pipe {
 	t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
@@ -99,7 +99,7 @@ func modernCall(id, name, args string) string {
 		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 }
 
-// What a call was asked for, and the reasoning that came with it, are in the audit, also where the name is no name.
+// The name that a client asked for, and its reasoning, are in the audit, even if the name is unknown.
 func TestAttemptsAreRecorded(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -120,7 +120,7 @@ func TestAttemptsAreRecorded(t *testing.T) {
 	}
 }
 
-// Calls of one client run side by side; the answers come as they are ready.
+// Calls of one client run concurrently, and are answered when they are ready.
 func TestStdioIsConcurrent(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -138,7 +138,7 @@ func TestStdioIsConcurrent(t *testing.T) {
 	}
 }
 
-// A cancelled request is not answered, and its call ends; \u escapes in the id make no difference.
+// A cancelled request is not answered, and its call ends, even if the id is written with \u escapes.
 func TestStdioCancel(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -164,17 +164,19 @@ func TestStdioTooLong(t *testing.T) {
 	}
 }
 
-// Whatever ends a connection ends its calls and listens, and Stdio says why.
+// The end of a connection, for any reason, ends its calls and listens, and Stdio returns the reason.
 func TestStdioEnds(t *testing.T) {
 	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for name, end := range map[string]struct {
-		end  func(b *world, s *Server, sess *gate.Session, p *pipe)
+		end  func(b *world, s *Server, sess *session.Session, p *pipe)
 		want error
 	}{
-		"session ended":  {func(b *world, _ *Server, sess *gate.Session, _ *pipe) { _ = b.End(context.Background(), sess.ID) }, mcpserver.ErrEnded},
-		"gateway closed": {func(_ *world, s *Server, _ *gate.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
-		"write fails":    {func(_ *world, _ *Server, _ *gate.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
+		"session ended": {func(b *world, _ *Server, sess *session.Session, _ *pipe) {
+			_ = b.Sessions.End(context.Background(), sess.ID)
+		}, mcpserver.ErrEnded},
+		"gateway closed": {func(_ *world, s *Server, _ *session.Session, _ *pipe) { s.Close() }, mcpserver.ErrClosed},
+		"write fails":    {func(_ *world, _ *Server, _ *session.Session, p *pipe) { p.stop(); p.send(`x`) }, io.ErrClosedPipe},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newWorld(t)
@@ -194,7 +196,7 @@ func TestStdioEnds(t *testing.T) {
 	}
 }
 
-// A client that has closed its end still gets the answers to what it asked; what takes too long is ended.
+// A client that has closed its end still gets the answers to its requests; calls that take too long are cancelled.
 func TestStdioDrains(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -225,7 +227,7 @@ func TestStdioDrainsForAWhileOnly(t *testing.T) {
 	})
 }
 
-// A client that does not read does not hold up whoever tells it something.
+// A client that does not read does not block those that send it notices.
 func TestNoticesNeverBlock(t *testing.T) {
 	_, w := io.Pipe() // nobody reads
 	o := newOutbox(w)
@@ -246,7 +248,7 @@ func TestNoticesNeverBlock(t *testing.T) {
 	<-flushed
 }
 
-// A fault of ours is a refusal, and the connection goes on.
+// A panic becomes a refusal, and the connection goes on.
 func TestPanicIsRefusal(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -256,7 +258,7 @@ func TestPanicIsRefusal(t *testing.T) {
 	}
 }
 
-// Long lists come in pages, whose cursors hold for one session and one list.
+// Long lists come in pages, whose cursors are valid for one session and one list.
 func TestPages(t *testing.T) {
 	var more []policy.Definition
 	for i := range 2500 {
@@ -288,7 +290,7 @@ func TestPages(t *testing.T) {
 		}
 		cursor = next
 	}
-	if want := len(b.List(sess, policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
+	if want := len(sess.List(policy.Tool)); len(names) != want || pages != 3 || !slices.IsSorted(names) {
 		t.Errorf("%d names on %d pages, want %d", len(names), pages, want)
 	}
 	other := b.link(t, s, b.open("guest"), v20250618, "{}")
@@ -300,14 +302,15 @@ func TestPages(t *testing.T) {
 		{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`},
 		{l, "tools/list", `"` + strings.Repeat("A", 100) + `"`},
 	} {
-		reply, _ := s.mcp.Serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
+		m := rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)}
+		reply, _ := s.mcp.Serve(t.Context(), tt.l, m)
 		if rpc.ErrorOf(reply.Error).Code != rpc.CodeInvalidParams {
 			t.Errorf("%s with the cursor %s: %s", tt.method, tt.cursor, reply.Result)
 		}
 	}
 }
 
-// Changes are gathered for 10 ms, only the kinds of lists that changed are told, and only to the session that changed.
+// Changes are gathered for 10 ms. Notices name only the lists that changed, and go only to the session whose lists changed.
 func TestDebounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newWorld(t)
@@ -317,14 +320,14 @@ func TestDebounce(t *testing.T) {
 		defer cancel()
 		told := make(chan string, 16)
 		start := time.Now()
-		for name, se := range map[string]*gate.Session{"mine": sess, "other": bystander} {
+		for name, se := range map[string]*session.Session{"mine": sess, "other": bystander} {
 			w := s.mcp.Watch(mcpserver.NewClient(se, surfaceStdio, nil))
 			go w.Run(ctx, mcpserver.Lists{Tools: true, Prompts: true}, func(method string, _ []byte) {
 				told <- name + " " + method + " " + time.Since(start).String()
 			})
 		}
 		for _, role := range []string{"developer", "guest", "developer"} {
-			if _, err := b.SetRole(ctx, sess, role, gate.ByOperator); err != nil {
+			if _, err := b.Sessions.SetRole(ctx, sess, role, session.ByOperator); err != nil {
 				t.Fatal(err)
 			}
 		}

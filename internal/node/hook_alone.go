@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/project"
@@ -52,9 +53,9 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		return harness.Answer{}, err
 	}
 	defer g.Close()
-	var s *gate.Session
+	var s *session.Session
 	if token != "" {
-		if s, err = g.Authenticate(ctx, token); err != nil {
+		if s, err = g.Sessions.Authenticate(ctx, token); err != nil {
 			return harness.Answer{}, errSessionEnded
 		}
 	}

@@ -43,7 +43,8 @@ func (h *hookServer) open(ctx context.Context) {
 	if runs, _ := filepath.Glob(h.state.Run("*")); len(runs) == 0 {
 		_ = os.Remove(h.state.HookAddr())
 	} else if _, err := h.listen(strings.TrimSpace(string(addr))); err != nil {
-		h.logger.Warn("agents at work post their events to a port that is taken; their tools are blocked until they are started again", "error",
+		h.logger.Warn("agents at work post their events to a port that is taken; their tools are blocked until they are started again",
+			"error",
 			err)
 	}
 }
@@ -109,7 +110,7 @@ func (h *hookServer) listen(addr string) (string, error) {
 func (n *Node) hookHandler() http.Handler {
 	return &web.Handler{
 		Known: func(ctx context.Context, token string) bool {
-			_, err := n.gate.Authenticate(ctx, token)
+			_, err := n.gate.Sessions.Authenticate(ctx, token)
 			return err == nil
 		},
 		Decide: n.Runs.Answer, Note: n.noteDenial,

@@ -102,7 +102,7 @@ func (m *metrics) gauges(set func(name string, value float64, labels ...telemetr
 	n := m.node
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if infos, err := n.gate.Sessions(ctx); err == nil {
+	if infos, err := n.gate.Sessions.List(ctx); err == nil {
 		set(telemetry.Sessions, float64(len(infos)))
 	}
 	for _, b := range n.pool.Status() {

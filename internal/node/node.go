@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
@@ -219,9 +220,9 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 
 // openGateway makes the MCP surface.
 func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
-	var anonymous *gate.Session
+	var anonymous *session.Session
 	if conf.Anonymous != "" {
-		s, err := n.gate.Open(ctx, gate.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
+		s, err := n.gate.Sessions.Open(ctx, session.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
 		if err != nil {
 			return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
 		}

@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/daemon"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -148,7 +148,7 @@ func (n *Node) sessionMethods(to methods) {
 	handle(to, api.SessionNew, func(ctx context.Context, _ daemon.Caller, p api.SessionParams) (api.Session, error) {
 		return n.Sessions.New(ctx, p)
 	})
-	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]gate.Summary, error) {
+	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]session.Summary, error) {
 		return n.Sessions.List(ctx)
 	})
 	handle(to, api.SessionChange, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.Session, error) {

@@ -7,6 +7,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/chat"
@@ -23,7 +24,7 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() gate.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
@@ -73,10 +74,10 @@ func (n *Node) noteDenial(ctx context.Context, e harness.Event, why string) {
 // Answer answers one event of an agent's hook. token names the agent's session; "" is the default one. It blocks while somebody is
 // asked.
 func (r *Runs) Answer(ctx context.Context, token string, e harness.Event) (harness.Answer, error) {
-	var s *gate.Session
+	var s *session.Session
 	if token != "" {
 		var err error
-		if s, err = r.gate.Authenticate(ctx, token); err != nil {
+		if s, err = r.gate.Sessions.Authenticate(ctx, token); err != nil {
 			return harness.Answer{}, failure.New(failure.Denied, errSessionEnded, "")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -33,7 +34,8 @@ func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, e
 	if p.Role == "" {
 		p.Role = s.files.Project().File.Session.DefaultRole
 	}
-	live, token, err := s.gate.Mint(ctx, gate.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL)})
+	live, token, err := s.gate.Sessions.Mint(ctx,
+		session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL)})
 	if err != nil {
 		return api.Session{}, noRole(err)
 	}
@@ -43,7 +45,9 @@ func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, e
 }
 
 // List returns every live session.
-func (s *Sessions) List(ctx context.Context) ([]gate.Summary, error) { return s.gate.Sessions(ctx) }
+func (s *Sessions) List(ctx context.Context) ([]session.Summary, error) {
+	return s.gate.Sessions.List(ctx)
+}
 
 // Change switches the role or the active skills of a live session, as its operator.
 func (s *Sessions) Change(ctx context.Context, p api.ChangeParams) (api.Session, error) {
@@ -52,12 +56,12 @@ func (s *Sessions) Change(ctx context.Context, p api.ChangeParams) (api.Session,
 		return api.Session{}, err
 	}
 	if p.Role != "" {
-		if _, err := s.gate.SetRole(ctx, live, p.Role, gate.ByOperator); err != nil {
+		if _, err := s.gate.Sessions.SetRole(ctx, live, p.Role, session.ByOperator); err != nil {
 			return api.Session{}, noRole(err)
 		}
 	}
 	if len(p.Add)+len(p.Remove) > 0 {
-		if err := s.gate.SetSkills(ctx, live, p.Add, p.Remove, gate.ByOperator); err != nil {
+		if err := s.gate.Sessions.SetSkills(ctx, live, p.Add, p.Remove, session.ByOperator); err != nil {
 			return api.Session{}, failure.New(failure.Invalid, err, "")
 		}
 	}
@@ -69,21 +73,21 @@ func (s *Sessions) End(ctx context.Context, id string) error {
 	if _, err := s.find(ctx, id); err != nil {
 		return err
 	}
-	return s.gate.End(ctx, id)
+	return s.gate.Sessions.End(ctx, id)
 }
 
-func (s *Sessions) find(ctx context.Context, id string) (*gate.Session, error) {
-	live, err := s.gate.Session(ctx, id)
+func (s *Sessions) find(ctx context.Context, id string) (*session.Session, error) {
+	live, err := s.gate.Sessions.Find(ctx, id)
 	if err != nil {
 		return nil, failure.New(failure.NotFound, errors.New("no live session has the id "+id), "myc session list shows them")
 	}
 	return live, nil
 }
 
-func (s *Sessions) describe(ctx context.Context, live *gate.Session) api.Session {
+func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Session {
 	scope := live.Scope()
 	out := api.Session{ID: live.ID, Role: scope.Principal.Role, Skills: scope.Skills}
-	all, err := s.gate.Sessions(ctx)
+	all, err := s.gate.Sessions.List(ctx)
 	if err != nil {
 		return out
 	}
@@ -97,9 +101,9 @@ func (s *Sessions) describe(ctx context.Context, live *gate.Session) api.Session
 
 // spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among
 // session.roles only (decision 9).
-func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (gate.Spec, error) {
+func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
-	spec := gate.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
+	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
 	}
@@ -114,13 +118,13 @@ func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (gate.Spec, error)
 }
 
 // open returns the session of a client: the one of its token, or else a new one. done ends a session that is only for this client.
-func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParams) (live *gate.Session, done func(), err error) {
+func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParams) (live *session.Session, done func(), err error) {
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
 		if err != nil {
 			return nil, nil, err
 		}
-		if live, err = s.gate.Open(ctx, spec); err != nil {
+		if live, err = s.gate.Sessions.Open(ctx, spec); err != nil {
 			return nil, nil, noRole(err)
 		}
 		return live, func() { s.end(ctx, live.ID) }, nil
@@ -129,7 +133,7 @@ func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParam
 		return nil, nil, err
 	}
 	if p.Role != "" && p.Role != live.Scope().Principal.Role {
-		if _, err := s.gate.SetRole(ctx, live, p.Role, gate.ByAgent); err != nil {
+		if _, err := s.gate.Sessions.SetRole(ctx, live, p.Role, session.ByAgent); err != nil {
 			return nil, nil, noRole(err)
 		}
 	}
@@ -140,8 +144,8 @@ func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParam
 }
 
 // authenticate returns the session of a token.
-func (s *Sessions) authenticate(ctx context.Context, token string) (*gate.Session, error) {
-	live, err := s.gate.Authenticate(ctx, token)
+func (s *Sessions) authenticate(ctx context.Context, token string) (*session.Session, error) {
+	live, err := s.gate.Sessions.Authenticate(ctx, token)
 	if err != nil {
 		return nil, failure.New(failure.Denied, errors.New("this token is not one of a live session"), "")
 	}
@@ -149,14 +153,14 @@ func (s *Sessions) authenticate(ctx context.Context, token string) (*gate.Sessio
 }
 
 // attach opens the session of a stdio client: the one of its token, or else a new one, whose token lets the client attach again.
-func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *gate.Session, func(), error) {
+func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *session.Session, func(), error) {
 	answer := api.Attached{Token: p.Token}
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
 		if err != nil {
 			return answer, nil, nil, err
 		}
-		_, token, err := s.gate.Mint(ctx, spec)
+		_, token, err := s.gate.Sessions.Mint(ctx, spec)
 		if err != nil {
 			return answer, nil, nil, noRole(err)
 		}
@@ -185,7 +189,7 @@ func (s *Sessions) end(ctx context.Context, id string) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err := s.gate.End(ctx, id); err != nil {
+	if err := s.gate.Sessions.End(ctx, id); err != nil {
 		s.logger.Warn("end session", "id", id, "err", err)
 	}
 }

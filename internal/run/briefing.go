@@ -23,7 +23,7 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	s := r.gateSession()
 	var notes []string
 	if e.Kind == harness.Prompt {
-		_, wanted, err := g.Gate.Promote(ctx, s, e.Text)
+		_, wanted, err := g.Gate.Sessions.Promote(ctx, s, e.Text)
 		if err != nil {
 			g.Logger.Warn("skills that a prompt asks for were not activated", "session", s.ID, "error", err)
 			notes = append(notes, "mycelium: skills were not activated: the operator's log says why")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -19,7 +19,7 @@ import (
 
 // child is what is known of a subagent.
 type child struct {
-	gate.Child
+	session.Child
 	sure bool // its roles are those of the call that started it
 	seen time.Time
 }
@@ -36,7 +36,7 @@ const childTool = policy.AgentServer + "__Task"
 
 // startingBy is what is known of a call that starts a subagent. by is the subagent that makes the call: what it may not do, a child of
 // its may not do either.
-func (g *Registry) startingBy(e harness.Event, by *gate.Child) starting {
+func (g *Registry) startingBy(e harness.Event, by *session.Child) starting {
 	task := harness.TaskOf(e.Input)
 	s := starting{kind: task.Kind, roles: g.rolesIn(task.Prompt), seen: g.Now()}
 	if by != nil {
@@ -80,7 +80,7 @@ func (g *Registry) rolesIn(prompt string) []string {
 }
 
 // childOf is the subagent that an event comes from; nil: the agent itself.
-func (g *Registry) childOf(r *run, e harness.Event) *gate.Child {
+func (g *Registry) childOf(r *run, e harness.Event) *session.Child {
 	if e.AgentID == "" {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *run) child(id string) (child, bool) {
 
 // identify works out what a subagent may be, and keeps it: also when it has stopped, since an agent may go on with it.
 func (g *Registry) identify(r *run, e harness.Event) child {
-	c := child{Child: gate.Child{ID: e.AgentID, Type: e.AgentType}, seen: g.Now()}
+	c := child{Child: session.Child{ID: e.AgentID, Type: e.AgentType}, seen: g.Now()}
 	by := e.StartedBy()
 	prompt := cmp.Or(e.RunTranscript().Prompt(by), e.ChildTranscript().FirstPrompt())
 	named := g.rolesIn(prompt)
@@ -120,7 +120,7 @@ func (g *Registry) identify(r *run, e harness.Event) child {
 			}
 		}
 	}
-	if e.AgentType != "" && g.Gate.IsRole(e.AgentType) {
+	if _, known := g.Gate.World().Policy.Role(e.AgentType); known && e.AgentType != "" {
 		c.Roles = append(c.Roles, e.AgentType)
 	}
 	forgetOldest(r.children, func(c *child) time.Time { return c.seen }) // if it comes again it is identified again

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -145,7 +146,7 @@ func TestLawHookChildren(t *testing.T) {
 // share one session from then on.
 func TestOwnGateway(t *testing.T) {
 	h := build(t, families())
-	client, err := h.gate.Open(t.Context(), gate.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
+	client, err := h.gate.Sessions.Open(t.Context(), session.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,13 +185,13 @@ func TestOwnGateway(t *testing.T) {
 	if got := h.Sessions(); len(got) != 1 || got[0].Role != "developer" {
 		t.Errorf("sessions: %+v", got)
 	}
-	if _, err := h.gate.SetRole(t.Context(), client, "guest", gate.ByAgent); err != nil {
+	if _, err := h.gate.Sessions.SetRole(t.Context(), client, "guest", session.ByAgent); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(editing("e1")); a.Verdict != harness.Deny {
 		t.Errorf("an edit after set_role to guest: %+v", a)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 1 || infos[0].ID != client.ID {
 		t.Errorf("the gate has %+v, %v", infos, err)
 	}
@@ -203,7 +204,7 @@ func TestOwnGateway(t *testing.T) {
 
 // TestShareIsNoAuthority: the id of a call joins a run to a session of the same principal that is not wider, and to no other.
 func TestShareIsNoAuthority(t *testing.T) {
-	for name, spec := range map[string]gate.Spec{
+	for name, spec := range map[string]session.Spec{
 		"another principal": {Principal: "other", Role: "developer"},
 		"a wider session":   {Principal: "local", Role: "admin"},
 		"a wider choice":    {Principal: "local", Role: "guest", Roles: []string{"admin"}},
@@ -211,7 +212,7 @@ func TestShareIsNoAuthority(t *testing.T) {
 		p := families()
 		p.skills = append(p.skills, grant("admins", []string{"admin"}, "shop__buy", "files__read_file"))
 		h := build(t, p)
-		client, err := h.gate.Open(t.Context(), spec)
+		client, err := h.gate.Sessions.Open(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -96,7 +97,7 @@ func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
 
 // ends takes a call out that has ended. announcedFor is the session for which it was announced to the gate; repeated: its end was told
 // before.
-func (r *run) ends(toolUse string) (call admitted, ok bool, announcedFor *gate.Session, repeated bool) {
+func (r *run) ends(toolUse string) (call admitted, ok bool, announcedFor *session.Session, repeated bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	call, ok = r.calls[toolUse]

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -38,7 +39,7 @@ type Notices interface {
 // Options of a [Registry]. Gate, Spec and People are required.
 type Options struct {
 	Gate    *gate.Gate
-	Spec    func() gate.Spec // of a session whose hook brings no token: the default principal of the configuration
+	Spec    func() session.Spec // of a session whose hook brings no token: the default principal of the configuration
 	People  People
 	Queue   *approval.Queue  // nil: nobody but the agent's own terminal can be asked
 	Notices Notices          // nil: nobody is told
@@ -59,7 +60,7 @@ type Registry struct {
 	mu    sync.Mutex // guards what follows; a run's own mutex may be taken under it, and never the other way round
 	runs  map[key]*run
 	past  []approval.AgentSession // that ended, the newest first
-	ended []*gate.Session         // sessions of our own that no run has any more, and that are to be ended
+	ended []*session.Session      // sessions of our own that no run has any more, and that are to be ended
 	gone  []*run                  // that are over, and have calls whose end is not on record yet
 }
 
@@ -78,10 +79,11 @@ func New(o Options) *Registry {
 
 // Event answers one event of an agent. s is the session of the hook's token; nil: it brought none, and the run of the agent has a
 // session of the default principal. Whatever goes wrong before a tool is a denial; elsewhere it is a message.
-func (g *Registry) Event(ctx context.Context, s *gate.Session, e harness.Event) (a harness.Answer) {
+func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Event) (a harness.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			g.Logger.Error("an event of an agent's hook panicked", "agent", e.Agent, "event", e.Kind, "panic", p, "stack", string(debug.Stack()))
+			g.Logger.Error("an event of an agent's hook panicked", "agent", e.Agent, "event", e.Kind, "panic", p, "stack",
+				string(debug.Stack()))
 			a = faulty(e, errors.New("the daemon failed at it; its log says why"))
 		}
 	}()
@@ -193,7 +195,7 @@ func (g *Registry) Busy() bool {
 
 // find finds the run that an event belongs to, or begins it, and notes what the event says of it. An event that names no session of its
 // agent belongs to one run of them all.
-func (g *Registry) find(ctx context.Context, s *gate.Session, e harness.Event) (*run, error) {
+func (g *Registry) find(ctx context.Context, s *session.Session, e harness.Event) (*run, error) {
 	k := key{agent: e.Agent, id: e.Session}
 	if s != nil {
 		k.session = s.ID
@@ -212,7 +214,7 @@ func (g *Registry) find(ctx context.Context, s *gate.Session, e harness.Event) (
 		spec.Name = strings.TrimSpace(e.Agent + " " + text.TruncateRunes(e.Session, maxName))
 		spec.ID, spec.Known = sessionID(spec.Principal, e), g.Alone && e.Kind != harness.SessionStart
 		var err error
-		if s, err = g.Gate.Open(ctx, spec); err != nil {
+		if s, err = g.Gate.Sessions.Open(ctx, spec); err != nil {
 			return nil, err
 		}
 	}
@@ -328,7 +330,7 @@ func (g *Registry) endSessions(ctx context.Context) {
 		r.recordLate(ctx)
 	}
 	for _, s := range ended {
-		if err := g.Gate.End(ctx, s.ID); err != nil && !errors.Is(err, gate.ErrNoSession) {
+		if err := g.Gate.Sessions.End(ctx, s.ID); err != nil && !errors.Is(err, session.ErrNoSession) {
 			g.Logger.Warn("the session of an agent's run could not be ended", "session", s.ID, "error", err)
 		}
 	}

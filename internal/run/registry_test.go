@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
@@ -92,7 +93,8 @@ func coder() plan {
 			grant("looking", []string{"guest", "developer"}, "agent__Read", "files__read_file"),
 		},
 		rules: []policy.Rule{
-			{Name: "no-push", Action: "deny", Tool: policy.Names{"agent__Bash"}, When: `args.command == "git push"`, Reason: "not from here"},
+			{Name: "no-push", Action: "deny", Tool: policy.Names{"agent__Bash"}, When: `args.command == "git push"`,
+				Reason: "not from here"},
 			{Name: "reads", Action: "allow", Tool: policy.Names{"agent__Read"}},
 		},
 		role: "developer", may: []string{"guest"},
@@ -156,7 +158,7 @@ func build(t *testing.T, p plan) *house {
 	t.Cleanup(h.gate.Close)
 	o := p.opts
 	o.Gate, o.Queue, o.People, o.Notices = h.gate, h.queue, p.people, p.people
-	o.Spec = func() gate.Spec { return gate.Spec{Principal: "local", Role: p.role, Roles: p.may} }
+	o.Spec = func() session.Spec { return session.Spec{Principal: "local", Role: p.role, Roles: p.may} }
 	h.Registry = New(o)
 	return h
 }
@@ -184,7 +186,8 @@ func bash(id, command string) harness.Event {
 
 // read is the event before a file is read.
 func read(id, path string) harness.Event {
-	return harness.Event{Kind: harness.PreTool, Tool: "agent__Read", ToolUse: id, Input: jsontext.Value(fmt.Sprintf(`{"file_path":%q}`, path))}
+	return harness.Event{Kind: harness.PreTool, Tool: "agent__Read", ToolUse: id,
+		Input: jsontext.Value(fmt.Sprintf(`{"file_path":%q}`, path))}
 }
 
 // records are the records of calls, oldest first.
@@ -250,7 +253,7 @@ func TestBeforeAndAfter(t *testing.T) {
 	if got := h.Sessions(); len(got) != 0 {
 		t.Errorf("after the end: %+v", got)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 0 {
 		t.Errorf("the gate still has %+v, %v", infos, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 )
 
@@ -27,7 +28,7 @@ type run struct {
 	since time.Time
 
 	mu         sync.Mutex // guards what follows
-	session    *gate.Session
+	session    *session.Session
 	own        bool // opened here, for a hook without a token
 	label      string
 	dir        string
@@ -46,11 +47,11 @@ type run struct {
 	cost       float64
 	overBudget bool // and people know
 
-	calls     map[string]admitted        // that run now, by tool_use_id
-	late      []outcome                  // of calls that have ended, and that are not on record yet
-	told      []string                   // tool_use_ids of the last calls whose end was told
-	announced map[string]*gate.Session   // calls of our own gateway that the gate expects, and in whose name, by tool_use_id
-	verdicts  map[string]harness.Verdict // that were given before a tool ran, by call; for a PermissionRequest after it
+	calls     map[string]admitted         // that run now, by tool_use_id
+	late      []outcome                   // of calls that have ended, and that are not on record yet
+	told      []string                    // tool_use_ids of the last calls whose end was told
+	announced map[string]*session.Session // calls of our own gateway that the gate expects, and in whose name, by tool_use_id
+	verdicts  map[string]harness.Verdict  // that were given before a tool ran, by call; for a PermissionRequest after it
 	children  map[string]*child
 	starting  map[string]starting // calls that start a subagent, by tool_use_id
 
@@ -75,7 +76,7 @@ const maxName = 200
 
 func newRun(k key, now time.Time) *run {
 	return &run{
-		key: k, since: now, calls: map[string]admitted{}, announced: map[string]*gate.Session{}, verdicts: map[string]harness.Verdict{},
+		key: k, since: now, calls: map[string]admitted{}, announced: map[string]*session.Session{}, verdicts: map[string]harness.Verdict{},
 		children: map[string]*child{}, starting: map[string]starting{},
 	}
 }
@@ -87,7 +88,7 @@ func sessionID(principal string, e harness.Event) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 }
 
-func isDone(s *gate.Session) bool {
+func isDone(s *session.Session) bool {
 	select {
 	case <-s.Done():
 		return true
@@ -97,7 +98,7 @@ func isDone(s *gate.Session) bool {
 }
 
 // open gives a run its session.
-func (r *run) open(s *gate.Session, own bool) {
+func (r *run) open(s *session.Session, own bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.session, r.own, r.briefing = s, own, ""
@@ -111,7 +112,7 @@ func (r *run) needsSession() bool {
 }
 
 // release lets go of what a run that is over holds. late: ends of calls are not on record yet.
-func (r *run) release(g *gate.Gate) (s *gate.Session, own, late bool) {
+func (r *run) release(g *gate.Gate) (s *session.Session, own, late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.calls {
@@ -185,7 +186,7 @@ func (r *run) waits() (over func()) {
 	return func() { add(-1) }
 }
 
-func (r *run) gateSession() *gate.Session {
+func (r *run) gateSession() *session.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.session

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -100,7 +100,8 @@ func TestPermissionRequest(t *testing.T) {
 		{read("t3", "a.md"), approval.Local, true, harness.Pass},     // the agent's own rules ask, and its person is there
 		{read("t4", "b.md"), approval.Remote, true, harness.Allow},   // … and is away
 		{read("t5", "c.md"), approval.Local, false, harness.Allow},   // … and nobody ever was
-		{harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t6", Input: jsontext.Value(`{}`)}, approval.Local, true, harness.Deny},
+		{harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t6", Input: jsontext.Value(`{}`)}, approval.Local, true,
+			harness.Deny},
 	} {
 		set = c.mode
 		c.before.Interactive = c.at
@@ -230,15 +231,15 @@ func TestBriefing(t *testing.T) {
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "テストして"}); a.Context != "" {
 		t.Errorf("the same trigger again: %+v", a)
 	}
-	infos, err := h.gate.Sessions(t.Context())
+	infos, err := h.gate.Sessions.List(t.Context())
 	if err != nil || len(infos) != 1 {
 		t.Fatal(infos, err)
 	}
-	s, err := h.gate.Session(t.Context(), infos[0].ID)
+	s, err := h.gate.Sessions.Find(t.Context(), infos[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.gate.SetSkills(t.Context(), s, nil, []string{"testing"}, gate.ByOperator); err != nil {
+	if err := h.gate.Sessions.SetSkills(t.Context(), s, nil, []string{"testing"}, session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.send(harness.Event{Kind: harness.Prompt, Text: "go on"}); a.Message != "[coding] (-testing)" ||
@@ -328,7 +329,7 @@ func TestAbort(t *testing.T) {
 	if a := h.send(read("t2", "a")); a.Verdict != harness.Deny || !a.Halt || !strings.Contains(a.Reason, "enough") {
 		t.Errorf("after it was ended: %+v", a)
 	}
-	if infos, err := h.gate.Sessions(t.Context()); err != nil || len(infos) != 0 {
+	if infos, err := h.gate.Sessions.List(t.Context()); err != nil || len(infos) != 0 {
 		t.Errorf("its session lives: %+v, %v", infos, err)
 	}
 	if a := h.send(read("t3", "a")); a.Verdict != harness.Deny || !a.Halt {
@@ -369,7 +370,7 @@ func TestIdleEnds(t *testing.T) {
 		if got := h.Sessions(); len(got) != 0 {
 			t.Errorf("left: %+v", got)
 		}
-		if infos, err := h.gate.Sessions(ctx); err != nil || len(infos) != 0 {
+		if infos, err := h.gate.Sessions.List(ctx); err != nil || len(infos) != 0 {
 			t.Errorf("the gate has %+v, %v", infos, err)
 		}
 		if a := h.send(read("t2", "a")); a.Verdict != harness.Allow {
@@ -406,7 +407,7 @@ func TestFailsClosed(t *testing.T) {
 		t.Errorf("a panic at a stop: %+v", a)
 	}
 	h = build(t, coder())
-	h.Spec = func() gate.Spec { return gate.Spec{Principal: "local", Role: "nobody"} }
+	h.Spec = func() session.Spec { return session.Spec{Principal: "local", Role: "nobody"} }
 	if a := h.send(read("t1", "a")); a.Verdict != harness.Deny {
 		t.Errorf("no such role: %+v", a)
 	}

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
 )
@@ -80,7 +81,7 @@ func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
 }
 
 // decide takes a call to the gate.
-func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *gate.Child) harness.Answer {
+func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *session.Child) harness.Answer {
 	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
 	session := r.gateSession()
 	thinking := thinkingOf(e.OwnTranscript().Reasoning(e.ToolUse, true))
@@ -112,10 +113,10 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *gate.
 
 // announce allows a call of our own gateway, which decides about it when it comes: as the child that calls, and in one session with this
 // run (W4). What the session does not show does not exist.
-func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
+func (g *Registry) announce(r *run, s *session.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
 	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
 	switch {
-	case !g.Gate.Shows(s, x.Child, it):
+	case !s.Shows(x.Child, it):
 		return deny("Unknown tool: " + credential.Mask(e.Tool))
 	case g.Alone && x.Child != nil:
 		return deny("A subagent's call of the gateway needs the daemon, which was not there; try again.")
@@ -124,7 +125,7 @@ func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.
 	case e.Kind == harness.Permission || e.ToolUse == "" || g.Alone:
 		return harness.Answer{Verdict: harness.Allow}
 	}
-	x.Came = func(client *gate.Session) { g.share(r, client) }
+	x.Came = func(client *session.Session) { g.share(r, client) }
 	if !g.Gate.Expect(s, e.ToolUse, x) {
 		return deny("Too many calls of this session are under way; try again when some of them have ended.")
 	}
@@ -136,7 +137,7 @@ func (g *Registry) announce(r *run, s *gate.Session, e harness.Event, it policy.
 
 // share makes a run without a token and the MCP client of the same agent one session: that of the client, which is told of changes. It
 // must be no wider than the run's own: the id of a call selects it, and authorizes nothing.
-func (g *Registry) share(r *run, client *gate.Session) {
+func (g *Registry) share(r *run, client *session.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r.mu.Lock()

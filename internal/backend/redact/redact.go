@@ -157,4 +157,4 @@ func (l *Live) Error(err error) error {
 }
 
 // Excerpt shortens what a server said for an error text. It masks before it cuts: half of a secret has no form.
-func Excerpt(b []byte) string { return text.Truncate(credential.Mask(Printable(string(b))), 300) }
+func Excerpt(b []byte) string { return credential.Excerpt(Printable(string(b)), 300) }

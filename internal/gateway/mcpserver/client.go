@@ -3,14 +3,14 @@ package mcpserver
 import (
 	"sync/atomic"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
 // Client is one peer as the protocol knows it: a stdio connection, a legacy HTTP link, or a single modern request.
 type Client struct {
-	session *gate.Session
+	session *session.Session
 	surface string                             // for the record
 	tell    func(method string, params []byte) // sends notices that belong to no request; nil for a modern request
 	version string                             // the revision that is spoken; empty before initialize
@@ -23,12 +23,12 @@ type Client struct {
 
 // NewClient returns a client of the era with a handshake, before initialize. tell sends it notices that belong to no request. Close
 // gives back what it subscribes to.
-func NewClient(sess *gate.Session, surface string, tell func(method string, params []byte)) *Client {
+func NewClient(sess *session.Session, surface string, tell func(method string, params []byte)) *Client {
 	return &Client{session: sess, surface: surface, tell: tell}
 }
 
 // ModernClient returns the client of one request of the modern era, which names version, or what the request lacks.
-func ModernClient(sess *gate.Session, surface string, m rpc.Message, version string) (*Client, *rpc.Error) {
+func ModernClient(sess *session.Session, surface string, m rpc.Message, version string) (*Client, *rpc.Error) {
 	if bad := checkModern(m, version); bad != nil {
 		return nil, bad
 	}

@@ -11,7 +11,7 @@ func (s *Server) ping(context.Context, Link, rpc.Message) (result, refusal []byt
 	return []byte("{}"), nil
 }
 
-// initialize agrees on a revision: the one that the client asks for if we speak it, else our newest one with a handshake.
+// initialize serves initialize. It agrees on the revision that the client asks for if we speak it, else on our newest with a handshake.
 func (s *Server) initialize(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if l.version != "" {
 		return nil, rpc.InvalidRequest("already initialized").Raw()
@@ -46,7 +46,7 @@ func (s *Server) discover(_ context.Context, l Link, _ rpc.Message) (result, ref
 // describe appends the capabilities and the instructions: those of our own, and those of the visible servers that we pass on. We serve
 // only what is declared here.
 func (s *Server) describe(b []byte, l Link) []byte {
-	shared := s.withSkills(s.gate.Capabilities(l.session), l)
+	shared := s.withSkills(l.session.Capabilities(), l)
 	b = append(b, `,"capabilities":{"tools":{"listChanged":true},"resources":{`...)
 	if rawjson.Member(shared, "subscribe") != nil {
 		b = append(b, `"subscribe":true,`...)

@@ -10,26 +10,26 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// pageSize bounds the entries of one answer to a list request.
+// pageSize is how many entries one page has at most.
 const pageSize = 1000
 
 func (s *Server) listTools(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "tools", s.gate.List(l.session, policy.Tool))
+	return s.list(l, m, "tools", l.session.List(policy.Tool))
 }
 
 func (s *Server) listResources(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resources", s.gate.List(l.session, policy.Resource))
+	return s.list(l, m, "resources", l.session.List(policy.Resource))
 }
 
 func (s *Server) listTemplates(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resourceTemplates", s.gate.Templates(l.session))
+	return s.list(l, m, "resourceTemplates", l.session.Templates())
 }
 
 func (s *Server) listPrompts(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "prompts", s.gate.List(l.session, policy.Prompt))
+	return s.list(l, m, "prompts", l.session.List(policy.Prompt))
 }
 
-// list answers with one page of the snapshot.
+// list serves one page of a list.
 func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "cursor"); err != nil {
 		return nil, err.Raw()

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/gateway/work"
 	"mycelium/internal/policy"
@@ -38,7 +39,7 @@ func (asking) Do(ctx context.Context, _ policy.Scope, _, _ string, _ []byte, pee
 }
 
 // newServer is a server with one tool, ask, and a session that may use it.
-func newServer(t testing.TB) (*Server, *gate.Gate, *gate.Session) {
+func newServer(t testing.TB) (*Server, *gate.Gate, *session.Session) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -73,7 +74,7 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *gate.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sess, err := g.Open(t.Context(), gate.Spec{Role: "guest"})
+	sess, err := g.Sessions.Open(t.Context(), session.Spec{Role: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +85,14 @@ func newServer(t testing.TB) (*Server, *gate.Gate, *gate.Session) {
 
 // However a parked call ends, the server forgets it.
 func TestParkedCallsAreForgotten(t *testing.T) {
-	for name, end := range map[string]func(*testing.T, *Server, *gate.Gate, *gate.Session){
-		"time": func(*testing.T, *Server, *gate.Gate, *gate.Session) { time.Sleep(gate.Patience + time.Second) }, // of the bubble's clock
-		"session": func(t *testing.T, _ *Server, g *gate.Gate, sess *gate.Session) {
-			if err := g.End(t.Context(), sess.ID); err != nil {
+	for name, end := range map[string]func(*testing.T, *Server, *gate.Gate, *session.Session){
+		"time": func(*testing.T, *Server, *gate.Gate, *session.Session) { time.Sleep(gate.Patience + time.Second) }, // of the bubble's clock
+		"session": func(t *testing.T, _ *Server, g *gate.Gate, sess *session.Session) {
+			if err := g.Sessions.End(t.Context(), sess.ID); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"close": func(_ *testing.T, s *Server, _ *gate.Gate, _ *gate.Session) { s.work.Close() },
+		"close": func(_ *testing.T, s *Server, _ *gate.Gate, _ *session.Session) { s.work.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

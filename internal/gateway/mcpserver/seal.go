@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 )
 
@@ -33,7 +34,7 @@ func newSealer() sealer {
 	return sealer{aead}
 }
 
-// seal returns the text form. purpose keeps what was sealed for one use from being opened for another.
+// seal returns the text form. What was sealed for one purpose cannot be opened for another.
 func (s sealer) seal(purpose string, plain []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(purpose))) // #nosec G407 -- it draws a nonce of its own
 }
@@ -64,7 +65,7 @@ type requestState struct {
 const stateSeal = "requestState"
 
 // sealState makes a requestState for one request of a session.
-func (s sealer) sealState(sess *gate.Session, r *gate.Request, st requestState) string {
+func (s sealer) sealState(sess *session.Session, r *gate.Request, st requestState) string {
 	st.Session, st.Method, st.Asked, st.Digest = sess.ID, r.Method, r.Asked, digest(r.Args)
 	st.Expires = time.Now().Add(gate.Patience).Unix()
 	plain, err := json.Marshal(st)
@@ -75,7 +76,7 @@ func (s sealer) sealState(sess *gate.Session, r *gate.Request, st requestState) 
 }
 
 // openState opens the requestState of a retry. If it is not valid, why tells the client the reason; else why is empty.
-func (s sealer) openState(sess *gate.Session, r *gate.Request, raw []byte) (st requestState, why string) {
+func (s sealer) openState(sess *session.Session, r *gate.Request, raw []byte) (st requestState, why string) {
 	text, ok := rawjson.Text(raw)
 	if !ok {
 		return st, "requestState must be a string"

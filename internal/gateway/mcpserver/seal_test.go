@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 )
 
-// Whatever a client sends for a state is refused or genuine; nothing panics.
+// Every state that a client sends is genuine or refused.
 func FuzzOpenState(f *testing.F) {
-	s, sess := newSealer(), &gate.Session{ID: "one"}
+	s, sess := newSealer(), &session.Session{ID: "one"}
 	r := gate.Request{Method: "tools/call", Asked: "docs__input", Args: []byte(`{"a":1}`)}
 	good := s.sealState(sess, &r, requestState{Call: "c", Inner: "i", Has: true})
 	f.Add([]byte(`"`+good+`"`), []byte(`{"a":1}`))

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 )
@@ -60,7 +61,7 @@ func (u *subscriptions) remove(it policy.Item) {
 }
 
 // review ends the subscriptions to resources that the session may no longer read.
-func (u *subscriptions) review(g *gate.Gate, sess *gate.Session) {
+func (u *subscriptions) review(g *gate.Gate, sess *session.Session) {
 	u.mu.Lock()
 	var gone []policy.Item
 	for it := range u.open {

@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway/work"
 )
 
@@ -59,7 +60,7 @@ type Server struct {
 
 // verified is a token that passed every check.
 type verified struct {
-	bearer *gate.Bearer
+	bearer *session.Bearer
 	until  time.Time
 	issuer *issuer
 	keys   *keySet // with which it was verified; once the issuer has others, it is verified again
@@ -143,14 +144,14 @@ func invalid(cause error) error {
 
 // Session opens the session of an access token. It ends for the token at until; the session itself lives on. The error is a
 // [TokenError].
-func (s *Server) Session(ctx context.Context, token string) (sess *gate.Session, until time.Time, err error) {
+func (s *Server) Session(ctx context.Context, token string) (sess *session.Session, until time.Time, err error) {
 	v, err := s.accept(ctx, token)
 	if err != nil {
 		return nil, until, err
 	}
-	sess, err = s.gate.Join(ctx, v.bearer)
+	sess, err = s.gate.Sessions.Join(ctx, v.bearer)
 	switch {
-	case errors.Is(err, gate.ErrNoSession), errors.Is(err, gate.ErrSuperseded):
+	case errors.Is(err, session.ErrNoSession), errors.Is(err, session.ErrSuperseded):
 		return nil, until, invalid(err)
 	case err != nil:
 		s.log.Error("a good token has no session", "principal", v.bearer.Principal, "error", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
@@ -186,7 +186,7 @@ func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, err
 	if client == "" {
 		client = c.Party
 	}
-	b, err := gate.NewBearer(gate.Claims{
+	b, err := session.NewBearer(session.Claims{
 		Issuer: c.Issuer, Subject: c.Subject, Client: client, Principal: "oauth:" + strings.TrimPrefix(c.Issuer, "https://") + "#" + principal,
 		Roles: s.roles(payload), Issued: moment(*c.Issued),
 	})

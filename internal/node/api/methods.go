@@ -5,7 +5,7 @@ package api
 import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend/oauth"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 )
 
@@ -45,7 +45,7 @@ var (
 	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
 
 	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}
-	SessionList   = Method[None, []gate.Summary]{"session/list", "list sessions"}
+	SessionList   = Method[None, []session.Summary]{"session/list", "list sessions"}
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
 	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
 

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/files"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -101,7 +102,7 @@ func FilesRoot(p *config.Project) string {
 }
 
 // AgentSession returns the session of an agent without a token: that of the default principal, as for a stdio client without options.
-func (v *View) AgentSession() gate.Spec {
+func (v *View) AgentSession() session.Spec {
 	conf := v.Project.File.Session
-	return gate.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
+	return session.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
 }

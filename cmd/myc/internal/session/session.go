@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/gate"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -84,7 +84,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 }
 
 // sessions returns the live sessions.
-func (a *app) sessions(ctx context.Context) ([]gate.Summary, error) {
+func (a *app) sessions(ctx context.Context) ([]session.Summary, error) {
 	return base.Operate(ctx, a.App, api.SessionList, api.None{})
 }
 

@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"cmp"
@@ -31,10 +31,10 @@ type Spec struct {
 	Known bool   // the beginning of the session ID is on record, or shall not be
 }
 
-// errNoDB refuses what needs a database where there is none.
+// errNoDB refuses what needs a database.
 var errNoDB = errors.New("there is no database here: only the daemon keeps sessions")
 
-// DefaultTTL is the life of a minted session that names none.
+// DefaultTTL is the life of a minted session whose Spec has no TTL.
 const DefaultTTL = 12 * time.Hour
 
 // A token is this prefix and 32 random bytes in base64url without padding: 47 characters.
@@ -43,13 +43,13 @@ const (
 	tokenBytes  = 32
 )
 
-// Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role
-// file names is an error, and so is a skill that none of the session's roles may use.
-func (g *Gate) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
-	if g.db == nil {
+// Mint creates a session with a credential. The token is returned once and kept only as a hash. A role that no skill or role file
+// names is an error, and so is a skill that none of the session's roles may use.
+func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
+	if r.db == nil {
 		return nil, "", fmt.Errorf("create session: %w", errNoDB)
 	}
-	if err := g.check(spec); err != nil {
+	if err := r.check(spec); err != nil {
 		return nil, "", fmt.Errorf("create session: %w", err)
 	}
 	if spec.TTL == 0 {
@@ -61,43 +61,43 @@ func (g *Gate) Mint(ctx context.Context, spec Spec) (*Session, string, error) {
 	}
 	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	hash := sha256.Sum256([]byte(token))
-	s := g.newSession(spec)
+	s := r.newSession(spec)
 	s.hash = hash[:]
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	if err := g.recordStart(ctx, s, "minted"); err != nil {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	if err := r.recordStart(ctx, s, "minted"); err != nil {
 		return nil, "", fmt.Errorf("create session: %w", err)
 	}
-	if err := g.insertRow(ctx, s); err != nil {
+	if err := r.insertRow(ctx, s); err != nil {
 		taken := change{Act: "minted", By: string(ByOperator), Failed: "it could not be kept"}
-		return nil, "", errors.Join(fmt.Errorf("create session: %w", err), g.recordChange(ctx, s, s.Scope(), taken))
+		return nil, "", errors.Join(fmt.Errorf("create session: %w", err), r.recordChange(ctx, s, s.Scope(), taken))
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, token, nil
 }
 
-// Open creates a session without a credential, for a client that is bound to this process by its connection (stdio); it ends
-// with End, and is not kept in the database. While the policy is broken a role that it does not know is let through: such a
-// session sees control tools at most, and its client learns from them that the operator must look.
-func (g *Gate) Open(ctx context.Context, spec Spec) (*Session, error) {
-	if err := g.check(spec); err != nil && g.World().Broken == "" {
+// Open creates a session without a credential, for a client that is bound to this process by its connection (stdio). It ends with End,
+// and is not kept in the database. While the policy is broken Open accepts a role that the policy does not know: such a session sees
+// at most the control tools, and its client learns from them that the operator must look.
+func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
+	if err := r.check(spec); err != nil && r.world.Load().Broken == "" {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
-	s := g.newSession(spec)
+	s := r.newSession(spec)
 	if !spec.Known {
-		if err := g.recordStart(ctx, s, "opened"); err != nil {
+		if err := r.recordStart(ctx, s, "opened"); err != nil {
 			return nil, fmt.Errorf("open session: %w", err)
 		}
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, nil
 }
 
-// check refuses a spec that names what does not exist. The words are for the operator.
-func (g *Gate) check(spec Spec) error {
-	w := g.world.Load()
+// check refuses a spec that names a role or skill that does not exist. Its words are for the operator.
+func (r *Registry) check(spec Spec) error {
+	w := r.world.Load()
 	if spec.TTL < 0 {
 		return errors.New("its life time is negative")
 	}
@@ -106,22 +106,23 @@ func (g *Gate) check(spec Spec) error {
 		roles = append([]string{spec.Role}, roles...)
 	}
 	var open []string
-	for _, r := range roles {
-		if _, ok := w.Policy.Role(r); !ok {
-			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", r, orNone(w.Policy.Roles()))
+	for _, role := range roles {
+		if _, ok := w.Policy.Role(role); !ok {
+			return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, OrNone(w.Policy.Roles()))
 		}
-		open = append(open, w.Policy.OpenSkills(r)...)
+		open = append(open, w.Policy.OpenSkills(role)...)
 	}
 	for _, name := range spec.Skills {
 		if !slices.Contains(open, name) {
 			slices.Sort(open)
-			return fmt.Errorf("no skill %q is open to its roles (open are: %s)", name, orNone(slices.Compact(open)))
+			return fmt.Errorf("no skill %q is open to its roles (open are: %s)", name, OrNone(slices.Compact(open)))
 		}
 	}
 	return nil
 }
 
-func orNone(names []string) string {
+// OrNone joins names for people; no names are "none".
+func OrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -129,56 +130,56 @@ func orNone(names []string) string {
 }
 
 // newSession makes a session in memory.
-func (g *Gate) newSession(spec Spec) *Session {
-	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), gate: g, name: spec.Name, start: spec.Role, done: make(chan struct{})}
-	s.written = facts.NewWritten(g.written, s.ID, g.dir)
+func (r *Registry) newSession(spec Spec) *Session {
+	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
-	s.created = g.now().Truncate(time.Microsecond)
+	s.Created = r.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
-		s.expires = s.created.Add(spec.TTL)
+		s.expires = s.Created.Add(spec.TTL)
 	}
 	may := slices.Clone(spec.Roles)
 	if spec.Role != "" {
 		may = append(may, spec.Role)
 	}
 	slices.Sort(may)
-	s.principal = policy.Principal{ID: cmp.Or(spec.Principal, s.ID)}
+	s.Principal = policy.Principal{ID: cmp.Or(spec.Principal, s.ID)}
 	st := &state{role: spec.Role, may: slices.Compact(may)}
 	if spec.Skills != nil {
-		st.asked.Only = sortedSet(spec.Skills)
+		st.asked.Only = SortedSet(spec.Skills)
 	}
 	s.state.Store(st)
 	return s
 }
 
-// sortedSet is a sorted copy without repetitions, never nil.
-func sortedSet(names []string) []string {
+// SortedSet returns a sorted copy without repetitions, never nil.
+func SortedSet(names []string) []string {
 	out := append([]string{}, names...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Authenticate returns the session of a token; ErrNoSession for an unknown, ended or expired one. Tokens are found by the
-// hash of the whole token, so the time that it takes says nothing about how much of a wrong one is right.
-func (g *Gate) Authenticate(ctx context.Context, token string) (*Session, error) {
+// Authenticate returns the session of a token, or ErrNoSession for an unknown, ended or expired one. It finds the session by the hash
+// of the whole token, so the time that it takes does not tell how much of a wrong token is right.
+func (r *Registry) Authenticate(ctx context.Context, token string) (*Session, error) {
 	if !wellFormed(token) {
 		return nil, ErrNoSession
 	}
 	hash := sha256.Sum256([]byte(token))
-	s := g.live.token(hash)
+	s := r.live.token(hash)
 	if s == nil {
 		var err error
-		if s, err = g.restore(ctx, "token_hash = ?", hash[:]); err != nil {
+		if s, err = r.restore(ctx, "token_hash = ?", hash[:]); err != nil {
 			return nil, err
 		}
 	}
-	return g.alive(s)
+	return r.alive(s)
 }
 
-// OurToken reports whether a text has the look of a token that [Gate.Mint] makes: no token of another issuer does.
+// OurToken reports whether a text begins like a token of [Registry.Mint]. No token of another issuer does.
 func OurToken(token string) bool { return strings.HasPrefix(token, tokenPrefix) }
 
-// wellFormed reports whether a text can be a token of ours at all.
+// wellFormed reports whether a text has the form of a token of ours.
 func wellFormed(token string) bool {
 	text, ok := strings.CutPrefix(token, tokenPrefix)
 	if !ok || len(text) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -189,37 +190,37 @@ func wellFormed(token string) bool {
 }
 
 // alive returns the session unless its time has passed.
-func (g *Gate) alive(s *Session) (*Session, error) {
+func (r *Registry) alive(s *Session) (*Session, error) {
 	if s == nil || s.ended.Load() {
 		return nil, ErrNoSession
 	}
-	if s.over(g.now()) {
-		g.expire(s)
+	if s.Over(r.now()) {
+		r.expire(s)
 		return nil, ErrNoSession
 	}
 	return s, nil
 }
 
-// Session returns a live session by id.
-func (g *Gate) Session(ctx context.Context, id string) (*Session, error) {
-	s := g.live.id(id)
+// Find returns a live session by id.
+func (r *Registry) Find(ctx context.Context, id string) (*Session, error) {
+	s := r.live.id(id)
 	if s == nil {
 		var err error
-		if s, err = g.restore(ctx, "id = ?", id); err != nil {
+		if s, err = r.restore(ctx, "id = ?", id); err != nil {
 			return nil, err
 		}
 	}
-	return g.alive(s)
+	return r.alive(s)
 }
 
-// End ends a session; its links close. It ends in this process even when that can be neither recorded nor kept, and the error
-// says so.
-func (g *Gate) End(ctx context.Context, id string) error {
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	s := g.live.id(id)
+// End ends a session, and closes its channels. It ends in this process even if that can be neither recorded nor kept; the error says
+// so.
+func (r *Registry) End(ctx context.Context, id string) error {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	s := r.live.id(id)
 	if s == nil {
-		row, err := g.loadRow(ctx, "id = ?", id)
+		row, err := r.loadRow(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -229,16 +230,16 @@ func (g *Gate) End(ctx context.Context, id string) error {
 		return ErrNoSession
 	}
 	s.finish()
-	g.forget(ctx, s)
-	err := g.recordChange(ctx, s, s.now().scope, change{Act: "ended", By: string(ByOperator)})
+	r.forget(ctx, s.ID)
+	err := r.recordChange(ctx, s, s.Snapshot().Scope, change{Act: "ended", By: string(ByOperator)})
 	if s.hash != nil {
-		kept := g.endRow(ctx, s.ID)
+		kept := r.endRow(ctx, s.ID)
 		if kept != nil {
-			g.live.put(s) // as a mark: its token must not be looked up again
+			r.live.put(s) // as a mark: its token must not be looked up again
 			return errors.Join(err, kept)
 		}
 	}
-	g.live.drop(s)
+	r.live.drop(s)
 	return err
 }
 
@@ -258,30 +259,30 @@ type Summary struct {
 
 // Summary describes the session as it is now.
 func (s *Session) Summary() Summary {
-	sc := s.now()
+	sc := s.Snapshot()
 	return Summary{
-		ID: s.ID, Name: s.name, Principal: s.principal.ID, Role: sc.scope.Principal.Role,
-		Roles: append([]string{}, sc.scope.Principal.Roles...), Skills: append([]string{}, sc.scope.Skills...),
-		Created: s.created, Expires: s.expires, Live: !s.over(s.gate.now()),
-		Limits: s.uses(sc, s.gate.now(), ByOperator),
+		ID: s.ID, Name: s.Name, Principal: s.Principal.ID, Role: sc.Scope.Principal.Role,
+		Roles: append([]string{}, sc.Scope.Principal.Roles...), Skills: append([]string{}, sc.Scope.Skills...),
+		Created: s.Created, Expires: s.expires, Live: !s.Over(s.registry.now()),
+		Limits: s.Uses(sc, s.registry.now(), ByOperator),
 	}
 }
 
-// Sessions lists the live sessions, oldest first.
-func (g *Gate) Sessions(ctx context.Context) ([]Summary, error) {
-	kept, err := g.loadRows(ctx)
+// List returns the live sessions, oldest first.
+func (r *Registry) List(ctx context.Context) ([]Summary, error) {
+	kept, err := r.loadRows(ctx)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	infos := []Summary{}
 	add := func(s *Session) {
-		if !seen[s.ID] && !s.over(g.now()) {
+		if !seen[s.ID] && !s.Over(r.now()) {
 			infos = append(infos, s.Summary())
 		}
 		seen[s.ID] = true
 	}
-	for _, s := range g.live.all() {
+	for _, s := range r.live.all() {
 		add(s)
 	}
 	for _, s := range kept {

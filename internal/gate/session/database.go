@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"context"
@@ -13,16 +13,17 @@ import (
 
 // The queries over the table of minted sessions. Times are microseconds since 1970.
 
-const rowColumns = `id, token_hash, name, principal, role, roles, skills, start_role, created_at, expires_at, issuer, issued_at, refused_before`
+const rowColumns = `id, token_hash, name, principal, role, roles, skills, start_role, created_at, expires_at, issuer, issued_at,
+	refused_before`
 
-// insertRow keeps a session, in the place of one that is over and had the same hash: that one's row stays, without it.
-func (g *Gate) insertRow(ctx context.Context, s *Session) error {
+// insertRow keeps a session. A session that is over and has the same hash keeps its row, without the hash.
+func (r *Registry) insertRow(ctx context.Context, s *Session) error {
 	st := s.state.Load()
 	roles, skills, err := marshalBoth(st.may, st.asked)
 	if err != nil {
 		return err
 	}
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
 		if s.issuer != "" {
 			if _, err := tx.ExecContext(ctx, `UPDATE sessions SET token_hash = NULL WHERE token_hash = ?`, s.hash); err != nil {
 				return fmt.Errorf("keep session: %w", err)
@@ -30,7 +31,7 @@ func (g *Gate) insertRow(ctx context.Context, s *Session) error {
 		}
 		_, err := tx.ExecContext(ctx,
 			`INSERT INTO sessions (`+rowColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			s.ID, s.hash, s.name, s.principal.ID, st.role, roles, skills, s.start, s.created.UnixMicro(), s.expires.UnixMicro(),
+			s.ID, s.hash, s.Name, s.Principal.ID, st.role, roles, skills, s.start, s.Created.UnixMicro(), s.expires.UnixMicro(),
 			s.issuer, micro(st.issued), s.refused)
 		if err != nil {
 			return fmt.Errorf("keep session: %w", err)
@@ -39,7 +40,7 @@ func (g *Gate) insertRow(ctx context.Context, s *Session) error {
 	})
 }
 
-// micro are the microseconds of a time since 1970, which is 0 for the zero time.
+// micro returns the microseconds of a time since 1970, 0 for the zero time.
 func micro(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -47,13 +48,13 @@ func micro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// updateRow keeps roles and skills, so that a restart finds them.
-func (g *Gate) updateRow(ctx context.Context, id string, st *state) error {
+// updateRow keeps roles and skills, so that they outlast a restart.
+func (r *Registry) updateRow(ctx context.Context, id string, st *state) error {
 	roles, skills, err := marshalBoth(st.may, st.asked)
 	if err != nil {
 		return err
 	}
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE sessions SET role = ?, roles = ?, skills = ?, issued_at = ? WHERE id = ? AND ended_at IS NULL`,
 			st.role, roles, skills, micro(st.issued), id)
 		if err != nil {
@@ -66,9 +67,9 @@ func (g *Gate) updateRow(ctx context.Context, id string, st *state) error {
 	})
 }
 
-func (g *Gate) endRow(ctx context.Context, id string) error {
-	return g.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET ended_at = ? WHERE id = ?`, g.now().UnixMicro(), id); err != nil {
+func (r *Registry) endRow(ctx context.Context, id string) error {
+	return r.db.Tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET ended_at = ? WHERE id = ?`, r.now().UnixMicro(), id); err != nil {
 			return fmt.Errorf("end session %s: %w", id, err)
 		}
 		return nil
@@ -76,29 +77,29 @@ func (g *Gate) endRow(ctx context.Context, id string) error {
 }
 
 // restore brings a session from the database into memory.
-func (g *Gate) restore(ctx context.Context, where string, key any) (*Session, error) {
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	s, err := g.loadRow(ctx, where, key)
+func (r *Registry) restore(ctx context.Context, where string, key any) (*Session, error) {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	s, err := r.loadRow(ctx, where, key)
 	if err != nil {
 		return nil, err
 	}
-	if there := g.live.id(s.ID); there != nil {
-		return there, nil // another caller was faster; two of one session would disagree about its role
+	if there := r.live.id(s.ID); there != nil {
+		return there, nil // another caller was faster; two copies of one session would disagree about its role
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, nil
 }
 
-// loadRow reads one live session; where is one of this file's conditions, with one parameter.
-func (g *Gate) loadRow(ctx context.Context, where string, key any) (*Session, error) {
-	if g.db == nil {
+// loadRow reads one live session. where is one of this file's conditions, with one parameter.
+func (r *Registry) loadRow(ctx context.Context, where string, key any) (*Session, error) {
+	if r.db == nil {
 		return nil, ErrNoSession
 	}
-	row := g.db.QueryRowContext(ctx,
-		`SELECT `+rowColumns+` FROM sessions WHERE `+where+` AND ended_at IS NULL AND expires_at > ?`, key, g.now().UnixMicro())
-	s, err := g.scan(row.Scan)
+	row := r.db.QueryRowContext(ctx,
+		`SELECT `+rowColumns+` FROM sessions WHERE `+where+` AND ended_at IS NULL AND expires_at > ?`, key, r.now().UnixMicro())
+	s, err := r.scan(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoSession
 	}
@@ -109,19 +110,19 @@ func (g *Gate) loadRow(ctx context.Context, where string, key any) (*Session, er
 }
 
 // loadRows reads every live session.
-func (g *Gate) loadRows(ctx context.Context) ([]*Session, error) {
-	if g.db == nil {
+func (r *Registry) loadRows(ctx context.Context) ([]*Session, error) {
+	if r.db == nil {
 		return nil, nil
 	}
-	rows, err := g.db.QueryContext(ctx,
-		`SELECT `+rowColumns+` FROM sessions WHERE ended_at IS NULL AND expires_at > ?`, g.now().UnixMicro())
+	rows, err := r.db.QueryContext(ctx,
+		`SELECT `+rowColumns+` FROM sessions WHERE ended_at IS NULL AND expires_at > ?`, r.now().UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	defer rows.Close()
 	var out []*Session
 	for rows.Next() {
-		s, err := g.scan(rows.Scan)
+		s, err := r.scan(rows.Scan)
 		if err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
@@ -133,13 +134,14 @@ func (g *Gate) loadRows(ctx context.Context) ([]*Session, error) {
 	return out, nil
 }
 
-// scan makes a session of one row.
-func (g *Gate) scan(into func(...any) error) (*Session, error) {
-	s := &Session{gate: g, done: make(chan struct{})}
+// scan makes a session from one row.
+func (r *Registry) scan(into func(...any) error) (*Session, error) {
+	s := &Session{registry: r, done: make(chan struct{})}
 	st := &state{}
 	var roles, skills string
 	var created, expires, issued int64
-	err := into(&s.ID, &s.hash, &s.name, &s.principal.ID, &st.role, &roles, &skills, &s.start, &created, &expires, &s.issuer, &issued, &s.refused)
+	err := into(&s.ID, &s.hash, &s.Name, &s.Principal.ID, &st.role, &roles, &skills, &s.start, &created, &expires, &s.issuer, &issued,
+		&s.refused)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +151,8 @@ func (g *Gate) scan(into func(...any) error) (*Session, error) {
 	if err := json.Unmarshal([]byte(skills), &st.asked); err != nil {
 		return nil, fmt.Errorf("skills of session %s: %w", s.ID, err)
 	}
-	s.written = facts.NewWritten(g.written, s.ID, g.dir)
-	s.created, s.expires = time.UnixMicro(created), time.UnixMicro(expires)
+	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
+	s.Created, s.expires = time.UnixMicro(created), time.UnixMicro(expires)
 	if issued != 0 {
 		st.issued = time.UnixMicro(issued)
 	}
@@ -163,7 +165,7 @@ func marshalBoth(roles []string, a asked) (string, string, error) {
 	if err != nil {
 		return "", "", fmt.Errorf("keep session: %w", err)
 	}
-	// A nil Only is not an empty one: the first follows the policy, the second is no skill at all.
+	// A nil Only follows the policy; an empty one is no skill at all.
 	k, err := json.Marshal(a, json.FormatNilSliceAsNull(true))
 	if err != nil {
 		return "", "", fmt.Errorf("keep session: %w", err)

@@ -1,4 +1,4 @@
-package gate
+package session
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Claims are what an issuer that the operator trusts says of the bearer of a token. Whoever makes them has verified the token.
+// Claims are what an issuer that the operator trusts says about the bearer of a token. The caller has verified the token.
 type Claims struct {
 	// Issuer, Subject and Client are together the credential: tokens that agree in them, and in Principal, share a session.
 	Issuer, Subject, Client string
@@ -21,20 +21,20 @@ type Claims struct {
 	Issued                  time.Time // when the token was issued
 }
 
-// byIssuer says in records that somebody else's word changed a session.
+// byIssuer is who changed a session, in the log, when the claims of a token did.
 const byIssuer = "issuer"
 
-// ErrSuperseded means that a token is void because a newer one of the same holder says something else.
+// ErrSuperseded means that a token is void because a newer token of the same holder says something else.
 var ErrSuperseded = errors.New("a newer token of the same holder allows other roles")
 
-// Bearer are claims, made ready to be joined to a session many times.
+// Bearer are claims, prepared to be joined to a session many times.
 type Bearer struct {
 	Claims
 	hash [sha256.Size]byte // names the session where a token's hash names that of a token of ours
 	may  []string          // the roles as a session keeps them
 }
 
-// NewBearer makes claims ready. They must say who asks, and when the token was issued.
+// NewBearer prepares claims. They must say who asks, and when the token was issued.
 func NewBearer(c Claims) (*Bearer, error) {
 	if c.Issuer == "" || c.Subject == "" || c.Principal == "" || c.Issued.IsZero() {
 		return nil, errors.New("the claims do not say who asks, or since when")
@@ -46,41 +46,41 @@ func NewBearer(c Claims) (*Bearer, error) {
 			return nil, fmt.Errorf("claim %q: %w", s, err)
 		}
 	}
-	return &Bearer{Claims: c, hash: sha256.Sum256(b), may: sortedSet(c.Roles)}, nil
+	return &Bearer{Claims: c, hash: sha256.Sum256(b), may: SortedSet(c.Roles)}, nil
 }
 
-// Join returns the session of claims, the one that an earlier token of the same holder began if it lives: its role and skills
-// stay as long as the claims allow the role, else it falls back to the first role of the claims. The claims of the newest token
-// hold: [ErrSuperseded] for an older one that says something else. [ErrNoSession] for a token that was issued before an operator
-// ended its holder's session.
-func (g *Gate) Join(ctx context.Context, c *Bearer) (*Session, error) {
-	s := g.live.token(c.hash)
-	if s == nil || s.lapsed(g.now()) {
+// Join returns the session of claims. If a session that an earlier token of the same holder began is alive, it is that one: its role
+// and skills stay as long as the claims allow the role; otherwise it falls back to the first role of the claims. The claims of the
+// newest token hold: Join returns [ErrSuperseded] for an older token that says something else, and [ErrNoSession] for one that was
+// issued before an operator ended the session of its holder.
+func (r *Registry) Join(ctx context.Context, c *Bearer) (*Session, error) {
+	s := r.live.token(c.hash)
+	if s == nil || s.lapsed(r.now()) {
 		var err error
-		if s, err = g.welcome(ctx, c); err != nil {
+		if s, err = r.welcome(ctx, c); err != nil {
 			return nil, err
 		}
 	}
 	if s.ended.Load() { // the mark of an end that the database could not be told
 		return nil, ErrNoSession
 	}
-	if err := g.conform(ctx, s, c); err != nil {
+	if err := r.conform(ctx, s, c); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
 // welcome finds the session of claims in the database, or makes one.
-func (g *Gate) welcome(ctx context.Context, c *Bearer) (*Session, error) {
-	g.live.load.Lock()
-	defer g.live.load.Unlock()
-	if s := g.live.token(c.hash); s != nil {
-		if !s.lapsed(g.now()) {
+func (r *Registry) welcome(ctx context.Context, c *Bearer) (*Session, error) {
+	r.live.load.Lock()
+	defer r.live.load.Unlock()
+	if s := r.live.token(c.hash); s != nil {
+		if !s.lapsed(r.now()) {
 			return s, nil // another request was faster
 		}
-		g.expire(s)
+		r.expire(s)
 	}
-	refused, alive, err := g.predecessor(ctx, c.hash)
+	refused, alive, err := r.predecessor(ctx, c.hash)
 	if err != nil {
 		return nil, err
 	}
@@ -88,68 +88,68 @@ func (g *Gate) welcome(ctx context.Context, c *Bearer) (*Session, error) {
 		return nil, ErrNoSession
 	}
 	if alive {
-		s, err := g.loadRow(ctx, "token_hash = ?", c.hash[:])
+		s, err := r.loadRow(ctx, "token_hash = ?", c.hash[:])
 		if err != nil {
 			return nil, err
 		}
-		g.live.put(s)
-		g.watch(s)
+		r.live.put(s)
+		r.watch(s)
 		return s, nil
 	}
-	s := g.newSession(Spec{Name: c.Client, Principal: c.Principal, Role: g.first(c.Roles), Roles: c.Roles, TTL: DefaultTTL})
+	s := r.newSession(Spec{Name: c.Client, Principal: c.Principal, Role: r.first(c.Roles), Roles: c.Roles, TTL: DefaultTTL})
 	s.hash, s.issuer, s.refused = c.hash[:], c.Issuer, refused
 	st := s.state.Load()
 	s.state.Store(&state{role: st.role, may: st.may, asked: st.asked, issued: c.Issued})
-	if err := g.recordStart(ctx, s, "verified"); err != nil {
+	if err := r.recordStart(ctx, s, "verified"); err != nil {
 		return nil, fmt.Errorf("join session: %w", err)
 	}
-	if err := g.insertRow(ctx, s); err != nil {
+	if err := r.insertRow(ctx, s); err != nil {
 		taken := change{Act: "verified", By: byIssuer, Failed: "it could not be kept"}
-		return nil, errors.Join(fmt.Errorf("join session: %w", err), g.recordChange(ctx, s, s.Scope(), taken))
+		return nil, errors.Join(fmt.Errorf("join session: %w", err), r.recordChange(ctx, s, s.Scope(), taken))
 	}
-	g.live.put(s)
-	g.watch(s)
+	r.live.put(s)
+	r.watch(s)
 	return s, nil
 }
 
-// predecessor reads what the database knows of a holder: whether his session is alive, and since when (in microseconds) tokens
-// are void.
-func (g *Gate) predecessor(ctx context.Context, hash [sha256.Size]byte) (refused int64, alive bool, err error) {
-	if g.db == nil {
+// predecessor returns what the database knows of a holder: whether the session is alive, and the time (microseconds since 1970) up to
+// which tokens are void.
+func (r *Registry) predecessor(ctx context.Context, hash [sha256.Size]byte) (refused int64, alive bool, err error) {
+	if r.db == nil {
 		return 0, false, errNoDB
 	}
 	var ended sql.NullInt64
 	var expires int64
-	row := g.db.QueryRowContext(ctx, `SELECT ended_at, expires_at, refused_before FROM sessions WHERE token_hash = ?`, hash[:])
+	row := r.db.QueryRowContext(ctx, `SELECT ended_at, expires_at, refused_before FROM sessions WHERE token_hash = ?`, hash[:])
 	switch err := row.Scan(&ended, &expires, &refused); {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, false, nil
 	case err != nil:
 		return 0, false, fmt.Errorf("read session: %w", err)
 	}
-	return max(refused, ended.Int64), !ended.Valid && expires > g.now().UnixMicro(), nil
+	return max(refused, ended.Int64), !ended.Valid && expires > r.now().UnixMicro(), nil
 }
 
-// first is the role that claims begin with: the first that exists; none where none does.
-func (g *Gate) first(roles []string) string {
-	p := g.world.Load().Policy
-	for _, r := range roles {
-		if _, ok := p.Role(r); ok {
-			return r
+// first returns the first role that exists, or "".
+func (r *Registry) first(roles []string) string {
+	p := r.world.Load().Policy
+	for _, name := range roles {
+		if _, ok := p.Role(name); ok {
+			return name
 		}
 	}
 	return ""
 }
 
-// conform makes a session follow the claims of its newest token. It costs nothing where nothing changed.
-func (g *Gate) conform(ctx context.Context, s *Session, c *Bearer) error {
+// conform makes a session follow the claims of its newest token. It costs nothing if they have not changed.
+func (r *Registry) conform(ctx context.Context, s *Session, c *Bearer) error {
 	if c.Issued.UnixMicro() <= s.refused {
 		return ErrNoSession
 	}
 	if st := s.state.Load(); slices.Equal(st.may, c.may) && (st.role != "" || len(c.may) == 0) && !c.Issued.After(st.issued) {
 		return nil
 	}
-	_, _, err := g.alter(ctx, s, func(now *scoped) (*state, change, error) {
+	_, _, err := r.alter(ctx, s, func(now *Snapshot) (*state, change, error) {
 		st := now.state
 		if !c.Issued.After(st.issued) && !slices.Equal(st.may, c.may) {
 			return nil, change{}, ErrSuperseded
@@ -159,7 +159,7 @@ func (g *Gate) conform(ctx context.Context, s *Session, c *Bearer) error {
 			next.issued = c.Issued
 		}
 		if next.role == "" || !slices.Contains(c.may, next.role) {
-			next.role = g.first(c.Roles)
+			next.role = r.first(c.Roles)
 		}
 		return next, change{Act: "claims", By: byIssuer, From: st.role, To: next.role, Roles: c.may}, nil
 	})
