@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// asks is Ask, and whether it said that it takes long.
+// asks calls Ask, and reports whether it called slow.
 func asks(p Paths, greet time.Duration, method, params string) (result string, slow bool, err error) {
 	raw, err := Ask(p, greet, method, []byte(params), func() { slow = true })
 	return string(raw), slow, err
@@ -93,7 +93,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskThoseWhoDoNotAnswer: who takes the connection and says nothing, takes the question and goes away, or goes away without it.
+// TestAskThoseWhoDoNotAnswer: owners that accept the connection and say nothing, that read the question and end, or that end at once.
 func TestAskThoseWhoDoNotAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*net.UnixConn, func() error)
@@ -139,7 +139,7 @@ func TestAskThoseWhoDoNotAnswer(t *testing.T) {
 	}
 }
 
-// awaitInput waits until something can be read from a connection, and reads nothing.
+// awaitInput waits until a connection has input, without reading it.
 func awaitInput(t *testing.T, c *net.UnixConn) {
 	t.Helper()
 	raw, err := c.SyscallConn()

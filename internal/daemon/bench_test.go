@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkDial is what a hook pays to reach a running daemon and ask one thing.
+// BenchmarkDial is the cost for a hook to reach a running daemon and ask one question.
 func BenchmarkDial(b *testing.B) {
 	run, err := os.MkdirTemp("/tmp", "mycrun")
 	if err != nil {
@@ -40,7 +40,7 @@ func BenchmarkDial(b *testing.B) {
 	o.Close()
 }
 
-// BenchmarkAttach is the start of a daemon, from nothing to its first answer, and its end.
+// BenchmarkAttach starts a daemon, waits for its first answer, and ends it.
 func BenchmarkAttach(b *testing.B) {
 	run, err := os.MkdirTemp("/tmp", "mycrun")
 	if err != nil {

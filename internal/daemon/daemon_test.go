@@ -390,7 +390,7 @@ func TestIdleEnd(t *testing.T) {
 	}
 }
 
-// An owner that just ends still has the lock. Whoever comes then gets the next owner, not an error.
+// An owner that is about to end still has the lock. A client that comes then gets the next owner, not an error.
 func TestAttachWhileTheOwnerEnds(t *testing.T) {
 	dir, p := project(t)
 	o, err := Own(p)
@@ -474,7 +474,7 @@ func TestLogRotates(t *testing.T) {
 	}
 }
 
-// An owner that was told to stop still accepts for a moment, and still has the lock for another. Neither may fail the next client.
+// An owner that was told to stop accepts connections, and has the lock, for a moment longer. Neither may fail the next client.
 func TestAttachRightAfterStop(t *testing.T) {
 	dir, p := project(t)
 	environ := append(os.Environ(), "MYC_TEST_PLAY=daemon", "MYC_TEST_DIR="+dir)

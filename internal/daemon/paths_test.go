@@ -193,7 +193,7 @@ func asNobody(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// open makes the socket reachable for everybody, so that only the look at the peer stands in the way.
+// open makes the socket reachable for all users, so that only the check of the peer protects it.
 func open(t *testing.T, path string) {
 	t.Helper()
 	for dir := filepath.Dir(path); dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) {
@@ -215,7 +215,7 @@ func TestAnotherUserIsNotAnswered(t *testing.T) {
 	if !strings.Contains(out, "another user") {
 		t.Errorf("the other user's client said %q", out)
 	}
-	// And one that does not look is not answered.
+	// And a client that does not check is not answered.
 	if out := asNobody(t, play(t, dir, "shout", "MYC_TEST_SOCKET="+p.Socket)); out != "connected, answered \"\"\n" {
 		t.Errorf("another user's line: %s", out)
 	}
@@ -238,7 +238,7 @@ func TestListenerOfAnotherUserIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	// The kernel notes who listens at the time of listen(2): from here on it is root, so ask as somebody else.
+	// The kernel records the user at the time of listen(2), here root, so ask as another user.
 	open(t, p.Socket)
 	if out := asNobody(t, play(t, "/nowhere", "dial", "MYC_TEST_SOCKET="+p.Socket)); !strings.Contains(out, "another user") {
 		t.Errorf("dialled into another user's listener: %s", out)

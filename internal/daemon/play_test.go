@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// playShout speaks to a socket without looking whose it is.
+// playShout writes to a socket without checking its owner.
 func playShout(socket string) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -117,7 +117,7 @@ func testServer(stop func()) Server {
 	}
 }
 
-// echoStream answers every request of the stream with its method and this process's id; a "hang" it never answers, "ask" it asks back.
+// echoStream answers every request with its method and this process's id. It never answers "hang", and answers "ask" with a question.
 func echoStream(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
 	return map[string]bool{"granted": true}, func(_ context.Context, conn net.Conn) error {
 		lines := rpc.NewLines(conn, 0)

@@ -48,7 +48,7 @@ func (c *client) say(format string, args ...any) {
 	}
 }
 
-// hear wants the next line to hold every text.
+// hear fails unless the next line contains every text.
 func (c *client) hear(want ...string) string {
 	c.t.Helper()
 	line, err := c.out.ReadString('\n')
@@ -101,7 +101,7 @@ func TestRelayOutlivesTheDaemon(t *testing.T) {
 		kill(pid)
 		c.hear(`"id":"二"`, `"code":-32603`, "the call may have run")
 		c.hear(`"id":1`, `"code":-32603`)
-		// The answer of the repeated initialize is not heard; what the new daemon says of the repeated notification is.
+		// The client does not get the answer to the repeated initialize. It gets what the new daemon sends after the repeated notification.
 		c.hear("notifications/tools/list_changed")
 		c.hear("seen/notifications/initialized")
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
@@ -115,7 +115,7 @@ func TestRelayOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// daemons is a row of scripted daemons in this process: the relay gets the next one with every dial.
+// daemons is a sequence of scripted daemons in this process: each dial of the relay gets the next one.
 type daemons struct {
 	mu    sync.Mutex
 	plays []func(conn net.Conn, lines *rpc.Lines)
@@ -141,7 +141,7 @@ func (d *daemons) dial(context.Context) (net.Conn, error) {
 	return a, nil
 }
 
-// expect reads a line that must hold a text.
+// expect fails unless the next line contains a text.
 func expect(t *testing.T, lines *rpc.Lines, want string) {
 	t.Helper()
 	line, err := lines.Next()
@@ -332,7 +332,7 @@ func BenchmarkRelay(b *testing.B) {
 	<-done
 }
 
-// Wherever a daemon dies, every request of the client gets exactly one answer.
+// Whenever a daemon dies, every request of the client gets exactly one answer.
 func TestRelayAnswersEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := &daemons{}
@@ -372,8 +372,8 @@ func TestRelayAnswersEverythingOnce(t *testing.T) {
 	})
 }
 
-// mortal is a daemon that answers two requests of three at once, the third never while it lives, and dies after some lines, in the middle
-// of the next. The one that lives on answers all.
+// mortal is a daemon that answers two of three requests at once and never the third. It dies after some lines, in the middle of the next.
+// The last daemon answers every request.
 func mortal(lines int) func(net.Conn, *rpc.Lines) {
 	return func(conn net.Conn, l *rpc.Lines) {
 		for i := range lines {

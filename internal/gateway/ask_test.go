@@ -22,7 +22,7 @@ const (
 	inputTwo = `{"rounds":2,"request":` + elicit + `}`
 )
 
-// asking is a modern call of a client that can be asked; more are further params.
+// asking is a modern call of a client that can be asked. more is added to the params.
 func asking(id int, name, args, more string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,`+
 		`%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
@@ -42,7 +42,7 @@ func retry(state, answers string) string {
 	return fmt.Sprintf(`"requestState":%q,"inputResponses":%s,`, state, answers)
 }
 
-// What was asked and continued is one call in the audit: every round decided anew, one outcome; a call that nobody continues has none.
+// A call with questions and retries is one call in the audit: each round has a decision, and the call one outcome, or none without a retry.
 func TestContinuationsInTheAudit(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -63,7 +63,8 @@ func TestContinuationsInTheAudit(t *testing.T) {
 		// The same once more, replayed: refused, and recorded as an attempt of its own.
 		answer := p.ask(asking(3, tool, args, retry(stateOf(t, first), `{"`+key+`":{"action":"accept"}}`)))
 		records = callRecords(t, b, tool)
-		if last := records[len(records)-1]; !strings.Contains(answer, "no longer open") || len(records) != 4 || last.Effect != "deny" || last.ID == records[0].ID {
+		last := records[len(records)-1]
+		if !strings.Contains(answer, "no longer open") || len(records) != 4 || last.Effect != "deny" || last.ID == records[0].ID {
 			t.Errorf("%s: replayed: %s %+v", tool, answer, records)
 		}
 	}
@@ -87,7 +88,7 @@ func callRecords(t testing.TB, b *world, tool string) (found []callRecord) {
 	return found
 }
 
-// A retry is judged by the scope of its own moment: a tool that is gone by then is unknown, and the call ends.
+// A retry is decided with the scope of its own time: a tool that is gone by then is unknown, and the call ends.
 func TestContinuationIsDecidedAgain(t *testing.T) {
 	b := newWorld(t)
 	sess := b.open("developer", "guest")
@@ -95,7 +96,9 @@ func TestContinuationIsDecidedAgain(t *testing.T) {
 	first := p.ask(asking(1, "docs__ask", askOnce, ""))
 	second := p.ask(asking(2, "docs__input", inputTwo, ""))
 	b.Swap(compile(t, t.TempDir(), control.Definitions())) // no server is left
-	for i, a := range []struct{ tool, args, state string }{{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)}} {
+	for i, a := range []struct{ tool, args, state string }{
+		{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)},
+	} {
 		got := p.ask(asking(3+i, a.tool, a.args, retry(a.state, `{"ask1":{},"k0":{}}`)))
 		if want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":"Unknown tool: %s"}}`, 3+i, a.tool); got != want {
 			t.Errorf("got %s", got)
@@ -106,7 +109,7 @@ func TestContinuationIsDecidedAgain(t *testing.T) {
 	}
 }
 
-// A state is good for the session that it was given to.
+// A requestState is valid only for the session that got it.
 func TestStateOfAnotherSession(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -157,7 +160,7 @@ func TestParkedCallsEnd(t *testing.T) {
 	}
 }
 
-// No client can make us keep more calls than 64 a session.
+// A session can park at most 64 calls.
 func TestParkedCallsAreBounded(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -173,7 +176,7 @@ func TestParkedCallsAreBounded(t *testing.T) {
 			t.Errorf("%s: %s", a.tool, got)
 		}
 		other := dial(t, s, b.open("guest"))
-		stateOf(t, other.ask(asking(1, a.tool, a.args, ""))) // which is nobody else's trouble
+		stateOf(t, other.ask(asking(1, a.tool, a.args, ""))) // other sessions are not affected
 	}
 }
 
@@ -214,7 +217,7 @@ func TestAskOverHTTP(t *testing.T) {
 	}
 }
 
-// The client's end is the end of what it was asked.
+// When a client ends, its open questions end.
 func TestAskEndsWithItsClient(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -239,29 +242,29 @@ func TestAskEndsWithItsClient(t *testing.T) {
 	<-b.ended
 }
 
-// A client that lost the stream on which it was asked has a minute to come back for it.
+// A client that lost the stream with its questions has a minute to resume it.
 func TestAskEndsWithItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newWorld(t)
 		s := newStream("1")
 		l := b.link(t, b.server(Options{}), b.open("guest"), v20250618, `{"roots":{}}`)
-		l.Send, l.Gone = s.send, s.deserted
+		l.Send, l.Gone = s.send, s.abandoned
 		asked := make(chan error, 1)
 		go func() { _, _, err := l.Ask(t.Context(), "roots/list", nil); asked <- err }()
-		s.joined()
-		s.joined() // it resumes, and the old connection is found dead later
-		s.left()
-		time.Sleep(2 * comeBack)
-		s.left()
-		time.Sleep(comeBack / 2)
-		s.joined()
-		time.Sleep(2 * comeBack)
+		s.join()
+		s.join() // it resumes, and the old connection is found dead later
+		s.leave()
+		time.Sleep(2 * graceTime)
+		s.leave()
+		time.Sleep(graceTime / 2)
+		s.join()
+		time.Sleep(2 * graceTime)
 		select {
 		case err := <-asked:
 			t.Fatalf("ended while it was followed: %v", err)
 		default:
 		}
-		s.left()
+		s.leave()
 		if err := <-asked; err == nil || err.Error() != "the client went away" {
 			t.Errorf("got %v", err)
 		}

@@ -33,10 +33,10 @@ func isJSON(h http.Header) bool {
 // accept is what a client can read.
 type accept struct {
 	json, events bool
-	eventsFirst  bool // it reads both, and named events first
+	eventsFirst  bool // it names events before JSON
 }
 
-// accepts reads the Accept header. The revisions demand both types; without the header, or with only one, we make do.
+// accepts reads the Accept header. The revisions demand both types, but we also serve clients that name one or send no header.
 func accepts(h http.Header) accept {
 	values := h.Values("Accept")
 	if len(values) == 0 {

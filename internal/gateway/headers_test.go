@@ -9,8 +9,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// TestParamHeadersAreChecked: what a tool wants repeated in headers is repeated as it is, or the call is refused. Of a tool that is hidden
-// or asks for nothing, headers are nobody's business.
+// TestParamHeadersAreChecked: a call is refused unless its headers repeat the arguments that the tool wants repeated. The headers are not
+// checked for a hidden tool, and for a tool that wants none.
 func TestParamHeadersAreChecked(t *testing.T) {
 	schema := `"inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},` +
 		`"at":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}},`

@@ -33,7 +33,7 @@ func newWeb(t *testing.T, o Options) *web {
 	return newWebOf(t, b, b.server(o))
 }
 
-// newWebOf is a caller of its own, over HTTP, of a server.
+// newWebOf is a new caller of a server over HTTP.
 func newWebOf(t *testing.T, b *world, s *Server) *web {
 	t.Helper()
 	h := httptest.NewServer(s.Handler())
@@ -123,7 +123,7 @@ const (
 	toolsMoved = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 )
 
-// A legacy client that loses its connection comes back for the rest: the call was not cancelled.
+// A legacy client that loses its connection can resume the stream: the call is not cancelled.
 func TestResume(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
@@ -205,7 +205,7 @@ func TestModernDisconnectCancels(t *testing.T) {
 	}
 }
 
-// The GET stream of a link tells of changes; a new GET takes over, and nothing is lost in between.
+// The GET stream of a link carries notices of changes. A new GET takes over without losing any.
 func TestStandingStream(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
@@ -233,7 +233,7 @@ func TestStandingStream(t *testing.T) {
 	}
 }
 
-// The end of a session ends its links and listens, and nothing more is served under its token.
+// The end of a session ends its links and listens, and its token is refused.
 func TestSessionEndClosesLinks(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
@@ -255,7 +255,7 @@ func TestSessionEndClosesLinks(t *testing.T) {
 	}
 }
 
-// Two links of one credential live side by side; closing the gateway ends them.
+// One credential can have two links at a time; closing the gateway ends them.
 func TestClose(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
@@ -275,7 +275,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A link that is not used ends; one that is being used does not.
+// An unused link ends; a link in use does not.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newWorld(t)
@@ -339,9 +339,12 @@ func TestAnonymous(t *testing.T) {
 		{"127.0.0.1:5000", [2]string{"X-Forwarded-For", "192.0.2.1"}, 401},
 		{"127.0.0.1:5000", [2]string{"Authorization", "Bearer nonsense"}, 401}, // a bad token is not no token
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(modernCall("1", "docs__echo", `{}`)))
+		call := strings.NewReader(modernCall("1", "docs__echo", `{}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", call)
 		r.RemoteAddr = tt.remote
-		r.Header = http.Header{"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"}, headerName: {"docs__echo"}}
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, headerVersion: {v20260728}, headerMethod: {"tools/call"}, headerName: {"docs__echo"},
+		}
 		if tt.header[0] != "" {
 			r.Header.Set(tt.header[0], tt.header[1])
 		}
@@ -353,7 +356,7 @@ func TestAnonymous(t *testing.T) {
 	}
 }
 
-// The ring keeps the last events, and always the answer.
+// The ring keeps the last events, the answer always among them.
 func TestStreamRing(t *testing.T) {
 	st := newStream("7")
 	for i := range ringSize + 50 {
@@ -366,7 +369,7 @@ func TestStreamRing(t *testing.T) {
 		t.Errorf("%d events from %d", len(events), first)
 	}
 	for i, want := range map[int]bool{0: false, 49: false, 50: true, 306: true, 307: false} {
-		if st.has(i) != want {
+		if st.keeps(i) != want {
 			t.Errorf("has(%d) = %v", i, !want)
 		}
 	}
@@ -387,7 +390,7 @@ func TestKeptStreams(t *testing.T) {
 	}
 }
 
-// A long silence is broken by a comment, before a proxy or a client gives up; the answer then comes as an event.
+// A silent stream gets comments, before a proxy or a client gives up; the answer then comes as an event.
 func TestLongSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{}
@@ -398,7 +401,8 @@ func TestLongSilence(t *testing.T) {
 			st.push([]byte(`{"a":1}`), true)
 		}()
 		s.follow(t.Context(), w, st, accept{json: true, events: true}, true)
-		if got := w.Body.String(); got != ": stream\n\n: \n\nevent: message\ndata: {\"a\":1}\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
+		want := ": stream\n\n: \n\nevent: message\ndata: {\"a\":1}\n\n"
+		if got := w.Body.String(); got != want || w.Header().Get("Content-Type") != "text/event-stream" {
 			t.Errorf("written: %q", got)
 		}
 	})
@@ -422,7 +426,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// Whatever a client says, the answer is a message, and a call reaches a backend only as what was decided on.
+// The answer to any request is a valid message, and a backend gets only calls that were allowed.
 func FuzzServe(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"docs__echo","arguments":{"a":1},"_meta":{"mycelium/thinking":"x"}}}`,

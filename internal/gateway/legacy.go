@@ -34,8 +34,8 @@ type httpLink struct {
 	mu      sync.Mutex
 	streams []*stream // of POSTs that were answered with events, oldest first
 	count   int       // streams so far
-	written int       // events of notes that some GET has written
-	active  int       // HTTP requests at work
+	written int       // events of notes that were written to a GET
+	active  int       // HTTP requests under way
 	idle    *time.Timer
 }
 
@@ -62,7 +62,7 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, 
 	}
 }
 
-// requestLegacy serves a request. A client that goes away does not cancel it: it may come back for the answer.
+// requestLegacy serves a request. A lost connection does not cancel it, because the client may come back for the answer.
 func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLink, m rpc.Message, a accept) {
 	ctx, cancel := context.WithCancel(k.ctx)
 	if bad := k.requests.begin(m.ID, cancel); bad != nil {
@@ -82,7 +82,7 @@ func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLi
 		return
 	}
 	t := k.stream()
-	l.Notice, l.Send, l.Gone = t.notice, t.send, t.deserted
+	l.Notice, l.Send, l.Gone = t.notice, t.send, t.abandoned
 	started := s.work.Go(func() {
 		defer cancel()
 		s.serveStream(ctx, l, m, t)
@@ -92,8 +92,8 @@ func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLi
 		cancel()
 		t.push(cancelled(m.ID).Append(nil), true)
 	}
-	t.joined()
-	defer t.left()
+	t.join()
+	defer t.leave()
 	s.follow(r.Context(), w, t, a, false)
 }
 
@@ -120,7 +120,7 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 	s.answer(w, reply, a, http.StatusOK)
 }
 
-// open registers a link and watches over it; false: there are too many.
+// open registers a link and starts the watch over its lists. It returns false if there are too many links.
 func (s *Server) open(k *httpLink, watch *mcpserver.Watch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 	s.mu.Unlock()
 	if k == nil || k.ctx.Err() != nil || k.caller.session != who.session ||
 		subtle.ConstantTimeCompare(k.caller.credential[:], who.credential[:]) != 1 {
-		// Plain text, because clients take a JSON-RPC error for the answer to their request and would not initialize again.
+		// Plain text: clients take a JSON-RPC error for the answer to their request, and do not initialize again.
 		http.Error(w, "session not found", http.StatusNotFound)
 		return nil, false
 	}
@@ -191,7 +191,7 @@ func (k *httpLink) stream() *stream {
 	i := -1
 	k.streams = slices.DeleteFunc(k.streams, func(old *stream) bool {
 		i++
-		return i <= late && old.over()
+		return i <= late && old.finished()
 	})
 	k.streams = append(k.streams, t)
 	return t
@@ -233,7 +233,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who caller) {
 	k.mu.Unlock()
 	if last := r.Header.Get(headerLastEvent); last != "" {
 		id, i, ok := parseEventID(last)
-		if t = k.find(id); !ok || t == nil || !t.has(i) {
+		if t = k.find(id); !ok || t == nil || !t.keeps(i) {
 			// Not 404, which would mean that the link is gone.
 			fail(w, http.StatusBadRequest, nil, rpc.InvalidRequest("what followed "+headerLastEvent+" is no longer kept"))
 			return
@@ -245,8 +245,8 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who caller) {
 	defer context.AfterFunc(k.ctx, cancel)()
 	e := newEventWriter(w)
 	defer e.end()
-	t.joined()
-	defer t.left()
+	t.join()
+	defer t.leave()
 	if next = e.pump(ctx, t, next); t == k.notes {
 		k.mu.Lock()
 		k.written = max(k.written, next)

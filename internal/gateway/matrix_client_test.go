@@ -16,7 +16,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// speaker is a client that speaks one revision, over lines or HTTP. It answers what it is asked, and counts what it is told.
+// speaker is a client that speaks one revision, over lines or HTTP. It answers questions and counts notices.
 type speaker struct {
 	t        *testing.T
 	revision string
@@ -109,12 +109,12 @@ func (p *speaker) request(method, params, meta string) []byte {
 	return m.Result
 }
 
-// call calls a tool, and goes on with it as often as it asks.
+// call calls a tool, and retries as often as it asks for input.
 func (p *speaker) call(tool, args, meta string) []byte {
 	p.t.Helper()
 	params := `{"name":"` + tool + `","arguments":` + args
 	result := p.request("tools/call", params+`}`, meta)
-	for kind, _ := rawjson.Text(rawjson.Member(result, "resultType")); kind == "input_required"; kind, _ = rawjson.Text(rawjson.Member(result, "resultType")) {
+	for rawjson.TextAt(result, "resultType") == "input_required" {
 		more := `,"requestState":` + string(rawjson.Member(result, "requestState")) + `,"inputResponses":{`
 		for key := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
 			more += fmt.Sprintf("%q:%s,", key, p.said)
@@ -133,7 +133,7 @@ func (p *speaker) listens(token string) <-chan string {
 	return c
 }
 
-// begin is the handshake, or what stands in its place.
+// begin does the handshake, or server/discover in the modern era.
 func (p *speaker) begin() {
 	if p.modern() {
 		p.start(p.t.Context(), "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, "")

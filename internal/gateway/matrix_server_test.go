@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// oneRevision is a server that speaks exactly one revision of the protocol: of those with a handshake it answers initialize with its own
-// and knows nothing of another era, of the modern one it knows no handshake.
+// oneRevision is a server that speaks exactly one revision of the protocol. With a revision of the era with a handshake, it answers
+// initialize with that revision and does not know the modern era; with a modern revision, it does not know the handshake.
 type oneRevision struct {
 	revision string
 
@@ -35,13 +35,13 @@ func newOneRevision(revision string) *oneRevision {
 
 func (o *oneRevision) modern() bool { return o.revision >= v20260728 }
 
-// channel is where the server speaks to the client of one request.
+// channel sends notices and questions to the client of one request.
 type channel struct {
 	notify func(method string, params []byte)
 	ask    func(ctx context.Context, method string, params []byte) (rpc.Message, error)
 }
 
-// matrixAnswer is what a call of echo returns: kinds and numbers that nobody knows.
+// matrixAnswer is the result of echo, with an unknown kind of content and with numbers that a float64 cannot hold.
 const matrixAnswer = `"content":[{"type":"x-unknown", "n":12345678901234567890}],"structuredContent":{"n":12345678901234567890,` +
 	`"f":1.50},"y":[1.0e2]`
 
@@ -122,7 +122,8 @@ func (o *oneRevision) call(ctx context.Context, c channel, m rpc.Message) ([]byt
 	name := rawjson.TextAt(m.Params, "name")
 	cell := rawjson.TextAt(m.Params, "arguments", "cell")
 	progress := func(n int) {
-		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, rawjson.Path(m.Params, "_meta", "progressToken"), n))
+		token := rawjson.Path(m.Params, "_meta", "progressToken")
+		c.notify("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d}`, token, n))
 	}
 	switch name {
 	case "echo":
@@ -217,7 +218,7 @@ func (o *oneRevision) lines() error {
 	return nil
 }
 
-// oneRevisionHTTP serves Streamable HTTP. Every call is answered with events; what the server asks goes out on the call's own stream.
+// oneRevisionHTTP serves Streamable HTTP. Every call is answered with events; the server's questions go to the stream of their call.
 type oneRevisionHTTP struct {
 	*oneRevision
 	mu   sync.Mutex
@@ -316,7 +317,7 @@ func (h *oneRevisionHTTP) broadcast(line string) {
 	}
 }
 
-// standing serves the stream of what belongs to no request.
+// standing serves the stream of notices that belong to no request.
 func (h *oneRevisionHTTP) standing(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || h.modern() {
 		w.WriteHeader(http.StatusMethodNotAllowed)

@@ -25,7 +25,7 @@ import (
 	"mycelium/internal/store"
 )
 
-// matrixDoc is where the table stands.
+// matrixDoc is the page with the table.
 const matrixDoc = "../../docs/proofs/protocol-matrix.md"
 
 // TestProtocolMatrix puts a client of every revision, over stdio and HTTP, before a server of every revision, and tries list, call,
@@ -87,7 +87,7 @@ func TestProtocolMatrix(t *testing.T) {
 	}
 }
 
-// cell tries what a client does with one server; a letter for what works.
+// cell tries every feature between a client and one server, and returns a letter for each that works.
 func (p *speaker) cell(server, me, revision string) string {
 	tool, id := server+"__", matrixID(me)
 	works := p.try("L", p.lists(tool+"echo"), me, server)
@@ -108,7 +108,7 @@ func (p *speaker) lists(tool string) bool {
 	return bytes.Contains(p.request("tools/list", `{}`, ""), []byte(`"name":"`+tool+`"`))
 }
 
-// grown waits until the client was told that the server has a new tool.
+// grown waits for the notice that the server has a new tool.
 func (p *speaker) grown(server, me, _ string) string {
 	for told := false; ; told = true {
 		if p.lists(server+"__new") && (told || p.told()) {
@@ -118,7 +118,7 @@ func (p *speaker) grown(server, me, _ string) string {
 	}
 }
 
-// cancel cancels a call that has shown a sign of life.
+// cancel cancels a call after its first notice of progress.
 func (p *speaker) cancel(server, me, _ string) string {
 	tool, id := server+"__", matrixID(me)
 	token := `"x` + server + id + `"`
@@ -164,12 +164,19 @@ func (m *matrixTable) text(all, transports []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Protocol matrix
 
-Written by a test (` + "`TestProtocolMatrix` in internal/gateway" + `): a client that speaks exactly the revision of the row, over the transport of the
-row, before a server that speaks exactly the revision of the column. The server's side alternates between stdio and HTTP.
+This table shows what works between a client of one MCP revision and a server of another, with Mycelium between them.
+` + "`TestProtocolMatrix` in `internal/gateway` writes it." + `
+The client speaks exactly the revision of the row, over the transport of the row. The server speaks exactly the revision of the column,
+alternately over stdio and HTTP.
 
-L: tools/list. C: tools/call, unknown content kinds and 20-digit integers byte for byte. P: progress with the client's own token. E: the server asks the client by elicitation and gets the answer
-(as a request of its own, or as input_required, whichever each side knows). S: the same by sampling, because one of the two revisions has no elicitation. N: list_changed
-after the server gained a tool, and the new list. X: a cancellation reaches the server. A dot: does not work.
+- L: tools/list
+- C: tools/call; unknown content kinds and 20-digit integers pass byte for byte
+- P: progress with the client's own token
+- E: the server asks the client by elicitation, and gets the answer, as a request of its own or as input_required
+- S: the same by sampling, if one of the two revisions has no elicitation
+- N: list_changed after the server gained a tool, and the new list
+- X: a cancellation reaches the server
+- a dot: does not work
 
 | client | transport |`)
 	for _, v := range all {
@@ -205,7 +212,9 @@ func matrixWorld(t *testing.T) (*world, *Server) {
 	}
 	var servers []backend.Server
 	for _, v := range versions() {
-		h := httptest.NewServer(&oneRevisionHTTP{oneRevision: newOneRevision(v), asks: map[string]chan rpc.Message{}, gets: map[chan string]bool{}})
+		h := httptest.NewServer(&oneRevisionHTTP{
+			oneRevision: newOneRevision(v), asks: map[string]chan rpc.Message{}, gets: map[chan string]bool{},
+		})
 		t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
 		servers = append(servers,
 			backend.Server{Name: matrixName(v, 0), Type: "stdio", Command: self, Env: map[string]string{"MATRIX_SERVER": v}},
@@ -261,7 +270,9 @@ func matrixPolicy(t *testing.T, c backend.Catalog) view.World {
 	slices.Sort(grant.AllowedTools)
 	defs := append(control.Definitions(), c.Definitions...)
 	lib := skill.Validate([]skill.Skill{{Grant: grant, Description: "All."}}, skill.Catalog{Definitions: defs})
-	pol, problems := policy.New(policy.Source{Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "tester"}, {ID: "guest"}, {ID: "developer"}}})
+	pol, problems := policy.New(policy.Source{
+		Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "tester"}, {ID: "guest"}, {ID: "developer"}},
+	})
 	for _, p := range problems {
 		if !p.Warning {
 			t.Errorf("policy: %+v", p)

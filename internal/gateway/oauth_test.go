@@ -23,7 +23,7 @@ import (
 
 const ourResource = "https://mcp.example.com/mcp"
 
-// guarded is a gateway that takes the tokens of an issuer of ours.
+// guarded is a gateway that accepts the tokens of a test issuer.
 type guarded struct {
 	*web
 	issuer *issuertest.Issuer
@@ -48,7 +48,7 @@ func newGuarded(t *testing.T, change func(*resource.Config)) *guarded {
 
 func (g *guarded) ahead(d time.Duration) { g.mu.Lock(); defer g.mu.Unlock(); g.clock = d }
 
-// good is a token of alice, who may be a guest and a developer, with changes of claims and header.
+// good is a valid token of alice, who may be a guest and a developer, with changes of claims and header.
 func (g *guarded) good(claims, header map[string]any) string {
 	c := map[string]any{"roles": []string{"guest", "developer"}}
 	maps.Copy(c, claims)
@@ -62,11 +62,12 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list",` +
 // knock lists tools with a token.
 func (g *guarded) knock(token string) (status int, header http.Header, body string) {
 	g.t.Helper()
-	res := g.do(g.t.Context(), http.MethodPost, listTools, "Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/list")
+	res := g.do(g.t.Context(), http.MethodPost, listTools, "Authorization", "Bearer "+token,
+		headerVersion, v20260728, headerMethod, "tools/list")
 	return res.StatusCode, res.Header, bodyOf(g.t, res.Body)
 }
 
-// let knocks, and has to be let in.
+// let knocks, and fails the test if the token is refused.
 func (g *guarded) let(token string) string {
 	g.t.Helper()
 	status, h, body := g.knock(token)
@@ -90,7 +91,7 @@ func (g *guarded) refuse(name, token string) {
 	}
 }
 
-// TestAccessToken: a good token is a session with the role of its claims, recorded under its principal; ours go on working beside.
+// TestAccessToken: a valid token opens a session with the role of its claims, recorded under its principal. Our own tokens still work.
 func TestAccessToken(t *testing.T) {
 	g := newGuarded(t, nil)
 	if body := g.let(g.good(nil, nil)); !strings.Contains(body, "docs__echo") || strings.Contains(body, "editor__write") {
@@ -101,7 +102,10 @@ func TestAccessToken(t *testing.T) {
 		t.Fatalf("%+v, %v", infos, err)
 	}
 	got := infos[1]
-	want := session.Summary{ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"}, Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true}
+	want := session.Summary{
+		ID: got.ID, Name: "app", Principal: "oauth:" + g.issuer.URL + "#alice", Role: "guest", Roles: []string{"developer", "guest"},
+		Skills: got.Skills, Created: got.Created, Expires: got.Expires, Live: true,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -119,7 +123,7 @@ func TestAccessToken(t *testing.T) {
 	}
 }
 
-// TestBadTokens: whatever is wrong with a token, the answer is one and the same.
+// TestBadTokens: every invalid token gets the same answer.
 func TestBadTokens(t *testing.T) {
 	g := newGuarded(t, nil)
 	other := issuertest.New(t)
@@ -142,45 +146,47 @@ func TestBadTokens(t *testing.T) {
 		"typ of a proof":         head("typ", "dpop+jwt"),
 		"critical":               head("crit", []string{"exp"}),
 		"unknown key":            head("kid", "nobody"),
-		"own key":                other.Token(g.issuer.Claims(ourResource, nil), map[string]any{"jwk": map[string]any{"kty": "oct", "k": "AAAA"}}),
-		"signed by another":      other.Token(g.issuer.Claims(ourResource, nil), nil),
-		"another issuer":         other.Token(other.Claims(ourResource, nil), nil),
-		"issuer with a slash":    claim("iss", g.issuer.URL+"/"),
-		"no issuer":              claim("iss", nil),
-		"issuers":                claim("iss", []string{g.issuer.URL}),
-		"another audience":       claim("aud", "https://other.example/mcp"),
-		"audience with a slash":  claim("aud", ourResource+"/"),
-		"no audience":            claim("aud", nil),
-		"audience an object":     claim("aud", map[string]any{ourResource: true}),
-		"expired":                claim("exp", now-11),
-		"no expiry":              claim("exp", nil),
-		"expiry in words":        claim("exp", "tomorrow"),
-		"expiry beyond reason":   claim("exp", 1e300),
-		"negative expiry":        claim("exp", -1),
-		"not yet":                claim("nbf", now+60),
-		"of the future":          claim("iat", now+60),
-		"no time of issue":       claim("iat", nil),
-		"no subject":             claim("sub", nil),
-		"empty subject":          claim("sub", ""),
-		"subject of two lines":   claim("sub", "alice\nrole=admin"),
-		"endless subject":        claim("sub", strings.Repeat("a", 256)),
-		"endless client":         claim("client_id", strings.Repeat("a", 256)),
-		"bound to a key":         claim("cnf", map[string]any{"jkt": "x"}),
-		"huge":                   claim("filler", strings.Repeat("x", 20<<10)),
-		"huge header":            head("filler", strings.Repeat("x", 20<<10)),
-		"cut":                    good[:len(good)-5],
-		"signature of another":   strings.Join(append(parts[:2:2], strings.Split(g.good(map[string]any{"sub": "bob"}, nil), ".")[2]), "."),
-		"claims twice":           parts[0] + "." + b64([]byte(`{"iss":"`+g.issuer.URL+`","iss":"x"}`)) + "." + parts[2],
-		"one part":               parts[0],
-		"four parts":             good + ".x",
-		"five parts":             good + ".x.y",
-		"padding":                parts[0] + "=." + parts[1] + "." + parts[2],
-		"no base64":              "*." + parts[1] + "." + parts[2],
-		"no JSON":                parts[0] + "." + b64([]byte("{")) + "." + parts[2],
-		"an array":               parts[0] + "." + b64([]byte("[]")) + "." + parts[2],
-		"JSON form":              `{"payload":"` + parts[1] + `","signatures":[{"protected":"` + parts[0] + `","signature":"` + parts[2] + `"}]}`,
-		"junk":                   "junk",
-		"dots":                   "..",
+		"own key": other.Token(g.issuer.Claims(ourResource, nil), map[string]any{
+			"jwk": map[string]any{"kty": "oct", "k": "AAAA"},
+		}),
+		"signed by another":     other.Token(g.issuer.Claims(ourResource, nil), nil),
+		"another issuer":        other.Token(other.Claims(ourResource, nil), nil),
+		"issuer with a slash":   claim("iss", g.issuer.URL+"/"),
+		"no issuer":             claim("iss", nil),
+		"issuers":               claim("iss", []string{g.issuer.URL}),
+		"another audience":      claim("aud", "https://other.example/mcp"),
+		"audience with a slash": claim("aud", ourResource+"/"),
+		"no audience":           claim("aud", nil),
+		"audience an object":    claim("aud", map[string]any{ourResource: true}),
+		"expired":               claim("exp", now-11),
+		"no expiry":             claim("exp", nil),
+		"expiry in words":       claim("exp", "tomorrow"),
+		"expiry beyond reason":  claim("exp", 1e300),
+		"negative expiry":       claim("exp", -1),
+		"not yet":               claim("nbf", now+60),
+		"of the future":         claim("iat", now+60),
+		"no time of issue":      claim("iat", nil),
+		"no subject":            claim("sub", nil),
+		"empty subject":         claim("sub", ""),
+		"subject of two lines":  claim("sub", "alice\nrole=admin"),
+		"endless subject":       claim("sub", strings.Repeat("a", 256)),
+		"endless client":        claim("client_id", strings.Repeat("a", 256)),
+		"bound to a key":        claim("cnf", map[string]any{"jkt": "x"}),
+		"huge":                  claim("filler", strings.Repeat("x", 20<<10)),
+		"huge header":           head("filler", strings.Repeat("x", 20<<10)),
+		"cut":                   good[:len(good)-5],
+		"signature of another":  strings.Join(append(parts[:2:2], strings.Split(g.good(map[string]any{"sub": "bob"}, nil), ".")[2]), "."),
+		"claims twice":          parts[0] + "." + b64([]byte(`{"iss":"`+g.issuer.URL+`","iss":"x"}`)) + "." + parts[2],
+		"one part":              parts[0],
+		"four parts":            good + ".x",
+		"five parts":            good + ".x.y",
+		"padding":               parts[0] + "=." + parts[1] + "." + parts[2],
+		"no base64":             "*." + parts[1] + "." + parts[2],
+		"no JSON":               parts[0] + "." + b64([]byte("{")) + "." + parts[2],
+		"an array":              parts[0] + "." + b64([]byte("[]")) + "." + parts[2],
+		"JSON form":             `{"payload":"` + parts[1] + `","signatures":[{"protected":"` + parts[0] + `","signature":"` + parts[2] + `"}]}`,
+		"junk":                  "junk",
+		"dots":                  "..",
 	} {
 		g.refuse(name, token)
 	}
@@ -190,7 +196,7 @@ func TestBadTokens(t *testing.T) {
 	}
 }
 
-// TestChallenges: who has no token is told where to get one and for what; who has one without the scope, which scope.
+// TestChallenges: the answer without a token says where to get one and with which scopes; the answer to a token without a scope names it.
 func TestChallenges(t *testing.T) {
 	g := newGuarded(t, func(o *resource.Config) { o.Scopes = []string{"mcp:use", "mcp:call"} })
 	const tail = `, scope="mcp:use mcp:call", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
@@ -202,7 +208,8 @@ func TestChallenges(t *testing.T) {
 		t.Errorf("without a token: %d %s", status, h)
 	}
 	for name, claims := range map[string]map[string]any{
-		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"}, "of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
+		"no scope": {"scope": nil}, "one of two": {"scope": "mcp:use"}, "part of a word": {"scope": "mcp:user mcp:call"},
+		"of another spelling": {"scp": []string{"MCP:USE", "mcp:call"}},
 	} {
 		status, h := ask("Authorization", "Bearer "+g.good(claims, nil))
 		if status != http.StatusForbidden || h != `Bearer realm="mycelium", error="insufficient_scope", error_description="the access token `+
@@ -244,7 +251,7 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// recorder is a response that is kept.
+// recorder is an http.ResponseWriter that keeps the response.
 type recorder struct {
 	strings.Builder
 	header http.Header
@@ -255,7 +262,7 @@ func newRecorder() *recorder               { return &recorder{header: http.Heade
 func (r *recorder) Header() http.Header    { return r.header }
 func (r *recorder) WriteHeader(status int) { r.status = status }
 
-// TestRotation: a new key is learned from the first token that it signed; the old one is over when the set is fetched again.
+// TestRotation: the first token with a new key makes us fetch the keys; tokens of the old key are refused from then on.
 func TestRotation(t *testing.T) {
 	g := newGuarded(t, nil)
 	old := g.good(nil, nil)
@@ -264,7 +271,7 @@ func TestRotation(t *testing.T) {
 	g.let(old) // the old key is still the one that we know
 	g.let(g.good(nil, nil))
 	g.refuse("of the old key", old)
-	// An RSA key, keys that nobody can use, and keys that would be a trap, all in one set.
+	// A set with an RSA key, keys of unknown kinds, and keys that must not be used.
 	g.issuer.Publish(
 		map[string]any{"kty": "oct", "kid": "shared", "k": "c2VjcmV0", "alg": "HS256"}, map[string]any{"kty": "OKP", "crv": "Ed448", "x": "AA"},
 		map[string]any{"kty": "RSA", "kid": "weak", "n": "AQAB", "e": "AQAB"}, map[string]any{"kty": 5}, "text", nil)
@@ -280,7 +287,7 @@ func TestRotation(t *testing.T) {
 	g.refuse("a weak key", g.good(nil, nil))
 }
 
-// TestJunkKeysDoNotHammerTheIssuer: keys that nobody knows are asked for a limited number of times.
+// TestJunkKeysDoNotHammerTheIssuer: tokens with unknown keys cause a limited number of fetches.
 func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 	g := newGuarded(t, nil)
 	for n := range 50 {
@@ -296,14 +303,15 @@ func TestJunkKeysDoNotHammerTheIssuer(t *testing.T) {
 	g.let(g.good(nil, nil))
 }
 
-// TestIssuerDown: nobody is let in unchecked, and whoever could be checked goes on for a bounded time.
+// TestIssuerDown: without keys every token is refused; keys that were fetched are used for a bounded time.
 func TestIssuerDown(t *testing.T) {
 	g := newGuarded(t, nil)
 	const unavailable = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"access tokens cannot be verified now: the keys of ` +
 		`the issuer cannot be fetched; try again"}}`
 	wait := func(name, token string) {
 		t.Helper()
-		if status, h, body := g.knock(token); status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {
+		status, h, body := g.knock(token)
+		if status != http.StatusServiceUnavailable || body != unavailable || h.Get("Retry-After") == "" || h.Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
@@ -329,7 +337,7 @@ func TestIssuerDown(t *testing.T) {
 	g.let(long("alice"))
 }
 
-// TestSlowKeys: many who wait for keys wait for one answer, and whoever goes away does not take it from the others.
+// TestSlowKeys: concurrent requests share one fetch of keys, which goes on if one of their clients goes away.
 func TestSlowKeys(t *testing.T) {
 	g := newGuarded(t, nil)
 	release := g.issuer.Hold()
@@ -352,7 +360,9 @@ func TestSlowKeys(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for k, v := range map[string]string{"Authorization": "Bearer " + tokens[n], "Content-Type": "application/json", headerVersion: "2026-07-28", headerMethod: "tools/list"} {
+			for k, v := range map[string]string{
+				"Authorization": "Bearer " + tokens[n], "Content-Type": "application/json", headerVersion: v20260728, headerMethod: "tools/list",
+			} {
 				r.Header.Set(k, v)
 			}
 			res, err := g.client.Do(r)
@@ -376,7 +386,7 @@ func TestSlowKeys(t *testing.T) {
 	}
 }
 
-// TestDiscovery: what an issuer says of itself is believed only as far as it goes.
+// TestDiscovery: an issuer's metadata can name only keys on its own host.
 func TestDiscovery(t *testing.T) {
 	for name, c := range map[string]struct {
 		metadata map[string]any
@@ -404,7 +414,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestTokenBelongsToALink: a link of the old era is its holder's, whichever of his tokens he brings, and nobody else's.
+// TestTokenBelongsToALink: a link of the old era can be used with every token of its session, and with no other.
 func TestTokenBelongsToALink(t *testing.T) {
 	g := newGuarded(t, nil)
 	g.token = g.good(nil, nil)
@@ -424,12 +434,14 @@ func TestTokenBelongsToALink(t *testing.T) {
 	}
 }
 
-// TestEndOfAToken: its streams end with it, and its next request is refused; an ended session refuses the token at once.
+// TestEndOfAToken: when a token expires, its streams end and its requests are refused; when a session ends, its token is refused.
 func TestEndOfAToken(t *testing.T) {
 	g := newGuarded(t, func(o *resource.Config) { o.Skew = 0 })
 	short := g.good(map[string]any{"exp": float64(time.Now().UnixMilli())/1000 + 1.5}, nil)
-	listen := strings.Replace(strings.Replace(listTools, "tools/list", "subscriptions/listen", 1), `"params":{`, `"params":{"notifications":{"toolsListChanged":true},`, 1)
-	res := g.do(t.Context(), http.MethodPost, listen, "Authorization", "Bearer "+short, headerVersion, "2026-07-28", headerMethod, "subscriptions/listen")
+	listen := strings.NewReplacer("tools/list", "subscriptions/listen",
+		`"params":{`, `"params":{"notifications":{"toolsListChanged":true},`).Replace(listTools)
+	res := g.do(t.Context(), http.MethodPost, listen, "Authorization", "Bearer "+short,
+		headerVersion, v20260728, headerMethod, "subscriptions/listen")
 	stream := bufio.NewReader(res.Body)
 	if line, err := stream.ReadString('\n'); err != nil {
 		t.Fatalf("%s %q: %v", res.Status, line, err)
@@ -466,8 +478,9 @@ func TestTokensAreNotKept(t *testing.T) {
 	g := newGuarded(t, nil)
 	token := g.good(nil, nil)
 	g.let(token)
-	res := g.do(t.Context(), http.MethodPost, strings.Replace(strings.Replace(listTools, "tools/list", "tools/call", 1), `"params":{`, `"params":{"name":"docs__echo","arguments":{},`, 1),
-		"Authorization", "Bearer "+token, headerVersion, "2026-07-28", headerMethod, "tools/call", headerName, "docs__echo")
+	call := strings.NewReplacer("tools/list", "tools/call", `"params":{`, `"params":{"name":"docs__echo","arguments":{},`).Replace(listTools)
+	res := g.do(t.Context(), http.MethodPost, call,
+		"Authorization", "Bearer "+token, headerVersion, v20260728, headerMethod, "tools/call", headerName, "docs__echo")
 	if body := bodyOf(t, res.Body); res.StatusCode != http.StatusOK || strings.Contains(body, token) {
 		t.Errorf("%s: %s", res.Status, body)
 	}

@@ -51,7 +51,7 @@ func fail(w http.ResponseWriter, status int, id []byte, e *rpc.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(rpc.Refuse(id, e).Append(nil)) // #nosec G705 -- JSON, and said to be nothing else
+	_, _ = w.Write(rpc.Refuse(id, e).Append(nil)) // #nosec G705 -- it is JSON, and its header says so
 }
 
 // body reads the request body. It returns false if it refused the request.
@@ -206,13 +206,13 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, t *stream, a
 func (s *Server) answer(w http.ResponseWriter, reply rpc.Message, a accept, status int) {
 	buf := s.buffers.Get().(*[]byte)
 	defer func() {
-		if cap(*buf) <= maxNotices { // an unusually large one is left to the collector
+		if cap(*buf) <= maxNotices { // a larger one is left to the garbage collector
 			s.buffers.Put(buf)
 		}
 	}()
 	b := reply.Append((*buf)[:0])
 	*buf = b
-	if !a.json || a.eventsFirst && reply.Error == nil { // the client reads both and prefers the first that it names
+	if !a.json || a.eventsFirst && reply.Error == nil { // a client that reads both prefers the first that it names
 		e := newEventWriter(w)
 		e.buf = rpc.AppendEvent(nil, rpc.Event{Event: "message", Data: b})
 		_ = e.flush()

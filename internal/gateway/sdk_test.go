@@ -87,10 +87,12 @@ func testSDK(t *testing.T, b *world, tr mcp.Transport, version string) {
 		t.Fatal(err)
 	}
 	defer cs.Close()
-	if got := cs.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo == nil || got.ServerInfo.Name != "mycelium" || got.Instructions == "" {
+	got := cs.InitializeResult()
+	if got.ProtocolVersion != version || got.ServerInfo == nil || got.ServerInfo.Name != "mycelium" || got.Instructions == "" {
 		t.Errorf("initialized as %+v", got)
 	}
-	if got := toolNames(t, cs); !slices.Contains(got, "docs__echo") || slices.Contains(got, "editor__write") || slices.Contains(got, "secret__tool") {
+	tools := toolNames(t, cs)
+	if !slices.Contains(tools, "docs__echo") || slices.Contains(tools, "editor__write") || slices.Contains(tools, "secret__tool") {
 		t.Errorf("tools of the guest: %v", got)
 	}
 	res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "docs__echo", Arguments: map[string]any{"text": "hi"}})
@@ -115,8 +117,9 @@ func testSDK(t *testing.T, b *world, tr mcp.Transport, version string) {
 	testSDKRest(t, cs, version)
 	testSDKNotices(t, cs, version, progress, logs)
 
-	// A role switch is told, and the new tool is there.
-	if res, err = cs.CallTool(ctx, &mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role": "developer"}}); err != nil || res.IsError {
+	// After a role switch there is a notice, and the new tool.
+	setRole := &mcp.CallToolParams{Name: "mycelium-router__set_role", Arguments: map[string]any{"role": "developer"}}
+	if res, err = cs.CallTool(ctx, setRole); err != nil || res.IsError {
 		t.Fatalf("set_role: %+v, %v", res, err)
 	}
 	<-changed
@@ -185,7 +188,8 @@ func testSDKRest(t *testing.T, cs *mcp.ClientSession, version string) {
 	if err != nil || p.Messages[0].Content.(*mcp.TextContent).Text != "P" {
 		t.Errorf("prompt: %+v, %v", p, err)
 	}
-	if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "secret__prompt"}); err == nil || !strings.Contains(err.Error(), "Unknown prompt: secret__prompt") {
+	_, err = cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "secret__prompt"})
+	if err == nil || !strings.Contains(err.Error(), "Unknown prompt: secret__prompt") {
 		t.Errorf("hidden prompt: %v", err)
 	}
 }
@@ -196,8 +200,11 @@ func testSDKNotices(t *testing.T, cs *mcp.ClientSession, version string, progres
 	params.SetProgressToken("tok")
 	if version >= v20260728 {
 		params.Meta["io.modelcontextprotocol/logLevel"] = "warning"
-	} else if err := cs.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil { //nolint:staticcheck // likewise
-		t.Fatal(err)
+	} else {
+		level := &mcp.SetLoggingLevelParams{Level: "warning"}          //nolint:staticcheck // deprecated, and still served
+		if err := cs.SetLoggingLevel(t.Context(), level); err != nil { //nolint:staticcheck // likewise
+			t.Fatal(err)
+		}
 	}
 	if _, err := cs.CallTool(t.Context(), params); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ const drainTime = 3 * time.Second
 // errCancelled is why a request ends that its client has cancelled: it is not answered.
 var errCancelled = errors.New("the client cancelled the request")
 
-// everything is the lists whose changes are told to clients with a handshake.
+// everything is the lists of whose changes clients with a handshake are notified.
 var everything = mcpserver.Lists{Tools: true, Prompts: true, Resources: true}
 
 // Stdio serves one client over lines until r ends or ctx is done. It returns when every goroutine that it started has returned, except
@@ -87,7 +87,7 @@ type stdioConn struct {
 	requests  requests
 	slots     chan struct{}
 	work      sync.WaitGroup // every goroutine
-	serving   sync.WaitGroup // those that serve a request
+	serving   sync.WaitGroup // the goroutines that serve a request
 }
 
 // read takes messages until the client's stream ends, and sends the reason to ended. The goroutine that read a request serves it, while
@@ -139,7 +139,7 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	return nil, nil
 }
 
-// say writes one answer. A client that cannot be written to is gone.
+// say writes one answer. If that fails, the connection ends.
 func (c *stdioConn) say(m rpc.Message) {
 	if err := c.out.send(m); err != nil {
 		c.cancel(fmt.Errorf("write to client: %w", err))
@@ -165,7 +165,7 @@ func (c *stdioConn) request(ctx context.Context, m rpc.Message) (serve func()) {
 	case "initialize":
 		c.initialize(ctx, l, m)
 		return nil
-	case "ping", "logging/setLevel": // at once, so that what follows a new level is served under it
+	case "ping", "logging/setLevel": // at once, so that a new level holds for the next request
 		reply, _ := c.server.mcp.Serve(ctx, l, m)
 		c.say(reply)
 		return nil

@@ -99,7 +99,7 @@ func modernCall(id, name, args string) string {
 		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 }
 
-// What a call was asked for, and the reasoning that came with it, are in the audit, also where the name is no name.
+// The name that a client asked for, and its reasoning, are in the audit, even if the name is unknown.
 func TestAttemptsAreRecorded(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -120,7 +120,7 @@ func TestAttemptsAreRecorded(t *testing.T) {
 	}
 }
 
-// Calls of one client run side by side; the answers come as they are ready.
+// Calls of one client run concurrently, and are answered when they are ready.
 func TestStdioIsConcurrent(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -138,7 +138,7 @@ func TestStdioIsConcurrent(t *testing.T) {
 	}
 }
 
-// A cancelled request is not answered, and its call ends; \u escapes in the id make no difference.
+// A cancelled request is not answered, and its call ends, even if the id is written with \u escapes.
 func TestStdioCancel(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -164,7 +164,7 @@ func TestStdioTooLong(t *testing.T) {
 	}
 }
 
-// Whatever ends a connection ends its calls and listens, and Stdio says why.
+// The end of a connection, for any reason, ends its calls and listens, and Stdio returns the reason.
 func TestStdioEnds(t *testing.T) {
 	listen := `{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -196,7 +196,7 @@ func TestStdioEnds(t *testing.T) {
 	}
 }
 
-// A client that has closed its end still gets the answers to what it asked; what takes too long is ended.
+// A client that has closed its end still gets the answers to its requests; calls that take too long are cancelled.
 func TestStdioDrains(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -227,7 +227,7 @@ func TestStdioDrainsForAWhileOnly(t *testing.T) {
 	})
 }
 
-// A client that does not read does not hold up whoever tells it something.
+// A client that does not read does not block those that send it notices.
 func TestNoticesNeverBlock(t *testing.T) {
 	_, w := io.Pipe() // nobody reads
 	o := newOutbox(w)
@@ -248,7 +248,7 @@ func TestNoticesNeverBlock(t *testing.T) {
 	<-flushed
 }
 
-// A fault of ours is a refusal, and the connection goes on.
+// A panic becomes a refusal, and the connection goes on.
 func TestPanicIsRefusal(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -258,7 +258,7 @@ func TestPanicIsRefusal(t *testing.T) {
 	}
 }
 
-// Long lists come in pages, whose cursors hold for one session and one list.
+// Long lists come in pages, whose cursors are valid for one session and one list.
 func TestPages(t *testing.T) {
 	var more []policy.Definition
 	for i := range 2500 {
@@ -302,14 +302,15 @@ func TestPages(t *testing.T) {
 		{other, "tools/list", cursor}, {l, "prompts/list", cursor}, {l, "tools/list", `"AAAA"`}, {l, "tools/list", `7`},
 		{l, "tools/list", `"` + strings.Repeat("A", 100) + `"`},
 	} {
-		reply, _ := s.mcp.Serve(t.Context(), tt.l, rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)})
+		m := rpc.Message{ID: []byte("1"), Method: tt.method, Params: []byte(`{"cursor":` + tt.cursor + `}`)}
+		reply, _ := s.mcp.Serve(t.Context(), tt.l, m)
 		if rpc.ErrorOf(reply.Error).Code != rpc.CodeInvalidParams {
 			t.Errorf("%s with the cursor %s: %s", tt.method, tt.cursor, reply.Result)
 		}
 	}
 }
 
-// Changes are gathered for 10 ms, only the kinds of lists that changed are told, and only to the session that changed.
+// Changes are gathered for 10 ms. Notices name only the lists that changed, and go only to the session whose lists changed.
 func TestDebounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newWorld(t)

@@ -2,10 +2,7 @@ package gateway
 
 import (
 	"context"
-	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,15 +10,13 @@ import (
 )
 
 const (
-	ringSize     = 256              // events of one stream that can be sent again
-	writeTimeout = 30 * time.Second // for one write to a stream's client
-	comeBack     = time.Minute      // for a client that lost the stream on which it was asked something
-	heartbeat    = 30 * time.Second // between comments on a silent stream, so that a dead connection is noticed
+	ringSize  = 256         // events of one stream that can be sent again
+	graceTime = time.Minute // for a client to resume a lost stream before its open questions end
 )
 
-// stream is the messages of one HTTP exchange in order: those of one POST, or those of a legacy link that belong to none. Whoever
-// has something to say pushes and never waits; the HTTP handler of the moment writes. A stream with an id keeps its last
-// events after they were written, so that a client that lost its connection can ask for them again.
+// stream is a sequence of messages to an HTTP client: those of one POST, or the notices of a legacy link that belong to no request. A
+// push never waits; the HTTP handler that follows the stream writes. A stream with an id keeps its last events after they were written,
+// so that a client that lost its connection can resume it.
 type stream struct {
 	id string // empty: not resumable
 
@@ -31,21 +26,20 @@ type stream struct {
 	base    int // index of events[0]; indices start at 0
 	done    bool
 	changed chan struct{} // closed by every push
-	holder  chan struct{} // closed when another handler takes the stream over
+	holder  chan struct{} // closed when another handler takes over the stream
 
-	deserted chan struct{} // closed when nobody came back for it
-	grace    *time.Timer   // runs while nobody follows it
-
-	followers int // handlers at work on it
+	followers int           // HTTP handlers that follow it
+	grace     *time.Timer   // runs while there is no follower
+	abandoned chan struct{} // closed when the grace time is over
 }
 
 func newStream(id string) *stream {
-	return &stream{id: id, changed: make(chan struct{}), deserted: make(chan struct{})}
+	return &stream{id: id, changed: make(chan struct{}), abandoned: make(chan struct{})}
 }
 
-// joined notes a handler that follows the stream, left that it is gone. A client that does not come back within the grace will not
-// answer what it was asked there.
-func (t *stream) joined() {
+// join notes a handler that follows the stream, and leave notes its end. A client that does not resume the stream within the grace time
+// will not answer the questions that it got there.
+func (t *stream) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.followers++
@@ -54,16 +48,16 @@ func (t *stream) joined() {
 	}
 }
 
-func (t *stream) left() {
+func (t *stream) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.followers--; t.followers == 0 && !t.done && t.grace == nil {
-		t.grace = time.AfterFunc(comeBack, func() { close(t.deserted) })
+		t.grace = time.AfterFunc(graceTime, func() { close(t.abandoned) })
 	}
 }
 
-// push appends an event; after the last one the stream is done. When the ring is full, by the number of its events or by their bytes
-// (maxNotices and one event: a server chooses how long they are), the oldest is dropped: never the last one, which is the answer.
+// push appends an event. After the last one, which is the answer, the stream is done. When the ring is full, push drops the oldest event.
+// The ring is bounded by the number of its events and by their bytes (maxNotices and one event), because a server chooses their length.
 func (t *stream) push(data []byte, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,32 +96,32 @@ func (t *stream) notice(method string, params []byte) {
 	t.push(rpc.Message{Method: method, Params: params}.Append(nil), false)
 }
 
-// send pushes a request of ours, or its end.
+// send pushes a request of ours, or its cancellation.
 func (t *stream) send(m rpc.Message) bool {
 	t.push(m.Append(nil), false)
 	return true
 }
 
-// read returns the events from index next on, the index of the first of them, whether there will be more, and a channel that
-// closes when there are.
+// read returns the events from index next on, the index of the first of them, whether the stream is done, and a channel that closes at
+// the next push.
 func (t *stream) read(next int) (events [][]byte, first int, done bool, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first = max(next, t.base)
 	n := min(max(first-t.base, 0), len(t.events))
-	events = slices.Clone(t.events[n:]) // whoever pushes meanwhile drops from the ring
-	if t.id == "" {                     // what was read is not needed again
+	events = slices.Clone(t.events[n:]) // a push meanwhile may drop events from the ring
+	if t.id == "" {                     // it is not resumable: events that were read are not needed again
 		t.base += len(t.events)
 		t.events, t.size = nil, 0
 	}
 	return events, first, t.done, t.changed
 }
 
-// first waits for the first event, but no longer than clients and proxies wait for a header; false: ctx ended before. If the
-// first event is also the last one, it is returned.
+// first waits for the first event, but no longer than clients and proxies wait for a header. If the first event is also the last one,
+// it is returned. ok is false if ctx ended before.
 func (t *stream) first(ctx context.Context) (only []byte, ok bool) {
-	patience := time.NewTimer(heartbeat)
-	defer patience.Stop()
+	limit := time.NewTimer(heartbeat)
+	defer limit.Stop()
 	for {
 		t.mu.Lock()
 		events, done, changed := t.events, t.done, t.changed
@@ -140,7 +134,7 @@ func (t *stream) first(ctx context.Context) (only []byte, ok bool) {
 		}
 		select {
 		case <-changed:
-		case <-patience.C:
+		case <-limit.C:
 			return nil, true
 		case <-ctx.Done():
 			return nil, false
@@ -148,21 +142,21 @@ func (t *stream) first(ctx context.Context) (only []byte, ok bool) {
 	}
 }
 
-// over reports whether nothing more will come.
-func (t *stream) over() bool {
+// finished reports whether the stream is done.
+func (t *stream) finished() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.done
 }
 
-// has reports whether everything after index last can still be sent.
-func (t *stream) has(last int) bool {
+// keeps reports whether every event after index last is still kept.
+func (t *stream) keeps(last int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return last+1 >= t.base && last < t.base+len(t.events)
 }
 
-// take makes the caller the only handler of the stream: the channel closes when another one takes it.
+// take makes the caller the only handler that writes the stream. The channel closes when another handler takes it.
 func (t *stream) take() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,92 +165,4 @@ func (t *stream) take() <-chan struct{} {
 	}
 	t.holder = make(chan struct{})
 	return t.holder
-}
-
-// eventID names an event of a stream that can be resumed.
-func eventID(stream string, i int) string {
-	if stream == "" {
-		return ""
-	}
-	return stream + "_" + strconv.Itoa(i)
-}
-
-func parseEventID(s string) (stream string, i int, ok bool) {
-	stream, n, found := strings.Cut(s, "_")
-	i, err := strconv.Atoi(n)
-	return stream, i, found && err == nil && i >= 0 && stream != ""
-}
-
-// eventWriter writes a stream as server-sent events.
-type eventWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begun   bool
-	buf     []byte
-}
-
-func newEventWriter(w http.ResponseWriter) *eventWriter {
-	return &eventWriter{w: w, control: http.NewResponseController(w)}
-}
-
-// begin sends the header, so that the client knows that the stream stands.
-func (e *eventWriter) begin() {
-	if e.begun {
-		return
-	}
-	e.begun = true
-	h := e.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	e.w.WriteHeader(http.StatusOK)
-}
-
-// flush writes what is in buf. A client that does not read for too long loses its connection.
-func (e *eventWriter) flush() error {
-	e.begin()
-	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder in a test has none
-	if _, err := e.w.Write(e.buf); err != nil {
-		return err
-	}
-	e.buf = e.buf[:0]
-	return e.control.Flush()
-}
-
-// end gives the connection back without our deadline.
-func (e *eventWriter) end() { _ = e.control.SetWriteDeadline(time.Time{}) }
-
-// pump writes a stream's events from index next on until the stream is done, another handler takes it, or ctx ends. It returns
-// the index after the last event that was written.
-func (e *eventWriter) pump(ctx context.Context, t *stream, next int) int {
-	taken := t.take()
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
-	for {
-		events, first, done, changed := t.read(next)
-		for i, data := range events {
-			e.buf = rpc.AppendEvent(e.buf, rpc.Event{ID: eventID(t.id, first+i), Event: "message", Data: data})
-		}
-		if len(e.buf) == 0 && !e.begun { // a proxy may hold the header back until there is something to send
-			e.buf = append(e.buf, ": stream\n\n"...)
-		}
-		if len(e.buf) > 0 {
-			if e.flush() != nil {
-				return next
-			}
-		}
-		next = first + len(events)
-		if done {
-			return next
-		}
-		select {
-		case <-changed:
-		case <-beat.C:
-			e.buf = append(e.buf, ": \n\n"...)
-		case <-taken:
-			return next
-		case <-ctx.Done():
-			return next
-		}
-	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A server that floods a call with long notices cannot make us keep more than a few: the oldest go, the answer stays, and what a handler
-// has already taken out to write is not taken from it.
+// A server that floods a call with long notices cannot make us keep more than a few: the oldest are dropped, but never the answer, nor
+// the events that a handler is writing.
 func TestStreamIsBoundedInBytes(t *testing.T) {
 	for _, id := range []string{"", "resumable"} {
 		s := newStream(id)

@@ -19,8 +19,8 @@ const (
 	updatedA = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"docs+file:///a.md","x":1.0`
 )
 
-// A change of a resource is told to who subscribed to it, in the form of its URI that clients use, and to nobody else; a session that
-// may no longer see it hears no more, and the server is told to stop.
+// A change of a resource is told to its subscribers only, with the URI that clients use. When a session may no longer see the resource,
+// its subscription ends at the server, too.
 func TestResourceUpdates(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -76,7 +76,7 @@ func TestSubscriptionsEnd(t *testing.T) {
 	}
 }
 
-// No client can make us keep more subscriptions than 256 on a link.
+// A link can have at most 256 subscriptions.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))
@@ -110,7 +110,7 @@ func TestLogLevelReachesServers(t *testing.T) {
 	}
 }
 
-// One server may stand without prefix; where a name could be read both ways, the prefix wins.
+// One server may have tools without a prefix. If a name is ambiguous, the prefix wins.
 func TestBareServer(t *testing.T) {
 	b := newWorld(t)
 	bare := b.plain
@@ -143,13 +143,14 @@ func TestBareServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	taken := b.plain
-	taken.Definitions = append(slices.Clone(taken.Definitions), define(0, "docs", "secret__tool", ""), define(0, "docs", "agent__Bash", ""), define(0, "docs", "un__known", ""))
+	taken.Definitions = append(slices.Clone(taken.Definitions),
+		define(0, "docs", "secret__tool", ""), define(0, "docs", "agent__Bash", ""), define(0, "docs", "un__known", ""))
 	if got := view.Collisions(taken, "docs"); !slices.Equal(got, []string{"secret__tool", "agent__Bash"}) {
 		t.Errorf("collisions: %q", got)
 	}
 }
 
-// A resource in quarantine is as absent for who wants to hear of it as for who wants to read it.
+// A resource in quarantine is absent for subscribers as for readers.
 func TestSubscribeToQuarantined(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{}), b.open("guest"))

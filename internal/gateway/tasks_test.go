@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// The id of a task is good in the session that got it, for as long as the tool that it came from is seen there.
+// The id of a task is valid in the session that got it, while that session sees the tool that made the task.
 func TestTasks(t *testing.T) {
 	b := newWorld(t)
 	s := b.server(Options{})
@@ -25,7 +25,8 @@ func TestTasks(t *testing.T) {
 	}
 	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
 		got := ask(p, method, id, `,"x":1.0`)
-		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) || !strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
+		if !strings.Contains(got, `"status":"completed", "result":{"n":12345678901234567890}`) ||
+			!strings.Contains(got, method+`{\"taskId\":\"theirs\",\"x\":1.0}`) {
 			t.Errorf("%s: %s", method, got)
 		}
 		if again := rawjson.TextAt([]byte(got), "result", "taskId"); again == "" || again == "theirs" {

@@ -21,10 +21,11 @@ import (
 var update = flag.Bool("update", false, "write what the server says into the transcripts")
 
 // TestTranscripts plays testdata/*.txtar. The file "stdio" of an archive is a conversation on lines, "http" one of exchanges.
-// A line that begins with ">" is the client's, with "<" the server's, and a run of lines that begin with "<?" comes in any order; "…" stands for any text, $SESSION for the id of the last
-// link, $STATE for the last requestState, $TOKEN for the caller's token and $OTHER for another's. The caller is a guest that may become a developer.
-// An HTTP request is a line "METHOD header: value; header: value" and perhaps a body; a POST brings the usual headers unless the line
-// names them, and one that is named without a value is left out. An HTTP answer is a line of the status and type, and its body.
+// A line that begins with ">" is the client's, a line with "<" the server's, and a run of lines with "<?" comes in any order. "…" stands
+// for any text, $SESSION for the id of the last link, $STATE for the last requestState, $TOKEN for the caller's token and $OTHER for that
+// of another caller. The caller is a guest that may become a developer.
+// An HTTP request is a line "METHOD header: value; header: value" and perhaps a body. A POST has the usual headers unless the line
+// names them; a header without a value is left out. An HTTP answer is a line of the status and type, and its body.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -57,7 +58,7 @@ func TestTranscripts(t *testing.T) {
 
 var requestStates = regexp.MustCompile(`"requestState":"([^"]*)"`)
 
-// match compares what was said with a transcript's line.
+// match compares a line with one of the transcript.
 func match(t *testing.T, want, got string) string {
 	t.Helper()
 	if pattern(want).MatchString(got) {
@@ -104,7 +105,7 @@ func playStdio(t *testing.T, b *world, s *Server, lines []string) []string {
 	return lines
 }
 
-// anyOrder receives as many lines as the run at the beginning of lines has, and gives each of them its one.
+// anyOrder receives as many lines as the run at the beginning of lines has, and matches them in any order.
 func anyOrder(t *testing.T, p *pipe, lines []string) {
 	t.Helper()
 	var want []string

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// world is a gate with everything real behind it but the backends.
+// world is a gate whose backends are played; everything else is real.
 type world struct {
 	*gate.Gate
 	t     testing.TB
@@ -51,7 +51,7 @@ type world struct {
 	ended   chan string // one value when it was cancelled
 }
 
-// define makes a definition of the server's own, unprefixed.
+// define makes a definition as the server has it, without prefix.
 func define(kind policy.Kind, server, name, extra string) policy.Definition {
 	key := "name"
 	if kind == policy.Resource {
@@ -116,13 +116,21 @@ func compile(t testing.TB, dir string, defs []policy.Definition) view.World {
 			Name: "reader", AllowedRoles: []string{"guest", "developer"}, AllowedTools: []string{"docs__*"},
 			AllowedResources: []string{"docs__file:///**"}, AllowedPrompts: []string{"docs__*"},
 		}, Description: "Reads."},
-		{Grant: policy.Grant{Name: "writer", AllowedRoles: []string{"developer"}, AllowedTools: []string{"editor__write"}}, Description: "Writes."},
+		{
+			Grant:       policy.Grant{Name: "writer", AllowedRoles: []string{"developer"}, AllowedTools: []string{"editor__write"}},
+			Description: "Writes.",
+		},
 	}, skill.Catalog{Definitions: defs})
 	bad := "bad"
 	pol, problems := policy.New(policy.Source{
 		Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "guest"}, {ID: "developer", Prompt: "You work on this repository."}},
-		Rules: []policy.Rule{{Name: "no-bad-words", Action: "deny", Tool: policy.Names{"docs__echo"}, Args: map[string]policy.Values{"text": {{Literal: &bad}}}, Reason: "Mind your language."},
-			{Name: "no-bad-topics", Action: "deny", Tool: policy.Names{"docs__summarize"}, Args: map[string]policy.Values{"topic": {{Literal: &bad}}}, Reason: "Choose another topic."}},
+		Rules: []policy.Rule{{
+			Name: "no-bad-words", Action: "deny", Tool: policy.Names{"docs__echo"},
+			Args: map[string]policy.Values{"text": {{Literal: &bad}}}, Reason: "Mind your language.",
+		}, {
+			Name: "no-bad-topics", Action: "deny", Tool: policy.Names{"docs__summarize"},
+			Args: map[string]policy.Values{"topic": {{Literal: &bad}}}, Reason: "Choose another topic.",
+		}},
 		Dir: dir, Home: filepath.Join(dir, "home"),
 	})
 	for _, p := range problems {
@@ -169,7 +177,7 @@ func (b *world) Subscribe(_ context.Context, server, uri string, tell func([]byt
 	}, nil
 }
 
-// updated is a server that says that a resource has changed; false: nobody has subscribed to it.
+// updated sends the notice that a resource has changed. It returns false if the resource has no subscriber.
 func (b *world) updated(server, uri string) bool {
 	b.mu.Lock()
 	tell := b.told[server+" "+uri]
@@ -181,8 +189,10 @@ func (b *world) updated(server, uri string) bool {
 	return true
 }
 
-// Do is the backends: what they do is in the tool's name.
-func (b *world) Do(ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
+// Do is the backends: the tool's name says what they do.
+func (b *world) Do(
+	ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer,
+) (result, rpcErr []byte, err error) {
 	name := rawjson.TextAt(params, "name")
 	b.mu.Lock()
 	b.calls = append(b.calls, server+" "+method+" "+string(params))
@@ -259,7 +269,7 @@ func (b *world) ask(ctx context.Context, params []byte, peer gate.Peer) (result,
 	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, rawjson.Quote(strings.Join(said, " "))), nil, nil
 }
 
-// input is a server of the modern era that wants input for as many rounds as its argument says, and counts them in its state.
+// input is a server of the modern era that asks for input for as many rounds as its argument says, and counts them in its state.
 func input(params []byte) []byte {
 	rounds := string(rawjson.Path(params, "arguments", "rounds"))
 	state := rawjson.TextAt(params, "requestState")
@@ -268,7 +278,8 @@ func input(params []byte) []byte {
 		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"k%d":%s}, `+
 			`"requestState":"round %d"}`, n, rawjson.Path(params, "arguments", "request"), n+1)
 	}
-	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, rawjson.Quote(string(rawjson.Member(params, "inputResponses"))+" "+state))
+	said := rawjson.Quote(string(rawjson.Member(params, "inputResponses")) + " " + state)
+	return fmt.Appendf(nil, `{"resultType":"complete","content":[{"type":"text","text":%s}]}`, said)
 }
 
 func (b *world) seen() []string {

@@ -24,7 +24,7 @@ func (s *Server) renderPrompt(ctx context.Context, l Link, m rpc.Message) (resul
 	return s.use(ctx, l, m, policy.Prompt)
 }
 
-// use takes one use of a tool, resource or prompt through the gate.
+// use serves tools/call, resources/read and prompts/get: it calls the gate.
 func (s *Server) use(ctx context.Context, l Link, m rpc.Message, kind policy.Kind) (result, refusal []byte) {
 	r, bad := s.request(m, kind)
 	if bad != nil {
@@ -32,7 +32,7 @@ func (s *Server) use(ctx context.Context, l Link, m rpc.Message, kind policy.Kin
 	}
 	r.Surface = l.surface
 	r.Peer = l.peer(m)
-	if level := l.level.Load(); level > 0 && !l.Modern() { // servers are told with each call, as in the modern era
+	if level := l.level.Load(); level > 0 && !l.Modern() { // servers get the level with each call, as in the modern era
 		meta := rawjson.Set(rawjson.Member(r.Params, "_meta"), metaLogLevel, rawjson.Quote(levels[level-1]))
 		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
@@ -87,10 +87,10 @@ func (s *Server) call(ctx context.Context, l Link, r gate.Request) (reply gate.R
 	return reply, nil, err
 }
 
-// request makes the gate's request of a message: the name resolved, our own _meta taken out.
+// request makes the gate's request of a message: it resolves the name, and takes our own members out of _meta.
 func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Error) {
 	r := gate.Request{Method: m.Method, Params: m.Params}
-	// Our reading of these members and the backend's must not differ (T1).
+	// We and the backend must read the same members (T1).
 	if err := rpc.CheckCase(m.Params, "name", "arguments", "uri", "_meta"); err != nil {
 		return r, err
 	}
@@ -163,7 +163,7 @@ func takeMeta(r *gate.Request) (kept []byte, taken bool, _ *rpc.Error) {
 // maxToolUse bounds an agent's id of a call, in bytes. The ids of Anthropic's models have about 30.
 const maxToolUse = 200
 
-// takeThinking reads reasoning: an object in the shape of the audit's record, or just its text.
+// takeThinking reads the reasoning: an object as in the audit's record, or only its text.
 func takeThinking(r *gate.Request, value []byte) *rpc.Error {
 	if value[0] == '"' {
 		value = rawjson.Set(nil, "thinking", value)

@@ -16,13 +16,13 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// debounce is how long changes are gathered before clients are told.
+// debounce is how long changes are gathered before clients are notified.
 const debounce = 10 * time.Millisecond
 
-// Lists are the lists whose changes a client wants to be told.
+// Lists are the lists of whose changes a client is notified.
 type Lists struct{ Tools, Prompts, Resources bool }
 
-// Watch compares what a session sees with what it saw when its client was last told.
+// Watch compares the lists of a session with those of the last notice to its client.
 type Watch struct {
 	gate          *gate.Gate
 	session       *session.Session
@@ -31,7 +31,7 @@ type Watch struct {
 	lists         [4][]view.Listed // tools, prompts, resources, templates
 }
 
-// Watch starts to watch the lists of a client: changes from now on are told by [Watch.Run].
+// Watch starts to watch the lists of a client: [Watch.Run] sends notices of all changes from now on.
 func (s *Server) Watch(c *Client) *Watch { return s.watch(c.session, &c.subscriptions) }
 
 func (s *Server) watch(sess *session.Session, subs *subscriptions) *Watch {
@@ -40,7 +40,7 @@ func (s *Server) watch(sess *session.Session, subs *subscriptions) *Watch {
 	return w
 }
 
-// update takes the lists of now and returns which of them have changed.
+// update replaces the lists by the current ones, and returns which have changed.
 func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
@@ -51,7 +51,7 @@ func (w *Watch) update() (changed Lists) {
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}
 }
 
-// Run tells of every change of the wanted lists until ctx or the session ends.
+// Run sends a notice of every change of the wanted lists until ctx or the session ends.
 func (w *Watch) Run(ctx context.Context, want Lists, tell func(method string, params []byte)) {
 	for {
 		select {

@@ -9,8 +9,8 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// complete serves completion/complete: it is decided and recorded like a use of the prompt or the resource template that it is about,
-// and one that is hidden is answered like one that does not exist (T6).
+// complete serves completion/complete. It is decided and recorded like a use of the prompt or the resource template that is completed. A
+// hidden one is answered like one that does not exist (T6).
 func (s *Server) complete(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "ref", "argument", "context", "_meta"); err != nil {
 		return nil, err.Raw()

@@ -11,7 +11,7 @@ func (s *Server) ping(context.Context, Link, rpc.Message) (result, refusal []byt
 	return []byte("{}"), nil
 }
 
-// initialize agrees on a revision: the one that the client asks for if we speak it, else our newest one with a handshake.
+// initialize serves initialize. It agrees on the revision that the client asks for if we speak it, else on our newest with a handshake.
 func (s *Server) initialize(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if l.version != "" {
 		return nil, rpc.InvalidRequest("already initialized").Raw()

@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// pageSize bounds the entries of one answer to a list request.
+// pageSize is how many entries one page has at most.
 const pageSize = 1000
 
 func (s *Server) listTools(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
@@ -29,7 +29,7 @@ func (s *Server) listPrompts(_ context.Context, l Link, m rpc.Message) (result, 
 	return s.list(l, m, "prompts", l.session.List(policy.Prompt))
 }
 
-// list answers with one page of the snapshot.
+// list serves one page of a list.
 func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "cursor"); err != nil {
 		return nil, err.Raw()

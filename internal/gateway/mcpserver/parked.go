@@ -25,7 +25,7 @@ type parkedCalls struct {
 	bySession map[string]int
 }
 
-// add notes a call; false: its session has too many.
+// add notes a call. It returns false if its session has too many.
 func (c *parkedCalls) add(p *parked) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,17 +72,17 @@ type parked struct {
 	capabilities []byte
 	ctx          context.Context // of the call; it outlives the requests
 	cancel       context.CancelCauseFunc
-	wake         chan struct{} // one value: there are questions to hand out
-	done         chan struct{} // closed with reply and err
+	wake         chan struct{} // has a value when there are questions to hand out
+	done         chan struct{} // closed when reply and err are set
 	reply        gate.Reply
 	err          error
 
 	mu      sync.Mutex
 	notify  func(method string, params []byte) // of the request at work
-	last    int                                // number of the last question
+	last    int                                // the number of the last question
 	waiting []*question                        // not handed out yet
 	given   []*question                        // handed out, not answered
-	round   int                                // of the state that was given out last
+	round   int                                // of the last state that was handed out
 	resumed chan struct{}                      // closed when a retry resumes the parked call; nil: a request is at work on it
 }
 
@@ -91,7 +91,7 @@ type question struct {
 	key    string
 	method string
 	params []byte
-	answer chan []byte // one
+	answer chan []byte // of capacity one; nil: the call cannot be parked
 }
 
 // callAskable makes a call whose server may ask the client, for a modern client that declared that it can be asked.
@@ -156,7 +156,7 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 	p.round++
 	p.notify = nil
 	p.resumed = make(chan struct{})
-	p.wait(p.resumed)
+	p.endUnlessResumed(p.resumed)
 	b := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, q := range p.given {
 		if i > 0 {
@@ -174,8 +174,8 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 	return append(b, '}')
 }
 
-// wait ends a parked call that nobody takes up.
-func (p *parked) wait(resumed <-chan struct{}) {
+// endUnlessResumed ends a parked call if no retry resumes it.
+func (p *parked) endUnlessResumed(resumed <-chan struct{}) {
 	p.server.work.Go(func() {
 		t := time.NewTimer(gate.Patience)
 		defer t.Stop()
@@ -296,7 +296,7 @@ func (s *Server) continueParked(
 	}
 	if p == nil || p.session.ID != l.session.ID || !p.resume(st.Round, notify) {
 		r.Invalid = gate.NotOpen
-		reply, err = s.gate.Call(ctx, l.session, r) // refused there, and recorded
+		reply, err = s.gate.Call(ctx, l.session, r) // the gate refuses and records it
 		return reply, nil, err
 	}
 	r.Continues, r.Peer = p.call, nil

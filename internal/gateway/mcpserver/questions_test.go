@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// Only an answer with the id of a question settles it, and only once.
+// Only an answer with the id of a question settles the question, and only once.
 func FuzzSettle(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":"1","result":{}}`))

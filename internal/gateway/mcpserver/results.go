@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// modernTail ends a result of our own for a modern client: complete, not to be cached, and from us.
+// modernTail ends a result of our own for a modern client with the members that say that it is complete, not to be cached, and ours.
 func (s *Server) modernTail(b []byte) []byte {
 	b = append(b, `,"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"`+metaServerInfo+`":`...)
 	return append(s.info(b), `}}`...)

@@ -34,7 +34,7 @@ func newSealer() sealer {
 	return sealer{aead}
 }
 
-// seal returns the text form. purpose keeps what was sealed for one use from being opened for another.
+// seal returns the text form. What was sealed for one purpose cannot be opened for another.
 func (s sealer) seal(purpose string, plain []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(purpose))) // #nosec G407 -- it draws a nonce of its own
 }

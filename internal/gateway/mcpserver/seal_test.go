@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Whatever a client sends for a state is refused or genuine; nothing panics.
+// Every state that a client sends is genuine or refused.
 func FuzzOpenState(f *testing.F) {
 	s, sess := newSealer(), &session.Session{ID: "one"}
 	r := gate.Request{Method: "tools/call", Asked: "docs__input", Args: []byte(`{"a":1}`)}

@@ -13,11 +13,9 @@ import (
 	"mycelium/internal/text"
 )
 
-// Tasks: a server may answer a call with a task, to be asked for later (2025-11-25, and the extension io.modelcontextprotocol/tasks of
-// 2026-07-28). The id of a task is the server's; clients get it sealed, with the tool that it came from, for their session: no client
-// can name a task of another session, and we keep nothing.
-
-// taskRef is what a sealed task id holds.
+// taskRef is the content of a sealed task id. A server may answer a call with a task, whose result the client asks for later (2025-11-25,
+// and the extension io.modelcontextprotocol/tasks of 2026-07-28). Clients get the server's id sealed, together with their session and the
+// tool that made the task: no client can name a task of another session, and we need no table of tasks.
 type taskRef struct {
 	Session string `json:"s"`
 	Server  string `json:"v"`
@@ -30,7 +28,7 @@ const (
 	relatedTask = "io.modelcontextprotocol/related-task" // in _meta
 )
 
-// sealTasks replaces the ids of tasks in a result of a tool: where it is a task, holds one, or belongs to one.
+// sealTasks seals the ids of tasks in the result of a tool, which may be a task, contain one, or belong to one.
 func (s *Server) sealTasks(l Link, it policy.Item, result []byte) []byte {
 	if !bytes.Contains(result, []byte(`"taskId"`)) {
 		return result
@@ -59,8 +57,8 @@ func (s *Server) sealTasks(l Link, it policy.Item, result []byte) []byte {
 	return result
 }
 
-// task serves tasks/get, tasks/result, tasks/update and tasks/cancel: they go to the server of the task, decided and recorded like a
-// use of the tool that it came from, without its arguments. What is no task of this session does not exist.
+// task serves tasks/get, tasks/result, tasks/update and tasks/cancel. The request goes to the task's server. It is decided and recorded
+// like a call, without arguments, of the tool that made the task. A task of another session is answered like one that does not exist.
 func (s *Server) task(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	if err := rpc.CheckCase(m.Params, "taskId", "_meta"); err != nil {
 		return nil, err.Raw()
@@ -94,7 +92,7 @@ func (s *Server) task(ctx context.Context, l Link, m rpc.Message) (result, refus
 		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: text.Describe(err)}).Raw()
 	case reply.Error != nil:
 		return nil, reply.Error
-	case reply.Open != "": // what a task wants to know stands in its status
+	case reply.Open != "": // a task asks for input in its status
 		r.Continues = reply.Open
 		s.gate.Abandon(ctx, l.session, r, errNobody)
 		return refused(l, r, errNobody)

@@ -39,7 +39,7 @@ func TestRolesOfClaims(t *testing.T) {
 	}
 }
 
-// FuzzToken: no text makes the verification fall over, and none that the issuer did not sign is good.
+// FuzzToken: no text panics, and no token that an issuer did not sign is accepted.
 func FuzzToken(f *testing.F) {
 	s := New(Config{Resource: "https://mcp.example.com/mcp", Algorithms: []string{"ES256"}}, nil, slog.New(slog.DiscardHandler))
 	f.Cleanup(s.Close)

@@ -1,5 +1,5 @@
-// Package issuertest is an issuer of access tokens for tests: it publishes its metadata and keys as OpenID Connect and OAuth have
-// them, rotates its keys, goes down, answers slowly, and signs any token that it is told to, a forged one as well.
+// Package issuertest is an issuer of access tokens for tests. It publishes its metadata and keys as OpenID Connect and OAuth do, rotates
+// its keys, fails, answers slowly, and signs any token, also a forged one.
 package issuertest
 
 import (
@@ -107,7 +107,7 @@ func (i *Issuer) Rotate() {
 	i.key, i.kid = key, fmt.Sprintf("key-%d", i.count)
 }
 
-// UseRSA makes an RSA key of so many bits the key.
+// UseRSA replaces the key by an RSA key of the given number of bits.
 func (i *Issuer) UseRSA(bits int) {
 	i.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, bits)
@@ -134,7 +134,7 @@ func (i *Issuer) Describe(members map[string]any) {
 	i.metadata = members
 }
 
-// Down makes the issuer answer errors, or well again.
+// Down makes the issuer answer with errors, or work again.
 func (i *Issuer) Down(down bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -155,17 +155,17 @@ func (i *Issuer) Hold() (release func()) {
 	})
 }
 
-// Fetches is how often the keys were asked for.
+// Fetches is how often the keys were fetched.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.fetches
 }
 
-// Asked yields a value once the keys have been asked for.
+// Asked has a value once the keys were fetched.
 func (i *Issuer) Asked() <-chan struct{} { return i.asked }
 
-// Claims are those of a good token for an audience, with changes; a nil value takes a claim out.
+// Claims are those of a valid token for an audience, with changes. A nil value removes a claim.
 func (i *Issuer) Claims(audience string, changes map[string]any) map[string]any {
 	now := time.Now()
 	c := map[string]any{"iss": i.URL, "sub": "alice", "aud": audience, "iat": now.Unix() - 1, "exp": now.Unix() + 600, "client_id": "app"}
@@ -177,7 +177,7 @@ func (i *Issuer) Claims(audience string, changes map[string]any) map[string]any 
 	return c
 }
 
-// Token signs claims with the key of now. header changes the header, as for Claims: its alg decides how the token is signed.
+// Token signs claims with the current key. header changes the header, as for Claims: its alg decides how the token is signed.
 // "none" is not signed, and "HS256" is signed with the public key as the secret.
 func (i *Issuer) Token(claims, header map[string]any) string {
 	i.t.Helper()
