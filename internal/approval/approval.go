@@ -1,9 +1,11 @@
-// Package approval keeps the calls that wait for an answer, and gets it: from a model first, where one is configured, then from a
-// person at a terminal, in a chat, or in a browser. The first answer wins; an answer after the deadline is refused; a deadline that
-// passes means denied.
+// Package approval holds the calls that wait for an answer. A model answers first if one is configured, then a person at a terminal, in a
+// chat, or in a browser. The first answer wins. A request that is not answered by its deadline is denied, and later answers are refused.
 package approval
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,17 +13,17 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Kind says what waits.
+// Kind is the kind of a request.
 type Kind string
 
 // The kinds of requests.
 const (
-	Call     Kind = "call"     // a call that the policy marks ask
-	Stop     Kind = "stop"     // an agent wants to stop: shall it go on?
+	Call     Kind = "call"     // a call for which the policy says ask
+	Stop     Kind = "stop"     // an agent wants to stop; allowing means that it goes on
 	Question Kind = "question" // an agent asks its human something (AskUserQuestion)
 )
 
-// State is where a request stands.
+// State is the state of a request.
 type State string
 
 // The states. All but Pending are final.
@@ -29,10 +31,10 @@ const (
 	Pending State = "pending"
 	Allowed State = "allowed"
 	Denied  State = "denied"
-	Expired State = "expired" // its deadline passed, or whoever waited for it is gone
+	Expired State = "expired" // its deadline passed, or its caller is gone
 )
 
-// Request is something that waits for an answer. What it shows is what is approved: Digest binds the two.
+// Request is something that waits for an answer. Digest binds the answer to what the request shows.
 type Request struct {
 	ID        string         `json:"id"` // random
 	Kind      Kind           `json:"kind"`
@@ -52,16 +54,16 @@ type Request struct {
 	Reason    string         `json:"reason,omitempty"`
 	Risk      policy.Risk    `json:"risk,omitempty"`
 	Category  string         `json:"category,omitempty"` // SHELL_EXEC, FILE_WRITE …; see [Assess]
-	Thinking  string         `json:"thinking,omitempty"` // what the agent said why, if it is known
-	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last, for people
+	Thinking  string         `json:"thinking,omitempty"` // why the agent makes the call, in its own words, if known
+	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last
 	Questions []Asked        `json:"questions,omitempty"`
 	Digest    string         `json:"digest"` // of principal, tool, arguments and folder; see [Request.Sum]
 	Created   time.Time      `json:"created"`
-	Deadline  time.Time      `json:"deadline,omitzero"` // zero: it waits for as long as its caller does
+	Deadline  time.Time      `json:"deadline,omitzero"` // zero: none
 	State     State          `json:"state"`
 	Answer    *Answer        `json:"answer,omitempty"`
-	Opinion   string         `json:"opinion,omitempty"` // what the model said, where it passed the request on
-	Waiting   int            `json:"waiting"`           // how many calls wait for this one answer
+	Opinion   string         `json:"opinion,omitempty"` // of the model that passed the request on
+	Waiting   int            `json:"waiting"`           // number of calls that wait for this answer
 	Pane      string         `json:"pane,omitempty"`    // the tmux pane of the agent, if it has one
 }
 
@@ -73,14 +75,14 @@ type Asked struct {
 	Many    bool     `json:"many,omitzero"` // several options may be chosen
 }
 
-// For says how far an answer reaches.
+// For is how long an answer holds.
 type For string
 
-// The reaches of an answer.
+// The values of [For].
 const (
 	Once    For = "once"
 	Session For = "session" // the same call, asked for the same reason, for the rest of this session
-	Rule    For = "rule"    // a rule is written into the project's files
+	Rule    For = "rule"    // for ever: a rule is written into the project's files
 	Never   For = "never"   // a denial for the rest of the session
 )
 
@@ -88,11 +90,38 @@ const (
 type Answer struct {
 	Allow  bool      `json:"allow"`
 	For    For       `json:"for"`
-	By     string    `json:"by"`  // who: a person's name or id, the model's id; else ByDeadline, ByCaller or BySession
+	By     string    `json:"by"`  // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
 	Via    string    `json:"via"` // terminal, http, telegram, model, client, policy
 	Reason string    `json:"reason,omitempty"`
 	Text   string    `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
-	Digest string    `json:"digest,omitempty"` // of what was shown to whoever answers; another one is refused
+	Digest string    `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
 	Rule   string    `json:"rule,omitempty"`   // the rule that was written
 	Time   time.Time `json:"time"`
+}
+
+// complete fills in the defaults of a request.
+func (r *Request) complete() {
+	r.Kind = cmp.Or(r.Kind, Call)
+	if r.Digest == "" {
+		r.Digest = r.Sum(r.Args)
+	}
+}
+
+// check refuses an invalid answer and fills in its defaults.
+func (a *Answer) check() error {
+	a.For = cmp.Or(a.For, Once)
+	if !a.Allow && a.For == Session {
+		a.For = Never
+	}
+	switch {
+	case !slices.Contains([]For{Once, Session, Rule, Never}, a.For):
+		return badAnswer(fmt.Sprintf("an answer is for once, session, rule or never, not for %q", a.For))
+	case a.Allow && a.For == Never:
+		return badAnswer("never is an answer that denies")
+	case !a.Allow && a.For == Rule:
+		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
+	case a.By == "":
+		return badAnswer("an answer says who gives it")
+	}
+	return nil
 }

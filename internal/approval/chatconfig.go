@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// DefaultBotServer is where bots live.
+// DefaultBotServer is Telegram's Bot API.
 const DefaultBotServer = "https://api.telegram.org"
 
 // TelegramConfig is approval.telegram. Token and PIN may be ${VAR} or ${secret:NAME}.
 type TelegramConfig struct {
 	Token   string       `yaml:"token" json:"token,omitempty"`     // of the bot, from BotFather
-	Chat    int64        `yaml:"chat" json:"chat,omitempty"`       // where it asks; 0: the private chat with the first user
-	Users   []int64      `yaml:"users" json:"users,omitempty"`     // who may answer; nobody else is heard
-	PIN     string       `yaml:"pin" json:"pin,omitempty"`         // asked before something critical is approved; empty: never
-	Notices []NoticeKind `yaml:"notices" json:"notices,omitempty"` // which ones are sent; empty: all
-	Server  string       `yaml:"server" json:"server,omitempty"`   // a Bot API server of one's own; empty: Telegram's
+	Chat    int64        `yaml:"chat" json:"chat,omitempty"`       // where the bot asks; 0: the private chat with the first user
+	Users   []int64      `yaml:"users" json:"users,omitempty"`     // who may speak to the bot
+	PIN     string       `yaml:"pin" json:"pin,omitempty"`         // asked before something critical is approved; empty: no PIN
+	Notices []NoticeKind `yaml:"notices" json:"notices,omitempty"` // to send; empty: all
+	Server  string       `yaml:"server" json:"server,omitempty"`   // a Bot API server; empty: [DefaultBotServer]
 }
 
-// NotifyConfig is approval.notify: where people are told that something waits. Nothing can be answered there.
+// NotifyConfig is approval.notify: where people are told that a request waits. They cannot answer there.
 type NotifyConfig struct {
 	Ntfy    *WebhookConfig `yaml:"ntfy" json:"ntfy,omitzero"`       // the address of a topic: https://ntfy.sh/TOPIC
 	Slack   *WebhookConfig `yaml:"slack" json:"slack,omitzero"`     // an incoming webhook
@@ -30,30 +30,33 @@ type NotifyConfig struct {
 	Bell    *bool          `yaml:"bell" json:"bell,omitzero"`       // a bell before the name of the agent's tmux window; absent: yes
 }
 
-// WebhookConfig is one address to post to. Both may be ${VAR} or ${secret:NAME}.
+// WebhookConfig is an address to post to. Both fields may be ${VAR} or ${secret:NAME}.
 type WebhookConfig struct {
 	URL   string `yaml:"url" json:"url,omitempty"`
 	Token string `yaml:"token" json:"token,omitempty"` // of ntfy, if the topic needs one
 }
 
-// NoticeKinds are the kinds of notices.
+// NoticeKinds returns the kinds of notices.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{Started, Completed, Errored, Aborted, DenialAlert, BudgetAlert, Waits}
 }
 
-// Check finds what cannot be meant, before secrets are put in. bad gets the key below approval.telegram.
+// Check reports invalid values before secrets are expanded. bad gets the key below approval.telegram.
 func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 	if c.Token == "" {
 		bad("token", "token is missing", "write token: ${TELEGRAM_BOT_TOKEN}; BotFather gives it (docs/telegram.md)")
 	} else if !strings.Contains(c.Token, "${") && !botToken(c.Token) {
-		bad("token", "token is none of BotFather's", "it looks like 123456:ABC-DEF; write token: ${TELEGRAM_BOT_TOKEN} and keep the token out of the file")
+		bad("token", "token is none of BotFather's", "it looks like 123456:ABC-DEF; write token: ${TELEGRAM_BOT_TOKEN} and keep the token out "+
+			"of the file")
 	}
 	if len(c.Users) == 0 {
-		bad("users", "users is empty: nobody could answer", "write the number of each person, such as users: [123456789]; docs/telegram.md says how to find it")
+		bad("users", "users is empty: nobody could answer", "write the number of each person, such as users: [123456789]; docs/telegram.md "+
+			"says how to find it")
 	}
 	for i, u := range c.Users {
 		if u <= 0 {
-			bad(fmt.Sprintf("users[%d]", i), fmt.Sprintf("users holds %d", u), "the number of a person is positive; groups are negative and go under chat")
+			bad(fmt.Sprintf("users[%d]", i), fmt.Sprintf("users holds %d", u),
+				"the number of a person is positive; groups are negative and go under chat")
 		}
 	}
 	if c.PIN != "" && !strings.Contains(c.PIN, "${") && !goodPIN(c.PIN) {
@@ -61,21 +64,24 @@ func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 	}
 	for i, k := range c.Notices {
 		if !slices.Contains(NoticeKinds(), k) {
-			bad(fmt.Sprintf("notices[%d]", i), fmt.Sprintf("notices names %q", string(k)), "choose from started, completed, errored, aborted, denial-alert, budget-alert, waits")
+			bad(fmt.Sprintf("notices[%d]", i), fmt.Sprintf("notices names %q", string(k)),
+				"choose from started, completed, errored, aborted, denial-alert, budget-alert, waits")
 		}
 	}
 	if c.Server != "" && !SafeURL(c.Server) {
-		bad("server", "server is no address that a token may be sent to", "write https://HOST, or http:// for this machine only; the token is part of every address")
+		bad("server", "server is no address that a token may be sent to",
+			"write https://HOST, or http:// for this machine only; the token is part of every address")
 	}
 }
 
-// Check finds what cannot be meant. bad gets the key below approval.notify.
+// Check reports invalid values. bad gets the key below approval.notify.
 func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 	for name, w := range map[string]*WebhookConfig{"ntfy": c.Ntfy, "slack": c.Slack} {
 		switch {
 		case w == nil:
 		case w.URL == "":
-			bad(name, name+" says no url", map[string]string{"ntfy": "write url: https://ntfy.sh/TOPIC", "slack": "write url: ${SLACK_WEBHOOK}"}[name])
+			bad(name, name+" says no url", map[string]string{"ntfy": "write url: https://ntfy.sh/TOPIC",
+				"slack": "write url: ${SLACK_WEBHOOK}"}[name])
 		case !strings.Contains(w.URL, "${") && !SafeURL(w.URL):
 			bad(name+".url", name+".url is no address that secrets may be sent to", "write an https address, or http:// for this machine only")
 		}
@@ -85,7 +91,7 @@ func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 	}
 }
 
-// Validate is Check of a configuration whose secrets are in, as one error that tells none of them.
+// Validate checks a configuration whose secrets are expanded. The error does not contain them.
 func (c *TelegramConfig) Validate() error {
 	var problems []error
 	c.Check(func(key, message, hint string) {
@@ -100,7 +106,7 @@ func (c *TelegramConfig) Validate() error {
 	return errors.Join(problems...)
 }
 
-// botToken reports whether a text looks like a bot's token. Nothing else may get into the path of an address.
+// botToken reports whether a text has the form of a bot's token. Other text must not get into the path of an address.
 func botToken(s string) bool {
 	id, key, ok := strings.Cut(s, ":")
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -111,7 +117,7 @@ func goodPIN(s string) bool {
 	return len(s) >= 4 && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// SafeURL reports whether secrets may be sent to an address: over TLS, or to this machine.
+// SafeURL reports whether secrets may be sent to an address: it uses TLS, or is on this machine.
 func SafeURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {

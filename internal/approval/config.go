@@ -10,13 +10,15 @@ import (
 
 // Config is the approval: section of mycelium.yaml.
 type Config struct {
-	Deadline *Span           `yaml:"deadline" json:"deadline,omitempty"` // how long a call waits; absent: 300 s; 0: for as long as its caller does
-	Mode     Mode            `yaml:"mode" json:"mode,omitempty"`         // who answers for an agent's own tools: auto (default), local or remote
-	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`     // client: an MCP client that can be asked is asked in place; queue (default)
-	AskVia2  string          `yaml:"ask_via" json:"-"`                   // the same, as the issue spells it
-	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero"`        // a model that is asked before people are
-	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero"`  // a bot that asks people
-	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero"`      // where people hear that something waits
+	// how long a call waits; absent: [DefaultDeadline]; 0: as long as its caller
+	Deadline *Span `yaml:"deadline" json:"deadline,omitempty"`
+	// who answers for an agent's own tools: auto (default), local or remote
+	Mode     Mode            `yaml:"mode" json:"mode,omitempty"`
+	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`    // client: ask the MCP client if it can ask; queue (default)
+	AskVia2  string          `yaml:"ask_via" json:"-"`                  // another spelling of askVia
+	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero"`       // a model that is asked before people are
+	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero"` // a bot that asks people
+	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero"`     // where people are told that a request waits
 }
 
 // The values of Config.AskVia.
@@ -25,13 +27,13 @@ const (
 	AskClient = "client"
 )
 
-// maxSpan is a day: nobody answers later, and a slip of the unit is found.
+// maxSpan is one day: a longer time is a wrong unit.
 const maxSpan = 24 * time.Hour
 
-// Span is a time that the file writes as "300s"; a bare number is seconds.
+// Span is a duration that the file writes as "300s" or as a number of seconds.
 type Span time.Duration
 
-// UnmarshalText reads it.
+// UnmarshalText reads a duration of up to a day.
 func (s *Span) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	d, err := time.ParseDuration(text)
@@ -45,10 +47,10 @@ func (s *Span) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText writes it.
+// MarshalText writes the duration in the form "5m0s".
 func (s Span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
 
-// Check finds values that cannot be meant.
+// Check reports invalid values.
 func (c *Config) Check(bad func(key, message, hint string)) {
 	if modes := []Mode{"", Auto, Local, Remote}; !slices.Contains(modes, c.Mode) {
 		bad("approval.mode", fmt.Sprintf("approval.mode is %q", string(c.Mode)), "write auto, local or remote")
@@ -71,7 +73,7 @@ func (c *Config) Check(bad func(key, message, hint string)) {
 	}
 }
 
-// Wait is the deadline as [Options] takes it.
+// Wait returns the deadline for [Options.Deadline].
 func (c *Config) Wait() time.Duration {
 	switch {
 	case c.Deadline == nil:
@@ -83,5 +85,5 @@ func (c *Config) Wait() time.Duration {
 	}
 }
 
-// AsksClient reports whether an MCP client that can be asked is asked in place.
+// AsksClient reports whether an MCP client that can ask its user does so.
 func (c *Config) AsksClient() bool { return c.AskVia == AskClient || c.AskVia2 == AskClient }

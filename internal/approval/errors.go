@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// What [Queue.Settle] and [Queue.Ask] refuse.
+// The errors of [Queue.Settle] and [Queue.Ask].
 var (
 	ErrUnknown = errors.New("no such request")
 	ErrDigest  = errors.New("the request has changed since it was shown, so this answer is not taken: look at it again")
-	// ErrNoWords: a question was approved, which says nothing.
+	// ErrNoWords refuses an approval of a question that has no text.
 	ErrNoWords = errors.New("a question wants an answer in words: myc approvals approve ID --reason \"the answer\", or text over HTTP")
-	// ErrClosed means that this process ends. The request is kept: whoever asks again, of the next process, goes on waiting.
+	// ErrClosed means that this process ends. The request is kept: a caller that asks the next process again goes on waiting.
 	ErrClosed = errors.New("the daemon is ending; the request is kept, ask again")
 	// ErrFull means that too many requests wait already.
 	ErrFull = errors.New("too many calls wait for an approval already")
-	// ErrTooLarge means that a request cannot be shown whole, so nobody can approve it.
+	// ErrTooLarge means that a request cannot be shown in full, so it cannot be approved.
 	ErrTooLarge = errors.New("the arguments are too large to be shown to a person")
 )
 
-// badAnswer is an answer that makes no sense.
+// badAnswer says why an answer is invalid.
 type badAnswer string
 
 func (e badAnswer) Error() string { return string(e) }
 
-// IsBadAnswer reports whether [Queue.Settle] refused an answer for what it says, whatever it answers.
+// IsBadAnswer reports whether [Queue.Settle] refused an answer because it is invalid for any request.
 func IsBadAnswer(err error) bool {
 	var b badAnswer
 	return errors.As(err, &b)
 }
 
-// LateError refuses an answer to a request that is settled, and says how.
+// LateError refuses an answer to a request that is settled already.
 type LateError struct{ Request Request }
 
 func (e *LateError) Error() string {
@@ -44,7 +44,7 @@ func (e *LateError) Error() string {
 	case ByDeadline:
 		return fmt.Sprintf("request %s expired at %s: nobody had answered by then, so it was denied; your answer changes nothing", r.ID, at)
 	case ByCaller:
-		return fmt.Sprintf("request %s expired at %s: whoever asked waits no more; your answer changes nothing", r.ID, at)
+		return fmt.Sprintf("request %s expired at %s: the caller no longer waits; your answer changes nothing", r.ID, at)
 	case BySession:
 		return fmt.Sprintf("request %s expired at %s: its session ended; your answer changes nothing", r.ID, at)
 	}

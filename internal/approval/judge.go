@@ -4,30 +4,97 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"mycelium/internal/text"
 )
 
-// Judge is asked before any person is. What it cannot or may not settle it passes on; an error passes on too, so no failure of a
-// judge ever lets a call run or refuses one.
+// Judge is asked before people are. A request that a judge does not decide, or for which it returns an error, goes to people: a judge
+// that fails neither allows nor denies a call.
 type Judge interface {
 	Judge(ctx context.Context, r Request) (Verdict, error)
 }
 
-// Verdict is what a judge says. The zero value passes on. It stands as it is: thresholds, and what a judge may never settle alone,
-// have been applied by the judge already.
+// Verdict is the decision of a judge. The zero value decides nothing. The judge has already applied its threshold and the limits on what
+// a model may decide.
 type Verdict struct {
 	Allow      bool    // the call may run, once
-	Deny       bool    // the call is refused, once; only where the configuration lets a model deny
-	Confidence float64 // 0 to 1, as the model claims it
-	Reason     string  // the model's, one line, without control characters
-	Opinion    string  // for the people that the request is passed on to: who thought what, and why it does not count; one line
+	Deny       bool    // the call is denied, once; set only if the configuration lets a model deny
+	Confidence float64 // that the model claims, from 0 to 1
+	Reason     string  // of the model: one line without control characters
+	Opinion    string  // one line for the people who decide instead: what the model thinks, and why that does not count
 	By         string  // the model's id
 }
 
-// Settled reports whether the verdict answers the request, and with what. One that says both passes on.
-func (v Verdict) Settled() (allow, settled bool) { return v.Allow, v.Allow != v.Deny }
+// decides reports whether a verdict settles the request. A verdict that both allows and denies does not.
+func (v Verdict) decides() bool { return v.Allow != v.Deny }
 
-// answer is a verdict that settles a request.
+// answer returns the answer of a verdict that decides.
 func (v Verdict) answer(r Request, at time.Time) Answer {
-	allow, _ := v.Settled()
-	return Answer{Allow: allow, For: Once, By: cmp.Or(v.By, "model"), Via: "model", Reason: v.Reason, Digest: r.Digest, Time: at}
+	return Answer{Allow: v.Allow, For: Once, By: cmp.Or(v.By, "model"), Via: "model", Reason: v.Reason, Digest: r.Digest, Time: at}
+}
+
+// askJudge asks the model about a request, and announces the request to people if the model does not settle it. The lock is held.
+func (q *Queue) askJudge(e *entry) {
+	if q.o.Judge == nil || e.r.Kind != Call {
+		close(e.announced)
+		q.publish(e)
+		return
+	}
+	ctx, cancel := context.WithCancel(q.ctx)
+	e.stop = cancel
+	r := e.r
+	q.work.Go(func() {
+		defer cancel()
+		v, err := q.o.Judge.Judge(ctx, r)
+		if err == nil && v.decides() {
+			if _, err = q.Settle(ctx, r.ID, v.answer(r, q.o.Now())); err == nil {
+				return
+			}
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if e.r.State != Pending {
+			return
+		}
+		e.r.Opinion = text.Truncate(cmp.Or(v.Opinion, v.Reason), maxWords)
+		if err != nil {
+			q.o.Logger.Warn("the model was asked about a call and did not decide", "id", r.ID, "error", err)
+			e.r.Opinion = "the model did not decide: " + text.Truncate(err.Error(), maxWords)
+		}
+		close(e.announced)
+		q.publish(e)
+	})
+}
+
+// Consult answers a request without people: by an answer for the rest of its session, or by the judge. It reports false if neither
+// settles the request; the caller then asks a person elsewhere. Consult stores nothing and tells no watcher.
+func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
+	r.complete()
+	r.ID, r.State, r.Created = newID(), Pending, q.o.Now()
+	if end, ok := ctx.Deadline(); ok {
+		r.Deadline = end
+	} else if q.o.Deadline > 0 {
+		r.Deadline = r.Created.Add(q.o.Deadline)
+	}
+	q.mu.Lock()
+	k, known := q.kept[r.Bound()]
+	over := q.suspended()
+	q.mu.Unlock()
+	switch {
+	case over:
+		return Answer{}, false
+	case known:
+		return k.answer, true
+	case q.o.Judge == nil || len(r.Args) > maxArgs:
+		return Answer{}, false
+	}
+	r = r.masked()
+	v, err := q.o.Judge.Judge(ctx, r)
+	if err != nil {
+		q.o.Logger.Warn("the model was asked about a call and did not decide", "call", r.Call, "error", err)
+	}
+	if err != nil || !v.decides() || ctx.Err() != nil {
+		return Answer{}, false
+	}
+	return v.answer(r, q.o.Now()), true
 }

@@ -11,24 +11,25 @@ import (
 const (
 	DefaultJudge      = "claude-haiku-4-5"
 	DefaultConfidence = 0.8
-	DefaultThinking   = 20 * time.Second // that a judge may take
+	DefaultThinking   = 20 * time.Second // for one question
 )
 
-// JudgeConfig is approval.judge: which model is asked before people are, and what it may settle.
+// JudgeConfig is approval.judge: the model that is asked before people are, and what it may decide.
 type JudgeConfig struct {
-	Enabled    *bool    `yaml:"enabled" json:"enabled,omitzero"`       // absent: yes, where there is a key
+	Enabled    *bool    `yaml:"enabled" json:"enabled,omitzero"`       // absent: yes, if there is a key
 	Model      string   `yaml:"model" json:"model,omitempty"`          // absent: DefaultJudge
 	Confidence *float64 `yaml:"confidence" json:"confidence,omitzero"` // 0 to 1, above 0; absent: DefaultConfidence
-	MayDeny    bool     `yaml:"mayDeny" json:"mayDeny,omitzero"`       // a confident no refuses the call
-	BaseURL    string   `yaml:"baseURL" json:"baseURL,omitempty"`      // of the Messages API; absent: Anthropic's. No ${} in it: the key goes there
-	Key        string   `yaml:"key" json:"key,omitempty"`              // ${VAR} or ${secret:NAME}; absent: JudgeKey
-	Timeout    *Span    `yaml:"timeout" json:"timeout,omitzero"`       // of one question; absent: DefaultThinking
+	MayDeny    bool     `yaml:"mayDeny" json:"mayDeny,omitzero"`       // a confident no denies the call
+	// of the Messages API; absent: Anthropic's. ${} is not expanded: the key goes there
+	BaseURL string `yaml:"baseURL" json:"baseURL,omitempty"`
+	Key     string `yaml:"key" json:"key,omitempty"`        // ${VAR} or ${secret:NAME}; absent: [JudgeKey]
+	Timeout *Span  `yaml:"timeout" json:"timeout,omitzero"` // of one question; absent: DefaultThinking
 }
 
-// JudgeKey is where the key of the judge is looked for when the configuration does not say: among the secrets, then in the environment.
+// JudgeKey is the default key of the judge. It is looked up among the secrets and then in the environment.
 const JudgeKey = "${secret:ANTHROPIC_API_KEY}"
 
-// Check finds what cannot be meant. bad gets the key below approval.judge.
+// Check reports invalid values. bad gets the key below approval.judge.
 func (c *JudgeConfig) Check(bad func(key, message, hint string)) {
 	if v := c.Confidence; v != nil && !(*v > 0 && *v <= 1) {
 		bad("confidence", fmt.Sprintf("confidence is %v", *v), "write a share above 0 and up to 1, such as 0.8")
@@ -36,8 +37,10 @@ func (c *JudgeConfig) Check(bad func(key, message, hint string)) {
 	if strings.ContainsFunc(c.Model, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		bad("model", fmt.Sprintf("model is %q", c.Model), "write the name of a model, such as "+DefaultJudge)
 	}
-	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		bad("baseURL", fmt.Sprintf("baseURL is %q", c.BaseURL), "write the address of a Messages API without credentials, such as https://api.anthropic.com")
+	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		bad("baseURL", fmt.Sprintf("baseURL is %q", c.BaseURL), "write the address of a Messages API without credentials, such as "+
+			"https://api.anthropic.com")
 	}
 	if k := c.Key; k != "" && !strings.Contains(k, "${") {
 		bad("key", "the key itself is in the file", "write key: ${secret:ANTHROPIC_API_KEY} and keep the key among the secrets (docs/secrets.md)")
@@ -50,16 +53,16 @@ func (c *JudgeConfig) Check(bad func(key, message, hint string)) {
 // Off reports whether the judge is switched off.
 func (c JudgeConfig) Off() bool { return c.Enabled != nil && !*c.Enabled }
 
-// Share is the confidence that counts.
-func (c JudgeConfig) Share() float64 {
+// Threshold returns the least confidence that counts.
+func (c JudgeConfig) Threshold() float64 {
 	if c.Confidence == nil {
 		return DefaultConfidence
 	}
 	return *c.Confidence
 }
 
-// Patience is how long one question may take.
-func (c JudgeConfig) Patience() time.Duration {
+// TimeLimit returns how long one question may take.
+func (c JudgeConfig) TimeLimit() time.Duration {
 	if c.Timeout == nil {
 		return DefaultThinking
 	}

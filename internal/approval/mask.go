@@ -11,8 +11,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// masked is a request as people, chats and models may see it, and as the database keeps it: without what has the form of a secret. The
-// digest is of the request as it was made.
+// masked returns a request with its secrets masked, for people, models and the database. Digest stays that of the request before.
 func (r Request) masked() Request {
 	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion} {
 		*text = credential.Mask(*text)
@@ -50,7 +49,7 @@ func maskedTexts(texts []string) []string {
 	return out
 }
 
-// maskedArgs masks the strings of a JSON text. What is no JSON is masked as text.
+// maskedArgs masks the strings in a JSON text. Other text is masked as a whole.
 func maskedArgs(raw jsontext.Value) jsontext.Value {
 	if !credential.Possible(raw) && bytes.IndexByte(raw, '\\') < 0 {
 		return raw
@@ -77,5 +76,5 @@ func maskedArgs(raw jsontext.Value) jsontext.Value {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// HoldsSecret reports whether something in the arguments was masked.
+// HoldsSecret reports whether a secret in the arguments was masked.
 func (r *Request) HoldsSecret() bool { return bytes.Contains(r.Args, []byte(credential.Redacted)) }

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/credential"
 )
 
-// NoticeKind says what a notice is about.
+// NoticeKind is the kind of a notice.
 type NoticeKind string
 
 // The kinds of notices.
@@ -18,40 +18,40 @@ const (
 	Errored     NoticeKind = "errored"      // it ended with an error
 	Aborted     NoticeKind = "aborted"      // a person or a limit ended it
 	DenialAlert NoticeKind = "denial-alert" // several calls in a row were denied
-	BudgetAlert NoticeKind = "budget-alert" // most of a budget is used, or all of it
-	Waits       NoticeKind = "waits"        // an agent waits for its person at its own terminal
+	BudgetAlert NoticeKind = "budget-alert" // a budget is nearly or fully used
+	Waits       NoticeKind = "waits"        // an agent asks at its own terminal
 )
 
-// Notice tells people something that needs no answer.
+// Notice is a message to people that needs no answer.
 type Notice struct {
 	Kind    NoticeKind `json:"kind"`
 	Session string     `json:"session,omitempty"`
 	Agent   string     `json:"agent,omitempty"` // claude, codex …
 	Label   string     `json:"label,omitempty"` // what people call the session
-	Text    string     `json:"text,omitempty"`  // its words; surfaces cut what is too long for them
+	Text    string     `json:"text,omitempty"`  // surfaces shorten it
 	Turns   int        `json:"turns,omitempty"`
 	Cost    float64    `json:"cost,omitempty"` // US dollars of the session so far; 0: not known
 	Time    time.Time  `json:"time"`
 }
 
-// Board is where notices are posted and watched. The zero value works; a nil one takes notices and shows them to nobody.
+// Board passes notices from those who post them to those who watch. The zero value is ready; a nil board drops notices.
 type Board struct {
 	mu       sync.Mutex
 	watchers map[*noticeQueue]struct{}
 }
 
-// NoticeLength is how much of a notice's text is shown, in characters (E22).
+// NoticeLength is how much of a notice's text is shown, in characters.
 const NoticeLength = 300
 
-// MaxNotices bounds what waits for one watcher that is slow or cannot reach its people: the oldest go first.
+// MaxNotices bounds the notices that wait for one watcher. The oldest are dropped first.
 const MaxNotices = 100
 
 type noticeQueue struct {
-	more    chan struct{} // holds one: something waits
+	more    chan struct{} // holds one value: a notice waits
 	waiting []Notice
 }
 
-// Post tells every watcher, without what has the form of a secret. It never waits for them.
+// Post gives a notice to every watcher, with secrets masked. It does not wait for the watchers.
 func (b *Board) Post(n Notice) {
 	if b == nil {
 		return
@@ -74,8 +74,8 @@ func (b *Board) Post(n Notice) {
 	}
 }
 
-// Watch calls f for every notice that is posted from now on, one after the other, until ctx ends; it returns then. ready, if it is not
-// nil, is closed as soon as nothing is missed any more.
+// Watch calls f for every notice that is posted from now on, one after the other, until ctx is done. If ready is not nil, Watch closes it
+// as soon as no notice can be missed.
 func (b *Board) Watch(ctx context.Context, ready chan<- struct{}, f func(Notice)) {
 	w := &noticeQueue{more: make(chan struct{}, 1)}
 	b.mu.Lock()

@@ -18,15 +18,15 @@ import (
 // DefaultDeadline is how long a request waits where nothing else is configured.
 const DefaultDeadline = 300 * time.Second
 
-// Who settles a request where no person and no model does.
+// The values of [Answer.By] for requests that neither a person nor a model answered.
 const (
-	ByDeadline = "deadline" // nobody answered in time
-	ByCaller   = "caller"   // whoever asked waits no more
+	ByDeadline = "deadline" // the deadline passed
+	ByCaller   = "caller"   // the caller no longer waits
 	BySession  = "session"  // the session ended
 )
 
-// The bounds of a queue. Beyond them a request is refused at once: a person cannot look through more, and an agent must not be
-// able to bury one question under others.
+// The bounds of a queue. A request beyond them is refused at once: a person cannot read more, and an agent must not be able to bury one
+// question under others.
 const (
 	maxPending    = 256
 	maxPerSession = 16
@@ -35,47 +35,47 @@ const (
 	maxRecent     = 1000      // settled requests that are kept in memory
 )
 
-// rejoin is how long a request without anybody who waits is kept after a restart: hooks and clients come back within seconds.
-const rejoin = 30 * time.Second
+// rejoinTime is how long a restarted queue keeps a request that has no caller: hooks and clients come back within seconds.
+const rejoinTime = 30 * time.Second
 
-// Options of a queue. All of them may be left out.
+// Options configure a queue. All fields are optional.
 type Options struct {
-	DB       *store.DB        // nil: nothing survives a restart
-	Deadline time.Duration    // 0: [DefaultDeadline]; below 0: a request waits for as long as its caller does
+	DB       *store.DB        // nil: requests do not survive a restart
+	Deadline time.Duration    // 0: [DefaultDeadline]; below 0: no deadline
 	Now      func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discard
-	// WriteRule writes what an answer [Rule] allows into the project's files, and returns the name of the rule. nil: no such answer.
+	// WriteRule writes a rule for an answer [Rule] into the project's files and returns its name. nil: such answers are refused.
 	WriteRule func(ctx context.Context, r Request, a Answer) (rule string, err error)
 	Judge     Judge // nil: people are asked at once
 }
 
-// Queue keeps the requests that wait. It is safe for concurrent use.
+// Queue holds the requests that wait for an answer. It is safe for concurrent use.
 type Queue struct {
 	o      Options
-	ctx    context.Context // of judges; ends with the queue
+	ctx    context.Context // of the judge; done when the queue is closed
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
 	open     map[string]*entry   // pending, by id
-	byBound  map[[32]byte]*entry // pending, and answered before their caller came back
+	byBound  map[[32]byte]*entry // pending, or answered after a restart before the caller came back
 	kept     map[[32]byte]kept   // answers for the rest of a session
 	recent   []*entry            // settled, oldest first
 	watchers map[*watcher]struct{}
 	closing  chan struct{} // closed by Suspend
 }
 
-// entry is one request. What it holds is guarded by the queue's lock.
+// entry is one request. The queue's lock guards its fields.
 type entry struct {
 	r         Request
 	bound     [32]byte
 	done      chan struct{} // closed when it is settled
-	timer     *time.Timer   // of its deadline, or of the time to rejoin; nil: none
+	timer     *time.Timer   // of its deadline or of rejoinTime; may be nil
 	stop      context.CancelFunc
-	announced chan struct{} // closed when people are told of it: at once, or when the judge has passed it on
-	withdrawn bool          // whoever waited has given up, and it is about to expire
+	announced chan struct{} // closed when people may see it: at once, or when the judge has passed it on
+	withdrawn bool          // the last caller has given up, and the request is about to expire
 
-	settling sync.Mutex // one answer at a time is on its way; taken before the queue's lock
+	answering sync.Mutex // held while one answer is checked and stored; taken before the queue's lock
 }
 
 // kept is an answer for the rest of a session.
@@ -84,7 +84,7 @@ type kept struct {
 	answer  Answer
 }
 
-// New opens a queue. Requests that waited when the last process ended wait on for a short time, for whoever asked to come back.
+// New opens a queue. Requests that waited when the last process ended stay open for rejoinTime, so that their callers can come back.
 func New(ctx context.Context, o Options) (*Queue, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -107,8 +107,8 @@ func New(ctx context.Context, o Options) (*Queue, error) {
 	return q, nil
 }
 
-// Suspend lets go of everybody who waits, with [ErrClosed], and keeps the requests for the next process. It is called before
-// callers are cut off, so that their going does not count as giving up.
+// Suspend returns [ErrClosed] to every caller and keeps the requests for the next process. It must come before the callers are
+// disconnected: a caller that disconnects from a queue at work withdraws its request.
 func (q *Queue) Suspend() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,14 +134,14 @@ func (q *Queue) suspended() bool {
 	}
 }
 
-// Close is Suspend, and waits for what is under way.
+// Close suspends the queue and waits for the judges at work.
 func (q *Queue) Close() {
 	q.Suspend()
 	q.cancel()
 	q.work.Wait()
 }
 
-// halt stops what runs for an entry. The queue's lock is held.
+// halt stops the timer and the judge of an entry. The queue's lock is held.
 func (e *entry) halt() {
 	if e.timer != nil {
 		e.timer.Stop()
@@ -151,16 +151,14 @@ func (e *entry) halt() {
 	}
 }
 
-// Ask waits until a request is settled, and returns how: an answer that allows or denies, a deadline that passed being a denial by
-// [ByDeadline]. An error is a denial too: [ErrFull], [ErrTooLarge], [ErrClosed], the cause of ctx's end, or the request could not be
-// kept. A request that equals one that waits already, in all that an answer holds for, joins it.
+// Ask waits until a request is settled and returns the answer. A deadline that passes is a denial by [ByDeadline]. An error means denied
+// too: [ErrFull], [ErrTooLarge], [ErrClosed], the cause of ctx, or the request could not be stored. A request with the same [Request.Bound]
+// as one that waits joins it.
 //
-// The caller gives what the request shows, and the queue masks what has the form of a secret in it; id, state, creation and, where it is
-// zero, the deadline are the queue's. A deadline that is given is kept where it is the earlier one.
+// The queue masks secrets in the request and sets ID, State, Created and Deadline. If the caller sets a Deadline, the earlier one counts.
 func (q *Queue) Ask(ctx context.Context, r Request) (Answer, error) { return q.AskTelling(ctx, r, nil) }
 
-// AskTelling is Ask, and calls told once with the request as it waits, when people are told of it; nil: nobody is called. told must not
-// wait.
+// AskTelling is like Ask. It calls told once, when people may see the request; told must not block and may be nil.
 func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, context.Cause(ctx)
@@ -176,11 +174,11 @@ func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (
 	for {
 		select {
 		case <-e.done:
-			return *e.r.Answer, nil // nobody changes it any more
+			return *e.r.Answer, nil // it does not change any more
 		case <-q.closing:
 			return Answer{}, ErrClosed
 		case <-ctx.Done():
-			q.leave(e)
+			q.removeWaiter(e)
 			return Answer{}, context.Cause(ctx)
 		case <-announced:
 			announced = nil
@@ -194,12 +192,9 @@ func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (
 	}
 }
 
-// join finds the answer that is known already, else the request to wait for, which it makes if there is none.
+// join returns the answer if it is known already. Otherwise it returns the entry to wait for, a new one if there is none.
 func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
-	r.Kind = cmp.Or(r.Kind, Call)
-	if r.Digest == "" {
-		r.Digest = r.Sum(r.Args)
-	}
+	r.complete()
 	bound := r.Bound()
 	r = r.masked()
 	q.mu.Lock()
@@ -216,10 +211,10 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 			e.halt()
 			return nil, *e.r.Answer, nil
 		}
-		q.rejoined(e)
+		q.addWaiter(e)
 		return e, Answer{}, nil
 	}
-	if err := q.room(&r); err != nil {
+	if err := q.checkRoom(&r); err != nil {
 		return nil, Answer{}, err
 	}
 	now := q.o.Now()
@@ -231,31 +226,31 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 	}
 	e := &entry{r: r, bound: bound, done: make(chan struct{}), announced: make(chan struct{})}
 	if err := q.insert(ctx, e); err != nil {
-		return nil, Answer{}, fmt.Errorf("keep the request: %w", err)
+		return nil, Answer{}, fmt.Errorf("store the request: %w", err)
 	}
 	q.open[r.ID], q.byBound[bound] = e, e
 	if !r.Deadline.IsZero() {
 		q.expireAfter(e, r.Deadline.Sub(now), ByDeadline)
 	}
-	q.judge(e)
+	q.askJudge(e)
 	return e, Answer{}, nil
 }
 
-// rejoined counts one more who waits. The lock is held.
-func (q *Queue) rejoined(e *entry) {
+// addWaiter counts one more caller. The lock is held.
+func (q *Queue) addWaiter(e *entry) {
 	e.withdrawn = false
-	if e.r.Waiting++; e.r.Waiting == 1 { // it was orphaned by a restart: its own deadline counts again
+	if e.r.Waiting++; e.r.Waiting == 1 { // its caller is back after a restart: its own deadline counts again
 		e.halt()
 		e.timer = nil
 		if !e.r.Deadline.IsZero() {
 			q.expireAfter(e, e.r.Deadline.Sub(q.o.Now()), ByDeadline)
 		}
 	}
-	q.tell(e)
+	q.publish(e)
 }
 
-// room refuses a request that is too many or too large. The lock is held.
-func (q *Queue) room(r *Request) error {
+// checkRoom refuses a request that is too large or for which the queue is too full. The lock is held.
+func (q *Queue) checkRoom(r *Request) error {
 	if len(r.Args) > maxArgs {
 		return ErrTooLarge
 	}
@@ -272,14 +267,14 @@ func (q *Queue) room(r *Request) error {
 	return nil
 }
 
-// leave is one caller who gives up; with the last one the request is withdrawn.
-func (q *Queue) leave(e *entry) {
+// removeWaiter counts one caller less. The request expires with the last one.
+func (q *Queue) removeWaiter(e *entry) {
 	q.mu.Lock()
 	e.r.Waiting--
 	last := e.r.Waiting == 0 && e.r.State == Pending && !q.suspended()
 	e.withdrawn = last
 	if !last && e.r.State == Pending {
-		q.tell(e)
+		q.publish(e)
 	}
 	q.mu.Unlock()
 	if last {
@@ -287,27 +282,27 @@ func (q *Queue) leave(e *entry) {
 	}
 }
 
-// expireAfter denies a request when its time has come. The lock is held.
+// expireAfter starts the timer that denies a request. The lock is held.
 func (q *Queue) expireAfter(e *entry, d time.Duration, by string) {
 	e.timer = time.AfterFunc(max(d, 0), func() { q.expire(e, by) })
 }
 
-// expire denies a request that nobody answered.
+// expire denies a request that was not answered.
 func (q *Queue) expire(e *entry, by string) {
-	e.settling.Lock()
-	defer e.settling.Unlock()
+	e.answering.Lock()
+	defer e.answering.Unlock()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if e.r.State != Pending || q.suspended() || by == ByCaller && e.r.Waiting > 0 {
 		return
 	}
-	if err := q.settled(e, Expired, Answer{For: Once, By: by, Time: q.o.Now()}); err != nil {
-		q.o.Logger.Error("an approval that expired is not in the database", "id", e.r.ID, "error", err) // the next start finds it expired
+	if err := q.finish(e, Expired, Answer{For: Once, By: by, Time: q.o.Now()}); err != nil {
+		q.o.Logger.Error("an approval that expired is not in the database", "id", e.r.ID, "error", err) // the next process expires it again
 	}
 }
 
-// Settle answers a request and returns it as it is then. The first answer wins. Errors: [ErrUnknown], a [LateError], [ErrDigest], [ErrNoWords], an
-// answer that makes no sense, or the answer could not be kept: then the request waits on.
+// Settle answers a request and returns its new state. The first answer wins. Errors: [ErrUnknown], a [LateError], [ErrDigest],
+// [ErrNoWords], an invalid answer (see [IsBadAnswer]), or the answer could not be stored; the request then still waits.
 func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error) {
 	if err := a.check(); err != nil {
 		return Request{}, err
@@ -316,16 +311,16 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	e := q.open[id]
 	q.mu.Unlock()
 	if e == nil {
-		return q.late(ctx, id)
+		return q.refuseLate(ctx, id)
 	}
-	e.settling.Lock()
-	defer e.settling.Unlock()
+	e.answering.Lock()
+	defer e.answering.Unlock()
 	q.mu.Lock()
 	r, closing, withdrawn := e.r, q.suspended(), e.withdrawn
 	q.mu.Unlock()
 	a.Time = q.o.Now()
 	if r.Kind == Question && a.Allow && a.Text == "" {
-		a.Text = a.Reason // the words of ways that know no other ones
+		a.Text = a.Reason // some surfaces have a reason only
 	}
 	late := !r.Deadline.IsZero() && !a.Time.Before(r.Deadline)
 	switch {
@@ -337,14 +332,14 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return r, ErrDigest
 	case r.Kind == Question && a.Allow && strings.TrimSpace(a.Text) == "":
 		return r, ErrNoWords
-	case late || withdrawn: // what ends it is on its way
+	case late || withdrawn: // its expiry is under way
 		by := ByDeadline
 		if !late {
 			by = ByCaller
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		err := q.settled(e, Expired, Answer{For: Once, By: by, Time: a.Time})
+		err := q.finish(e, Expired, Answer{For: Once, By: by, Time: a.Time})
 		return e.r, errors.Join(&LateError{e.r}, err)
 	}
 	if a.For == Rule {
@@ -353,7 +348,7 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		}
 		rule, err := q.o.WriteRule(ctx, r, a)
 		if err != nil {
-			return r, fmt.Errorf("the rule could not be written, and the call waits on: %w", err)
+			return r, fmt.Errorf("the rule could not be written, and the call still waits: %w", err)
 		}
 		a.Rule = rule
 	}
@@ -363,34 +358,15 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.settled(e, state, a); err != nil {
-		return e.r, fmt.Errorf("the answer could not be kept, and the call waits on: %w", err)
+	if err := q.finish(e, state, a); err != nil {
+		return e.r, fmt.Errorf("the answer could not be stored, and the call still waits: %w", err)
 	}
 	return e.r, nil
 }
 
-// check refuses an answer that makes no sense, and fills in what is meant.
-func (a *Answer) check() error {
-	a.For = cmp.Or(a.For, Once)
-	if !a.Allow && a.For == Session {
-		a.For = Never
-	}
-	switch {
-	case !slices.Contains([]For{Once, Session, Rule, Never}, a.For):
-		return badAnswer(fmt.Sprintf("an answer is for once, session, rule or never, not for %q", a.For))
-	case a.Allow && a.For == Never:
-		return badAnswer("never is an answer that denies")
-	case !a.Allow && a.For == Rule:
-		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
-	case a.By == "":
-		return badAnswer("an answer says who gives it")
-	}
-	return nil
-}
-
-// settled ends a request: in the database first, then here. An answer that cannot be kept settles nothing; a denial stands all the
-// same. Both locks are held.
-func (q *Queue) settled(e *entry, state State, a Answer) error {
+// finish moves a request to its final state, in the database first. If that fails, an approval is void and a denial stands. Both locks are
+// held.
+func (q *Queue) finish(e *entry, state State, a Answer) error {
 	next := e.r
 	next.State, next.Answer = state, &a
 	remember := state != Expired && (a.For == Session || a.For == Never)
@@ -406,19 +382,19 @@ func (q *Queue) settled(e *entry, state State, a Answer) error {
 		q.kept[e.bound] = kept{e.r.Session, a}
 	}
 	if e.r.Waiting == 0 && state != Expired && !remember {
-		q.byBound[e.bound] = e // whoever asked was cut off by a restart, and may still come for it
-		e.timer = time.AfterFunc(rejoin, func() { q.giveUp(e) })
+		q.byBound[e.bound] = e // a restart disconnected its caller, who may still come back for the answer
+		e.timer = time.AfterFunc(rejoinTime, func() { q.dropAnswer(e) })
 	}
 	if q.recent = append(q.recent, e); len(q.recent) > maxRecent {
 		q.recent = slices.Delete(q.recent, 0, len(q.recent)-maxRecent)
 	}
 	close(e.done)
-	q.tell(e)
+	q.publish(e)
 	return err
 }
 
-// giveUp drops an answer for which nobody came back.
-func (q *Queue) giveUp(e *entry) {
+// dropAnswer drops an answer whose caller did not come back.
+func (q *Queue) dropAnswer(e *entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.byBound[e.bound] == e {
@@ -426,7 +402,7 @@ func (q *Queue) giveUp(e *entry) {
 	}
 }
 
-// Forget drops what was answered for the rest of a session, and denies what waits in it: the session is over.
+// Forget ends a session: it denies the requests that wait in it and drops the answers for the rest of it.
 func (q *Queue) Forget(ctx context.Context, session string) error {
 	q.mu.Lock()
 	var waiting []*entry
@@ -442,7 +418,7 @@ func (q *Queue) Forget(ctx context.Context, session string) error {
 	return q.Reset(ctx, session)
 }
 
-// Reset drops what was answered for the rest of a session: the same calls are asked about again.
+// Reset drops the answers for the rest of a session, so that the same calls are asked about again.
 func (q *Queue) Reset(ctx context.Context, session string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -456,22 +432,27 @@ func (q *Queue) Reset(ctx context.Context, session string) error {
 	if !had {
 		return nil
 	}
-	return q.unremember(ctx, session)
+	return q.forgetAnswers(ctx, session)
 }
 
 // List returns the requests that wait, oldest first.
 func (q *Queue) List(context.Context) ([]Request, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.list(), nil
+}
+
+// list is List. The lock is held.
+func (q *Queue) list() []Request {
 	out := make([]Request, 0, len(q.open))
 	for _, e := range q.open {
 		out = append(out, e.r)
 	}
 	slices.SortFunc(out, func(a, b Request) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
-	return out, nil
+	return out
 }
 
-// Show returns one request, also a settled one; [ErrUnknown].
+// Show returns a request, pending or settled, or [ErrUnknown].
 func (q *Queue) Show(ctx context.Context, id string) (Request, error) {
 	q.mu.Lock()
 	e := q.open[id]
@@ -488,8 +469,8 @@ func (q *Queue) Show(ctx context.Context, id string) (Request, error) {
 	return q.find(ctx, id)
 }
 
-// late refuses an answer to a request that does not wait.
-func (q *Queue) late(ctx context.Context, id string) (Request, error) {
+// refuseLate refuses an answer to a request that does not wait.
+func (q *Queue) refuseLate(ctx context.Context, id string) (Request, error) {
 	r, err := q.Show(ctx, id)
 	if err != nil {
 		return r, err

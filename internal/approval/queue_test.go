@@ -213,7 +213,8 @@ func TestAnswerWithoutADigestThatWasShown(t *testing.T) {
 	if _, err := q.Settle(t.Context(), "nothing", yes("kimu")); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an unknown id: %v", err)
 	}
-	for _, bad := range []Answer{{Allow: true, For: Never, By: "x"}, {For: Rule, By: "x"}, {For: "always", By: "x"}, {Allow: true}, {Allow: true, For: Rule, By: "x"}} {
+	for _, bad := range []Answer{{Allow: true, For: Never, By: "x"}, {For: Rule, By: "x"}, {For: "always", By: "x"}, {Allow: true},
+		{Allow: true, For: Rule, By: "x"}} {
 		if _, err := q.Settle(t.Context(), r.ID, bad); err == nil {
 			t.Errorf("taken: %+v", bad)
 		}
@@ -230,7 +231,8 @@ func TestAnswerWithoutADigestThatWasShown(t *testing.T) {
 func TestEqualCallsShareOneRequest(t *testing.T) {
 	q := newQueue(t, Options{})
 	ctx, leave := context.WithCancel(t.Context())
-	one, two, three := ask(t.Context(), q, question(makeIt)), ask(t.Context(), q, question(`{ "command" : "make it" }`)), ask(ctx, q, question(makeIt))
+	one, two, three := ask(t.Context(), q, question(makeIt)), ask(t.Context(), q, question(`{ "command" : "make it" }`)),
+		ask(ctx, q, question(makeIt))
 	seen(t, q, "one of three", waiting(3))
 	leave()
 	if a := <-three; !errors.Is(a.err, context.Canceled) {
@@ -270,7 +272,7 @@ func TestWithdrawn(t *testing.T) {
 		_, err := q.Settle(t.Context(), r.ID, yes("kimu"))
 		return err
 	}
-	if err := seenLate(); err == nil || !strings.Contains(err.Error(), "whoever asked waits no more") {
+	if err := seenLate(); err == nil || !strings.Contains(err.Error(), "the caller no longer waits") {
 		t.Errorf("an answer for nobody: %v", err)
 	}
 	// Nothing of it is left for the next caller.
@@ -369,7 +371,8 @@ func TestRestart(t *testing.T) {
 
 	second := newQueue(t, Options{DB: openDB(t, path)})
 	list, _ := second.List(t.Context())
-	if len(list) != 1 || list[0].ID != r.ID || list[0].Waiting != 0 || list[0].Digest != r.Digest || string(list[0].Args) != makeIt || !list[0].Deadline.Equal(r.Deadline.Round(0)) {
+	if len(list) != 1 || list[0].ID != r.ID || list[0].Waiting != 0 || list[0].Digest != r.Digest || string(list[0].Args) != makeIt ||
+		!list[0].Deadline.Equal(r.Deadline.Round(0)) {
 		t.Fatalf("after the restart: %+v", list)
 	}
 	c = ask(t.Context(), second, question(makeIt))
@@ -451,7 +454,7 @@ func TestOrphanExpiresBeforeItsDeadline(t *testing.T) {
 		q.mu.Lock()
 		q.takeOver(e, Pending)
 		q.mu.Unlock()
-		time.Sleep(rejoin - time.Second)
+		time.Sleep(rejoinTime - time.Second)
 		if r, _ := q.Show(context.Background(), "orphan"); r.State != Pending {
 			t.Errorf("too early: %+v", r)
 		}
@@ -511,7 +514,7 @@ func TestWhatCannotBeKeptIsNotApproved(t *testing.T) {
 	c := ask(t.Context(), q, question(makeIt))
 	r := seen(t, q, "waiting", waiting(1))
 	breakWrites(t, db, "UPDATE")
-	if _, err := q.Settle(t.Context(), r.ID, yes("kimu")); err == nil || !strings.Contains(err.Error(), "waits on") {
+	if _, err := q.Settle(t.Context(), r.ID, yes("kimu")); err == nil || !strings.Contains(err.Error(), "still waits") {
 		t.Errorf("an approval that cannot be kept: %v", err)
 	}
 	if r, _ := q.Show(t.Context(), r.ID); r.State != Pending {
@@ -673,7 +676,8 @@ func TestDigests(t *testing.T) {
 	if sum(`{"a":1,"b":[2]}`) != sum(`{ "b":[2], "a":1 }`) {
 		t.Error("the order of keys counts")
 	}
-	for _, pair := range [][2]string{{`{"a":1}`, `{"a":1.0}`}, {`{"a":"1"}`, `{"a":1}`}, {`{"a":[1,2]}`, `{"a":[2,1]}`}, {`{}`, `{"a":null}`}, {`{"a":9007199254740993}`, `{"a":9007199254740992}`}} {
+	for _, pair := range [][2]string{{`{"a":1}`, `{"a":1.0}`}, {`{"a":"1"}`, `{"a":1}`}, {`{"a":[1,2]}`, `{"a":[2,1]}`}, {`{}`, `{"a":null}`},
+		{`{"a":9007199254740993}`, `{"a":9007199254740992}`}} {
 		if sum(pair[0]) == sum(pair[1]) {
 			t.Errorf("%s and %s are one", pair[0], pair[1])
 		}

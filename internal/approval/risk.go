@@ -7,15 +7,14 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Assess says how much harm a call can do and what kind of call it is. It looks at what the call would do (its facts), at what the
-// operator lets the server say of the tool (its hints), and at whole words of its names: server "shell" with tool "exec" runs
-// commands, tool "mutex_exec_plan" does not. Where it cannot tell, it says the higher risk. It decides nothing: the policy has asked
-// already. But a critical call is never for a model alone to allow.
+// Assess returns the risk and the category of a call. It uses the facts of the call, the hints of the server that the operator trusts,
+// and whole words of the names: server "shell" with tool "exec" runs commands, tool "mutex_exec_plan" does not. In doubt it returns the
+// higher risk. Assess does not decide whether the call runs, but no model alone may allow a critical call.
 func Assess(it policy.Item, notes policy.Annotations, f policy.Facts) (risk policy.Risk, category string) {
 	if it.Server == policy.AgentServer && it.Name == "Bash" {
 		return assessCommand(f)
 	}
-	own := it.Server == policy.AgentServer || it.Server == "files" // their facts come from the table of known tools, not from a guess
+	own := it.Server == policy.AgentServer || it.Server == "files" // their facts come from the table of known tools and are not guessed
 	kind := policy.KindOf(it)
 	category, acts := kind.Category, kind.Acts
 	if own && it.Kind == policy.Tool {
@@ -24,7 +23,7 @@ func Assess(it policy.Item, notes policy.Annotations, f policy.Facts) (risk poli
 	readOnly := notes["readOnlyHint"]
 	switch {
 	case category == policy.CategoryShell && !readOnly:
-		risk = policy.Critical // what runs is in an argument that nobody has read
+		risk = policy.Critical // an argument says what runs, and it was not analyzed
 	case category == policy.CategoryShell:
 		risk = policy.High
 	case (category == policy.CategoryFileWrite || category == policy.CategoryDatabase) && !readOnly:
@@ -45,14 +44,14 @@ func Assess(it policy.Item, notes policy.Annotations, f policy.Facts) (risk poli
 				risk = risk.Max(riskOf(e))
 			}
 		}
-		if own && leaves(f.Dir, p.Paths) {
+		if own && writesOutside(f.Dir, p.Paths) {
 			risk = policy.Critical
 		}
 	}
 	return risk, category
 }
 
-// assessCommand judges a shell command by its facts, part by part; the worst part counts. A command without facts was not read.
+// assessCommand assesses a shell command by its facts. The worst part counts. A command without facts was not analyzed.
 func assessCommand(f policy.Facts) (policy.Risk, string) {
 	if len(f.Parts) == 0 {
 		return policy.Critical, policy.CategoryShell
@@ -73,28 +72,28 @@ func assessCommand(f policy.Facts) (policy.Risk, string) {
 		for _, e := range p.Effects {
 			risk = risk.Max(riskOf(e))
 		}
-		unread := len(p.Unclear) > 0 || slices.Contains(p.Effects, policy.EffectUnclear)
+		unclear := len(p.Unclear) > 0 || slices.Contains(p.Effects, policy.EffectUnclear)
 		switch hidden := p.Program == "" || slices.Contains(p.Effects, policy.EffectInlineCode); {
-		case unread && hidden:
-			risk = policy.Critical // it runs what nobody has read
-		case unread:
+		case unclear && hidden:
+			risk = policy.Critical // it runs code that was not analyzed
+		case unclear:
 			risk = risk.Max(policy.High)
 		}
-		if leaves(f.Dir, p.Paths) {
+		if writesOutside(f.Dir, p.Paths) {
 			risk = policy.Critical
 		}
 	}
 	return risk, category
 }
 
-// riskOf is the risk of an effect, as the table of effects says.
+// riskOf returns the risk of an effect.
 func riskOf(effect string) policy.Risk {
 	info, _ := policy.EffectNamed(effect)
 	return info.Risk
 }
 
-// leaves reports whether something outside the working directory and the folders for temporary files is changed.
-func leaves(dir string, paths []policy.Path) bool {
+// writesOutside reports whether a path is changed outside of the working directory and the folders for temporary files.
+func writesOutside(dir string, paths []policy.Path) bool {
 	for _, p := range paths {
 		if p.Access != policy.Write && p.Access != policy.Delete {
 			continue
@@ -104,21 +103,21 @@ func leaves(dir string, paths []policy.Path) bool {
 				return true
 			}
 		}
-		if p.Clean == "" { // relative to a folder that nobody knows
+		if p.Clean == "" { // relative to an unknown folder
 			return true
 		}
 	}
 	return false
 }
 
-// below reports whether an absolute clean path is a folder or lies in it. In no folder lies nothing.
+// below reports whether an absolute clean path is dir or lies in it. It reports false if dir is empty.
 func below(path, dir string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/"))
 }
 
-// ownCategory is the category of an agent's own tool or of the built-in files server: what its facts say. One that does nothing but
-// read only looks; one of which nothing is known may act.
+// ownCategory returns the category of an agent's own tool or a tool of the built-in files server, from its facts. acts is false if the
+// tool only reads.
 func ownCategory(f policy.Facts) (category string, acts bool) {
 	category, acts = policy.CategoryGeneral, len(f.Parts) == 0 || len(f.Parts[0].Effects) == 0
 	for _, p := range f.Parts {

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// ShowArgs is what a request would do, whole, for people: a command as it stands, an edit as a diff, anything else as indented JSON
-// with its numbers and their order untouched. Nothing in it hides; see [text.Visible]. diff tells surfaces which colours fit.
+// ShowArgs returns the full arguments of a request for people: a command as it is, an edit as a diff, other arguments as indented JSON in
+// their own order. Invisible characters are shown; see [text.Visible]. diff reports whether the text is a diff.
 func ShowArgs(r Request) (text string, diff bool) {
 	switch r.Tool {
 	case "agent__Bash":
@@ -26,7 +27,7 @@ func ShowArgs(r Request) (text string, diff bool) {
 	return showJSON(r.Args), false
 }
 
-// showBash shows the command first and then what else there is.
+// showBash shows the command first and then the other arguments.
 func showBash(args []byte) (string, bool) {
 	var a struct {
 		Command string                    `json:"command"`
@@ -35,7 +36,7 @@ func showBash(args []byte) (string, bool) {
 	if json.Unmarshal(args, &a) != nil || a.Command == "" {
 		return "", false
 	}
-	delete(a.Rest, "description") // the agent's own words for it: they are no part of what runs
+	delete(a.Rest, "description") // the agent wrote it; it does not run
 	shown := text.Visible(a.Command)
 	if len(a.Rest) > 0 {
 		b, err := json.Marshal(a.Rest, json.Deterministic(true))
@@ -84,7 +85,7 @@ func showEdit(args []byte) (string, bool) {
 	return strings.TrimSuffix(b.String(), "\n"), b.Len() > 0
 }
 
-// showJSON indents a value and writes strings with their own characters where they show.
+// showJSON indents a value and unescapes the characters in its strings that are visible.
 func showJSON(args []byte) string {
 	if len(args) == 0 {
 		return ""
@@ -97,10 +98,12 @@ func showJSON(args []byte) string {
 	return text.Visible(string(b))
 }
 
-// Short is a text on one line, with its hidden characters shown, of at most n characters.
+// Short returns a text on one line, with invisible characters shown, cut to n characters.
 func Short(s string, n int) string {
 	return text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(s), " ")), n)
 }
 
-// LastElement is the last element of a folder's path.
-func LastElement(dir string) string { return dir[strings.LastIndexByte(dir, '/')+1:] }
+// Name returns what people call the session of a request, cut to n characters: its label, else its folder, else its id.
+func (r *Request) Name(n int) string {
+	return Short(cmp.Or(r.Label, r.Dir[strings.LastIndexByte(r.Dir, '/')+1:], r.Session), n)
+}

@@ -1,27 +1,23 @@
 package approval
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
-
-	"mycelium/internal/text"
 )
 
-// watcher is somebody who is told of every request.
+// watcher queues the requests that one caller of Watch or Observe has not seen yet.
 type watcher struct {
-	mu     sync.Mutex
-	queued []Request
-	quiet  bool          // people do not answer where this one tells them; never changed
-	wake   chan struct{} // one value: something is queued
+	mu       sync.Mutex
+	queued   []Request
+	observer bool          // nobody can answer there; never changed
+	wake     chan struct{} // holds one value: a request is queued
 }
 
-// add queues a request; an older word of the same request that was not delivered yet is replaced.
+// add queues a request in place of an older state of it that was not delivered yet.
 func (w *watcher) add(r Request) {
 	w.mu.Lock()
-	w.queued = slices.DeleteFunc(w.queued, func(old Request) bool { return old.ID == r.ID })
-	w.queued = append(w.queued, r)
+	w.queued = append(slices.DeleteFunc(w.queued, func(old Request) bool { return old.ID == r.ID }), r)
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -37,29 +33,20 @@ func (w *watcher) take() []Request {
 	return taken
 }
 
-// Watch calls f with every request that waits, then with every new one and every one that changes or is settled, one after the other,
-// until ctx ends. What the judge decides by itself is told when it is settled; what it passes on, when it has. A slow f hears the last
-// word of each request. f must not call Watch; everything else of the queue it may.
-func (q *Queue) Watch(ctx context.Context, f func(Request)) {
-	q.watch(ctx, &watcher{wake: make(chan struct{}, 1)}, f)
-}
+// Watch calls f with every request that waits, then with every request that is new, changes or is settled, one after the other, until
+// ctx is done. A request that goes to the judge first is reported when the judge has settled it or has passed it on. A slow f sees only
+// the latest state of each request. f must not call Watch; it may call the other methods of the queue.
+func (q *Queue) Watch(ctx context.Context, f func(Request)) { q.watch(ctx, false, f) }
 
-// Overhear is Watch for who passes the word on to people that cannot answer there: nobody is at the queue because of it.
-func (q *Queue) Overhear(ctx context.Context, f func(Request)) {
-	q.watch(ctx, &watcher{wake: make(chan struct{}, 1), quiet: true}, f)
-}
+// Observe is like Watch for a caller that cannot take answers: [Queue.Watched] does not count it.
+func (q *Queue) Observe(ctx context.Context, f func(Request)) { q.watch(ctx, true, f) }
 
-func (q *Queue) watch(ctx context.Context, w *watcher, f func(Request)) {
-	pending, _ := q.List(ctx)
+func (q *Queue) watch(ctx context.Context, observer bool, f func(Request)) {
+	w := &watcher{wake: make(chan struct{}, 1), observer: observer}
 	q.mu.Lock()
-	for _, r := range pending {
-		if e := q.open[r.ID]; e != nil && e.known() {
-			w.add(e.r)
-		}
-	}
-	for id, e := range q.open { // those that came between
-		if e.known() && !slices.ContainsFunc(pending, func(r Request) bool { return r.ID == id }) {
-			w.add(e.r)
+	for _, r := range q.list() {
+		if q.open[r.ID].isAnnounced() {
+			w.add(r)
 		}
 	}
 	q.watchers[w] = struct{}{}
@@ -84,20 +71,20 @@ func (q *Queue) watch(ctx context.Context, w *watcher, f func(Request)) {
 	}
 }
 
-// Watched reports whether anybody watches: a request would be seen.
+// Watched reports whether somebody who can answer would see a request.
 func (q *Queue) Watched() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for w := range q.watchers {
-		if !w.quiet {
+		if !w.observer {
 			return true
 		}
 	}
 	return false
 }
 
-// known reports whether people are told of a request.
-func (e *entry) known() bool {
+// isAnnounced reports whether people may see a request: the judge has passed it on, or was not asked.
+func (e *entry) isAnnounced() bool {
 	select {
 	case <-e.announced:
 		return true
@@ -106,45 +93,12 @@ func (e *entry) known() bool {
 	}
 }
 
-// tell passes a request on to whoever watches, unless a judge still thinks about it. The lock is held.
-func (q *Queue) tell(e *entry) {
-	if !e.known() && e.r.State == Pending {
+// publish reports a request to the watchers, unless the judge still has it. The lock is held.
+func (q *Queue) publish(e *entry) {
+	if !e.isAnnounced() && e.r.State == Pending {
 		return
 	}
 	for w := range q.watchers {
 		w.add(e.r)
 	}
-}
-
-// judge asks the model, and announces a request that it does not settle. The lock is held.
-func (q *Queue) judge(e *entry) {
-	if q.o.Judge == nil || e.r.Kind != Call {
-		close(e.announced)
-		q.tell(e)
-		return
-	}
-	ctx, cancel := context.WithCancel(q.ctx)
-	e.stop = cancel
-	r := e.r
-	q.work.Go(func() {
-		defer cancel()
-		v, err := q.o.Judge.Judge(ctx, r)
-		if _, settled := v.Settled(); err == nil && settled {
-			if _, err = q.Settle(ctx, r.ID, v.answer(r, q.o.Now())); err == nil {
-				return
-			}
-		}
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if e.r.State != Pending {
-			return
-		}
-		e.r.Opinion = text.Truncate(cmp.Or(v.Opinion, v.Reason), maxWords)
-		if err != nil {
-			q.o.Logger.Warn("the model was asked about a call and did not decide", "id", r.ID, "error", err)
-			e.r.Opinion = "the model did not decide: " + text.Truncate(err.Error(), maxWords)
-		}
-		close(e.announced)
-		q.tell(e)
-	})
 }

@@ -39,8 +39,8 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 		"policies:\n  - {id: pol_1, description: x, always: true}\n": `policies.yaml:2: unknown key "always"`,
 		"policies:\n  - {id: one, description: x}\n": `policies.yaml:2: policy "one": id "one" is not pol_ ` +
 			`and a number`,
-		"policies:\n  - {id: pol_1, description: ''}\n":                                 "it says nothing",
-		"policies:\n  - {id: pol_1, description: \"a\\u202eb\"}\n":                      "characters that cannot be seen",
+		"policies:\n  - {id: pol_1, description: ''}\n":                                 "it is empty",
+		"policies:\n  - {id: pol_1, description: \"a\\u202eb\"}\n":                      "invisible characters",
 		"policies:\n  - {id: pol_1, description: x}\n  - {id: pol_1, description: y}\n": "policies.yaml:3: policy \"pol_1\": the number is taken",
 		"policies:\n  - {id: pol_1, description: x, tool: 'a b'}\n":                     "is not a tool name",
 		"policy: []\n": `unknown key "policy"`,
@@ -213,7 +213,7 @@ func TestAgentsAndJudge(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	j := p.File.Approval.Judge
-	if j.Model != "claude-haiku-5-5" || j.Share() != 0.9 || !j.MayDeny || j.Patience() != 5*time.Second || j.Off() {
+	if j.Model != "claude-haiku-5-5" || j.Threshold() != 0.9 || !j.MayDeny || j.TimeLimit() != 5*time.Second || j.Off() {
 		t.Errorf("%+v", j)
 	}
 	if alert, end := (AgentDenials{}).Limits(); alert != 5 || end != 10 {

@@ -17,14 +17,14 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxNames is how many names of one folder are read at all: they must be sorted before they can be cut.
+// maxNames bounds the names that are read of a folder. All of them are sorted before the list is cut.
 const maxNames = 100_000
 
 // entry is one line of a listing.
 type entry struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	Size int64  `json:"size,omitzero"` // bytes; of a file only
+	Size int64  `json:"size,omitzero"` // bytes; only of a file
 }
 
 type listing struct {
@@ -99,10 +99,10 @@ func (s *Server) entries(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// show writes a name for a list of lines: quoted where it could be taken for more than one line or hides something.
+// show writes a name in a list of lines. It quotes a name with line breaks or hidden characters.
 func show(name string) string {
 	if text.OneLine(name) != name || strings.ContainsRune(name, unicode.ReplacementChar) {
-		return text.OneLine(strconv.Quote(name)) // Quote lets letters that are drawn as nothing stand
+		return text.OneLine(strconv.Quote(name)) // Quote keeps letters that are drawn as nothing
 	}
 	return name
 }

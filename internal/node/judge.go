@@ -69,7 +69,7 @@ func (j *modelJudge) Judge(ctx context.Context, r approval.Request) (approval.Ve
 		return approval.Verdict{}, err
 	}
 	return judge.New(judge.Options{
-		Model: client, Name: conf.Model, Confidence: conf.Share(), MayDeny: conf.MayDeny, Timeout: conf.Patience(),
+		Model: client, Name: conf.Model, Confidence: conf.Threshold(), MayDeny: conf.MayDeny, Timeout: conf.TimeLimit(),
 		Policies: j.policiesInWords, Rules: func() []policy.Rule { return j.files.Project().Rules }, Past: j.pastOf,
 		Ledger: j.ledger, Logger: j.logger,
 	}).Judge(ctx, r)
@@ -92,7 +92,7 @@ func (j *modelJudge) model() (*model.Client, approval.JudgeConfig, error) {
 		}
 		return nil, conf, fmt.Errorf("approval.judge has no key: %w", errors.Join(err, model.ErrNoKey))
 	}
-	o := model.Options{Key: key, BaseURL: cmp.Or(conf.BaseURL, j.baseURL), Timeout: conf.Patience(), Retries: 1}
+	o := model.Options{Key: key, BaseURL: cmp.Or(conf.BaseURL, j.baseURL), Timeout: conf.TimeLimit(), Retries: 1}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.client == nil || j.to != o {
@@ -136,7 +136,7 @@ func (j *modelJudge) Read(ctx context.Context, r approval.Request, text string) 
 	if err != nil {
 		j.logger.Warn("replies are understood without a model", "error", err)
 	}
-	o := judge.EvaluatorOptions{Name: conf.Model, Confidence: conf.Share(), Timeout: conf.Patience(), Ledger: j.ledger, Logger: j.logger}
+	o := judge.Options{Name: conf.Model, Confidence: conf.Threshold(), Timeout: conf.TimeLimit(), Ledger: j.ledger, Logger: j.logger}
 	if client != nil {
 		o.Model = client
 	}

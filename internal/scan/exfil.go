@@ -10,23 +10,31 @@ func (t *passage) exfil(s *sentence) {
 		switch {
 		case asked && s.has&cWhole != 0 && !contains(line, "language of the conversation"):
 			t.hit(Exfil, s, i, "it asks for the conversation")
-		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat", "dialogue"):
+		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat",
+			"dialogue"):
 			t.hit(Exfil, s, i, "it sends the conversation somewhere")
 		}
 	}
-	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ", "contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
+	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ",
+		"contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
 		t.hit(Exfil, s, s.wordAt("system prompt"), "it asks for the system prompt")
 	}
-	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought", "entire chain of thought", "your chain of thought"); ok && asked {
+	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought",
+		"entire chain of thought", "your chain of thought"); ok && asked {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model was told or thinks")
 	}
-	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process", "the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
+	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process",
+		"the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for the environment")
 	}
-	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user", "all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools", "everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator", "your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
+	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user",
+		"all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools",
+		"everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator",
+		"your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model knows")
 	}
-	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok && contains(line, "://", "mirrored to", "sent to", "uploaded to") {
+	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok &&
+		contains(line, "://", "mirrored to", "sent to", "uploaded to") {
 		t.hit(Exfil, s, s.wordAt(m), "it sends away what the user works on")
 	}
 	t.credentials(s, asked)
@@ -69,7 +77,8 @@ func (t *passage) credentials(s *sentence, asked bool) {
 			continue
 		}
 		for j, v := range s.words[:i] {
-			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) && !negated(s.text, v.text) {
+			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) &&
+				!negated(s.text, v.text) {
 				t.hit(Exfil, s, j, "it wants credentials of the user")
 				return
 			}
@@ -81,7 +90,8 @@ func (t *passage) credentials(s *sentence, asked bool) {
 }
 
 // known are words for what the model knows, in the query of an address.
-var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password", "user_email", "messages", "env", "memory", "credentials", "api_key"}
+var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password",
+	"user_email", "messages", "env", "memory", "credentials", "api_key"}
 
 // placeholders looks for addresses that carry data away.
 func (t *passage) placeholders() {

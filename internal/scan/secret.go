@@ -25,7 +25,8 @@ func (t *passage) secrets() {
 			}
 		}
 	}
-	if credential.EndsSensitive(t.belongs()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) && !placeholder(s) {
+	if credential.EndsSensitive(t.belongs()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) &&
+		!placeholder(s) {
 		t.add(Secret, Hard, t.where, mask(s, s), "a value under a name that says it is secret")
 	}
 }
@@ -75,7 +76,8 @@ func example(s string) bool {
 func placeholder(s string) bool {
 	l := strings.ToLower(strings.Trim(s, "*<>{}[]$%"))
 	switch l {
-	case "", "password", "pass", "passwd", "pwd", "secret", "user", "pw", "changeme", "xxx", "xxxx", "token", "example", "postgres", "root", "test", "your_password", "your-password", "mypassword":
+	case "", "password", "pass", "passwd", "pwd", "secret", "user", "pw", "changeme", "xxx", "xxxx", "token", "example", "postgres", "root",
+		"test", "your_password", "your-password", "mypassword":
 		return true
 	}
 	return strings.ContainsAny(s, "{}<>*$") || strings.HasPrefix(l, "your")

@@ -27,8 +27,10 @@ func (w *walk) alien(word string) bool {
 }
 
 // commonSnake are words with an underscore that are no tools.
-var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user_id": true, "api_key": true, "access_token": true, "snake_case": true, "utf_8": true, "created_at": true, "updated_at": true, "node_id": true, "lock_file": true,
-	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true, "bash_history": true, "refresh_token": true, "pf_inet": true, "sock_stream": true, "your_token": true}
+var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user_id": true, "api_key": true, "access_token": true,
+	"snake_case": true, "utf_8": true, "created_at": true, "updated_at": true, "node_id": true, "lock_file": true,
+	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true,
+	"bash_history": true, "refresh_token": true, "pf_inet": true, "sock_stream": true, "your_token": true}
 
 // shadow looks for interference with the tools of other servers.
 func (t *passage) shadow(s *sentence) {
@@ -49,15 +51,18 @@ func (t *passage) shadow(s *sentence) {
 			}
 		}
 	}
-	if m, ok := containsAny(line, "other server", "another server", "other mcp server", "different server", "other tool", "every other search tool", "any other tool", "all other tools", "every tool of", "other mcp tool"); ok {
-		if s.has&cMust != 0 || contains(line, "instead of", "forward", "route", "before calling", "before every", "replace", "prefer", "go through", "pass through", "report the answer", "stay away", "expect", "override", "do not use", "whenever") {
+	if m, ok := containsAny(line, "other server", "another server", "other mcp server", "different server", "other tool",
+		"every other search tool", "any other tool", "all other tools", "every tool of", "other mcp tool"); ok {
+		if s.has&cMust != 0 || contains(line, "instead of", "forward", "route", "before calling", "before every", "replace", "prefer",
+			"go through", "pass through", "report the answer", "stay away", "expect", "override", "do not use", "whenever") {
 			if !negated(line, m) || contains(line, "do not use", "don't use", "not be used") {
 				t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
 				return
 			}
 		}
 	}
-	if m, ok := containsAny(line, " of the filesystem server", " of the memory server", " of the time server", " of the whatsapp server", " of the github server", "built-in file tool", "built-in tools"); ok && t.about(s, s.wordAt(m)) {
+	if m, ok := containsAny(line, " of the filesystem server", " of the memory server", " of the time server", " of the whatsapp server",
+		" of the github server", "built-in file tool", "built-in tools"); ok && t.about(s, s.wordAt(m)) {
 		t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
 		return
 	}
@@ -87,12 +92,16 @@ func (t *passage) about(s *sentence, i int) bool {
 	}
 	before := line[:s.words[i].start]
 	switch {
-	case contains(before, "instead of", "in place of", "rather than", "replaces", "replacement for", "supersedes", "overrides", "override", "prefer", "do not use", "don't use", "never use", "stop using", "behaviour of", "behavior of", "any request for",
+	case contains(before, "instead of", "in place of", "rather than", "replaces", "replacement for", "supersedes", "overrides", "override",
+		"prefer", "do not use", "don't use", "never use", "stop using", "behaviour of", "behavior of", "any request for",
 		"all calls to", "calls to", "every call to", "stay away from", "arguments of each", "arguments of every"):
 		return !strings.Contains(before, "than this")
-	case contains(line, "is broken", "is deprecated", "must not be used", "no longer", "now requires", "now needs", "is unsafe", "corrupts", "is wrong", "changes:", "first pass through", "through this tool", "only works when", "returns lies", "lose data", "always come here", "expect the flag", "expects the"):
+	case contains(line, "is broken", "is deprecated", "must not be used", "no longer", "now requires", "now needs", "is unsafe", "corrupts",
+		"is wrong", "changes:", "first pass through", "through this tool", "only works when", "returns lies", "lose data", "always come here",
+		"expect the flag", "expects the"):
 		return true
-	case s.has&cWhen != 0 && (s.has&cMust != 0 || contains(line, "change ", "set ", "add ", "is set", "has to", "replace the", "with its", "call ", "put ")) && s.clause(i):
+	case s.has&cWhen != 0 && (s.has&cMust != 0 || contains(line, "change ", "set ", "add ", "is set", "has to", "replace the", "with its",
+		"call ", "put ")) && s.clause(i):
 		return true
 	}
 	return false

@@ -89,7 +89,8 @@ func selector(r, before rune) string {
 		return ""
 	case r <= 0xfe02 && unicode.Is(unicode.Han, before):
 		return ""
-	case (r == 0xfe0e || r == 0xfe0f) && (before >= 0x203c && !unicode.IsLetter(before) || before == '#' || before == '*' || before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
+	case (r == 0xfe0e || r == 0xfe0f) && (before >= 0x203c && !unicode.IsLetter(before) || before == '#' || before == '*' ||
+		before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
 		return ""
 	}
 	return "a variation selector that varies nothing: a way to hide data"
@@ -99,7 +100,8 @@ func selector(r, before rune) string {
 func joins(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0xfe0f ||
 		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
-			unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian, unicode.Tibetan)
+			unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian,
+			unicode.Tibetan)
 }
 
 // flagged reports whether a tag character belongs to the flag of a region: a black flag, tags, and the tag that ends them.
@@ -146,7 +148,8 @@ func (w *walk) disguises(runes []rune, path string) {
 			i++
 		}
 		if disguised(runes[start:i]) {
-			w.add(Confusable, Hard, path, string(runes[start:i])+" in "+around(runes, start), "a word mixes Latin letters with letters of another script that look like them")
+			w.add(Confusable, Hard, path, string(runes[start:i])+" in "+around(runes, start),
+				"a word mixes Latin letters with letters of another script that look like them")
 		}
 	}
 }
@@ -174,10 +177,13 @@ func disguised(word []rune) bool {
 
 // lookalikes are letters of other scripts that look like ASCII letters, with those.
 var lookalikes = map[rune]rune{
-	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q',
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o',
+	'р': 'p', 'ԛ': 'q',
 	'ѕ': 's', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'ё': 'e', 'г': 'r', 'п': 'n',
-	'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M', 'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'Ү': 'Y',
-	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'ω': 'w', 'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
+	'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M', 'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y',
+	'Х': 'X', 'Ү': 'Y',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'ω': 'w',
+	'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
 	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
 	'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'ա': 'w', 'Ꭺ': 'A', 'Ꭼ': 'E', 'Ꮃ': 'W', 'Ꮪ': 'S', 'ɡ': 'g', 'ɑ': 'a',
 }

@@ -65,7 +65,9 @@ func (l *Library) bindNamesakes() {
 		s := &l.skills[i]
 		if w := &l.skills[worst[s.Name]]; s.State != w.State {
 			s.State = w.State
-			s.Problems = append(s.Problems, s.at("name").problem(fmt.Sprintf("the skill %q of %s is %s, and this one of the same name is bounded by it", s.Name, w.File, w.State), "mend that one, or give this one another name"))
+			s.Problems = append(s.Problems,
+				s.at("name").problem(fmt.Sprintf("the skill %q of %s is %s, and this one of the same name is bounded by it", s.Name, w.File, w.State),
+					"mend that one, or give this one another name"))
 		}
 	}
 }

@@ -32,8 +32,9 @@ var namePattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: y
 // aliases are the spellings of keys with hyphens.
 func aliases() map[string]string {
 	return map[string]string{
-		"allowed-roles": "allowedRoles", "allowed-tools": "allowedTools", "allowed-resources": "allowedResources", "allowed-prompts": "allowedPrompts",
-		"display-name": "displayName", "memory-team-roles": "memoryTeamRoles", "handler-type": "handlerType", "tool-name": "toolName",
+		"allowed-roles": "allowedRoles", "allowed-tools": "allowedTools", "allowed-resources": "allowedResources",
+		"allowed-prompts": "allowedPrompts",
+		"display-name":    "displayName", "memory-team-roles": "memoryTeamRoles", "handler-type": "handlerType", "tool-name": "toolName",
 		"script-path": "scriptPath", "disallowedTools": "disallowed-tools",
 	}
 }
@@ -73,7 +74,8 @@ type elsewhere struct {
 func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, []policy.Problem{{File: shown, Message: "the folder cannot be read: " + reason(err), Hint: "make it a folder with one folder per skill"}}
+		return nil, []policy.Problem{{File: shown, Message: "the folder cannot be read: " + reason(err),
+			Hint: "make it a folder with one folder per skill"}}
 	}
 	var skills []Skill
 	var problems []policy.Problem
@@ -116,7 +118,8 @@ func strayFile(shown, name string) []policy.Problem {
 		if strings.EqualFold(stem, "skill") {
 			folder = "NAME"
 		}
-		return []policy.Problem{{File: path.Join(shown, name), Message: "is not read: a skill is a folder", Hint: fmt.Sprintf("move it to %s", path.Join(shown, folder, "SKILL"+ext)), Warning: true}}
+		return []policy.Problem{{File: path.Join(shown, name), Message: "is not read: a skill is a folder",
+			Hint: fmt.Sprintf("move it to %s", path.Join(shown, folder, "SKILL"+ext)), Warning: true}}
 	}
 	return nil
 }
@@ -132,7 +135,9 @@ func unique(skills []Skill) ([]Skill, []policy.Problem) {
 	for _, s := range skills {
 		if files := byName[s.Name]; len(files) > 1 {
 			others := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == s.File })
-			problems = append(problems, s.at("name").problem(fmt.Sprintf("the name %q is also that of %s; none of them is loaded", s.Name, strings.Join(others, ", ")), "give each skill a name of its own"))
+			problems = append(problems,
+				s.at("name").problem(fmt.Sprintf("the name %q is also that of %s; none of them is loaded", s.Name, strings.Join(others, ", ")),
+					"give each skill a name of its own"))
 			continue
 		}
 		kept = append(kept, s)
@@ -153,7 +158,8 @@ func LoadOne(fsys fs.FS, folder, shown string, src Source) ([]Skill, []policy.Pr
 	}
 	s.Source, s.Dir = src, r.fsys
 	if s.Name != folder {
-		r.problems = append(r.problems, s.at("name").warning(fmt.Sprintf("the skill is named %q and its folder %q", s.Name, folder), "give both one name; other programs find a skill by its folder"))
+		r.problems = append(r.problems, s.at("name").warning(fmt.Sprintf("the skill is named %q and its folder %q", s.Name, folder),
+			"give both one name; other programs find a skill by its folder"))
 	}
 	return []Skill{*s}, r.problems
 }
@@ -199,7 +205,8 @@ func (r *reader) read() *Skill {
 				r.report(mdAt, line, "the front matter begins below the first line, so it counts as text", "remove what stands above the first ---")
 				return nil
 			}
-			r.report(mdAt, 1, "has no front matter, so it declares nothing", "begin the file with a line ---, then name: and description:, then a line ---")
+			r.report(mdAt, 1, "has no front matter, so it declares nothing",
+				"begin the file with a line ---, then name: and description:, then a line ---")
 			return nil
 		}
 		if text.front != nil && !r.decode(mdAt, text.front) {
@@ -245,14 +252,16 @@ func (r *reader) names() (md, yml string, ok bool) {
 		default:
 			for _, want := range []string{pageFile, yamlFile, ymlFile} {
 				if strings.EqualFold(name, want) {
-					r.problems = append(r.problems, policy.Problem{File: path.Join(r.shown, name), Message: "is not read: upper and lower case count", Hint: "rename it to " + want, Warning: true})
+					r.problems = append(r.problems, policy.Problem{File: path.Join(r.shown, name), Message: "is not read: upper and lower case count",
+						Hint: "rename it to " + want, Warning: true})
 				}
 			}
 		}
 	}
 	if md == "" && yml == "" {
 		if len(r.problems) == 0 {
-			r.problems = append(r.problems, policy.Problem{File: r.shown, Message: "is no skill: it has neither SKILL.md nor SKILL.yaml", Hint: "write one (myc skill templates shows a start), or move the folder away", Warning: true})
+			r.problems = append(r.problems, policy.Problem{File: r.shown, Message: "is no skill: it has neither SKILL.md nor SKILL.yaml",
+				Hint: "write one (myc skill templates shows a start), or move the folder away", Warning: true})
 		}
 		return "", "", false
 	}
@@ -356,7 +365,8 @@ func (r *reader) locate(f *yamlfile.File, file string, keys map[string]int) {
 			r.origin.tools = append(r.origin.tools, position{file, line})
 		}
 	}
-	for _, key := range []string{"allowedResources", "allowed-resources", "allowedPrompts", "allowed-prompts", "allowedRoles", "allowed-roles", "commands", "triggers"} {
+	for _, key := range []string{"allowedResources", "allowed-resources", "allowedPrompts", "allowed-prompts", "allowedRoles", "allowed-roles",
+		"commands", "triggers"} {
 		if _, ok := keys[key]; !ok {
 			continue
 		}
@@ -432,7 +442,8 @@ func (r *reader) check(s *Skill) {
 		r.report(at.file, at.line, fmt.Sprintf("%q is no name of a skill", s.Name), "use lower-case letters, digits and hyphens, at most 64")
 	}
 	if strings.TrimSpace(s.Description) == "" {
-		r.problems = append(r.problems, policy.Problem{File: s.File, Message: "the skill has no description", Hint: "say in a sentence what it is for: people and models choose by it", Warning: true})
+		r.problems = append(r.problems, policy.Problem{File: s.File, Message: "the skill has no description",
+			Hint: "say in a sentence what it is for: people and models choose by it", Warning: true})
 	}
 	r.disallow(s)
 }
@@ -459,7 +470,8 @@ func (r *reader) disallow(s *Skill) {
 			}
 			if it, exact := p.Exact(); !exact || granted.Match(it) {
 				at := s.at("disallowed-tools")
-				r.report(at.file, at.line, fmt.Sprintf("disallowed-tools takes %q out of the wildcard %q, which cannot be said here", entry, s.AllowedTools[i]), "write out the tools that are allowed")
+				r.report(at.file, at.line, fmt.Sprintf("disallowed-tools takes %q out of the wildcard %q, which cannot be said here", entry,
+					s.AllowedTools[i]), "write out the tools that are allowed")
 			}
 		}
 	}

@@ -28,7 +28,8 @@ type index struct {
 }
 
 func newIndex(c Catalog) *index {
-	ix := &index{items: map[policy.Item]bool{}, names: map[policy.Kind][]string{}, servers: map[string]bool{}, pending: c.Pending, held: map[policy.Item]bool{}}
+	ix := &index{items: map[policy.Item]bool{}, names: map[policy.Kind][]string{}, servers: map[string]bool{}, pending: c.Pending,
+		held: map[policy.Item]bool{}}
 	for _, it := range c.Held {
 		ix.held[it] = true
 		ix.servers[it.Server] = true
@@ -80,7 +81,8 @@ func (c *check) warn(at position, hint, format string, args ...any) {
 func (c *check) run() {
 	s := c.skill
 	if n := utf8.RuneCountInString(s.Description); n > maxDescription {
-		c.fault(s.at("description"), "shorten it; details belong into the instructions", "the description has %d characters, more than %d", n, maxDescription)
+		c.fault(s.at("description"), "shorten it; details belong into the instructions", "the description has %d characters, more than %d", n,
+			maxDescription)
 	}
 	for i, entry := range s.AllowedTools {
 		c.tool(s.toolAt(i), entry)
@@ -143,7 +145,8 @@ func (c *check) tool(at position, entry string) {
 			c.warn(at, hint, "no agent that we know has a tool %q", it.Name)
 		}
 	case server == policy.AgentServer:
-		c.warn(at, "name the tools that the skill needs: agent__Read, agent__Grep …", "%q grants tools of an agent by a wildcard, its shell perhaps among them", entry)
+		c.warn(at, "name the tools that the skill needs: agent__Read, agent__Grep …",
+			"%q grants tools of an agent by a wildcard, its shell perhaps among them", entry)
 	case exact:
 		c.exact(at, entry, it)
 	default:
@@ -180,7 +183,8 @@ func (c *check) exact(at position, entry string, it policy.Item) {
 		return
 	case c.held[it]:
 		c.missing[entry] = true
-		c.warn(at, "look at it: myc tools diff "+c.heldName(it)+"; accept it: myc tools approve "+c.heldName(it), "%s: %q is in quarantine and granted to nobody", key, entry)
+		c.warn(at, "look at it: myc tools diff "+c.heldName(it)+"; accept it: myc tools approve "+c.heldName(it),
+			"%s: %q is in quarantine and granted to nobody", key, entry)
 	case strings.HasPrefix(entry, "?"):
 		c.missing[entry] = true
 	case waiting:
@@ -232,7 +236,8 @@ func (c *check) wildcard(at position, entry string, kind policy.Kind, p policy.P
 		if len(found) == 4 {
 			found[3] = "…"
 		}
-		c.warn(at, "name the "+noun+"s that the skill needs: "+strings.Join(found, ", "), "%s: %q grants every %s of the server %s, also those that it gets later", key, entry, noun, server)
+		c.warn(at, "name the "+noun+"s that the skill needs: "+strings.Join(found, ", "),
+			"%s: %q grants every %s of the server %s, also those that it gets later", key, entry, noun, server)
 	}
 }
 
@@ -309,7 +314,8 @@ func (c *check) resource(at position, entry string) {
 	_, waiting := c.pending[server]
 	switch {
 	case text == "*" || server == "*" && uri != "":
-		c.warn(at, "name the server: server__file:///docs/**", "allowedResources: %q reaches across servers, also those that are added later", entry)
+		c.warn(at, "name the server: server__file:///docs/**", "allowedResources: %q reaches across servers, also those that are added later",
+			entry)
 	case !found || uri == "" || strings.Trim(server, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		c.fault(at, "write server__uri: docs__file:///**", "allowedResources: %q is no server and URI", entry)
 	case c.servers[server]:
@@ -325,7 +331,8 @@ func (c *check) resource(at position, entry string) {
 func (c *check) roles() {
 	s := c.skill
 	if s.AllowedRoles != nil && len(s.AllowedRoles) == 0 {
-		c.warn(s.at("allowedRoles"), `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`, "allowedRoles is empty: the skill is open to nobody")
+		c.warn(s.at("allowedRoles"), `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`,
+			"allowedRoles is empty: the skill is open to nobody")
 	}
 	for i, role := range s.AllowedRoles {
 		if role == "*" {
@@ -349,7 +356,8 @@ func (c *check) memory() {
 		return
 	}
 	if len(g.MemoryTeamRoles) > 0 && g.Memory != "team" {
-		c.warn(c.skill.at("grants.memoryTeamRoles"), "write memory: team, or remove the key", "grants.memoryTeamRoles means nothing without memory: team")
+		c.warn(c.skill.at("grants.memoryTeamRoles"), "write memory: team, or remove the key",
+			"grants.memoryTeamRoles means nothing without memory: team")
 	}
 }
 
@@ -370,7 +378,8 @@ func (c *check) commands() {
 		case "script":
 			c.scriptCommand(at, cmd)
 		default:
-			c.fault(at, "write handlerType: tool or handlerType: script", "commands: the handlerType %q of %q is neither tool nor script", cmd.HandlerType, cmd.Name)
+			c.fault(at, "write handlerType: tool or handlerType: script", "commands: the handlerType %q of %q is neither tool nor script",
+				cmd.HandlerType, cmd.Name)
 		}
 		names := map[string]bool{}
 		for _, a := range cmd.Arguments {
@@ -393,14 +402,16 @@ func (c *check) toolCommand(at position, cmd Command) {
 		return err == nil && p.Match(it)
 	})
 	if !granted && !isControl(it) {
-		c.fault(at, fmt.Sprintf("add %q to allowedTools", cmd.ToolName), "commands: %q uses %q, which the skill does not grant", cmd.Name, cmd.ToolName)
+		c.fault(at, fmt.Sprintf("add %q to allowedTools", cmd.ToolName), "commands: %q uses %q, which the skill does not grant", cmd.Name,
+			cmd.ToolName)
 	}
 }
 
 func (c *check) scriptCommand(at position, cmd Command) {
 	p := cmd.ScriptPath
 	if p == "" || path.IsAbs(p) || strings.ContainsAny(p, "\\\x00:") || !fs.ValidPath(strings.TrimPrefix(p, "./")) || p == "." {
-		c.fault(at, "write a path inside the skill's folder, without ..", "commands: the scriptPath %q of %q does not name a file of the skill", p, cmd.Name)
+		c.fault(at, "write a path inside the skill's folder, without ..", "commands: the scriptPath %q of %q does not name a file of the skill",
+			p, cmd.Name)
 		return
 	}
 	if c.skill.Dir == nil {

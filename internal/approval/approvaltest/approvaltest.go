@@ -1,4 +1,4 @@
-// Package approvaltest makes requests for the tests of those who show them.
+// Package approvaltest makes requests for tests of packages that show requests.
 package approvaltest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// fill puts a text into every string of a value and into one element of every list.
+// fill sets every string in a value to a text, and gives every list one element.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -29,11 +29,11 @@ func fill(v reflect.Value, text string) {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0), text)
 		}
-	default: // numbers, times, and the answer, which is not there yet
+	default: // numbers, times and the answer stay empty
 	}
 }
 
-// Asked is a request all of whose texts have a secret in them.
+// Asked returns a request that has a secret in each of its texts.
 func Asked(t *testing.T, kind approval.Kind, tool string, f credentialtest.Sample) approval.Request {
 	t.Helper()
 	var r approval.Request
@@ -50,7 +50,7 @@ func Asked(t *testing.T, kind approval.Kind, tool string, f credentialtest.Sampl
 	return r
 }
 
-// Shown is such a request as a queue hands it to those who show it.
+// Shown returns the request of Asked as the watchers of a queue get it.
 func Shown(t *testing.T, kind approval.Kind, f credentialtest.Sample) approval.Request {
 	t.Helper()
 	q, err := approval.New(t.Context(), approval.Options{})

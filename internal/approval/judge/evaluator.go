@@ -1,14 +1,11 @@
 package judge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,47 +15,25 @@ import (
 	"mycelium/internal/text"
 )
 
-// byWords is who understood a reply without a model.
+// byWords is the [approval.Reply.By] of a reply that needed no model.
 const byWords = "words"
 
-// EvaluatorOptions of an [Evaluator]; all may be left out.
-type EvaluatorOptions struct {
-	Model      Asker         // nil: only plain words and prefixes are understood, everything else is an instruction
-	Name       string        // of the model; empty: DefaultJudge
-	Confidence float64       // what the model claims less for counts as doubt; 0: DefaultConfidence
-	Timeout    time.Duration // 0: DefaultThinking
-	Ledger     *model.Ledger
-	Logger     *slog.Logger
-}
+// Evaluator interprets the texts that people write about a request. It is safe for concurrent use.
+type Evaluator struct{ o Options }
 
-// Evaluator understands what people write back to a request (E33). It is safe for concurrent use.
-type Evaluator struct{ o EvaluatorOptions }
-
-// NewEvaluator makes an evaluator.
-func NewEvaluator(o EvaluatorOptions) *Evaluator {
-	o.Name = cmp.Or(o.Name, approval.DefaultJudge)
-	if o.Confidence == 0 {
-		o.Confidence = approval.DefaultConfidence
-	}
-	if !(o.Confidence > 0 && o.Confidence <= 1) {
-		o.Confidence = 1
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = approval.DefaultThinking
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+// NewEvaluator returns an evaluator.
+func NewEvaluator(o Options) *Evaluator {
+	o.setDefaults()
 	return &Evaluator{o}
 }
 
-// ErrEmptyReply means that a reply says nothing.
-var ErrEmptyReply = errors.New("the reply says nothing")
+// ErrEmptyReply refuses a reply without text.
+var ErrEmptyReply = errors.New("the reply is empty")
 
-// Evaluate says what a reply to a request means. `add policy:` and `add rule:` and plain words of consent or refusal, English and
-// Japanese, need no model and are never given to one. Anything else is an instruction to the agent unless a model is sure of something
-// else; consent that has a condition, a question or a doubt in it is no consent. A failing model makes it an instruction. The only
-// errors are an empty reply and a context that ended.
+// Evaluate returns the meaning of a reply to a request. The prefixes `add policy:` and `add rule:`, and plain words of consent or refusal
+// in English and Japanese, do not need a model and are not given to one. Any other text is an instruction to the agent, unless a model is
+// sure of another meaning. Consent with a condition, a question or a doubt does not count. If the model fails, the text is an instruction.
+// The only errors are an empty reply and those of ctx.
 func (e *Evaluator) Evaluate(ctx context.Context, r approval.Request, text string) (approval.Reply, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -73,7 +48,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, r approval.Request, text strin
 	case slices.Contains(refusals, word):
 		return approval.Reply{Kind: approval.ReplyDeny, By: byWords, Why: "understood as: deny"}, nil
 	case slices.Contains(unclears, word):
-		return approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: byWords, Doubt: true, Why: "this can mean yes and no: please use the buttons, or write はい or いいえ"}, nil
+		return approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: byWords, Doubt: true,
+			Why: "this can mean yes and no: please use the buttons, or write はい or いいえ"}, nil
 	}
 	words := approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: byWords, Why: "understood as an instruction to the agent"}
 	if e.o.Model == nil || r.Kind != approval.Call {
@@ -90,14 +66,14 @@ func (e *Evaluator) Evaluate(ctx context.Context, r approval.Request, text strin
 	return reply, nil
 }
 
-// The prefixes that name what a reply is. A person may write them in either width and case.
+// The prefixes that name the kind of a reply. Width and case do not matter.
 var prefixes = []struct {
 	text string
 	kind approval.ReplyKind
 }{{"add policy", approval.ReplyPolicy}, {"add rule", approval.ReplyRule}, {"ポリシー追加", approval.ReplyPolicy}, {"ルール追加", approval.ReplyRule}}
 
-// prefixed reads `add policy: WORDS`, `add policy for TOOL: WORDS` and `add rule: RULE`. A policy without a tool is about the tool of
-// the request.
+// prefixed reads `add policy: TEXT`, `add policy for TOOL: TEXT` and `add rule: RULE`. A policy without a tool is about the tool of the
+// request.
 func prefixed(r approval.Request, text string) (approval.Reply, bool, error) {
 	i := strings.IndexAny(text, ":：")
 	if i < 0 {
@@ -113,7 +89,7 @@ func prefixed(r approval.Request, text string) (approval.Reply, bool, error) {
 		}
 		tool := r.Tool
 		if after != "" {
-			tool = bareTool(named[len(named)-1]) // as it was written: the case of a tool's name counts
+			tool = bareTool(named[len(named)-1]) // not from head: the case of a tool's name counts
 		}
 		if rest == "" {
 			return approval.Reply{}, false, fmt.Errorf("%s: %w", p.text, ErrEmptyReply)
@@ -130,27 +106,30 @@ func prefixed(r approval.Request, text string) (approval.Reply, bool, error) {
 	return approval.Reply{}, false, nil
 }
 
-// The replies that are understood as they stand, whole. What can mean both, as いいです and 結構です do, is in neither list.
+// The replies that need no model. Words that can mean both yes and no, such as いいです and 結構です, are unclear.
 var (
-	consents = []string{"yes", "y", "yep", "yeah", "ok", "okay", "sure", "approve", "approved", "allow", "allowed", "go", "go ahead", "do it", "yes please", "lgtm",
+	consents = []string{"yes", "y", "yep", "yeah", "ok", "okay", "sure", "approve", "approved", "allow", "allowed", "go", "go ahead", "do it",
+		"yes please", "lgtm",
 		"はい", "ええ", "うん", "どうぞ", "お願いします", "承認", "承認します", "許可", "許可します", "実行して", "オッケー", "オーケー", "👍", "✅"}
-	refusals = []string{"no", "n", "nope", "deny", "denied", "reject", "rejected", "refuse", "stop", "cancel", "abort", "never", "don't", "do not", "no way", "ng",
+	refusals = []string{"no", "n", "nope", "deny", "denied", "reject", "rejected", "refuse", "stop", "cancel", "abort", "never", "don't",
+		"do not", "no way", "ng",
 		"いいえ", "いや", "だめ", "ダメ", "駄目", "だめです", "ダメです", "拒否", "拒否します", "却下", "不許可", "やめて", "やめてください", "中止", "止めて", "👎", "❌"}
 	unclears = []string{"いいです", "結構です", "けっこうです", "大丈夫", "大丈夫です", "了解", "maybe", "fine", "whatever", "hm", "hmm"}
 )
 
-// plainWord brings a reply to the form of the lists: lower case, one space, no marks at its end.
+// plainWord brings a reply into the form of the lists: lower case, single spaces, no punctuation at the end.
 func plainWord(s string) string {
 	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
 	s = strings.ReplaceAll(s, "’", "'")
 	return strings.TrimSpace(strings.TrimRight(s, ".!。！、 \ufe0f"))
 }
 
-// conditions are the pieces of a text that make consent no plain consent.
-var conditions = []string{"?", "？", "not", "n't", "no ", "but", "instead", "unless", "except", "only", " if ", "if ", "without", "wait", "first", "later", "after", "before",
+// conditions are the parts of a text that make consent unclear.
+var conditions = []string{"?", "？", "not", "n't", "no ", "but", "instead", "unless", "except", "only", " if ", "if ", "without", "wait",
+	"first", "later", "after", "before",
 	"ない", "なし", "けど", "ただし", "代わり", "かわり", "だけ", "なら", "場合", "やめ", "だめ", "ダメ", "駄目", "待", "まで", "から", "以外", "でも", "しかし", "か。"}
 
-// replySystem is what the model is told that reads replies.
+// replySystem is the system prompt for replies.
 const replySystem = `A person was asked whether an AI agent may make one call of a tool, and wrote back. You say what the reply means.
 
 - "approve": plain consent to exactly this call, without any condition, change or question.
@@ -172,8 +151,8 @@ func replySchema() map[string]any {
 	}
 }
 
-// ask lets the model classify. It sees the tool's name and the reply, not the arguments: what the agent wrote is no help to understand
-// its person, and may want to be.
+// ask lets the model classify a reply. The model gets the name of the tool but not the arguments: they could manipulate it, and do not help
+// to understand the person.
 func (e *Evaluator) ask(ctx context.Context, r approval.Request, said string) (approval.Reply, error) {
 	if len(said) > maxJudged {
 		return approval.Reply{}, errNotJudged
@@ -183,23 +162,20 @@ func (e *Evaluator) ask(ctx context.Context, r approval.Request, said string) (a
 		Reply string `json:"reply"`
 	}{r.Tool, text.Visible(said)}, json.Deterministic(true))
 	if err != nil {
-		return approval.Reply{}, fmt.Errorf("write down the reply: %w", err)
+		return approval.Reply{}, fmt.Errorf("encode the reply: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
-	defer cancel()
-	a, err := e.o.Model.Ask(ctx, model.Question{Model: e.o.Name, System: replySystem, Text: string(doc), Schema: replySchema()})
-	keep(e.o.Ledger, e.o.Logger, "reply", r.Session, a)
+	answer, err := e.o.ask(ctx, e.o.Timeout, "reply", r.Session, model.Question{System: replySystem, Text: string(doc), Schema: replySchema()})
 	if err != nil {
 		return approval.Reply{}, err
 	}
-	kind, confidence, err := parseMeaning(a.Text)
+	kind, confidence, err := parseMeaning(answer)
 	if err != nil {
 		return approval.Reply{}, err
 	}
 	return e.understood(r, said, kind, confidence), nil
 }
 
-// parseMeaning reads what the model answered, strictly.
+// parseMeaning reads the answer of the model strictly.
 func parseMeaning(text string) (approval.ReplyKind, float64, error) {
 	var raw struct {
 		Meaning    approval.ReplyKind `json:"meaning"`
@@ -211,14 +187,15 @@ func parseMeaning(text string) (approval.ReplyKind, float64, error) {
 	if c := *raw.Confidence; !(c >= 0 && c <= 1) {
 		return "", 0, fmt.Errorf("the model claims a confidence of %v", c)
 	}
-	if !slices.Contains([]approval.ReplyKind{approval.ReplyApprove, approval.ReplyDeny, approval.ReplyPolicy, approval.ReplyInstruction}, raw.Meaning) {
+	if !slices.Contains([]approval.ReplyKind{approval.ReplyApprove, approval.ReplyDeny, approval.ReplyPolicy, approval.ReplyInstruction},
+		raw.Meaning) {
 		return "", 0, errors.New("the model named a meaning that does not exist")
 	}
 	return raw.Meaning, *raw.Confidence, nil
 }
 
-// understood makes of a meaning what it may stand for. Refusal needs no confidence: the call does not run either way. Consent needs
-// all of it, and never by a model's word alone where the risk is critical.
+// understood applies the limits of a model to a meaning. Refusal needs no confidence, because the call does not run either way. Consent
+// needs the confidence of the threshold, and a model alone cannot consent to a critical call.
 func (e *Evaluator) understood(r approval.Request, text string, kind approval.ReplyKind, confidence float64) approval.Reply {
 	out := approval.Reply{Kind: approval.ReplyInstruction, Text: text, By: e.o.Name, Why: "understood as an instruction to the agent"}
 	low := strings.ToLower(text)

@@ -14,13 +14,19 @@ import (
 )
 
 func TestRepliesWithoutAModel(t *testing.T) {
-	e := NewEvaluator(EvaluatorOptions{})
+	e := NewEvaluator(Options{})
 	for text, want := range map[string]approval.Reply{
-		"yes": {Kind: approval.ReplyApprove}, "  OK! ": {Kind: approval.ReplyApprove}, "Go  ahead.": {Kind: approval.ReplyApprove}, "はい。": {Kind: approval.ReplyApprove}, "承認します": {Kind: approval.ReplyApprove}, "👍": {Kind: approval.ReplyApprove}, "✅️": {Kind: approval.ReplyApprove},
-		"no": {Kind: approval.ReplyDeny}, "Don’t!": {Kind: approval.ReplyDeny}, "だめ！": {Kind: approval.ReplyDeny}, "いいえ": {Kind: approval.ReplyDeny}, "やめてください。": {Kind: approval.ReplyDeny}, "NG": {Kind: approval.ReplyDeny},
-		"yes, but use pnpm": {Kind: approval.ReplyInstruction}, "yesterday": {Kind: approval.ReplyInstruction}, "no, use pnpm": {Kind: approval.ReplyInstruction}, "yes?": {Kind: approval.ReplyInstruction},
-		"テストを先に実行して": {Kind: approval.ReplyInstruction}, "はいはい、でも後で": {Kind: approval.ReplyInstruction}, "y\u200bes": {Kind: approval.ReplyInstruction},
-		"いいです": {Kind: approval.ReplyInstruction, Doubt: true}, "結構です。": {Kind: approval.ReplyInstruction, Doubt: true}, "了解": {Kind: approval.ReplyInstruction, Doubt: true},
+		"yes": {Kind: approval.ReplyApprove}, "  OK! ": {Kind: approval.ReplyApprove}, "Go  ahead.": {Kind: approval.ReplyApprove},
+		"はい。": {Kind: approval.ReplyApprove}, "承認します": {Kind: approval.ReplyApprove}, "👍": {Kind: approval.ReplyApprove},
+		"✅️": {Kind: approval.ReplyApprove},
+		"no": {Kind: approval.ReplyDeny}, "Don’t!": {Kind: approval.ReplyDeny}, "だめ！": {Kind: approval.ReplyDeny},
+		"いいえ": {Kind: approval.ReplyDeny}, "やめてください。": {Kind: approval.ReplyDeny}, "NG": {Kind: approval.ReplyDeny},
+		"yes, but use pnpm": {Kind: approval.ReplyInstruction}, "yesterday": {Kind: approval.ReplyInstruction},
+		"no, use pnpm": {Kind: approval.ReplyInstruction}, "yes?": {Kind: approval.ReplyInstruction},
+		"テストを先に実行して": {Kind: approval.ReplyInstruction}, "はいはい、でも後で": {Kind: approval.ReplyInstruction},
+		"y\u200bes": {Kind: approval.ReplyInstruction},
+		"いいです":      {Kind: approval.ReplyInstruction, Doubt: true}, "結構です。": {Kind: approval.ReplyInstruction, Doubt: true},
+		"了解": {Kind: approval.ReplyInstruction, Doubt: true},
 		"add policy: Never push on Fridays: never.": {Kind: approval.ReplyPolicy, Text: "Never push on Fridays: never.", Tool: "agent__Bash"},
 		"ADD  Policy for files__*: 読むだけにする：書かない":    {Kind: approval.ReplyPolicy, Text: "読むだけにする：書かない", Tool: "files__*"},
 		"add policy for *: be careful":              {Kind: approval.ReplyPolicy, Text: "be careful"},
@@ -36,7 +42,8 @@ func TestRepliesWithoutAModel(t *testing.T) {
 		if want.Kind == approval.ReplyInstruction {
 			want.Text = strings.TrimSpace(text)
 		}
-		if err != nil || got.Kind != want.Kind || got.Text != want.Text || got.Tool != want.Tool || got.Doubt != want.Doubt || got.By != byWords || got.Why == "" {
+		if err != nil || got.Kind != want.Kind || got.Text != want.Text || got.Tool != want.Tool || got.Doubt != want.Doubt ||
+			got.By != byWords || got.Why == "" {
 			t.Errorf("%q: %+v %v, want %+v", text, got, err, want)
 		}
 	}
@@ -58,36 +65,54 @@ func TestRepliesThatAModelReads(t *testing.T) {
 		step fake.Step
 		want approval.Reply
 	}{
-		"consent":                  {"that looks good to me, run it", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
-		"japanese consent":         {"問題ありません、進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
-		"a word of refusal in it":  {"問題ないので進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
-		"consent, unsure":          {"I guess", policy.High, meaning("approve", 0.6), approval.Reply{Kind: approval.ReplyInstruction, Text: "I guess", Doubt: true}},
-		"consent with a condition": {"run it but with --dry-run", policy.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
-		"consent that asks":        {"run it, why?", policy.High, meaning("approve", 0.99), approval.Reply{Kind: approval.ReplyInstruction, Text: "run it, why?", Doubt: true}},
-		"no consent after all":     {"I would not run it", policy.High, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "I would not run it", Doubt: true}},
-		"a critical call":          {"that looks good to me", policy.Critical, meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"no risk known":            {"that looks good to me", "", meaning("approve", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
-		"refusal":                  {"I'd rather you left that alone", policy.High, meaning("deny", 0.4), approval.Reply{Kind: approval.ReplyDeny, Text: "I'd rather you left that alone"}},
-		"a policy":                 {"agents never publish here", policy.High, meaning("policy", 0.9), approval.Reply{Kind: approval.ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
-		"a policy, unsure":         {"agents never publish here", policy.High, meaning("policy", 0.5), approval.Reply{Kind: approval.ReplyInstruction, Text: "agents never publish here"}},
-		"an instruction":           {"use pnpm", policy.High, meaning("instruction", 0.9), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"a meaning of its own":     {"use pnpm", policy.High, meaning("approve_all", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"a rule is not its to say": {"use pnpm", policy.High, meaning("rule", 1), approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
-		"no form":                  {"run it", policy.High, fake.Step{Text: "approve"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"no confidence":            {"run it", policy.High, fake.Step{Text: `{"meaning":"approve"}`}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"overloaded":               {"run it", policy.High, fake.Step{Status: 529, Text: "x"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
-		"refused":                  {"run it", policy.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"consent": {"that looks good to me, run it", policy.High, meaning("approve", 0.95),
+			approval.Reply{Kind: approval.ReplyApprove}},
+		"japanese consent": {"問題ありません、進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"a word of refusal in it": {"問題ないので進めてください", policy.High, meaning("approve", 0.95),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
+		"consent, unsure": {"I guess", policy.High, meaning("approve", 0.6),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "I guess", Doubt: true}},
+		"consent with a condition": {"run it but with --dry-run", policy.High, meaning("approve", 0.99),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "run it but with --dry-run", Doubt: true}},
+		"consent that asks": {"run it, why?", policy.High, meaning("approve", 0.99),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "run it, why?", Doubt: true}},
+		"no consent after all": {"I would not run it", policy.High, meaning("approve", 1),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "I would not run it", Doubt: true}},
+		"a critical call": {"that looks good to me", policy.Critical, meaning("approve", 1),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"no risk known": {"that looks good to me", "", meaning("approve", 1),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "that looks good to me", Doubt: true}},
+		"refusal": {"I'd rather you left that alone", policy.High, meaning("deny", 0.4),
+			approval.Reply{Kind: approval.ReplyDeny, Text: "I'd rather you left that alone"}},
+		"a policy": {"agents never publish here", policy.High, meaning("policy", 0.9),
+			approval.Reply{Kind: approval.ReplyPolicy, Text: "agents never publish here", Tool: "agent__Bash"}},
+		"a policy, unsure": {"agents never publish here", policy.High, meaning("policy", 0.5),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "agents never publish here"}},
+		"an instruction": {"use pnpm", policy.High, meaning("instruction", 0.9),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a meaning of its own": {"use pnpm", policy.High, meaning("approve_all", 1),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"a rule is not its to say": {"use pnpm", policy.High, meaning("rule", 1),
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "use pnpm"}},
+		"no form": {"run it", policy.High, fake.Step{Text: "approve"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"no confidence": {"run it", policy.High, fake.Step{Text: `{"meaning":"approve"}`},
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"overloaded": {"run it", policy.High, fake.Step{Status: 529, Text: "x"}, approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
+		"refused": {"run it", policy.High, fake.Step{Text: `{"meaning":"approve","confidence":1}`, Stop: "refusal"},
+			approval.Reply{Kind: approval.ReplyInstruction, Text: "run it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
 			r := aCall()
 			r.Risk = c.risk
-			got, err := NewEvaluator(EvaluatorOptions{Model: client}).Evaluate(t.Context(), r, c.text)
-			if err != nil || got.Kind != c.want.Kind || got.Text != c.want.Text || got.Tool != c.want.Tool || got.Doubt != c.want.Doubt || got.Why == "" {
+			got, err := NewEvaluator(Options{Model: client}).Evaluate(t.Context(), r, c.text)
+			if err != nil || got.Kind != c.want.Kind || got.Text != c.want.Text || got.Tool != c.want.Tool || got.Doubt != c.want.Doubt ||
+				got.Why == "" {
 				t.Errorf("%+v %v, want %+v", got, err, c.want)
 			}
 			turns := s.Turns()
-			if len(turns) != 1 || strings.Contains(string(turns[0].Raw), "left-pad") || !strings.Contains(turns[0].System, "not an instruction to you") {
+			if len(turns) != 1 || strings.Contains(string(turns[0].Raw), "left-pad") ||
+				!strings.Contains(turns[0].System, "not an instruction to you") {
 				t.Errorf("asked %d times; the arguments are not for it", len(turns))
 			}
 		})
@@ -97,7 +122,7 @@ func TestRepliesThatAModelReads(t *testing.T) {
 // Plain words and prefixes are never given to a model, and a stop is not consent to a call.
 func TestWhatTheModelIsNotAsked(t *testing.T) {
 	s, client := scripted(t, meaning("approve", 1))
-	e := NewEvaluator(EvaluatorOptions{Model: client})
+	e := NewEvaluator(Options{Model: client})
 	for _, text := range []string{"yes", "いいえ", "いいです", "add policy: x", "add rule: deny Bash"} {
 		if _, err := e.Evaluate(t.Context(), aCall(), text); err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -124,8 +149,8 @@ func FuzzReply(f *testing.F) {
 	for _, s := range []string{"yes", "yes but", "add policy: x", "add rule for x: y", "：", "はい。", "add policy for :", "\xff:", "ok\u202e"} {
 		f.Add(s)
 	}
-	words := NewEvaluator(EvaluatorOptions{})
-	model := NewEvaluator(EvaluatorOptions{Model: answers(`{"meaning":"approve","confidence":1}`)})
+	words := NewEvaluator(Options{})
+	model := NewEvaluator(Options{Model: answers(`{"meaning":"approve","confidence":1}`)})
 	f.Fuzz(func(t *testing.T, text string) {
 		r := aCall()
 		plain, err := words.Evaluate(t.Context(), r, text)
@@ -141,7 +166,8 @@ func FuzzReply(f *testing.F) {
 		if got, err := model.Evaluate(t.Context(), r, text+" but later"); err == nil && got.Kind == approval.ReplyApprove {
 			t.Fatalf("%q approves", text+" but later")
 		}
-		if got, _ := words.Evaluate(t.Context(), r, "x"+text); got.Kind == approval.ReplyApprove && !strings.HasPrefix(strings.TrimSpace("x"+text), "x") {
+		if got, _ := words.Evaluate(t.Context(), r, "x"+text); got.Kind == approval.ReplyApprove &&
+			!strings.HasPrefix(strings.TrimSpace("x"+text), "x") {
 			t.Fatalf("%q approves", "x"+text)
 		}
 	})
@@ -161,7 +187,8 @@ func TestRulesInOneLine(t *testing.T) {
 			t.Errorf("%q: %q %v, want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "deny", "permit Bash", "allow *", "allow Bash", "allow Bash(git *)", "allow agent__*", "deny Bash(", "deny Bash()", "deny files__read_file(x)", "deny a b", "deny Bash(\u202ex)"} {
+	for _, text := range []string{"", "deny", "permit Bash", "allow *", "allow Bash", "allow Bash(git *)", "allow agent__*", "deny Bash(",
+		"deny Bash()", "deny files__read_file(x)", "deny a b", "deny Bash(\u202ex)"} {
 		if r, err := ParseRule(text); err == nil {
 			t.Errorf("%q: %+v", text, r)
 		}
@@ -181,8 +208,10 @@ func TestRulesInOneLineDecide(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	for command, denied := range map[string]bool{"git push": true, "git push origin a/b": true, "cd x && git push -f": true, "git pushd": false, "git pull": false, "echo a\ngit push": true} {
-		d := p.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "t", Role: "dev"}, Skills: []string{"g"}}, Item: item(t, "agent__Bash"), Args: policy.Args{"command": command}})
+	for command, denied := range map[string]bool{"git push": true, "git push origin a/b": true, "cd x && git push -f": true,
+		"git pushd": false, "git pull": false, "echo a\ngit push": true} {
+		d := p.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "t", Role: "dev"}, Skills: []string{"g"}},
+			Item: item(t, "agent__Bash"), Args: policy.Args{"command": command}})
 		if (d.Rule == "said") != denied {
 			t.Errorf("%q: %+v", command, d)
 		}

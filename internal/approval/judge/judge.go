@@ -1,4 +1,4 @@
-// Package judge asks a language model about calls that the policy marks ask, and about the replies that people write.
+// Package judge asks a language model about calls for which the policy says ask, and about the replies that people write.
 package judge
 
 import (
@@ -19,58 +19,39 @@ import (
 	"mycelium/internal/text"
 )
 
-// Asker answers one question: [model.Client], or what stands for it.
+// Asker answers one question. [model.Client] implements it.
 type Asker interface {
 	Ask(ctx context.Context, q model.Question) (model.Answer, error)
 }
 
-// Bounds of what a model is asked to judge. A call that is larger is not cut: it goes to a person.
+// Bounds of a question to a model. A call with larger arguments goes to a person.
 const (
 	maxJudged  = 32 << 10 // bytes of arguments
-	maxPast    = 10       // decisions of the same session that it is told of
-	maxExcerpt = 400      // bytes of anything else that an agent wrote
+	maxPast    = 10       // earlier decisions of the same session
+	maxExcerpt = 400      // bytes of any other text of an agent
 )
 
-// Options of a [Judge]. Model is required.
+// Options configure a [Judge] or an [Evaluator]. A Judge requires Model; an Evaluator without one understands plain words only, and does
+// not use MayDeny, Policies, Rules and Past.
 type Options struct {
 	Model      Asker
 	Name       string                   // of the model; empty: DefaultJudge
-	Confidence float64                  // a verdict that claims less is passed on; 0: DefaultConfidence
-	MayDeny    bool                     // a confident no refuses the call; else it is passed on too
-	Timeout    time.Duration            // of one judgement; 0: DefaultThinking. Never more than half of what the request has left
-	Policies   func() ([]Policy, error) // an error: there are some and they cannot be read, so nothing is judged
+	Confidence float64                  // the least that counts; 0: DefaultConfidence
+	MayDeny    bool                     // a confident no denies the call; otherwise the call goes to people
+	Timeout    time.Duration            // of one question; 0: DefaultThinking. A judge takes at most half of the time until the deadline
+	Policies   func() ([]Policy, error) // after an error no call is judged
 	Rules      func() []policy.Rule
-	// Past are the last decisions of a session, newest first, at most n.
+	// Past returns the last decisions of a session, the newest first, at most n.
 	Past   func(ctx context.Context, session string, n int) ([]Past, error)
-	Ledger *model.Ledger    // nil: costs are not kept
+	Ledger *model.Ledger    // nil: costs are not recorded
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 }
 
-// Past is a decision of the same session, for the judge to see what went before.
-type Past struct {
-	Tool   string `json:"tool"`
-	Call   string `json:"call"`   // its arguments, or what of them is short enough
-	Effect string `json:"effect"` // allow or deny
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
-}
-
-// Judge lets a language model judge. It is safe for concurrent use.
-//
-// What it is asked about was written by an agent that somebody may have talked into something, so the answer can only do so much:
-// deny rules and base constraints were applied before and are applied again after; a critical call is never for it to allow; what it
-// is less sure of than the threshold, and whatever goes wrong, goes to a person.
-type Judge struct{ o Options }
-
-// New makes a judge. A confidence that is no share from 0 to 1 is taken as 1: nothing is settled by mistake.
-func New(o Options) *Judge {
-	if o.Name == "" {
-		o.Name = approval.DefaultJudge
-	}
-	if o.Confidence == 0 {
-		o.Confidence = approval.DefaultConfidence
-	}
+// setDefaults fills in the defaults. A confidence outside of 0 to 1 becomes 1, so that a mistake settles no call.
+func (o *Options) setDefaults() {
+	o.Name = cmp.Or(o.Name, approval.DefaultJudge)
+	o.Confidence = cmp.Or(o.Confidence, approval.DefaultConfidence)
 	if !(o.Confidence > 0 && o.Confidence <= 1) {
 		o.Confidence = 1
 	}
@@ -83,13 +64,48 @@ func New(o Options) *Judge {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+}
+
+// ask asks the model and records the cost of the answer, also of one that is an error.
+func (o *Options) ask(ctx context.Context, limit time.Duration, purpose, session string, q model.Question) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	q.Model = o.Name
+	a, err := o.Model.Ask(ctx, q)
+	if o.Ledger != nil && a.Usage != (model.Usage{}) {
+		if err := o.Ledger.Record(purpose, session, a); err != nil {
+			o.Logger.Warn("the cost of a question to a model is not recorded", "purpose", purpose, "cents", a.Cost*100, "error", err)
+		}
+	}
+	return a.Text, err
+}
+
+// Past is an earlier decision of the same session.
+type Past struct {
+	Tool   string `json:"tool"`
+	Call   string `json:"call"`   // its arguments, possibly cut
+	Effect string `json:"effect"` // allow or deny
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Judge asks a language model about calls. It is safe for concurrent use.
+//
+// The text that it judges comes from an agent, which may be manipulated, so the power of a judge is limited. Deny rules and base
+// constraints apply before and after. A judge never allows a critical call. If its confidence is below the threshold, or on any error, a
+// person decides.
+type Judge struct{ o Options }
+
+// New returns a judge.
+func New(o Options) *Judge {
+	o.setDefaults()
 	return &Judge{o}
 }
 
-// errNotJudged is why a model was not asked.
+// errNotJudged refuses a question before the model is asked.
 var errNotJudged = errors.New("not for a model")
 
-// Judge asks the model about a call. The error says why there is no judgement; the request then goes to a person.
+// Judge asks the model about a call. After an error the request goes to a person.
 func (j *Judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict, error) {
 	switch {
 	case r.Kind != approval.Call:
@@ -105,29 +121,26 @@ func (j *Judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict
 	if err != nil {
 		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, j.patience(r))
-	defer cancel()
-	a, err := j.o.Model.Ask(ctx, q)
-	keep(j.o.Ledger, j.o.Logger, "judge", r.Session, a)
+	answer, err := j.o.ask(ctx, j.timeLimit(r), "judge", r.Session, q)
 	if err != nil {
 		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
-	op, err := parseJudgement(a.Text)
+	op, err := parseJudgement(answer)
 	if err != nil {
 		return approval.Verdict{}, fmt.Errorf("judge a call: %w", err)
 	}
 	return j.verdict(r, op), nil
 }
 
-// patience is how long the model may think: people need time too.
-func (j *Judge) patience(r approval.Request) time.Duration {
+// timeLimit returns how long the model may take. It leaves people half of the time until the deadline.
+func (j *Judge) timeLimit(r approval.Request) time.Duration {
 	if r.Deadline.IsZero() {
 		return j.o.Timeout
 	}
 	return max(0, min(j.o.Timeout, r.Deadline.Sub(j.o.Now())/2))
 }
 
-// verdict makes of a judgement what it may settle.
+// verdict applies the limits of a judge to a judgement.
 func (j *Judge) verdict(r approval.Request, op judgement) approval.Verdict {
 	v := approval.Verdict{Confidence: op.confidence, Reason: op.reason, By: j.o.Name}
 	word, sure := "refuse", op.confidence >= j.o.Confidence
@@ -151,15 +164,15 @@ func (j *Judge) verdict(r approval.Request, op judgement) approval.Verdict {
 	return v
 }
 
-// judgement is what the model answered, checked.
+// judgement is the parsed answer of the model.
 type judgement struct {
 	allow      bool
 	confidence float64
 	reason     string
 }
 
-// parseJudgement reads an answer. Whatever is not exactly what was asked for is an error: a key too many or too few, a confidence
-// that is none, no reason, words around it.
+// parseJudgement reads an answer strictly: unknown or missing keys, an invalid confidence, an empty reason, and text around the JSON are
+// errors.
 func parseJudgement(text string) (judgement, error) {
 	var raw struct {
 		Allow      *bool    `json:"allow"`
@@ -183,17 +196,5 @@ func parseJudgement(text string) (judgement, error) {
 	return judgement{*raw.Allow, c, reason}, nil
 }
 
-// excerpt is a text on one line, without anything hidden, not longer than most bytes.
-func excerpt(s string, most int) string {
-	return text.Truncate(text.OneLine(s), most)
-}
-
-// keep writes down what an answer cost, also of one that was no use.
-func keep(l *model.Ledger, logger *slog.Logger, purpose, session string, a model.Answer) {
-	if l == nil || a.Usage == (model.Usage{}) {
-		return
-	}
-	if err := l.Record(purpose, session, a); err != nil {
-		logger.Warn("what a question to a model cost is not recorded", "purpose", purpose, "cents", a.Cost*100, "error", err)
-	}
-}
+// excerpt returns a text on one line, with invisible characters shown, cut to n bytes.
+func excerpt(s string, n int) string { return text.Truncate(text.OneLine(s), n) }

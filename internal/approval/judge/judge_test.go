@@ -41,15 +41,19 @@ func scripted(t *testing.T, steps ...fake.Step) (*fake.Server, *model.Client) {
 // aCall is a request that a judge may settle.
 func aCall() approval.Request {
 	return approval.Request{
-		ID: "r1", Kind: approval.Call, Session: "s1", Principal: "dev", Role: "developer", Tool: "agent__Bash", Args: []byte(`{"command":"npm install left-pad"}`),
-		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "npm", Argv: []string{"npm", "install", "left-pad"}, Effects: []string{"install", "network"}}}},
-		Rule:  "ask-install", Reason: "software is fetched", Risk: policy.High, Category: policy.CategoryShell, Thinking: "I need it to pad.", Deadline: time.Now().Add(time.Hour),
+		ID: "r1", Kind: approval.Call, Session: "s1", Principal: "dev", Role: "developer", Tool: "agent__Bash",
+		Args: []byte(`{"command":"npm install left-pad"}`),
+		Facts: policy.Facts{Dir: "/p",
+			Parts: []policy.Part{{Program: "npm", Argv: []string{"npm", "install", "left-pad"}, Effects: []string{"install", "network"}}}},
+		Rule: "ask-install", Reason: "software is fetched", Risk: policy.High, Category: policy.CategoryShell, Thinking: "I need it to pad.",
+		Deadline: time.Now().Add(time.Hour),
 	}
 }
 
 func says(allow bool, confidence float64, reason string) fake.Step {
 	quoted, _ := json.Marshal(reason)
-	return fake.Step{Text: fmt.Sprintf(`{"allow":%v,"confidence":%v,"reason":%s}`, allow, confidence, quoted), Usage: fake.Usage{Input: 900, Output: 40}}
+	return fake.Step{Text: fmt.Sprintf(`{"allow":%v,"confidence":%v,"reason":%s}`, allow, confidence, quoted),
+		Usage: fake.Usage{Input: 900, Output: 40}}
 }
 
 func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
@@ -60,17 +64,22 @@ func TestJudgeSettlesWhatItIsSureOfAndPassesOnTheRest(t *testing.T) {
 		allow, deny bool
 		opinion     string
 	}{
-		"sure":                   {Options{}, policy.High, says(true, 0.93, "It installs a library."), true, false, "claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
-		"at the threshold":       {Options{}, policy.High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
-		"below the threshold":    {Options{}, policy.High, says(true, 0.79, "Probably fine."), false, false, "too unsure to count, below 0.80): Probably fine."},
+		"sure": {Options{}, policy.High, says(true, 0.93, "It installs a library."), true, false,
+			"claude-haiku-4-5 would allow it (confidence 0.93): It installs a library."},
+		"at the threshold": {Options{}, policy.High, says(true, 0.8, "Fine."), true, false, "confidence 0.80)"},
+		"below the threshold": {Options{}, policy.High, says(true, 0.79, "Probably fine."), false, false,
+			"too unsure to count, below 0.80): Probably fine."},
 		"a higher threshold":     {Options{Confidence: 0.95}, policy.High, says(true, 0.93, "Fine."), false, false, "below 0.95"},
 		"a threshold that is no": {Options{Confidence: 7}, policy.Low, says(true, 0.99, "Fine."), false, false, "below 1.00"},
-		"a confident no":         {Options{}, policy.High, says(false, 0.99, "It looks like exfiltration."), false, false, "would refuse it (confidence 0.99; only people refuse here)"},
-		"a no that may refuse":   {Options{MayDeny: true}, policy.High, says(false, 0.99, "Bad."), false, true, "would refuse it (confidence 0.99): Bad."},
-		"an unsure no":           {Options{MayDeny: true}, policy.High, says(false, 0.5, "Odd."), false, false, "too unsure"},
-		"critical":               {Options{MayDeny: true}, policy.Critical, says(true, 1, "All is well."), false, false, "a critical call is for a person"},
-		"critical and bad":       {Options{MayDeny: true}, policy.Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
-		"a reason that hides":    {Options{}, policy.Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
+		"a confident no": {Options{}, policy.High, says(false, 0.99, "It looks like exfiltration."), false, false,
+			"would refuse it (confidence 0.99; only people refuse here)"},
+		"a no that may refuse": {Options{MayDeny: true}, policy.High, says(false, 0.99, "Bad."), false, true,
+			"would refuse it (confidence 0.99): Bad."},
+		"an unsure no": {Options{MayDeny: true}, policy.High, says(false, 0.5, "Odd."), false, false, "too unsure"},
+		"critical": {Options{MayDeny: true}, policy.Critical, says(true, 1, "All is well."), false, false,
+			"a critical call is for a person"},
+		"critical and bad":    {Options{MayDeny: true}, policy.Critical, says(false, 1, "It destroys the disk."), false, true, "would refuse"},
+		"a reason that hides": {Options{}, policy.Low, says(true, 0.9, "ok\u202e\n\x1b[31m"), true, false, `ok\u202e\n\x1b[31m`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := scripted(t, c.step)
@@ -136,7 +145,8 @@ func TestSomeRequestsAreNotForAModel(t *testing.T) {
 	j := New(Options{Model: client})
 	r := aCall()
 	r.Risk = policy.Critical
-	if v, err := j.Judge(t.Context(), r); err != nil || v != (approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}) {
+	if v, err := j.Judge(t.Context(), r); err != nil ||
+		v != (approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}) {
 		t.Errorf("critical: %+v %v", v, err)
 	}
 	for name, change := range map[string]func(*approval.Request){
@@ -184,10 +194,11 @@ func TestJudgeHasADeadlineOfItsOwn(t *testing.T) {
 	}
 	now := time.Now()
 	j := New(Options{Now: func() time.Time { return now }})
-	for left, want := range map[time.Duration]time.Duration{time.Hour: approval.DefaultThinking, 10 * time.Second: 5 * time.Second, 0: 0, -time.Minute: 0} {
+	for left, want := range map[time.Duration]time.Duration{time.Hour: approval.DefaultThinking, 10 * time.Second: 5 * time.Second, 0: 0,
+		-time.Minute: 0} {
 		r := aCall()
-		if r.Deadline = now.Add(left); j.patience(r) != want {
-			t.Errorf("%s left: %s to think, want %s", left, j.patience(r), want)
+		if r.Deadline = now.Add(left); j.timeLimit(r) != want {
+			t.Errorf("%s left: %s to think, want %s", left, j.timeLimit(r), want)
 		}
 	}
 }
@@ -200,7 +211,8 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	j := New(Options{
 		Model: client, Ledger: ledger,
 		Policies: func() ([]Policy, error) {
-			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"}, {ID: "pol_2", Description: "only for files", Tool: "files__*"}, {ID: "pol_3", Description: "Bash is fine", Tool: "Bash"}}, nil
+			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"}, {ID: "pol_2", Description: "only for files", Tool: "files__*"},
+				{ID: "pol_3", Description: "Bash is fine", Tool: "Bash"}}, nil
 		},
 		Rules: func() []policy.Rule {
 			return []policy.Rule{
@@ -229,13 +241,15 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	if strings.Join(got.Policies, "|") != "パッケージは npm で入れてよい。|Bash is fine" {
 		t.Errorf("policies %q", got.Policies)
 	}
-	if len(got.Rules) != 2 || got.Rules[0].Name != "ask-install" || got.Rules[1].Name != "everywhere" || *got.Rules[1].Match["path"][0].Glob != glob {
+	if len(got.Rules) != 2 || got.Rules[0].Name != "ask-install" || got.Rules[1].Name != "everywhere" ||
+		*got.Rules[1].Match["path"][0].Glob != glob {
 		t.Errorf("rules %+v", got.Rules)
 	}
 	if h := got.History; len(h) != 1 || !strings.HasPrefix(h[0].Call, "s1yyy") || len(h[0].Call) > maxExcerpt+8 || h[0].By != "maria" {
 		t.Errorf("history %+v", h)
 	}
-	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" || c.Risk != policy.High {
+	if c := got.Call; c.Args != string(r.Args) || c.Says != r.Thinking || c.Facts.Parts[0].Program != "npm" || c.Rule != "ask-install" ||
+		c.Risk != policy.High {
 		t.Errorf("call %+v", c)
 	}
 	spent, err := ledger.Spent()
@@ -277,7 +291,8 @@ func TestInjectionAgainstAModelThatObeys(t *testing.T) {
 		t.Errorf("%+v %v", v, err)
 	}
 	var b brief
-	if err := json.Unmarshal([]byte(s.Turns()[0].Text("user")), &b, json.RejectUnknownMembers(true)); err != nil || len(b.Policies) != 0 || b.Call.Args != string(r.Args) {
+	if err := json.Unmarshal([]byte(s.Turns()[0].Text("user")), &b, json.RejectUnknownMembers(true)); err != nil || len(b.Policies) != 0 ||
+		b.Call.Args != string(r.Args) {
 		t.Errorf("%v %+v", err, b)
 	}
 }
@@ -322,7 +337,8 @@ func TestTheThresholdIsMonotone(t *testing.T) {
 }
 
 func FuzzJudgement(f *testing.F) {
-	for _, s := range []string{`{"allow":true,"confidence":1,"reason":"x"}`, `{"allow":false,"confidence":0.3,"reason":"\u202e"}`, `{}`, `nul`, `{"allow":true,"confidence":1e400,"reason":"x"}`, "\xff"} {
+	for _, s := range []string{`{"allow":true,"confidence":1,"reason":"x"}`, `{"allow":false,"confidence":0.3,"reason":"\u202e"}`, `{}`, `nul`,
+		`{"allow":true,"confidence":1e400,"reason":"x"}`, "\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
@@ -333,7 +349,8 @@ func FuzzJudgement(f *testing.F) {
 			}
 			return
 		}
-		if !(op.confidence >= 0 && op.confidence <= 1) || op.reason == "" || text.OneLine(op.reason) != op.reason && !strings.Contains(op.reason, `\`) || strings.ContainsAny(op.reason, "\n\x1b\u202e") {
+		if !(op.confidence >= 0 && op.confidence <= 1) || op.reason == "" ||
+			text.OneLine(op.reason) != op.reason && !strings.Contains(op.reason, `\`) || strings.ContainsAny(op.reason, "\n\x1b\u202e") {
 			t.Fatalf("%+v", op)
 		}
 		var again any

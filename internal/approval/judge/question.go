@@ -13,8 +13,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// judgeSystem is what the judge is told of its task. The call itself comes as one JSON document, so that no text in it can pose as
-// anything else.
+// judgeSystem is the system prompt of the judge. The call comes as one JSON document, so that no text in it can look like another part.
 const judgeSystem = `You review one call of a tool that an AI agent wants to make in a software project. The project's rules neither allow nor forbid it; they ask. You answer whether it may run.
 
 You get one JSON document:
@@ -29,7 +28,7 @@ Allow a call only if you understand all of it, it plainly belongs to ordinary wo
 
 Answer with one JSON object and nothing else: {"allow": true or false, "confidence": a number from 0 to 1 for how sure you are, "reason": one short sentence for the person who reads it}.`
 
-// judgeSchema is the form of the answer. Bounds of numbers cannot be said in it; parseJudgement checks them.
+// judgeSchema is the JSON schema of the answer. It cannot express bounds of numbers; parseJudgement checks them.
 func judgeSchema() map[string]any {
 	return map[string]any{
 		"type": "object", "additionalProperties": false, "required": []string{"allow", "confidence", "reason"},
@@ -39,7 +38,7 @@ func judgeSchema() map[string]any {
 	}
 }
 
-// brief is the JSON document that a judge gets.
+// brief is the JSON document of a question.
 type brief struct {
 	Policies []string   `json:"policies"`
 	Rules    []ruleText `json:"rules"`
@@ -47,7 +46,7 @@ type brief struct {
 	Call     callText   `json:"call"`
 }
 
-// ruleText is a rule as a judge reads it.
+// ruleText is a rule in a brief.
 type ruleText struct {
 	Name   string                   `json:"name"`
 	Action string                   `json:"action"`
@@ -58,7 +57,7 @@ type ruleText struct {
 	Reason string                   `json:"reason,omitempty"`
 }
 
-// callText is a call as a judge reads it.
+// callText is a call in a brief.
 type callText struct {
 	Tool     string       `json:"tool"`
 	Category string       `json:"category"`
@@ -69,10 +68,10 @@ type callText struct {
 	Reason   string       `json:"why_it_asks,omitempty"`
 	Facts    policy.Facts `json:"what_it_does"`
 	Says     string       `json:"agent_says,omitempty"`
-	Args     string       `json:"arguments"` // as text, with every character visible
+	Args     string       `json:"arguments"` // with invisible characters shown
 }
 
-// question puts a request to the judge.
+// question returns the question about a request.
 func (j *Judge) question(ctx context.Context, r approval.Request) (model.Question, error) {
 	b := brief{Policies: []string{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
@@ -112,13 +111,13 @@ func (j *Judge) question(ctx context.Context, r approval.Request) (model.Questio
 	}
 	text, err := json.Marshal(b, jsontext.WithIndent(" "))
 	if err != nil {
-		return model.Question{}, fmt.Errorf("write it down: %w", err)
+		return model.Question{}, fmt.Errorf("encode the question: %w", err)
 	}
-	return model.Question{Model: j.o.Name, System: judgeSystem, Text: string(text), Schema: judgeSchema()}, nil
+	return model.Question{System: judgeSystem, Text: string(text), Schema: judgeSchema()}, nil
 }
 
-// anyMatch reports whether a rule's tools cover one. A rule without tools covers all; a pattern that is none covers too: a judge that
-// reads a rule too many is no harm.
+// anyMatch reports whether patterns match a tool. An empty list and an invalid pattern match every tool: a rule too many does not harm the
+// judge.
 func anyMatch(patterns []string, it policy.Item) bool {
 	for _, text := range patterns {
 		if p, err := policy.ParsePattern(bareTool(text)); err != nil || p.Match(it) {

@@ -9,18 +9,19 @@ import (
 	"mycelium/internal/policy"
 )
 
-// pathTools are the agents' own tools whose pattern in parentheses is over paths.
-var pathTools = []string{"agent__Read", "agent__Write", "agent__Edit", "agent__MultiEdit", "agent__NotebookEdit", "agent__Glob", "agent__Grep"}
+// pathTools are the agents' own tools whose pattern in parentheses matches paths.
+var pathTools = []string{"agent__Read", "agent__Write", "agent__Edit", "agent__MultiEdit", "agent__NotebookEdit", "agent__Glob",
+	"agent__Grep"}
 
-// ParseRule reads a rule as people write it in one line, in the manner of agents' permission settings:
+// ParseRule reads a rule in one line, in the form of the agents' permission settings:
 //
 //	deny Bash(git push *) because we push by hand
 //	ask files__delete_file
 //	allow Edit(docs/**)
 //
-// ACTION is deny, ask or allow; TOOL is a pattern, where a bare name means the agent's own tool; what stands in parentheses is a glob
-// over the command or over paths. A command cannot be allowed like that: text cannot tell what a command does. Nor can every tool, nor
-// all of an agent's own ones at once. Name and reason are for the caller to complete; the rule is not yet compiled.
+// The first word is deny, ask or allow. The tool is a pattern; a bare name means the agent's own tool. The parentheses hold a glob for the
+// command or for paths. Such a rule cannot allow a command, because its text does not tell what it does, nor several tools at once. The
+// caller sets the name and compiles the rule.
 func ParseRule(text string) (policy.Rule, error) {
 	text = strings.TrimSpace(text)
 	text, reason, _ := strings.Cut(text, " because ")
@@ -40,7 +41,7 @@ func ParseRule(text string) (policy.Rule, error) {
 		glob, ok := strings.CutSuffix(strings.TrimSpace(glob), ")")
 		glob = strings.TrimSpace(glob)
 		if !ok || glob == "" {
-			return policy.Rule{}, fmt.Errorf("%q: the parenthesis is not closed, or there is nothing in it", rest)
+			return policy.Rule{}, fmt.Errorf("%q: the parenthesis is not closed or is empty", rest)
 		}
 		if err := addGlob(&r, tool, glob); err != nil {
 			return policy.Rule{}, err
@@ -52,7 +53,7 @@ func ParseRule(text string) (policy.Rule, error) {
 	return r, checkWords(text)
 }
 
-// addGlob limits a rule to paths or to commands.
+// addGlob limits a rule to paths or commands.
 func addGlob(r *policy.Rule, tool, glob string) error {
 	if slices.Contains(pathTools, tool) {
 		r.Match = map[string]policy.Values{"path": {{Glob: &glob}}}
@@ -62,16 +63,17 @@ func addGlob(r *policy.Rule, tool, glob string) error {
 		return fmt.Errorf("%s takes no pattern in parentheses: write the rule into rules.yaml under args", tool)
 	}
 	if r.Action == policy.Allow.String() {
-		return fmt.Errorf("a command cannot be allowed by its text: approve the call as a rule instead, or write one into rules.yaml over programs and effects")
+		return fmt.Errorf("a command cannot be allowed by its text: approve the call as a rule instead, or write one into rules.yaml over " +
+			"programs and effects")
 	}
-	// Anywhere in the command, between what are no letters: a refusal may take too much, and "cd x && git push" is meant too.
+	// The text may be anywhere in the command, so that it also finds "cd x && git push". A refusal may match too much.
 	text := strings.TrimSuffix(glob, " *")
 	regex := `(?s)(.*\W)?` + strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, ".*") + `(\W.*)?`
 	r.Args = map[string]policy.Values{"command": {{Regex: &regex}}}
 	return nil
 }
 
-// bareTool is the pattern that a name stands for: without a server it is the agent's own tool.
+// bareTool completes a tool name: a name without a server is the agent's own tool.
 func bareTool(name string) string {
 	if name == "" || strings.Contains(name, "__") || strings.Contains(name, "*") {
 		return name

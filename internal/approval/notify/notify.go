@@ -109,7 +109,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		<-ready
 	}
 	waiting := map[string]bool{} // requests that were told of
-	n.o.Queue.Overhear(ctx, func(r approval.Request) {
+	n.o.Queue.Observe(ctx, func(r approval.Request) {
 		switch {
 		case r.State != approval.Pending:
 			delete(waiting, r.ID)
@@ -234,7 +234,7 @@ func screenCommand(system, title, text string) []string {
 
 // requestWords tell of a request without its arguments.
 func requestWords(r approval.Request) told {
-	where := approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60)
+	where := r.Name(60)
 	switch r.Kind {
 	case approval.Stop:
 		return told{where + " wants to stop", "Shall it go on? Answer in the terminal (myc approvals watch) or in the chat.", true}

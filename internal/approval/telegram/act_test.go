@@ -111,7 +111,7 @@ func TestTelegramPIN(t *testing.T) {
 func TestTelegramReplies(t *testing.T) {
 	var adopted []string
 	w := newChat(t, -1, func(o *Options) {
-		e := judge.NewEvaluator(judge.EvaluatorOptions{})
+		e := judge.NewEvaluator(judge.Options{})
 		o.Read = e.Evaluate
 		o.Adopt = func(_ context.Context, _ approval.Request, p approval.Reply, by string) (string, error) {
 			adopted = append(adopted, fmt.Sprintf("%s %s %s by %s", p.Kind, p.Tool, p.Text, by))

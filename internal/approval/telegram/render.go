@@ -61,7 +61,7 @@ func (f renderer) request(r approval.Request, v *view) (p *page, whole bool) {
 
 // who adds a line that says which session asks.
 func (p *page) who(r approval.Request) {
-	p.bold(approval.Short(cmp.Or(r.Label, approval.LastElement(r.Dir), r.Session), 60))
+	p.bold(r.Name(60))
 	var about []string
 	for _, s := range []string{r.Agent, r.Role} {
 		if s != "" {

@@ -46,7 +46,7 @@ func (c *Chats) RunBells(ctx context.Context) error {
 // RingForRequests rings for the calls that wait in the queue until ctx is done. When an agent's own terminal asks, its hook rings.
 func (c *Chats) RingForRequests(ctx context.Context) error {
 	waiting := map[string]map[string]bool{} // pane → requests
-	c.Queue.Overhear(ctx, func(r approval.Request) {
+	c.Queue.Observe(ctx, func(r approval.Request) {
 		if r.Pane == "" {
 			return
 		}

@@ -11,12 +11,12 @@ import (
 	"mycelium/internal/text"
 )
 
-// MaxPlaces bounds how many folders one name may mean: more are no choice.
+// MaxPlaces bounds the folders among which a person chooses.
 const MaxPlaces = 8
 
-// Places are the folders that a name given from a phone can mean: one below a search path, links resolved and still below it. A name that
-// leads elsewhere (.., a leading / or ~, $, control characters) is refused, whatever is there. Where no folder has the name, those
-// directly below a search path whose name begins with it are offered.
+// Places returns the folders that a name can mean: those at that path below a search path, with links resolved and still below it. If
+// there is none, it returns the folders directly below a search path whose names begin with the name. It refuses a name that could lead
+// elsewhere: .., a leading / or ~, $, control characters.
 func Places(search []string, name string) ([]string, error) {
 	if err := checkPlace(name); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Places(search []string, name string) ([]string, error) {
 	for _, s := range search {
 		root, err := filepath.EvalSymlinks(s)
 		if err != nil || !filepath.IsAbs(root) {
-			continue // a search path that is not there now offers nothing
+			continue // the search path does not exist now
 		}
 		if dir, ok := placeIn(root, name); ok {
 			exact = append(exact, dir)
@@ -41,7 +41,8 @@ func Places(search []string, name string) ([]string, error) {
 			continue
 		}
 		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") && len(e.Name()) > len(name) && strings.HasPrefix(strings.ToLower(e.Name()), strings.ToLower(name)) {
+			if !strings.HasPrefix(e.Name(), ".") && len(e.Name()) > len(name) &&
+				strings.HasPrefix(strings.ToLower(e.Name()), strings.ToLower(name)) {
 				if dir, ok := placeIn(root, e.Name()); ok {
 					near = append(near, dir)
 				}
@@ -63,12 +64,12 @@ func Places(search []string, name string) ([]string, error) {
 	return found, nil
 }
 
-// ExactPlace reports whether a folder that Places gave has the very name that was asked for: only then nobody needs to be asked.
+// ExactPlace reports whether a folder that Places returned has exactly the name that was given, so that the person need not choose.
 func ExactPlace(dir, name string) bool {
 	return strings.HasSuffix(dir, string(filepath.Separator)+filepath.Clean(name))
 }
 
-// checkPlace refuses every name that is more than a path below something.
+// checkPlace refuses a name that is not a plain relative path.
 func checkPlace(name string) error {
 	bad := ""
 	switch {
@@ -83,7 +84,7 @@ func checkPlace(name string) error {
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		bad = "it must not hold .."
 	case strings.ContainsFunc(name, func(r rune) bool { return text.IsHidden(r) || unicode.IsControl(r) }):
-		bad = "it holds characters that do not show"
+		bad = "it holds invisible characters"
 	}
 	if bad != "" {
 		return fmt.Errorf("folder %q: %s; name a folder below one of spawn.searchPaths, such as api or team/api", Short(name, 60), bad)
@@ -91,7 +92,7 @@ func checkPlace(name string) error {
 	return nil
 }
 
-// placeIn resolves a name below a root (absolute, links resolved) and makes sure that it is a folder there.
+// placeIn resolves a name below a root that is absolute and without links. It reports whether that is a folder below the root.
 func placeIn(root, name string) (string, bool) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(root, name))
 	if err != nil {
@@ -105,11 +106,11 @@ func placeIn(root, name string) (string, bool) {
 	return dir, err == nil && st.IsDir()
 }
 
-// CheckPlace looks again at a folder that Places gave: it must still be itself, and lie below a search path.
+// CheckPlace checks a folder that Places returned once more: its path must still be free of links and lie below a search path.
 func CheckPlace(search []string, dir string) error {
 	now, err := filepath.EvalSymlinks(dir)
 	if err != nil || now != dir {
-		return fmt.Errorf("the folder %s is not what it was", Short(dir, 200))
+		return fmt.Errorf("the folder %s has been moved or replaced by a link; ask again", Short(dir, 200))
 	}
 	for _, s := range search {
 		if root, err := filepath.EvalSymlinks(s); err == nil {

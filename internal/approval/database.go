@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The queries over the table of approvals. Times are microseconds since 1970.
+// The queries on the table approvals. Times are microseconds since 1970.
 
-// keepSettled is how long a settled request can be shown. The audit log keeps for ever what was decided.
+// keepSettled is how long a settled request is kept. The audit log keeps the decisions for ever.
 const keepSettled = 30 * 24 * time.Hour
 
-// encoding is how requests are kept.
+// encoding is the JSON form of stored requests.
 var encoding = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 
-// insert keeps a new request.
+// insert stores a new request.
 func (q *Queue) insert(ctx context.Context, e *entry) error {
 	if q.o.DB == nil {
 		return nil
@@ -35,7 +35,7 @@ func (q *Queue) insert(ctx context.Context, e *entry) error {
 	})
 }
 
-// update keeps how a request was settled, once.
+// update stores the final state of a request. It fails if the stored request is final already.
 func (q *Queue) update(e *entry, r *Request, remember bool) error {
 	if q.o.DB == nil {
 		return nil
@@ -61,8 +61,8 @@ func (q *Queue) update(e *entry, r *Request, remember bool) error {
 	})
 }
 
-// unremember drops the answers for the rest of a session.
-func (q *Queue) unremember(ctx context.Context, session string) error {
+// forgetAnswers drops the stored answers for the rest of a session.
+func (q *Queue) forgetAnswers(ctx context.Context, session string) error {
 	if q.o.DB == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (q *Queue) unremember(ctx context.Context, session string) error {
 	})
 }
 
-// find reads a request that is not in memory any more.
+// find reads a request that is no longer in memory.
 func (q *Queue) find(ctx context.Context, id string) (r Request, err error) {
 	if q.o.DB == nil {
 		return r, ErrUnknown
@@ -95,7 +95,7 @@ func decode(raw string, r *Request) error {
 	return nil
 }
 
-// load takes over what the last process left: requests that wait, and answers for the rest of sessions.
+// load reads what the last process left: requests that wait, and answers for the rest of sessions.
 func (q *Queue) load(ctx context.Context) error {
 	if q.o.DB == nil {
 		return nil
@@ -108,7 +108,8 @@ func (q *Queue) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := q.o.DB.QueryContext(ctx, `SELECT bound, state, request FROM approvals WHERE state = ? OR remembered = 1 ORDER BY created_at`, string(Pending))
+	rows, err := q.o.DB.QueryContext(ctx, `SELECT bound, state, request FROM approvals WHERE state = ? OR remembered = 1 ORDER BY created_at`,
+		string(Pending))
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (q *Queue) load(ctx context.Context) error {
 	return rows.Err()
 }
 
-// takeOver puts a request of the last process in its place. The lock is held.
+// takeOver adds a request of the last process to the queue. The lock is held.
 func (q *Queue) takeOver(e *entry, state State) {
 	if state != Pending {
 		if e.r.Answer != nil {
@@ -143,7 +144,7 @@ func (q *Queue) takeOver(e *entry, state State) {
 	}
 	e.r.Waiting = 0
 	q.open[e.r.ID], q.byBound[e.bound] = e, e
-	left, by := rejoin, ByCaller
+	left, by := rejoinTime, ByCaller
 	if d := e.r.Deadline.Sub(q.o.Now()); !e.r.Deadline.IsZero() && d < left {
 		left, by = d, ByDeadline
 	}

@@ -22,9 +22,14 @@ func TestConsult(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var shown Request
-			q := newQueue(t, Options{Judge: judges(func(_ context.Context, r Request) (Verdict, error) { shown = r; return test.verdict, test.err })})
+			q := newQueue(t, Options{Judge: judges(func(_ context.Context, r Request) (Verdict, error) {
+				shown = r
+				return test.verdict,
+					test.err
+			})})
 			a, settled := q.Consult(t.Context(), question(makeIt))
-			if settled != test.settled || a.Allow != test.allowed || settled && (a.Via != "model" || a.By != "small" || a.Reason != test.verdict.Reason || a.Digest != shown.Digest) {
+			if settled != test.settled || a.Allow != test.allowed || settled &&
+				(a.Via != "model" || a.By != "small" || a.Reason != test.verdict.Reason || a.Digest != shown.Digest) {
 				t.Errorf("%v %+v", settled, a)
 			}
 			if shown.Tool != "agent__Bash" || shown.Kind != Call || shown.Deadline.IsZero() || shown.ID == "" {
@@ -49,7 +54,8 @@ func TestConsultRemembers(t *testing.T) {
 		r := question(makeIt)
 		r.Session = map[bool]string{true: "yes", false: "no"}[allow]
 		c := ask(t.Context(), q, r)
-		if _, err := q.Settle(t.Context(), seen(t, q, "waits", waiting(1)).ID, Answer{Allow: allow, For: map[bool]For{true: Session, false: Never}[allow], By: "kimu", Via: "terminal"}); err != nil {
+		if _, err := q.Settle(t.Context(), seen(t, q, "waits", waiting(1)).ID,
+			Answer{Allow: allow, For: map[bool]For{true: Session, false: Never}[allow], By: "kimu", Via: "terminal"}); err != nil {
 			t.Fatal(err)
 		}
 		got(t, c)

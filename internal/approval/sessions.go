@@ -5,10 +5,11 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
-// SessionState is what an agent does now.
+// SessionState is the state of an agent's session.
 type SessionState string
 
 // The states of an agent's session.
@@ -18,9 +19,9 @@ const (
 	PermissionPending SessionState = "permission_pending" // a call of it waits for an answer
 )
 
-// AgentSession is one run of a coding agent, as people see it.
+// AgentSession is one session of a coding agent, as people see it.
 type AgentSession struct {
-	ID    string       `json:"id"` // the agent's own session id; "pane:%3" for an agent that was only seen in tmux
+	ID    string       `json:"id"` // the agent's own session id, or "pane:%3" for an agent that is known from tmux only
 	Agent string       `json:"agent"`
 	Label string       `json:"label"` // its tmux window, else its folder's name
 	Dir   string       `json:"dir,omitempty"`
@@ -29,27 +30,27 @@ type AgentSession struct {
 	Tmux  string       `json:"tmux,omitempty"` // its tmux server: the value of TMUX, or the path of a socket
 	State SessionState `json:"state"`
 	Since time.Time    `json:"since,omitzero"`
-	Seen  time.Time    `json:"seen,omitzero"` // when it last gave a sign
+	Seen  time.Time    `json:"seen,omitzero"` // last sign of life
 	Calls int          `json:"calls,omitempty"`
-	Cost  float64      `json:"cost,omitempty"` // US dollars; 0: not known
-	Last  string       `json:"last,omitempty"` // what it said or did last, for people
+	Cost  float64      `json:"cost,omitempty"` // US dollars; 0: unknown
+	Last  string       `json:"last,omitempty"` // what it said or did last
 }
 
-// Mode says who answers what the policy marks ask.
+// Mode is who answers the calls for which the policy says ask.
 type Mode string
 
 // The modes.
 const (
-	Auto   Mode = "auto"   // the queue where somebody can see it, else the agent's own terminal
+	Auto   Mode = "auto"   // the queue if somebody watches it, else the agent's own terminal
 	Local  Mode = "local"  // the agent's own terminal
 	Remote Mode = "remote" // the queue
 )
 
-// Costs are what models cost, in US dollars.
+// Costs are the costs of models, in US dollars.
 type Costs struct {
-	Sessions float64 `json:"sessions"` // the agents' sessions that are known now
+	Sessions float64 `json:"sessions"` // the sessions of agents that are known now
 	Budget   float64 `json:"budget,omitempty"`
-	Today    float64 `json:"today"` // our own questions to models: the judge, replies
+	Today    float64 `json:"today"` // Mycelium's own questions to models
 	Month    float64 `json:"month"`
 }
 
@@ -86,8 +87,8 @@ type Settings interface {
 	Costs(ctx context.Context) (Costs, error)
 }
 
-// MergeSessions joins sessions that told us of themselves with those that were only seen in tmux: one pane is one session, and the
-// window's name now is what people call it. A session without a pane that is known keeps its own label, else its folder's name.
+// MergeSessions merges the sessions that reported themselves with those seen in tmux. A session in both takes the name of its tmux window.
+// A session without a label is called by its folder.
 func MergeSessions(known, seen []AgentSession) []AgentSession {
 	out := slices.Clone(known)
 	type place struct{ tmux, pane string }
@@ -96,7 +97,7 @@ func MergeSessions(known, seen []AgentSession) []AgentSession {
 		if s.Pane == "" {
 			continue
 		}
-		// A pane shows one agent at a time: the session that gave a sign last has it.
+		// A pane shows one agent at a time: it belongs to the session with the last sign of life.
 		if j, twice := at[place{socketOf(s.Tmux), s.Pane}]; !twice || out[j].Seen.Before(s.Seen) {
 			at[place{socketOf(s.Tmux), s.Pane}] = i
 		}
@@ -120,12 +121,8 @@ func MergeSessions(known, seen []AgentSession) []AgentSession {
 	return out
 }
 
-// socketOf is the socket of a tmux server: TMUX holds socket,pid,session.
+// socketOf returns the socket of a tmux server. TMUX has the form socket,pid,session.
 func socketOf(tmux string) string {
-	for i := range len(tmux) {
-		if tmux[i] == ',' {
-			return tmux[:i]
-		}
-	}
-	return tmux
+	socket, _, _ := strings.Cut(tmux, ",")
+	return socket
 }
