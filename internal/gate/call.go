@@ -234,9 +234,6 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	return d
 }
 
-// now is the caller of a call as it is at this moment.
-func (c *Admission) now() *session.Snapshot { return c.session.SnapshotFor(c.Child) }
-
 // read decodes the arguments and makes the facts. Its errors are for the caller.
 func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 	args, err := policy.ParseArgs(c.Args)

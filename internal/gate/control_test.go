@@ -139,7 +139,7 @@ func TestSetRoleTool(t *testing.T) {
 	}
 	// Where there is nothing to take there is no set_role, and the rest says so too.
 	alone := h.enter("guest")
-	if slices.ContainsFunc(alone.List(policy.Tool), func(l view.Listed) bool { return l.Item == control.SetRoleItem }) {
+	if slices.ContainsFunc(alone.List(policy.Tool), func(l view.Listed) bool { return l.Item == setRole }) {
 		t.Error("set_role is listed")
 	}
 	_, err := h.Call(t.Context(), alone, request("mycelium-router__set_role", `{"role_id":"guest"}`))
@@ -163,7 +163,7 @@ func TestDeniedControlTools(t *testing.T) {
 		t.Errorf("instructions name what is hidden: %q", text)
 	}
 	for _, l := range s.List(policy.Tool) {
-		if l.Item == control.SetRoleItem || l.Item.Server == policy.SkillsServer {
+		if l.Item == setRole || l.Item.Server == policy.SkillsServer {
 			t.Errorf("%s is listed", l.Item)
 		}
 	}
@@ -402,3 +402,5 @@ func TestBroken(t *testing.T) {
 		t.Errorf("context %s", text)
 	}
 }
+
+var setRole = policy.Item{Server: policy.RouterServer, Name: "set_role"}

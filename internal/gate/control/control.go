@@ -86,7 +86,7 @@ type param struct {
 type arguments policy.Args
 
 // changes reports whether the tool changes the role or the skills of the session.
-func (t tool) changes() bool { return t.item == SetRoleItem || t.item == setSkillsItem }
+func (t tool) changes() bool { return t.item == setRoleItem || t.item == setSkillsItem }
 
 // text returns a string argument, "" if it is absent.
 func (a arguments) text(name string) string { s, _ := a[name].(string); return s }

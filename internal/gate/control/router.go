@@ -16,12 +16,14 @@ import (
 )
 
 var (
-	SetRoleItem     = routerItem("set_role")
-	contextItem     = routerItem("get_context")
-	setSkillsItem   = routerItem("set_active_skills")
-	suggestItem     = routerItem("suggest_skills")
-	SetThinkingItem = routerItem("set_thinking")
+	setRoleItem   = routerItem("set_role")
+	contextItem   = routerItem("get_context")
+	setSkillsItem = routerItem("set_active_skills")
+	suggestItem   = routerItem("suggest_skills")
 )
+
+// SetThinkingItem is the tool whose call notes the reasoning of the next call.
+var SetThinkingItem = routerItem("set_thinking")
 
 func routerItem(name string) policy.Item {
 	return policy.Item{Server: policy.RouterServer, Name: name}
@@ -31,7 +33,7 @@ func routerItem(name string) policy.Item {
 func routerTools() []tool {
 	return []tool{
 		{
-			item: SetRoleItem, title: "Switch role", run: runSetRole,
+			item: setRoleItem, title: "Switch role", run: runSetRole,
 			description: "Switches this session to another role. What you see changes with it: list the tools again afterwards. " +
 				`Use role_id "list" to see the roles that you may take.`,
 			params: []param{
@@ -189,8 +191,8 @@ func howToGetMore(sc *session.Snapshot, asks bool) string {
 	case sc.Sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+".")
 	}
-	if sc.Sees(SetRoleItem) {
-		ways = append(ways, "Switch roles with "+SetRoleItem.String()+".")
+	if sc.Sees(setRoleItem) {
+		ways = append(ways, "Switch roles with "+setRoleItem.String()+".")
 	}
 	return strings.Join(append(ways, "For anything else ask your operator."), " ")
 }
