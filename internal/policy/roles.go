@@ -92,7 +92,8 @@ func (c *compiler) addAliases() {
 				continue
 			}
 			if o, taken := owner[d.Name]; taken && o != i {
-				c.warn(fmt.Sprintf("roles %s and %s have the same name, %q, which now means neither of them", c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name),
+				c.warn(fmt.Sprintf("roles %s and %s have the same name, %q, which now means neither of them",
+					c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name),
 					"use their ids")
 				owner[d.Name] = -1
 				continue

@@ -439,7 +439,8 @@ func (r *reader) check(s *Skill) {
 	case r.decl.ID != "" && r.decl.ID != s.Name:
 		r.report(at.file, at.line, fmt.Sprintf("id is %q and name is %q: both name the skill", r.decl.ID, s.Name), "keep name")
 	case !namePattern.MatchString(s.Name):
-		r.report(at.file, at.line, fmt.Sprintf("%q is not a valid name of a skill", s.Name), "use lower-case letters, digits and hyphens, at most 64")
+		r.report(at.file, at.line, fmt.Sprintf("%q is not a valid name of a skill", s.Name),
+			"use lower-case letters, digits and hyphens, at most 64")
 	}
 	if strings.TrimSpace(s.Description) == "" {
 		r.problems = append(r.problems, policy.Problem{File: s.File, Message: "the skill has no description",

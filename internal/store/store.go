@@ -143,8 +143,8 @@ func (db *DB) explain(verb string, err error) error {
 	if errors.As(err, &e) {
 		switch e.Code() & 0xff { // the low byte is the primary code
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return fmt.Errorf("%s database %s: it is damaged, or not an SQLite database (%w); it was left as it is: stop myc, move the file and its "+
-				"-wal and -shm away, "+
+			return fmt.Errorf("%s database %s: it is damaged, or not an SQLite database (%w); it was left as it is: stop myc, move the file and "+
+				"its -wal and -shm away, "+
 				"and start again (sessions have to be made anew; \"myc audit reindex\" brings the audit index back)", verb, db.path, err)
 		case sqlite3.SQLITE_BUSY:
 			return fmt.Errorf("%s database %s: another process has been writing for longer than %s ms: %w", verb, db.path, busyTimeout, err)
