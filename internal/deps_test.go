@@ -61,7 +61,7 @@ var impure = []string{"context", "os", "net", "io/fs", "log", "sync", "runtime",
 // confined names outside packages that only some rooms may use directly.
 var confined = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/myc", "internal/backend"}, // myc demo: a client that is not ours; backend's OAuth
-	"github.com/goccy/go-yaml":               {"internal/yamlfile", "internal/config", "internal/skill"},
+	"github.com/goccy/go-yaml":               {"internal/yamlfile"},
 	"modernc.org/sqlite":                     {"internal/store"},
 	"cel.dev/cel-go":                         {"internal/policy"},
 	"github.com/anthropics/anthropic-sdk-go": {"internal/model"},

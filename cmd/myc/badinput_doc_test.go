@@ -18,12 +18,12 @@ func checkBadDoc(t *testing.T, tables []*badTable) {
 	for _, tab := range tables {
 		rows += len(tab.rows)
 	}
-	fmt.Fprintf(&b, "# Bad input\n\n"+
-		"What is malformed, where it can arrive, and the exact answer: %d rows. Each is played against the real program by `TestBadInput`\n"+
-		"(`cmd/myc/testdata/badinput`), which also checks that no file is written, no session is made or widened,\n"+
-		"the next good message is answered, and the log verifies. This page is written by `go test ./cmd/myc -run TestBadInput -update`.\n"+
-		"\"…\" stands for any text, `{{5000x a}}` for 5000 times a, `{{hex ff}}` for bytes, `{{meta}}` for what a message of MCP 2026-07-28\n"+
-		"carries in `params` (older ones carry nothing there), ⏎ for a line end.\n", rows)
+	fmt.Fprintf(&b, "# Bad input\n\nThis page lists malformed input, the place where it can arrive, and the exact answer: %d rows. "+
+		"`TestBadInput` plays each\nrow against the real program (`cmd/myc/testdata/badinput`). It also checks that no file is written, that no "+
+		"session is made or\nwidened, that the next good message is answered, and that the log verifies. "+
+		"`go test ./cmd/myc -run TestBadInput -update` writes\nthis page.\n\nIn the rows, \"…\" stands for any text, `{{5000x a}}` for 5000 "+
+		"times a, `{{hex ff}}` for bytes, ⏎ for a line end, and `{{meta}}` for the\n`_meta` that a message of MCP 2026-07-28 carries in "+
+		"`params` (it is empty for older revisions).\n", rows)
 	for _, tab := range tables {
 		fmt.Fprintf(&b, "\n## %s\n\n", tab.title)
 		for line := range strings.Lines(tab.intro + "\n") {

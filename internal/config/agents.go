@@ -73,10 +73,10 @@ func smaller[N int | float64](p *Project, user, project *layer, key string, u, w
 		if w != nil && *w != *u {
 			p.ignored(project, project.docFile, project.docData, key, fmt.Sprintf("the user's files say %v", *u))
 		}
-		p.said(key, true, user.docFile)
+		p.setSource(key, true, user.docFile)
 		return u
 	default:
-		p.said(key, true, project.docFile)
+		p.setSource(key, true, project.docFile)
 		return w
 	}
 }

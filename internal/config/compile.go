@@ -96,7 +96,7 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 		problems = append(problems, p.locate(pr))
 	}
 	problems = append(problems, p.checkNames(pol, lib)...)
-	return pol, lib, fresh(problems, p.Problems)
+	return pol, lib, without(problems, p.Problems)
 }
 
 // toolNames are the names of the tools of a catalog, sorted.
@@ -123,8 +123,8 @@ func (p *Project) bounded(lib *skill.Library) []policy.Grant {
 	return grants
 }
 
-// fresh returns the problems that are not known, each once.
-func fresh(problems, known []policy.Problem) []policy.Problem {
+// without returns the problems that are not known, each once.
+func without(problems, known []policy.Problem) []policy.Problem {
 	var out []policy.Problem
 	for _, p := range problems {
 		if !slices.Contains(known, p) && !slices.Contains(out, p) {

@@ -158,7 +158,7 @@ type Project struct {
 
 	options Options
 	closed  map[string]bool // names of the user's skill folders whose skill did not load
-	print   string          // fingerprint of the files, taken before they were read
+	loaded  string          // fingerprint of the files, taken before they were read
 	main    string          // absolute path of the project's mycelium.yaml, or of the file that replaces it
 	watched []string        // absolute paths of further files that were read or do not exist
 	places  places
@@ -172,7 +172,7 @@ func Load(o Options) (*Project, error) {
 	if err := p.findFolders(); err != nil {
 		return nil, err
 	}
-	p.print = p.fingerprint()
+	p.loaded = p.fingerprint()
 	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile))
 	project := &layer{}
 	switch {

@@ -153,7 +153,7 @@ func (l *layer) readMain() {
 			l.problems = append(l.problems, source.Fault(l.shown(l.main), 0, "there is no such file", "correct --config or MYCELIUM_CONFIG_PATH"))
 			l.breakAll(l.shown(l.main))
 		}
-		l.misnamed()
+		l.warnMisnamed()
 		return
 	}
 	l.docFile, l.docData = l.shown(l.main), data
@@ -185,8 +185,8 @@ func (l *layer) takeServers(r servers.Result) {
 	l.leftOut = append(l.leftOut, r.LeftOut...)
 }
 
-// misnamed warns of files that are not read because of their names.
-func (l *layer) misnamed() {
+// warnMisnamed warns of files that are not read because of their names.
+func (l *layer) warnMisnamed() {
 	for _, name := range []string{"mycelium.yml", "mycelium.json"} {
 		if _, err := os.Lstat(filepath.Join(l.dir, name)); err == nil {
 			l.problems = append(l.problems, source.Warning(l.shown(filepath.Join(l.dir, name)), 0, "is not read", "rename it to "+source.MainFile))
@@ -219,7 +219,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	if !ok {
 		return
 	}
-	if sharedName && !ours(data) {
+	if sharedName && !isOurs(data) {
 		l.files = l.files[:len(l.files)-1]
 		return
 	}
@@ -251,9 +251,9 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	}
 }
 
-// ours reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
+// isOurs reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
 // counts as ours, so that the mistake is seen.
-func ours(data []byte) bool {
+func isOurs(data []byte) bool {
 	var loose map[string]any
 	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {
 		return true

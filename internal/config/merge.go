@@ -85,24 +85,24 @@ func (p *Project) mergeSession(user, project *layer) {
 	bound := u.bound()
 
 	*s = Session{Roles: u.Roles, DefaultRole: u.DefaultRole, DefaultSkills: u.DefaultSkills}
-	p.said("session.roles", u.Roles != nil, ufile)
-	p.said("session.defaultRole", u.DefaultRole != "", ufile)
-	p.said("session.defaultSkills", u.DefaultSkills != nil, ufile)
+	p.setSource("session.roles", u.Roles != nil, ufile)
+	p.setSource("session.defaultRole", u.DefaultRole != "", ufile)
+	p.setSource("session.defaultSkills", u.DefaultSkills != nil, ufile)
 	if w.Roles != nil {
-		s.Roles = p.keep(project, wfile, wdata, "session.roles", w.Roles, bound)
-		p.said("session.roles", true, wfile)
+		s.Roles = p.intersect(project, wfile, wdata, "session.roles", w.Roles, bound)
+		p.setSource("session.roles", true, wfile)
 	}
 	if w.DefaultRole != "" {
 		if bound == nil || slices.Contains(bound, w.DefaultRole) {
 			s.DefaultRole = w.DefaultRole
-			p.said("session.defaultRole", true, wfile)
+			p.setSource("session.defaultRole", true, wfile)
 		} else {
 			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+strconv.Quote(w.DefaultRole))
 		}
 	}
 	if w.DefaultSkills != nil {
-		s.DefaultSkills = p.keep(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
-		p.said("session.defaultSkills", true, wfile)
+		s.DefaultSkills = p.intersect(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
+		p.setSource("session.defaultSkills", true, wfile)
 	}
 	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
@@ -115,8 +115,9 @@ func (s Session) bound() []string {
 	return append(append([]string{}, s.Roles...), s.DefaultRole)
 }
 
-// keep returns the project's names that are in the user's bound, and warns of the others. It never returns nil. A nil bound has all names.
-func (p *Project) keep(l *layer, file string, data []byte, key string, names, bound []string) []string {
+// intersect returns the project's names that are in the user's bound, and warns of the others. It never returns nil. A nil bound has all
+// names.
+func (p *Project) intersect(l *layer, file string, data []byte, key string, names, bound []string) []string {
 	kept, dropped := []string{}, []string(nil)
 	for _, n := range names {
 		if bound == nil || slices.Contains(bound, n) {
@@ -146,8 +147,8 @@ func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, othe
 	}
 }
 
-// said records the file that sets a key.
-func (p *Project) said(key string, yes bool, file string) {
+// setSource records the file that sets a key.
+func (p *Project) setSource(key string, yes bool, file string) {
 	if yes {
 		p.Sources[key] = file
 	}
@@ -157,8 +158,8 @@ func (p *Project) mergePolicy(user, project *layer) {
 	u, w := value(user.doc.Policy), value(project.doc.Policy)
 	f := &p.File.Policy
 	f.Strict = u.Strict || w.Strict
-	p.said("policy.strict", w.Strict, project.docFile)
-	p.said("policy.strict", u.Strict, user.docFile)
+	p.setSource("policy.strict", w.Strict, project.docFile)
+	p.setSource("policy.strict", u.Strict, user.docFile)
 	f.Fallback.MCP = p.strictest("policy.fallback.mcp", rules.Effects, u.Fallback.MCP, user.docFile, w.Fallback.MCP, project.docFile,
 		DefaultFallbackMCP)
 	f.Fallback.Agent = p.strictest("policy.fallback.agent", rules.Effects, u.Fallback.Agent, user.docFile, w.Fallback.Agent, project.docFile,
@@ -166,11 +167,11 @@ func (p *Project) mergePolicy(user, project *layer) {
 	for _, l := range []*layer{user, project} { // defaults.unmatched of rules files, which only narrows
 		mcp, agent := rules.Stricter(f.Fallback.MCP, l.fallback.MCP), rules.Stricter(f.Fallback.Agent, l.fallback.Agent)
 		file := strings.Join(l.ruleFiles, ", ")
-		p.said("policy.fallback.mcp", mcp != f.Fallback.MCP, file)
-		p.said("policy.fallback.agent", agent != f.Fallback.Agent, file)
+		p.setSource("policy.fallback.mcp", mcp != f.Fallback.MCP, file)
+		p.setSource("policy.fallback.agent", agent != f.Fallback.Agent, file)
 		f.Fallback.MCP, f.Fallback.Agent = mcp, agent
 		f.Rules = append(f.Rules, l.ruleFiles...)
-		p.said("policy.rules", l.ruleFiles != nil, file)
+		p.setSource("policy.rules", l.ruleFiles != nil, file)
 	}
 }
 
@@ -181,8 +182,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	a.Dir = p.first(project, "audit.dir", ua.Dir, user.docFile, wa.Dir, DefaultAuditDir)
 	a.Sync = p.strictest("audit.sync", []string{"call", "interval"}, ua.Sync, user.docFile, wa.Sync, project.docFile, DefaultAuditSync)
 	a.Redact = union(ua.Redact, wa.Redact)
-	p.said("audit.redact", ua.Redact != nil, user.docFile)
-	p.said("audit.redact", wa.Redact != nil, project.docFile)
+	p.setSource("audit.redact", ua.Redact != nil, user.docFile)
+	p.setSource("audit.redact", wa.Redact != nil, project.docFile)
 	p.File.Store = p.absoluteStore(p.first(project, "store", user.doc.Store, user.docFile, project.doc.Store, DefaultStore))
 	s.Addr = p.first(project, "server.addr", us.Addr, user.docFile, ws.Addr, DefaultAddr)
 	s.Anonymous = p.first(project, "server.anonymous", us.Anonymous, user.docFile, ws.Anonymous, "")
@@ -212,8 +213,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
-	p.said("env", user.doc.Env != nil, user.docFile)
-	p.said("env", project.doc.Env != nil, project.docFile)
+	p.setSource("env", user.doc.Env != nil, user.docFile)
+	p.setSource("env", project.doc.Env != nil, project.docFile)
 }
 
 // mergeAccess merges server.hosts and server.oauth. The user's values count before the project's. A project's issuers give no role that the
@@ -223,25 +224,25 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 	switch {
 	case us.Hosts != nil:
 		s.Hosts = us.Hosts
-		p.said("server.hosts", true, ufile)
+		p.setSource("server.hosts", true, ufile)
 		if ws.Hosts != nil && !slices.Equal(ws.Hosts, us.Hosts) {
 			p.ignored(project, project.docFile, project.docData, "server.hosts", "the user's files say "+source.QuotedList(us.Hosts))
 		}
 	case ws.Hosts != nil:
 		s.Hosts = ws.Hosts
-		p.said("server.hosts", true, project.docFile)
+		p.setSource("server.hosts", true, project.docFile)
 	}
 	switch {
 	case us.OAuth != nil:
 		s.OAuth = us.OAuth
-		p.said("server.oauth", true, ufile)
+		p.setSource("server.oauth", true, ufile)
 		if ws.OAuth != nil {
 			p.ignored(project, project.docFile, project.docData, "server.oauth", "the user's files have it")
 		}
 	case ws.OAuth != nil:
 		s.OAuth = ws.OAuth
 		s.OAuth.Bound = bound
-		p.said("server.oauth", true, project.docFile)
+		p.setSource("server.oauth", true, project.docFile)
 	}
 	if s.OAuth != nil {
 		s.OAuth.fill()
@@ -253,13 +254,13 @@ func (p *Project) mergeAccess(project *layer, us, ws Server, ufile string, bound
 func section[T any](p *Project, user, project *layer, key string, u, w *T) T {
 	switch {
 	case u != nil:
-		p.said(key, true, user.docFile)
+		p.setSource(key, true, user.docFile)
 		if w != nil {
 			p.ignored(project, project.docFile, project.docData, key, "the user's files have it")
 		}
 		return *u
 	case w != nil:
-		p.said(key, true, project.docFile)
+		p.setSource(key, true, project.docFile)
 	}
 	return value(w)
 }
@@ -296,7 +297,7 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 		p.Sources[key] = project.docFile
 		return w
 	default:
-		p.said(key, otherwise != "", fromDefault)
+		p.setSource(key, otherwise != "", fromDefault)
 		return otherwise
 	}
 }

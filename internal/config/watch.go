@@ -17,10 +17,11 @@ import (
 	"mycelium/internal/state"
 )
 
-// Debouncing: changed is called after quiet without events, and at least every patience while events continue. E34 allows 500 ms.
+// Debouncing: changed is called after a time of debounce without events, and at least every maxDelay while events continue. E34 allows
+// 500 ms.
 const (
-	quiet    = 200 * time.Millisecond
-	patience = time.Second
+	debounce = 200 * time.Millisecond
+	maxDelay = time.Second
 )
 
 // maxWatched bounds the watched folders below skills/, so that a mistake, such as a link to a large tree, cannot use up the system's
@@ -40,7 +41,7 @@ func Watch(ctx context.Context, p *Project, changed func()) error {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	v := &watch{p: p, w: w, logger: logger}
-	v.aim()
+	v.watchFolders()
 	if len(w.WatchList()) == 0 {
 		return fmt.Errorf("watch files: no folder of %s can be watched", p.Dir)
 	}
@@ -66,9 +67,9 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 		if first.IsZero() {
 			first = now
 		}
-		timer.Reset(min(quiet, max(0, patience-now.Sub(first))))
+		timer.Reset(min(debounce, max(0, maxDelay-now.Sub(first))))
 	}
-	if v.p.fingerprint() != v.p.print { // a file changed between loading and watching
+	if v.p.fingerprint() != v.p.loaded { // a file changed between loading and watching
 		note()
 	}
 	for {
@@ -81,7 +82,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 			}
 			if v.counts(e) {
 				if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-					v.aim() // there may be a new folder, or a link may have a new target
+					v.watchFolders() // there may be a new folder, or a link may have a new target
 				}
 				note()
 			}
@@ -90,12 +91,12 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 				return fmt.Errorf("watch files: the watch ended")
 			}
 			v.logger.Warn("watch files", "err", err) // an overflow: the missed events are unknown
-			v.aim()
+			v.watchFolders()
 			note()
 		case <-timer.C:
 			first = time.Time{}
 			changed()
-			if v.aim() { // files may have appeared in a new folder before it was watched
+			if v.watchFolders() { // files may have appeared in a new folder before it was watched
 				note()
 			}
 		}
@@ -118,8 +119,8 @@ func (v *watch) counts(e fsnotify.Event) bool {
 	return false
 }
 
-// aim watches the folders that exist now, and reports whether one is new. Watches of removed folders end by themselves.
-func (v *watch) aim() bool {
+// watchFolders watches the folders that exist now, and reports whether one is new. Watches of removed folders end by themselves.
+func (v *watch) watchFolders() bool {
 	files, trees := map[string]bool{}, []string(nil)
 	dirs := map[string]bool{}
 	file := func(path string) {

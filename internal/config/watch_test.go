@@ -190,7 +190,7 @@ func TestWatchUnderSteadyWriting(t *testing.T) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		tick := time.NewTicker(quiet / 4)
+		tick := time.NewTicker(debounce / 4)
 		defer tick.Stop()
 		for {
 			select {

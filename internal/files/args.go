@@ -14,21 +14,22 @@ import (
 	"mycelium/internal/text"
 )
 
-// tool is one row of the table: its definition, what its schema says of the arguments, and what it does.
+// tool is the schema and the function of a tool.
 type tool struct {
 	props    map[string]property
 	required []string
 	run      func(ctx context.Context, s *Server, scope policy.Scope, args []byte) (answer, error)
 }
 
-// property is what an input schema says of one argument, as far as it is checked here.
+// property is the part of an argument's schema that is checked here.
 type property struct {
 	Type string   `json:"type"`
 	Enum []string `json:"enum"`
 }
 
-// with decodes the arguments, which were checked before, into the struct that a tool's function takes.
-func with[T any](f func(ctx context.Context, s *Server, scope policy.Scope, args T) (answer, error)) func(context.Context, *Server, policy.Scope, []byte) (answer, error) {
+// with returns a function that decodes the checked arguments into the struct that f takes.
+func with[T any](f func(ctx context.Context, s *Server, scope policy.Scope, args T) (answer, error)) func(context.Context, *Server,
+	policy.Scope, []byte) (answer, error) {
 	return func(ctx context.Context, s *Server, scope policy.Scope, raw []byte) (answer, error) {
 		var args T
 		if len(raw) > 0 {
@@ -40,8 +41,8 @@ func with[T any](f func(ctx context.Context, s *Server, scope policy.Scope, args
 	}
 }
 
-// check holds the arguments against the schema: an object, no key twice, no key that the schema does not name (a case variant is
-// another key), nothing required missing, every value of its type.
+// check checks the arguments against the schema: they are an object without duplicate and unknown keys, with every required key, and every
+// value has its type. A case variant of a key is unknown.
 func (t *tool) check(raw []byte) error {
 	args := map[string]jsontext.Value{}
 	if len(raw) > 0 {
@@ -73,7 +74,7 @@ func (t *tool) check(raw []byte) error {
 	return nil
 }
 
-// check holds one value against its type.
+// check checks the type of a value.
 func (p property) check(name string, v jsontext.Value) error {
 	switch k := v.Kind(); p.Type {
 	case "string":
@@ -109,7 +110,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// jsonReason is what a JSON error says without the name of a Go type.
+// jsonReason is the text of a JSON error without names of Go types.
 func jsonReason(err error) string {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok {
 		where := string(e.JSONPointer)

@@ -29,7 +29,8 @@ func outside(t *testing.T) (s *Server, dir, out string) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"abs": out, "rel": "../root2", "file": out + "/secret", "sub/up": "../../root2", "hole": out + "/nothing", "self": dir} {
+	for name, to := range map[string]string{"abs": out, "rel": "../root2", "file": out + "/secret", "sub/up": "../../root2",
+		"hole": out + "/nothing", "self": dir} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,8 @@ func TestNothingLeadsOut(t *testing.T) {
 	s, dir, out := outside(t)
 	const refused = "outside of the folder that this server serves"
 	paths := []string{
-		"..", "../root2/secret", "../root2/nothing", "sub/../../root2/secret", "./../root2/secret", "../root/../root2/secret", "../../../../../../etc/passwd",
+		"..", "../root2/secret", "../root2/nothing", "sub/../../root2/secret", "./../root2/secret", "../root/../root2/secret",
+		"../../../../../../etc/passwd",
 		out, out + "/secret", out + "/nothing", "/etc/passwd", "/nonexistent", "/", dir + "/../root2/secret", dir + "2/secret", "//etc/passwd",
 		"abs/secret", "rel/secret", "sub/up/secret", "abs/nothing", "rel/nothing", "self/in.txt",
 	}
@@ -270,9 +272,12 @@ func TestConcurrentEdits(t *testing.T) {
 }
 
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{`{"path":"in.txt"}`, `{"path":"../x","content":"x"}`, `{"path":"日本","content":"eA==","encoding":"base64","createOnly":true}`,
-		`{"path":"in.txt","oldText":"a","newText":"","replaceAll":true}`, `{"source":"in.txt","destination":"a/b"}`, `{"pattern":"**/*","text":"a.c","regex":true,"ignoreCase":true}`,
-		`{"path":"in.txt","offset":3,"limit":2}`, `{"Path":"x"}`, `{"path":"\u0000"}`, `[1]`, `null`, `{"path":"link/../../x"}`, `{"path":"in.txt","path":"b"}`} {
+	for _, seed := range []string{`{"path":"in.txt"}`, `{"path":"../x","content":"x"}`,
+		`{"path":"日本","content":"eA==","encoding":"base64","createOnly":true}`,
+		`{"path":"in.txt","oldText":"a","newText":"","replaceAll":true}`, `{"source":"in.txt","destination":"a/b"}`,
+		`{"pattern":"**/*","text":"a.c","regex":true,"ignoreCase":true}`,
+		`{"path":"in.txt","offset":3,"limit":2}`, `{"Path":"x"}`, `{"path":"\u0000"}`, `[1]`, `null`, `{"path":"link/../../x"}`,
+		`{"path":"in.txt","path":"b"}`} {
 		f.Add(uint8(0), seed)
 		f.Add(uint8(5), seed)
 	}

@@ -1,8 +1,8 @@
 // Package files is the built-in filesystem server: tools over one folder, kept inside it by os.Root.
 //
-// Every path is checked twice: by its words (no "..", no NUL, relative or under the folder) and by os.Root while it is walked, so
-// that a link which leads out, or which is put in the way while a call runs, reaches nothing. Which of the files inside the
-// folder a caller may touch is not decided here but by the policy, before a request arrives.
+// Every path is checked twice: as text (no "..", no NUL, relative or below the folder), and by os.Root at each step. So a symbolic link
+// cannot lead out of the folder, even if it is created during a call. The policy decides before a call which files in the folder the
+// caller may use.
 package files
 
 import (
@@ -18,10 +18,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The bounds of one call. They keep an answer well under rpc.MaxMessage (4 MiB), also when base64 makes it longer by a third.
+// The bounds of one call. They keep an answer well below rpc.MaxMessage (4 MiB), even in base64.
 const (
 	MaxRead    = 1 << 20 // bytes that one read_file returns
-	MaxWrite   = 4 << 20 // bytes that one write_file writes, and the largest file that edit_file edits is four times this
+	MaxWrite   = 4 << 20 // bytes that one write_file writes
 	MaxEntries = 1000    // entries that one list_directory returns
 	MaxMatches = 500     // matches that one search_files returns
 )
@@ -32,21 +32,21 @@ const maxEdit = 4 * MaxWrite
 // Server serves the tools read_file, write_file, edit_file, list_directory, search_files, stat_file, move_file, delete_file.
 // It is safe for concurrent use.
 type Server struct {
-	// Readable, when set, is asked by search_files before it looks into a file: a search shows nothing that the caller could
-	// not read by name. It gets the path with links resolved. It must be set before the first call. Where it is nil, a search
-	// looks into every file that is not hidden and whose name does not tell of a secret.
+	// Readable reports whether search_files may read a file, so that a search shows nothing that the caller could not read by name. It gets
+	// the path with links resolved. Set it before the first call. If it is nil, a search reads every file that is not hidden and does not
+	// have the name of a secret.
 	Readable func(scope policy.Scope, path string) bool
 
-	dir   string // the folder, absolute, as it was given
-	real  string // the same with links resolved
+	dir   string // absolute path of the folder
+	real  string // dir with links resolved
 	root  *os.Root
 	tools map[string]*tool
 	defs  []policy.Definition
 
-	mu sync.Mutex // held by everything that changes a file, so that two edits of one file cannot lose one another
+	mu sync.Mutex // held while a file is changed, so that no edit is lost
 }
 
-// New opens the folder. Nothing outside of it can be reached, by .. or by links.
+// New opens a folder.
 func New(root string) (*Server, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -68,13 +68,14 @@ func New(root string) (*Server, error) {
 	return s, nil
 }
 
-// Definitions are the tools. The caller may keep the slice but must not change what it holds.
+// Definitions returns the tools. The caller must not change them.
 func (s *Server) Definitions() []policy.Definition { return s.defs }
 
-// Do answers one MCP request (tools/call) in the shape that every backend has: a raw result or a raw JSON-RPC error object.
-// What goes wrong with a file or an argument is a result with isError, so that a model can read it and try again; a method or a
-// tool that does not exist is a JSON-RPC error. The last return value is always nil: there is no transport that could fail.
-func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, params []byte, _ func(method string, params []byte)) (result, rpcErr []byte, err error) {
+// Do answers an MCP request (tools/call) as every backend does: with a raw result or a raw JSON-RPC error object. A fault of a file or an
+// argument is a result with isError, so that a model can read it and try again. An unknown method or tool is a JSON-RPC error. err is
+// always nil, because there is no transport.
+func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, params []byte, _ func(method string, params []byte)) (result,
+	rpcErr []byte, err error) {
 	if method != "tools/call" {
 		return nil, rpcError(codeMethodNotFound, "method not found: "+method), nil
 	}
@@ -98,10 +99,11 @@ func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, para
 	}
 	raw, err := json.Marshal(out)
 	if err != nil {
-		return nil, rpcError(codeInternal, "the answer of "+p.Name+" cannot be written as JSON: "+err.Error()), nil //nolint:nilerr // the error is in the answer
+		message := "the answer of " + p.Name + " cannot be written as JSON: " + err.Error()
+		return nil, rpcError(codeInternal, message), nil //nolint:nilerr // the error is in the answer
 	}
 	return raw, nil, nil
 }
 
-// Close closes the folder. Calls after it fail.
+// Close closes the folder. Later calls fail.
 func (s *Server) Close() error { return s.root.Close() }

@@ -154,7 +154,8 @@ func TestDefinitions(t *testing.T) {
 				t.Errorf("%s has no %s", def.Name, hint)
 			}
 		}
-		if d.Annotations["readOnlyHint"] != slices.Contains(readOnly, def.Name) || (d.Annotations["readOnlyHint"] && d.Annotations["destructiveHint"]) {
+		if d.Annotations["readOnlyHint"] != slices.Contains(readOnly, def.Name) ||
+			(d.Annotations["readOnlyHint"] && d.Annotations["destructiveHint"]) {
 			t.Errorf("%s: %v", def.Name, d.Annotations)
 		}
 	}
@@ -173,7 +174,8 @@ func TestProtocolErrors(t *testing.T) {
 		{"tools/call", `[]`, `{"code":-32602,`},
 		{"tools/call", `{"name":7}`, `{"code":-32602,`},
 		{"tools/call", `{"name":"read_file","name":"delete_file"}`, `{"code":-32602,`},
-		{"tools/call", `{"name":"read_file","arguments":{"path":"a.txt","path":"b.txt"}}`, `{"code":-32602,"message":"params of tools/call must be an object with name and arguments: a key stands twice: /arguments/path"}`},
+		{"tools/call", `{"name":"read_file","arguments":{"path":"a.txt","path":"b.txt"}}`,
+			`{"code":-32602,"message":"params of tools/call must be an object with name and arguments: a key stands twice: /arguments/path"}`},
 		{"tools/call", `{"Name":"read_file","arguments":{"path":"x"}}`, `{"code":-32602,"message":"unknown tool: "}`},
 		{"tools/call", `{"name":"files__read_file"}`, `{"code":-32602,"message":"unknown tool: files__read_file"}`},
 		{"tools/call", `{"name":"read_files"}`, `{"code":-32602,"message":"unknown tool: read_files"}`},
@@ -252,7 +254,8 @@ func TestBinaryRoundTrip(t *testing.T) {
 	}
 	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 	good(t, s, "write_file", object{"path": "a.png", "content": base64.StdEncoding.EncodeToString([]byte(png)), "encoding": "base64"})
-	if r := call(t, s, "read_file", object{"path": "a.png"}); r.Content[0].Resource.MIMEType != "image/png" || string(r.Content[0].Resource.Blob) != png {
+	if r := call(t, s, "read_file", object{"path": "a.png"}); r.Content[0].Resource.MIMEType != "image/png" ||
+		string(r.Content[0].Resource.Blob) != png {
 		t.Errorf("%+v", r)
 	}
 	good(t, s, "write_file", object{"path": "empty", "content": ""})
@@ -299,7 +302,8 @@ func TestTextPages(t *testing.T) {
 		t.Error("short pages of the long line are not the line")
 	}
 	// An offset in the middle of a character is moved back to its beginning.
-	if got := good(t, s, "read_file", object{"path": "one line", "offset": 4, "limit": 6}); !strings.HasPrefix(got, "ああ") || !strings.Contains(got, "[bytes 3 to ") {
+	if got := good(t, s, "read_file", object{"path": "one line", "offset": 4, "limit": 6}); !strings.HasPrefix(got, "ああ") ||
+		!strings.Contains(got, "[bytes 3 to ") {
 		t.Error(got)
 	}
 	bad(t, s, "read_file", object{"path": "大.txt", "offset": len(want)}, fmt.Sprintf("the file has %d bytes", len(want)))
@@ -353,7 +357,8 @@ func TestEdit(t *testing.T) {
 	if got := good(t, s, "edit_file", object{"path": "a", "oldText": "two\n", "newText": "二\n"}); got != "edited a at line 2" {
 		t.Error(got)
 	}
-	if got := good(t, s, "edit_file", object{"path": "a", "oldText": "one", "newText": "", "replaceAll": true}); got != "edited a in 2 places, at lines 1, 3" {
+	if got := good(t, s, "edit_file", object{"path": "a", "oldText": "one", "newText": "", "replaceAll": true}); got != "edited a in 2 "+
+		"places, at lines 1, 3" {
 		t.Error(got)
 	}
 	if got := onDisk(t, filepath.Join(dir, "a")); got != "\n二\n\n" {
@@ -387,7 +392,8 @@ func TestList(t *testing.T) {
 	if err := json.Unmarshal(r.Structured, &l); err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Entries) != MaxEntries || l.Total != 1200 || !l.Truncated || l.Entries[0].Name != "0000" || l.Entries[999].Name != "0999" || !strings.Contains(r.text(), "the first 1000 of 1200") {
+	if len(l.Entries) != MaxEntries || l.Total != 1200 || !l.Truncated || l.Entries[0].Name != "0000" || l.Entries[999].Name != "0999" ||
+		!strings.Contains(r.text(), "the first 1000 of 1200") {
 		t.Errorf("%d entries of %d: %s", len(l.Entries), l.Total, r.text()[len(r.text())-100:])
 	}
 	if got := good(t, s, "list_directory", object{"path": dir + "/日本/"}); got != "語  1 bytes" {
@@ -405,8 +411,9 @@ func TestStat(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"日本.txt": "日本.txt: file, 5 bytes, mode 0644, modified 20", ".": ".: directory,", "in": "leads to: file", "out": "leads to: outside of the folder",
-		"up": "leads to: outside of the folder", "dangling": "leads to: cannot be followed", "loop": "leads to: cannot be followed",
+		"日本.txt": "日本.txt: file, 5 bytes, mode 0644, modified 20", ".": ".: directory,", "in": "leads to: file",
+		"out": "leads to: outside of the folder",
+		"up":  "leads to: outside of the folder", "dangling": "leads to: cannot be followed", "loop": "leads to: cannot be followed",
 	} {
 		if got := good(t, s, "stat_file", object{"path": path}); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -425,7 +432,8 @@ func TestMoveAndDelete(t *testing.T) {
 	bad(t, s, "move_file", object{"source": "a", "destination": "."}, "exists already")
 	good(t, s, "move_file", object{"source": "a", "destination": "新/しい/c"})
 	good(t, s, "move_file", object{"source": "d", "destination": "e"})
-	if onDisk(t, filepath.Join(dir, "新/しい/c")) != "A" || onDisk(t, filepath.Join(dir, "e/x")) != "X" || onDisk(t, filepath.Join(dir, "b")) != "B" {
+	if onDisk(t, filepath.Join(dir, "新/しい/c")) != "A" || onDisk(t, filepath.Join(dir, "e/x")) != "X" ||
+		onDisk(t, filepath.Join(dir, "b")) != "B" {
 		t.Error("moved to elsewhere")
 	}
 	bad(t, s, "delete_file", object{"path": "e"}, "not empty")

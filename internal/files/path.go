@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// errOutside is the answer for every path that is not inside the folder, whatever is or is not there.
+// errOutside is the error for every path outside of the folder, whether it exists or not.
 var errOutside = errors.New("the path is outside of the folder that this server serves; use a path relative to it")
 
-// local turns a caller's path into one that os.Root takes: relative, with slashes, "." for the folder itself.
+// local turns a caller's path into a path for os.Root: relative, with slashes; the folder itself is ".".
 //
-// Every ".." is refused, also one that stays inside: a/../b is b by the words but something else where a is a link, and what the
-// policy judged and what would be opened must not be two files.
+// It refuses every "..", even inside the folder. If a is a link, a/../b is not b, and the file that is opened must be the file that the
+// policy has judged.
 func (s *Server) local(p string) (string, error) {
 	switch {
 	case p == "":
@@ -49,7 +49,7 @@ func (s *Server) local(p string) (string, error) {
 	return path.Clean(p), nil
 }
 
-// below cuts the folder off an absolute path; false where the path does not begin with it.
+// below removes the folder from an absolute path. It returns false if the path does not begin with it.
 func below(dir, p string) (string, bool) {
 	if p == dir {
 		return ".", true
@@ -70,8 +70,8 @@ func hasDotDot(p string) bool {
 	return false
 }
 
-// explain says in words for people why something could not be done with a path. The path is the caller's own spelling: no
-// absolute name of the folder, and nothing about what lies outside, gets into it.
+// explain makes an error for people from an error about a path. It uses the caller's spelling of the path, and does not tell the absolute
+// path of the folder or what lies outside.
 func explain(verb, p string, err error) error {
 	var why string
 	switch {
@@ -87,7 +87,7 @@ func explain(verb, p string, err error) error {
 		why = "it is a folder"
 	case errors.Is(err, syscall.ENOTEMPTY):
 		why = "the folder is not empty; delete what is in it first"
-	case errors.Is(err, fs.ErrExist): // after ENOTEMPTY, which is one of its kind
+	case errors.Is(err, fs.ErrExist): // after ENOTEMPTY, which matches too
 		why = "it exists already"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		why = "the name is too long for the file system"
@@ -109,13 +109,13 @@ func explain(verb, p string, err error) error {
 	return fmt.Errorf("cannot %s %q: %s", verb, p, why)
 }
 
-// isEscape recognises the error of os.Root for a path that leads out; package os does not export it.
+// isEscape reports whether err is the error of os.Root for a path that leads out of the folder, which package os does not export.
 func isEscape(err error) bool { return err != nil && strings.HasPrefix(rootless(err), "path escapes") }
 
-// rootless is the innermost text of an error, without the operation and the absolute paths that package os puts before it.
+// rootless is the innermost text of an error, without the operation and the absolute paths of package os.
 func rootless(err error) string {
 	for {
-		switch e := err.(type) { //nolint:errorlint // the chain is walked by hand, one link at a time
+		switch e := err.(type) { //nolint:errorlint // it unwraps one error at a time
 		case *fs.PathError:
 			err = e.Err
 		case *os.LinkError:

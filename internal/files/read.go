@@ -19,8 +19,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// sniff is how much of a file's beginning tells whether it is text, in bytes; http.DetectContentType looks at as many.
-const sniff = 512
+// headSize is the number of bytes at the start of a file that decide whether it is text. http.DetectContentType reads as many.
+const headSize = 512
 
 type readArgs struct {
 	Path   string `json:"path"`
@@ -28,13 +28,13 @@ type readArgs struct {
 	Limit  *int64 `json:"limit"`
 }
 
-// open opens a regular file for reading. O_NONBLOCK keeps a FIFO without a writer from stopping the call; it is refused right after.
+// open opens a regular file for reading. O_NONBLOCK keeps the call from blocking at a FIFO without a writer, which is then refused.
 func (s *Server) open(name string) (*os.File, fs.FileInfo, error) {
 	info, err := s.root.Stat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() { // before open: opening a device may do something
+	if !info.Mode().IsRegular() { // before open, because opening a device may have an effect
 		return nil, nil, notRegular(info)
 	}
 	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -95,13 +95,13 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 	if a.Offset > size || (a.Offset == size && size > 0) {
 		return answer{}, fmt.Errorf("cannot read %q at offset %d: the file has %d bytes", a.Path, a.Offset, size)
 	}
-	head := make([]byte, sniff)
+	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return answer{}, explain("read", a.Path, err)
 	}
 	head = head[:n]
-	// utf8.UTFMax more than asked for: a page may begin in the middle of a character, and is then moved back to its beginning.
+	// Read up to utf8.UTFMax-1 bytes more: a page that begins inside a character is extended to the start of the character.
 	start := max(0, a.Offset-utf8.UTFMax+1)
 	buf, err := io.ReadAll(io.NewSectionReader(f, start, a.Offset-start+limit))
 	if err != nil {
@@ -128,13 +128,13 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 	return paged(out, a.Offset, int64(len(page)), size), nil
 }
 
-// textPage is a page of text: it ends with a whole line where it holds one, so that the next page begins with a line.
+// textPage is a page of text. It ends at the end of a line if it has one, so that the next page begins with a line.
 func textPage(t []byte, offset, size, limit int64) answer {
 	if size == 0 {
-		return say("[the file is empty]")
+		return textAnswer("[the file is empty]")
 	}
 	if limit == 0 {
-		return say("[nothing was asked for: the file has %d bytes]", size)
+		return textAnswer("[nothing was asked for: the file has %d bytes]", size)
 	}
 	if offset+int64(len(t)) < size {
 		if i := bytes.LastIndexByte(t, '\n'); i >= 0 {
@@ -144,7 +144,7 @@ func textPage(t []byte, offset, size, limit int64) answer {
 	return paged(answer{Content: []block{textBlock(string(t))}}, offset, int64(len(t)), size)
 }
 
-// paged adds how to go on, where a page is not the whole file.
+// paged adds how to continue if a page is not the whole file.
 func paged(a answer, offset, n, size int64) answer {
 	switch {
 	case offset+n < size:
@@ -155,8 +155,8 @@ func paged(a answer, offset, n, size int64) answer {
 	return a
 }
 
-// isText reports whether bytes can be shown as text: UTF-8 without NUL, and with few control characters (which JSON writes as
-// six bytes each).
+// isText reports whether bytes can be shown as text: UTF-8 without NUL, and with few control characters, each of which takes six bytes in
+// JSON.
 func isText(b []byte) bool {
 	if bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(wholeCharacters(b, true)) {
 		return false
@@ -170,7 +170,7 @@ func isText(b []byte) bool {
 	return control*20 <= len(b)
 }
 
-// wholeCharacters cuts a character off that is not complete at the end of b, where more would follow.
+// wholeCharacters removes an incomplete character at the end of b if more bytes follow.
 func wholeCharacters(b []byte, more bool) []byte {
 	if !more {
 		return b
@@ -181,7 +181,7 @@ func wholeCharacters(b []byte, more bool) []byte {
 	return b
 }
 
-// lastRuneStart is where the last character of b begins; -1 where none of the last four bytes begins one.
+// lastRuneStart is the index of the last character of b; -1 if no character begins in the last four bytes.
 func lastRuneStart(b []byte) int {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {
@@ -202,7 +202,7 @@ type stat struct {
 	Size     int64     `json:"size"` // bytes
 	Mode     string    `json:"mode"` // octal permissions
 	Modified time.Time `json:"modified"`
-	Target   string    `json:"target,omitempty"` // of a symlink: file, directory …, or why it cannot be followed
+	Target   string    `json:"target,omitempty"` // of a symlink: the type of its target, or why it cannot be followed
 }
 
 func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer, error) {
@@ -214,7 +214,8 @@ func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer,
 	if err != nil {
 		return answer{}, explain("look at", a.Path, err)
 	}
-	st := stat{Path: name, Type: kindOf(info.Mode()), Size: info.Size(), Mode: fmt.Sprintf("%04o", info.Mode().Perm()), Modified: info.ModTime().UTC()}
+	st := stat{Path: name, Type: kindOf(info.Mode()), Size: info.Size(), Mode: fmt.Sprintf("%04o", info.Mode().Perm()),
+		Modified: info.ModTime().UTC()}
 	if st.Type == "symlink" {
 		switch target, err := s.root.Stat(name); {
 		case err == nil:
@@ -225,11 +226,12 @@ func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer,
 			st.Target = "cannot be followed"
 		}
 	}
-	line := fmt.Sprintf("%s: %s, %d bytes, mode %s, modified %s", show(path.Clean(name)), st.Type, st.Size, st.Mode, st.Modified.Format(time.RFC3339))
+	line := fmt.Sprintf("%s: %s, %d bytes, mode %s, modified %s", quoteName(path.Clean(name)), st.Type, st.Size, st.Mode,
+		st.Modified.Format(time.RFC3339))
 	if st.Target != "" {
 		line += ", leads to: " + st.Target
 	}
-	out := say("%s", line)
+	out := textAnswer("%s", line)
 	out.Structured = st
 	return out, nil
 }

@@ -2,6 +2,5 @@
 
 package files
 
-// renameNew renames inside the folder and fails where the new name is taken. Between the look and the rename another program
-// could take it: only Linux has one step for both.
+// renameNew renames a file in the folder and fails if the new name exists. It is not atomic: only Linux can check and rename in one step.
 func (s *Server) renameNew(from, to string) error { return s.renameChecked(from, to) }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// JSON-RPC error codes, as in the specification.
+// JSON-RPC error codes.
 const (
 	codeMethodNotFound = -32601
 	codeInvalidParams  = -32602
@@ -35,20 +35,20 @@ type resource struct {
 	Blob     []byte `json:"blob"` // base64 on the wire
 }
 
-// textBlock makes a text block. Bytes that are no UTF-8 (a file's name may hold some) are shown as the replacement character.
+// textBlock makes a text block. It replaces bytes that are not UTF-8, which names of files may have.
 func textBlock(s string) block {
 	s = strings.ToValidUTF8(s, "�")
 	return block{Type: "text", Text: &s}
 }
 
-func say(format string, args ...any) answer {
+func textAnswer(format string, args ...any) answer {
 	return answer{Content: []block{textBlock(fmt.Sprintf(format, args...))}}
 }
 
-// failure is the answer of a tool that could not do what it was asked to.
+// failure is the answer of a tool that failed.
 func failure(name string, err error) []byte {
 	raw, merr := json.Marshal(answer{Content: []block{textBlock(name + ": " + err.Error())}, IsError: true})
-	if merr != nil { // cannot happen: text is made valid
+	if merr != nil { // cannot happen: the text is valid UTF-8
 		return []byte(`{"content":[{"type":"text","text":"the tool failed"}],"isError":true}`)
 	}
 	return raw
@@ -59,7 +59,7 @@ func rpcError(code int, message string) []byte {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	}{code, strings.ToValidUTF8(message, "�")})
-	if err != nil { // cannot happen: the message is made valid
+	if err != nil { // cannot happen: the message is valid UTF-8
 		return []byte(`{"code":-32603,"message":"internal error"}`)
 	}
 	return raw

@@ -22,11 +22,11 @@ import (
 
 // The bounds of one search besides MaxMatches.
 const (
-	maxVisited   = 200_000   // files and folders looked at
-	maxDepth     = 100       // folders below one another
-	maxContent   = 512 << 20 // bytes read in all
+	maxVisited   = 200_000   // files and folders
+	maxDepth     = 100       // nesting of folders
+	maxContent   = 512 << 20 // bytes read in total
 	maxExpr      = 1000      // bytes of a pattern or text
-	maxLine      = 1 << 20   // bytes of a line that are searched; the rest of a longer one is left out
+	maxLine      = 1 << 20   // bytes of a line that are searched
 	maxLineShown = 300       // bytes of a line that are shown
 )
 
@@ -38,7 +38,7 @@ type searchArgs struct {
 	IgnoreCase bool   `json:"ignoreCase"`
 }
 
-// match is one thing found. Line and Text are those of a match in a file's content.
+// match is a result. Line and Text are set for a match in the content of a file.
 type match struct {
 	Path string `json:"path"`
 	Type string `json:"type,omitempty"`
@@ -52,20 +52,20 @@ type found struct {
 	Note      string  `json:"note,omitempty"`
 }
 
-// search is one search under way.
+// search is a running search.
 type search struct {
 	s       *Server
 	scope   policy.Scope
 	base    string
 	pattern string
 	text    *regexp.Regexp
-	literal []byte // the text, where it can be found without the expression
+	literal []byte // the text, if no expression is needed to find it
 	found   found
 	visited int
 	read    int64
 }
 
-// errEnough ends a walk early; the note says why.
+// errEnough ends a walk early; the note in the search says why.
 var errEnough = errors.New("enough")
 
 func searchFiles(ctx context.Context, s *Server, scope policy.Scope, a searchArgs) (answer, error) {
@@ -95,7 +95,7 @@ func searchFiles(ctx context.Context, s *Server, scope policy.Scope, a searchArg
 	return w.answer(), nil
 }
 
-// compile checks and prepares what is searched for.
+// compile checks and compiles the pattern and the text.
 func (w *search) compile(a searchArgs) error {
 	switch {
 	case a.Pattern == "" && a.Text == "":
@@ -144,7 +144,7 @@ func (w *search) folder(ctx context.Context, dir string, depth int) error {
 		if depth == 0 {
 			return err
 		}
-		return nil // unreadable, or gone by now
+		return nil // it cannot be read, or is gone
 	}
 	for _, d := range entries {
 		if err := w.visit(ctx); err != nil {
@@ -171,8 +171,8 @@ func (w *search) folder(ctx context.Context, dir string, depth int) error {
 	return nil
 }
 
-// skipped leaves out what is hidden (version control, our own state, files of secrets), unless the pattern spells it: then its
-// name is found, but its content is still not looked into.
+// skipped reports whether a file or folder is left out because it is hidden: version control, our own state, hidden files. If the pattern
+// names hidden files, their names are found.
 func (w *search) skipped(name string) bool {
 	return name == ".git" || name == ".mycelium" || (strings.HasPrefix(name, ".") && !strings.Contains("/"+w.pattern, "/."))
 }
@@ -191,7 +191,7 @@ func (w *search) visit(ctx context.Context) error {
 
 func (w *search) stop(why string) { w.found.Truncated, w.found.Note = true, why }
 
-// named reports whether the glob matches a name, which is relative to where the search began.
+// named reports whether the glob matches a name relative to the start of the search.
 func (w *search) named(name string) bool {
 	if w.pattern == "" {
 		return true
@@ -199,7 +199,7 @@ func (w *search) named(name string) bool {
 	return doublestar.MatchUnvalidated(w.pattern, w.below(name))
 }
 
-// below is a name relative to where the search began: the last part of it, where that is the name itself.
+// below is a name relative to the start of the search; for the start itself, its last part.
 func (w *search) below(name string) string {
 	switch w.base {
 	case ".":
@@ -226,16 +226,16 @@ func (w *search) file(ctx context.Context, name string, d fs.DirEntry) error {
 	if w.text == nil {
 		return w.add(match{Path: name, Type: kindOf(d.Type())})
 	}
-	if !d.Type().IsRegular() || !w.readable(name) { // a link is not followed: its target is searched where it lies
+	if !d.Type().IsRegular() || !w.readable(name) { // links are not followed: a target in the folder is searched in its place
 		return nil
 	}
 	f, _, err := w.s.open(name)
 	if err != nil {
-		return nil //nolint:nilerr // gone by now, or not ours to read: a search shows what there is
+		return nil //nolint:nilerr // it is gone or may not be read: a search shows the rest
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 64<<10)
-	if head, _ := r.Peek(sniff); !isText(head) {
+	if head, _ := r.Peek(headSize); !isText(head) {
 		return nil
 	}
 	for n := 1; ; n++ {
@@ -250,12 +250,12 @@ func (w *search) file(ctx context.Context, name string, d fs.DirEntry) error {
 			}
 		}
 		if err != nil || ctx.Err() != nil {
-			return nil //nolint:nilerr // the end of the file, or a cancellation that visit tells of
+			return nil //nolint:nilerr // the end of the file, or a cancellation, which visit reports
 		}
 	}
 }
 
-// readLine returns the next line without its end, cut after maxLine bytes; at the end of the file the error is set.
+// readLine returns the next line without its end, at most maxLine bytes. At the end of the file it returns an error.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var out []byte
 	for {
@@ -277,7 +277,7 @@ func (w *search) contains(line []byte) bool {
 	return w.text.Match(line)
 }
 
-// shown is a line, or the part of a long one around the match.
+// shown is a line, or the part around the match of a long line.
 func shown(line []byte, re *regexp.Regexp) string {
 	if len(line) > maxLineShown {
 		at := 0
@@ -292,11 +292,12 @@ func shown(line []byte, re *regexp.Regexp) string {
 	return strings.ToValidUTF8(text.Prefix(string(line), maxLineShown), "�")
 }
 
-// secretNames are names, in lower case, of files that a search does not look into where nobody told it what the caller may read.
-// They can still be read by name, where the policy allows it.
-var secretNames = []string{"*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*credentials*", "*secret*"}
+// secretNames are patterns, in lower case, of file names that a search without Readable does not read. read_file can read them if the
+// policy allows it.
+var secretNames = []string{"*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*credentials*",
+	"*secret*"}
 
-// readable reports whether the search may look into a file.
+// readable reports whether the search may read a file.
 func (w *search) readable(name string) bool {
 	if w.s.Readable != nil {
 		return w.s.Readable(w.scope, filepath.Join(w.s.real, filepath.FromSlash(name)))
@@ -314,7 +315,7 @@ func (w *search) readable(name string) bool {
 func (w *search) answer() answer {
 	var b strings.Builder
 	for _, m := range w.found.Matches {
-		b.WriteString(show(m.Path))
+		b.WriteString(quoteName(m.Path))
 		switch {
 		case m.Line > 0:
 			fmt.Fprintf(&b, ":%d: %s", m.Line, m.Text)
@@ -332,7 +333,7 @@ func (w *search) answer() answer {
 	for i := range w.found.Matches {
 		w.found.Matches[i].Path = strings.ToValidUTF8(w.found.Matches[i].Path, "�")
 	}
-	out := say("%s", strings.TrimSuffix(b.String(), "\n"))
+	out := textAnswer("%s", strings.TrimSuffix(b.String(), "\n"))
 	out.Structured = w.found
 	return out
 }

@@ -16,8 +16,10 @@ import (
 func TestSearch(t *testing.T) {
 	s, dir := serve(t, map[string]string{
 		"main.go": "package main\n// 検索する\nfunc main() {}\n", "pkg/a.go": "package pkg\nfunc A() {}\n", "pkg/deep/b.txt": "FUNC main\r\nfunc\r\n",
-		".git/config": "func main", ".mycelium/key": "func main", ".env": "func main", "pkg/.hidden/x.go": "func main", ".github/ci.yml": "func main",
-		"bin": "func main\x00", "server.pem": "func main", "Client_Secret.json": "func main", "long": strings.Repeat("あ", 1000) + "func main" + strings.Repeat("い", 1000),
+		".git/config": "func main", ".mycelium/key": "func main", ".env": "func main", "pkg/.hidden/x.go": "func main",
+		".github/ci.yml": "func main",
+		"bin":            "func main\x00", "server.pem": "func main", "Client_Secret.json": "func main",
+		"long": strings.Repeat("あ", 1000) + "func main" + strings.Repeat("い", 1000),
 	})
 	if err := os.Symlink("main.go", filepath.Join(dir, "link.go")); err != nil {
 		t.Fatal(err)
@@ -30,7 +32,8 @@ func TestSearch(t *testing.T) {
 		{object{"pattern": "pkg/**"}, "pkg/\npkg/a.go\npkg/deep/\npkg/deep/b.txt"},
 		{object{"pattern": "**/*.{go,txt}", "path": "pkg"}, "pkg/a.go\npkg/deep/b.txt"},
 		{object{"pattern": "./main.go", "path": "."}, "main.go"},
-		{object{"text": "func main"}, "long:1: " + strings.Repeat("あ", 25) + "func main" + strings.Repeat("い", 72) + "\nmain.go:3: func main() {}"},
+		{object{"text": "func main"}, "long:1: " + strings.Repeat("あ", 25) + "func main" + strings.Repeat("い", 72) +
+			"\nmain.go:3: func main() {}"},
 		{object{"text": "func MAIN", "ignoreCase": true, "pattern": "*.txt"}, "pkg/deep/b.txt:1: FUNC main"},
 		{object{"text": `^func\s\w+\(\)`, "regex": true}, "main.go:3: func main() {}\npkg/a.go:2: func A() {}"},
 		{object{"text": "検索"}, "main.go:2: // 検索する"},
@@ -47,7 +50,8 @@ func TestSearch(t *testing.T) {
 		got := good(t, s, "search_files", c.args)
 		if !strings.HasPrefix(c.want, "long") && got != c.want {
 			t.Errorf("%v:\n%s\nwant\n%s", c.args, got, c.want)
-		} else if strings.HasPrefix(c.want, "long") && (!strings.Contains(got, "あfunc mainい") || !strings.Contains(got, "main.go:3") || strings.Count(got, "\n") != 1 || len(got) > 400) {
+		} else if strings.HasPrefix(c.want, "long") && (!strings.Contains(got, "あfunc mainい") || !strings.Contains(got, "main.go:3") ||
+			strings.Count(got, "\n") != 1 || len(got) > 400) {
 			t.Errorf("%v:\n%s\nwant about\n%s", c.args, got, c.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// definitions are the tools as clients see them, sorted by name. The schemas are also what the arguments are checked against.
+// definitions are the tools as clients see them, sorted by name. The arguments are checked against their schemas.
 const definitions = `[
 {"name":"delete_file","title":"Delete a file","description":"Deletes one file, or one empty folder.",
 "inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Path relative to the folder that this server serves, or absolute inside it."}},"required":["path"],"additionalProperties":false},
@@ -44,7 +44,7 @@ const definitions = `[
 "annotations":{"title":"Write a file","readOnlyHint":false,"destructiveHint":true,"idempotentHint":true,"openWorldHint":false}}
 ]`
 
-// table reads the definitions and joins each with its function.
+// table parses the definitions and joins each with its function.
 func table() (map[string]*tool, []policy.Definition, error) {
 	var raws []jsontext.Value
 	if err := json.Unmarshal([]byte(definitions), &raws); err != nil {

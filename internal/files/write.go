@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Permissions of what is created, before the process's umask: a project's files are for everybody who may read the project.
+// Permissions of new files and folders, before the umask of the process.
 const (
 	newFile   fs.FileMode = 0o644
 	newFolder fs.FileMode = 0o755
@@ -63,9 +63,9 @@ func writeFile(_ context.Context, s *Server, _ policy.Scope, a writeArgs) (answe
 		return answer{}, explain("write", a.Path, err)
 	}
 	if old == nil {
-		return say("created %s, %d bytes", show(name), len(data)), nil
+		return textAnswer("created %s, %d bytes", quoteName(name), len(data)), nil
 	}
-	return say("wrote %s, %d bytes", show(name), len(data)), nil
+	return textAnswer("wrote %s, %d bytes", quoteName(name), len(data)), nil
 }
 
 type editArgs struct {
@@ -92,16 +92,18 @@ func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (answer,
 	if err != nil {
 		return answer{}, explain("edit", a.Path, err)
 	}
-	data, info, err := s.whole(target)
+	data, info, err := s.readWhole(target)
 	if err != nil {
 		return answer{}, explain("edit", a.Path, err)
 	}
 	n := bytes.Count(data, []byte(a.OldText))
 	switch {
 	case n == 0:
-		return answer{}, fmt.Errorf("cannot edit %q: oldText is not in the file%s; read it again and copy the text exactly", a.Path, lineEndings(data, a.OldText))
+		return answer{}, fmt.Errorf("cannot edit %q: oldText is not in the file%s; read it again and copy the text exactly", a.Path,
+			lineEndings(data, a.OldText))
 	case n > 1 && !a.ReplaceAll:
-		return answer{}, fmt.Errorf("cannot edit %q: oldText stands %d times in the file (lines %s); give more of what surrounds it, or set replaceAll", a.Path, n, lineNumbers(data, a.OldText))
+		return answer{}, fmt.Errorf("cannot edit %q: oldText stands %d times in the file (lines %s); give more of what surrounds it, or set "+
+			"replaceAll", a.Path, n, lineNumbers(data, a.OldText))
 	}
 	if size := len(data) + n*(len(a.NewText)-len(a.OldText)); size > maxEdit {
 		return answer{}, fmt.Errorf("cannot edit %q: the file would have %d bytes, more than the limit of %d", a.Path, size, maxEdit)
@@ -111,13 +113,13 @@ func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (answer,
 		return answer{}, explain("edit", a.Path, err)
 	}
 	if n == 1 {
-		return say("edited %s at line %s", show(name), where), nil
+		return textAnswer("edited %s at line %s", quoteName(name), where), nil
 	}
-	return say("edited %s in %d places, at lines %s", show(name), n, where), nil
+	return textAnswer("edited %s in %d places, at lines %s", quoteName(name), n, where), nil
 }
 
-// whole reads a file for an edit.
-func (s *Server) whole(name string) ([]byte, fs.FileInfo, error) {
+// readWhole reads a whole file for an edit.
+func (s *Server) readWhole(name string) ([]byte, fs.FileInfo, error) {
 	f, info, err := s.open(name)
 	if err != nil {
 		return nil, nil, err
@@ -133,15 +135,16 @@ func (s *Server) whole(name string) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// lineEndings is a hint for the commonest reason why a text of several lines is not found.
+// lineEndings is a hint for the most common reason why a text of several lines is not found.
 func lineEndings(data []byte, old string) string {
-	if strings.Contains(old, "\n") && bytes.Contains(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte(strings.ReplaceAll(old, "\r\n", "\n"))) {
+	if strings.Contains(old, "\n") && bytes.Contains(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")),
+		[]byte(strings.ReplaceAll(old, "\r\n", "\n"))) {
 		return " with these line endings (it has both kinds, or CRLF)"
 	}
 	return ""
 }
 
-// lineNumbers lists the lines at which a text begins, the first five.
+// lineNumbers lists the first five lines at which a text begins.
 func lineNumbers(data []byte, old string) string {
 	var out []string
 	line, at := 1, 0
@@ -160,9 +163,9 @@ func lineNumbers(data []byte, old string) string {
 	}
 }
 
-// target follows symbolic links in the last part of a name, because a rename would replace the link and not the file that it
-// leads to. The name that it returns is not cleaned: what ".." of a link means depends on the folders, and os.Root knows. Its
-// second value is nil where there is no file yet.
+// target follows symbolic links in the last part of a name, because a rename would replace the link and not its target. It does not clean
+// the resulting name: the meaning of ".." in a link depends on the folders, which os.Root resolves. The second result is nil if the file
+// does not exist.
 func (s *Server) target(name string) (string, fs.FileInfo, error) {
 	for range 40 {
 		info, err := s.root.Lstat(name)
@@ -179,7 +182,7 @@ func (s *Server) target(name string) (string, fs.FileInfo, error) {
 				return "", nil, err
 			}
 			if path.IsAbs(to) {
-				return "", nil, errOutside // os.Root follows no absolute link either
+				return "", nil, errOutside // os.Root does not follow absolute links either
 			}
 			name = parent(name) + "/" + to
 		case !info.Mode().IsRegular():
@@ -193,11 +196,11 @@ func (s *Server) target(name string) (string, fs.FileInfo, error) {
 	return "", nil, syscall.ELOOP
 }
 
-// parents makes the folders above a name that are missing.
+// parents creates the missing folders above a name.
 func (s *Server) parents(name string) error {
 	err := s.root.MkdirAll(path.Dir(name), newFolder)
 	if errors.Is(err, fs.ErrExist) {
-		return syscall.ENOTDIR // a file stands where a folder is needed
+		return syscall.ENOTDIR // a file has the name of a folder
 	}
 	return err
 }
@@ -210,8 +213,9 @@ func parent(name string) string {
 	return "."
 }
 
-// replace writes a file whole or not at all: a temporary file beside it, synced, renamed over it. old is the file as it was when
-// it was read, nil for a new one; where it is another one by now, nothing is written. With create, an existing file is never replaced.
+// replace writes a file atomically: it writes and syncs a temporary file beside it, and renames that. old is the state of the file when
+// it was read, nil for a new file; if the file has changed since, replace writes nothing. With create, it never replaces an existing
+// file.
 func (s *Server) replace(name string, data []byte, old fs.FileInfo, create bool) (err error) {
 	temp := parent(name) + "/.myc-" + rand.Text() + ".tmp"
 	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFile)
@@ -251,7 +255,7 @@ func (s *Server) replace(name string, data []byte, old fs.FileInfo, create bool)
 	return s.root.Rename(temp, name)
 }
 
-// renameChecked renames where the new name is not taken, in two steps.
+// renameChecked renames if the new name does not exist, in two steps.
 func (s *Server) renameChecked(from, to string) error {
 	if _, err := s.root.Lstat(to); err == nil {
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
@@ -261,5 +265,5 @@ func (s *Server) renameChecked(from, to string) error {
 	return s.root.Rename(from, to)
 }
 
-// inside reports whether the second name lies below the first: no folder can be moved into itself.
+// inside reports whether the second name lies below the first.
 func (s *Server) inside(from, to string) bool { return strings.HasPrefix(to, from+"/") }

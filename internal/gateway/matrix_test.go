@@ -163,13 +163,19 @@ func (m *matrixTable) text(all, transports []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Protocol matrix
 
-Written by a test (` + "`TestProtocolMatrix` in internal/gateway" + `): a client that speaks exactly the revision of the row, over the
-transport of the row, before a server that speaks exactly the revision of the column. The server's side alternates between stdio and HTTP.
+This table shows what works between a client of one MCP revision and a server of another, with Mycelium between them.
+` + "`TestProtocolMatrix` in `internal/gateway` writes it." + `
+The client speaks exactly the revision of the row, over the transport of the row. The server speaks exactly the revision of the column,
+alternately over stdio and HTTP.
 
-L: tools/list. C: tools/call, unknown content kinds and 20-digit integers byte for byte. P: progress with the client's own token.
-E: the server asks the client by elicitation and gets the answer (as a request of its own, or as input_required, whichever each side
-knows). S: the same by sampling, because one of the two revisions has no elicitation. N: list_changed after the server gained a tool,
-and the new list. X: a cancellation reaches the server. A dot: does not work.
+- L: tools/list
+- C: tools/call; unknown content kinds and 20-digit integers pass byte for byte
+- P: progress with the client's own token
+- E: the server asks the client by elicitation, and gets the answer, as a request of its own or as input_required
+- S: the same by sampling, if one of the two revisions has no elicitation
+- N: list_changed after the server gained a tool, and the new list
+- X: a cancellation reaches the server
+- a dot: does not work
 
 | client | transport |`)
 	for _, v := range all {

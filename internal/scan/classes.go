@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// class is what a word may mean to a rule; a word may have several.
+// class is a meaning of a word for the rules. A word may have several.
 type class uint32
 
 const (
@@ -34,25 +34,33 @@ const (
 	cRefuse                    // refuses, detects: the text speaks of a danger
 )
 
-// words are what the rules know, in the forms that orders take, in the languages that servers are written in. Accents are folded.
+// words are the known words, in the forms of orders, in the languages of servers. Their accents are folded.
 func words() map[string]class {
 	return table(map[class]string{
 		cIgnore: `ignore disregard forget neglect discard override overrule bypass skip dismiss
-		ignora ignorad olvida olvide descarta ignorez oublie oubliez ignoriere ignorieren vergiss vergessen missachte esqueca desconsidere dimentica ignorare
+		ignora ignorad olvida olvide descarta ignorez oublie oubliez ignoriere ignorieren vergiss vergessen missachte esqueca desconsidere
+		dimentica ignorare
 		игнорируй игнорируйте забудь забудьте игнорировать`,
 		cPrior: `previous prior earlier preceding foregoing above before all any existing former original your every old other initial given
-		anteriores anterior previas todas todos precedentes precedente toutes tes vos vorherigen vorherige bisherigen bisherige alle obigen fruheren todas prima precedenti
+		anteriores anterior previas todas todos precedentes precedente toutes tes vos vorherigen vorherige bisherigen bisherige alle obigen
+		fruheren todas prima precedenti
 		предыдущие прежние все предыдущих all's`,
-		cOrder: `instruction instructions rule rules guideline guidelines guidance prompt prompts directive directives orders policy policies restriction restrictions safeguards constraints
-		instrucciones instruccion ordenes reglas consignes consigne regles anweisungen anweisung regeln vorgaben instrucoes instrucao regras istruzioni regole
+		cOrder: `instruction instructions rule rules guideline guidelines guidance prompt prompts directive directives orders policy policies
+		restriction restrictions safeguards constraints
+		instrucciones instruccion ordenes reglas consignes consigne regles anweisungen anweisung regeln vorgaben instrucoes instrucao regras
+		istruzioni regole
 		инструкции инструкций правила указания`,
-		cNot: `not don't dont never without nor cannot no avoid mustn't shouldn't nobody ni ne n'en jamais sans nicht nichts nie ohne kein nao nunca sem non mai senza не никогда без nada rien`,
+		cNot: `not don't dont never without nor cannot no avoid mustn't shouldn't nobody ni ne n'en jamais sans nicht nichts nie ohne kein ` +
+			`nao nunca sem non mai senza не никогда без nada rien`,
 		cTell: `tell mention inform notify reveal disclose alert inform's telling mentioning informing notifying revealing
-		digas diga informes informe cuentes menciones avises dis dites parle parlez informez mentionne mentionnez sage sagen erwahne erwahnen informiere teile mitteilen
+		digas diga informes informe cuentes menciones avises dis dites parle parlez informez mentionne mentionnez sage sagen erwahne erwahnen
+		informiere teile mitteilen
 		conte informe mencione avise dire menzionare сообщай сообщайте говори говорите рассказывай упоминай`,
-		cUser: `user user's users human humans person people usuario usuarios utilisateur l'utilisateur benutzer nutzer anwender utente usuário пользователю пользователь пользователя`,
+		cUser: `user user's users human humans person people usuario usuarios utilisateur l'utilisateur benutzer nutzer anwender utente ` +
+			`usuário пользователю пользователь пользователя`,
 		cRead: `grab snatch dump read load open fetch cat access retrieve view lee lea lis lisez lies leia leggi прочитай fetch's`,
-		cSend: `send post upload forward transmit exfiltrate leak submit append attach include embed share sends posts uploads forwards transmits leaks includes attaches mail mails
+		cSend: `send post upload forward transmit exfiltrate leak submit append attach include embed share sends posts uploads forwards transmits
+		leaks includes attaches mail mails
 		exfiltrates collects collect envia envoie sende envie отправь pass passes hand give gives route`,
 		cPut:    `stick put paste copy include insert append add place pass write use provide supply attach encode hand contain contains`,
 		cTalk:   `conversation chat dialogue dialog transcript discussion messages message history session`,
@@ -70,7 +78,8 @@ func words() map[string]class {
 		cOther:  `other another others different any every all each`,
 		cBroken: `broken deprecated corrupts obsolete unsafe wrong insecure outdated unreliable`,
 		cLocal:  `your own its model's assistant's llm's you`,
-		cRefuse: `refused refuses refuse reject rejects rejected detects detect detected warns block blocks blocked blocklist forbidden dangerous denies prevents prevent classifies classify phrases lints`,
+		cRefuse: `refused refuses refuse reject rejects rejected detects detect detected warns block blocks blocked blocklist forbidden ` +
+			`dangerous denies prevents prevent classifies classify phrases lints`,
 	})
 }
 

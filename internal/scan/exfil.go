@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// exfil looks for requests of what is none of a tool's business.
+// exfil looks for requests for data that a tool does not need.
 func (t *passage) exfil(s *sentence) {
 	line := s.text
 	asked := t.place == inParam || t.place == inData || t.place == inKey
@@ -10,23 +10,31 @@ func (t *passage) exfil(s *sentence) {
 		switch {
 		case asked && s.has&cWhole != 0 && !contains(line, "language of the conversation"):
 			t.hit(Exfil, s, i, "it asks for the conversation")
-		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat", "dialogue"):
+		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat",
+			"dialogue"):
 			t.hit(Exfil, s, i, "it sends the conversation somewhere")
 		}
 	}
-	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ", "contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
+	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ",
+		"contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
 		t.hit(Exfil, s, s.wordAt("system prompt"), "it asks for the system prompt")
 	}
-	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought", "entire chain of thought", "your chain of thought"); ok && asked {
+	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought",
+		"entire chain of thought", "your chain of thought"); ok && asked {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model was told or thinks")
 	}
-	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process", "the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
+	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process",
+		"the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for the environment")
 	}
-	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user", "all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools", "everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator", "your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
+	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user",
+		"all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools",
+		"everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator",
+		"your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
 		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model knows")
 	}
-	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok && contains(line, "://", "mirrored to", "sent to", "uploaded to") {
+	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok &&
+		contains(line, "://", "mirrored to", "sent to", "uploaded to") {
 		t.hit(Exfil, s, s.wordAt(m), "it sends away what the user works on")
 	}
 	t.credentials(s, asked)
@@ -35,7 +43,7 @@ func (t *passage) exfil(s *sentence) {
 	}
 }
 
-// talk finds a word for the conversation; "messages" alone are anybody's.
+// talk finds a word for the conversation. "messages" alone does not count.
 func (s *sentence) talk() (int, bool) {
 	for i, w := range s.words {
 		if w.class&cTalk == 0 {
@@ -57,7 +65,7 @@ func (s *sentence) talk() (int, bool) {
 	return 0, false
 }
 
-// credentials looks for those of the user.
+// credentials looks for requests for the user's credentials.
 func (t *passage) credentials(s *sentence, asked bool) {
 	for i, w := range s.words {
 		if w.class&cCred == 0 || i == 0 {
@@ -69,7 +77,8 @@ func (t *passage) credentials(s *sentence, asked bool) {
 			continue
 		}
 		for j, v := range s.words[:i] {
-			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) && !negated(s.text, v.text) {
+			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) &&
+				!negated(s.text, v.text) {
 				t.hit(Exfil, s, j, "it wants credentials of the user")
 				return
 			}
@@ -80,10 +89,11 @@ func (t *passage) credentials(s *sentence, asked bool) {
 	}
 }
 
-// known are words for what the model knows, in the query of an address.
-var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password", "user_email", "messages", "env", "memory", "credentials", "api_key"}
+// known are words for knowledge of the model, in the query of an address.
+var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password",
+	"user_email", "messages", "env", "memory", "credentials", "api_key"}
 
-// placeholders looks for addresses that carry data away.
+// placeholders looks for addresses that take data with them.
 func (t *passage) placeholders() {
 	if !strings.Contains(t.raw, "://") {
 		return

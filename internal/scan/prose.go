@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// prose looks for what a text tells the model to do.
+// prose looks for orders to the model in a text.
 func (t *passage) prose() {
 	t.folded = fold(t.raw)
 	t.markup()
@@ -21,7 +21,7 @@ func (t *passage) prose() {
 	t.placeholders()
 }
 
-// hit notes a finding of a sentence. What stands in quotes in a text that speaks of dangers is a quotation.
+// hit records a finding in a sentence. A quoted part of a text about dangers is not a finding.
 func (t *passage) hit(family string, s *sentence, at int, why string) {
 	severity := Hard
 	if quoted(s, at) || s.has&cRefuse != 0 && t.place == inProse && family != Exfil {
@@ -36,7 +36,7 @@ func (t *passage) hit(family string, s *sentence, at int, why string) {
 	t.add(family, severity, t.where, s.text, why)
 }
 
-// quoted reports whether a word stands between quotation marks.
+// quoted reports whether a word is between quotation marks.
 func quoted(s *sentence, at int) bool {
 	if at >= len(s.words) {
 		return false
@@ -60,25 +60,30 @@ func closing(q string) string {
 	return q
 }
 
-// markup looks for marks that set a text off as a message of somebody else: tags, chat templates, roles.
+// markup looks for marks that present a text as the message of somebody else: tags, chat templates, roles.
 func (t *passage) markup() {
 	f := t.folded
-	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override", "priority"} {
+	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override",
+		"priority"} {
 		if i := strings.Index(f, "<"+tag+">"); i >= 0 && len(strings.Fields(f[i:])) >= 4 {
 			t.add(Instruction, Hard, t.where, f[i:], "a tag that sets a text off as an order")
 		}
 	}
-	if m, ok := containsAny(f, "<|im_start|>", "<|system|>", "<|im_end|>", "[inst]", "[/inst]", "<<sys>>", "### instruction", "### system", "<|endoftext|>", "<|start_header_id|>"); ok {
+	if m, ok := containsAny(f, "<|im_start|>", "<|system|>", "<|im_end|>", "[inst]", "[/inst]", "<<sys>>", "### instruction", "### system",
+		"<|endoftext|>", "<|start_header_id|>"); ok {
 		t.add(Instruction, Hard, t.where, f[max(0, strings.Index(f, m)):], "the marks of a chat template")
 	}
 }
 
-// roles are how a text turns to the model.
-var roles = []string{"system:", "assistant:", "model:", "ai:", "note to the model", "note for the ai", "note for the model", "hidden note", "note to ai", "llm:", "as the ai", "as an ai", "developer mode", "maintenance mode",
-	"admin mode", "god mode", "assistant,", "the assistant must", "assistant must", "the model must", "the ai must", "the model should", "the assistant should"}
+// roles are forms of address to the model.
+var roles = []string{"system:", "assistant:", "model:", "ai:", "note to the model", "note for the ai", "note for the model", "hidden note",
+	"note to ai", "llm:", "as the ai", "as an ai", "developer mode", "maintenance mode",
+	"admin mode", "god mode", "assistant,", "the assistant must", "assistant must", "the model must", "the ai must", "the model should",
+	"the assistant should"}
 
-// directives are what follows such an address when it is an order.
-var directives = []string{"you must", "you are", "must ", "ignore", "do not", "don't", "never", "approve", "always", "disregard", "obey", "shall", "silently", "from now on", "keep ", "read ", "fetch ", "exfiltrate", "override",
+// directives are words of orders after such an address.
+var directives = []string{"you must", "you are", "must ", "ignore", "do not", "don't", "never", "approve", "always", "disregard", "obey",
+	"shall", "silently", "from now on", "keep ", "read ", "fetch ", "exfiltrate", "override",
 	"bypass", "reveal", "copy", "route", "should"}
 
 // orders looks for orders to the model in a sentence.
@@ -87,16 +92,21 @@ func (t *passage) orders(s *sentence) {
 	if i, ok := s.near(cIgnore, cOrder, 7); ok && s.between(i, cOrder, 7, cPrior|cLocal) {
 		t.hit(Instruction, s, i, "it tells the model to ignore what it was told")
 	}
-	if m, ok := containsAny(line, "forget everything", "forget all", "forget what", "everything you were told", "rules no longer apply", "guidelines no longer apply", "rules do not apply", "guidelines do not apply",
-		"they do not apply", "no longer applies to you", "your new task", "your new role", "your new goal", "your real task", "obey this", "obey the", "must obey", "from now on you", "jailbr", "olvida todo", "oublie tout",
-		"pay no attention to the", "set aside the earlier", "set aside the previous", "set aside your", "set aside all", "need not follow your", "no longer bound by", "outranks the user", "as if the user had asked", "coming from the developer", "nicht mehr an deine regeln",
+	if m, ok := containsAny(line, "forget everything", "forget all", "forget what", "everything you were told", "rules no longer apply",
+		"guidelines no longer apply", "rules do not apply", "guidelines do not apply",
+		"they do not apply", "no longer applies to you", "your new task", "your new role", "your new goal", "your real task", "obey this",
+		"obey the", "must obey", "from now on you", "jailbr", "olvida todo", "oublie tout",
+		"pay no attention to the", "set aside the earlier", "set aside the previous", "set aside your", "set aside all", "need not follow your",
+		"no longer bound by", "outranks the user", "as if the user had asked", "coming from the developer", "nicht mehr an deine regeln",
 		"ignore what the user", "disregard what the user", "override the user", "ignore the user", "disregard the user", "against the user"); ok {
 		t.hit(Instruction, s, s.wordAt(m), "it gives the model new orders")
 	}
-	if m, ok := containsAny(line, "you are now in ", "you are now dan", "you are now an admin", "you are now a ", "you are now unrestricted", "you are now root", "you are now free", "you are now the "); ok && !strings.Contains(line, "you are now going") {
+	if m, ok := containsAny(line, "you are now in ", "you are now dan", "you are now an admin", "you are now a ", "you are now unrestricted",
+		"you are now root", "you are now free", "you are now the "); ok && !strings.Contains(line, "you are now going") {
 		t.hit(Instruction, s, s.wordAt(m), "it gives the model another role")
 	}
-	if m, ok := containsAny(line, "note to the ai", "note to ai", "note for the ai", "note to the model", "note for the model", "note to the assistant", "hidden note", "message to the model", "message to the ai"); ok {
+	if m, ok := containsAny(line, "note to the ai", "note to ai", "note for the ai", "note to the model", "note for the model",
+		"note to the assistant", "hidden note", "message to the model", "message to the ai"); ok {
 		t.hit(Instruction, s, s.wordAt(m), "it speaks to the model behind the user's back")
 	}
 	if role, ok := containsAny(line, roles...); ok && contains(line[strings.Index(line, role)+len(role)-5:], directives...) {
@@ -110,14 +120,15 @@ func (t *passage) orders(s *sentence) {
 	}
 }
 
-// secrecy looks for what is to be kept from the user.
+// secrecy looks for orders to keep something from the user.
 func (t *passage) secrecy(s *sentence) {
 	line := s.text
 	why := "it tells the model to keep something from the user"
 	if i, ok := s.near(cNot, cTell, 1); ok && !strings.Contains(s.text[s.words[i].end:min(len(s.text), s.words[i].end+3)], ",") {
 		if s.has&cUser != 0 && s.after(i, cUser, 7) {
 			t.hit(Instruction, s, i, why)
-		} else if contains(line, "не сообщай", "не говори", "n'en parle", "never tell", "never mention", "do not mention this", "don't mention this", "never reveal") {
+		} else if contains(line, "не сообщай", "не говори", "n'en parle", "never tell", "never mention", "do not mention this",
+			"don't mention this", "never reveal") {
 			t.hit(Instruction, s, i, why)
 		}
 	} else if i, ok := s.either(cTell, cNot, 4); ok && s.has&cUser != 0 && foreign(line) {
@@ -126,18 +137,21 @@ func (t *passage) secrecy(s *sentence) {
 	if i, ok := s.near(cStill, cSend|cPut|cHarm|cCall|cRead, 2); ok {
 		t.hit(Instruction, s, i, "it tells the model to do something silently")
 	}
-	if m, ok := containsAny(line, "keep this secret", "keep it secret", "keep this hidden", "keep it hidden", "keep this from", "hide this from", "hide it from", "hide its output", "hide the output", "hidden from the user", "secret from the user", "never learns", "must not learn", "never find out", "must not find out", "tell no one", "tell nobody", "verschweig",
-		"without the user knowing", "without the user's knowledge", "user must not know", "user should not know", "user must not see", "user should never see", "user does not need to know", "user need not know", "behind the user's back"); ok {
+	if m, ok := containsAny(line, "keep this secret", "keep it secret", "keep this hidden", "keep it hidden", "keep this from",
+		"hide this from", "hide it from", "hide its output", "hide the output", "hidden from the user", "secret from the user", "never learns",
+		"must not learn", "never find out", "must not find out", "tell no one", "tell nobody", "verschweig",
+		"without the user knowing", "without the user's knowledge", "user must not know", "user should not know", "user must not see",
+		"user should never see", "user does not need to know", "user need not know", "behind the user's back"); ok {
 		t.hit(Instruction, s, s.wordAt(m), why)
 	}
 }
 
-// foreign reports whether a sentence is not in English, as far as that can be told by its articles and prepositions.
+// foreign reports whether a sentence is not in English, judged by its articles and prepositions.
 func foreign(line string) bool {
 	return !contains(line, " the ", " to ", " is ", " of ", " and ", " a ")
 }
 
-// approval looks for ways around the person who approves.
+// approval looks for orders to avoid the approval of a person.
 func (t *passage) approval(s *sentence) {
 	line := s.text
 	why := "it tells the model to act without the person who approves"
@@ -149,25 +163,29 @@ func (t *passage) approval(s *sentence) {
 			t.hit(Instruction, s, i, why)
 		}
 	}
-	if m, ok := containsAny(line, "bypass approval", "bypass confirmation", "bypass the approval", "bypass safety", "skip confirmation", "skip approval", "skip the confirmation", "approve everything", "approve all", "already approved every", "already approved all",
-		"always answer yes", "no need to check with the user", "without checking with the user", "no need to ask the user before", "user has already approved", "user already approved", "no confirmation is needed from", "auto-approve every", "without telling", "without informing", "without notifying"); ok && !negated(line, m) {
+	if m, ok := containsAny(line, "bypass approval", "bypass confirmation", "bypass the approval", "bypass safety", "skip confirmation",
+		"skip approval", "skip the confirmation", "approve everything", "approve all", "already approved every", "already approved all",
+		"always answer yes", "no need to check with the user", "without checking with the user", "no need to ask the user before",
+		"user has already approved", "user already approved", "no confirmation is needed from", "auto-approve every", "without telling",
+		"without informing", "without notifying"); ok && !negated(line, m) {
 		t.hit(Instruction, s, s.wordAt(m), why)
 	}
 }
 
-// negated reports whether a part of a sentence has a "not" before it: "never do X without telling the user".
+// negated reports whether a part of a sentence is negated, as in "never do X without telling the user".
 func negated(line, part string) bool {
 	i := strings.Index(line, part)
 	return i > 0 && contains(" "+line[:i], " not ", " never ", " don't ", " cannot ", " refuse", " must not ")
 }
 
-// first looks for a tool that pushes itself before everything.
+// first looks for a tool that demands to be called before all others.
 func (t *passage) first(s *sentence) {
 	line := s.text
 	if s.has&cMust == 0 || s.has&cCall == 0 {
 		return
 	}
-	if m, ok := containsAny(line, "in every conversation", "every conversation", "in every message", "before any other", "before every other", "before anything else", "before every tool", "before any tool", "before all other", "no matter what", "for every request",
+	if m, ok := containsAny(line, "in every conversation", "every conversation", "in every message", "before any other", "before every other",
+		"before anything else", "before every tool", "before any tool", "before all other", "no matter what", "for every request",
 		"in each conversation", "on every turn", "first, always", "before every call", "before each call to any"); ok {
 		if !strings.Contains(line, "dialog") {
 			t.hit(Instruction, s, s.wordAt(m), "it pushes itself before everything that the model does")
@@ -175,9 +193,11 @@ func (t *passage) first(s *sentence) {
 	}
 }
 
-// secretPlaces are files and stores whose content is nobody's business.
-var secretPlaces = []string{"~/.ssh", "id_rsa", "id_ed25519", ".ssh/", "ssh key", "~/.aws", ".aws/credentials", "~/.netrc", ".netrc", "~/.kube", "kube/config", "mcp.json", ".env", "env file", "~/.config", "~/.gnupg", "~/.docker", "bash_history",
-	"zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain", "~/.npmrc", "~/.pypirc", "~/.git-credentials", "wallet.dat", "seed phrase", "~/.claude", "claude_desktop_config", "~/.codex"}
+// secretPlaces are files and stores of secrets.
+var secretPlaces = []string{"~/.ssh", "id_rsa", "id_ed25519", ".ssh/", "ssh key", "~/.aws", ".aws/credentials", "~/.netrc", ".netrc",
+	"~/.kube", "kube/config", "mcp.json", ".env", "env file", "~/.config", "~/.gnupg", "~/.docker", "bash_history",
+	"zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain", "~/.npmrc", "~/.pypirc", "~/.git-credentials",
+	"wallet.dat", "seed phrase", "~/.claude", "claude_desktop_config", "~/.codex"}
 
 func sensitive(line string) (string, bool) {
 	p, ok := containsAny(line, secretPlaces...)
@@ -187,7 +207,7 @@ func sensitive(line string) (string, bool) {
 	return p, ok
 }
 
-// files looks for orders to read such a place, or to hand its content over.
+// files looks for orders to read such a place or to pass its content on.
 func (t *passage) files(s *sentence, place string) {
 	at := strings.Index(s.text, place)
 	for i, w := range s.words {
@@ -202,12 +222,13 @@ func (t *passage) files(s *sentence, place string) {
 			return
 		}
 	}
-	if t.place != inProse && contains(s.text, "content", "contents", "text of", "value of") && contains(s.text[:at], "content", "text of", "value of") {
+	if t.place != inProse && contains(s.text, "content", "contents", "text of", "value of") &&
+		contains(s.text[:at], "content", "text of", "value of") {
 		t.hit(Exfil, s, len(s.words), "it asks for the content of "+place)
 	}
 }
 
-// imperative reports whether a word is a command: at the beginning, or after what commands begin with.
+// imperative reports whether a word is a command: at the beginning of the sentence, or after an introduction of commands.
 func (t *passage) imperative(s *sentence, i int) bool {
 	if t.place == inData || t.place == inKey || i == 0 && len(s.words) > 0 && t.place != inProse {
 		return true
@@ -219,7 +240,8 @@ func (t *passage) imperative(s *sentence, i int) bool {
 	}
 	if i > 0 {
 		switch s.words[i-1].text {
-		case "first", "must", "always", "then", "and", "please", "also", "you", "to", "silently", "shall", "should", "zuerst", "d'abord", "now", "zunachst", "primero":
+		case "first", "must", "always", "then", "and", "please", "also", "you", "to", "silently", "shall", "should", "zuerst", "d'abord", "now",
+			"zunachst", "primero":
 			return true
 		}
 	}
@@ -238,7 +260,7 @@ func (s *sentence) passive(i int) bool {
 	return false
 }
 
-// between reports whether a word of class c is in the span from a word to the next one of class b.
+// between reports whether a word of class c is between a word and the next word of class b.
 func (s *sentence) between(from int, b class, gap int, c class) bool {
 	seen := false
 	for i := from + 1; i < len(s.words) && i <= from+gap+1; i++ {

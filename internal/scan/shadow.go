@@ -2,8 +2,8 @@ package scan
 
 import "strings"
 
-// alien reports whether a word looks like the name of a tool that is not of this server.
-func (w *walk) alien(word string) bool {
+// foreignTool reports whether a word looks like the name of another server's tool.
+func (w *walk) foreignTool(word string) bool {
 	word = strings.Trim(word, "_")
 	if w.own[word] || w.params[word] || len(word) < 4 {
 		return false
@@ -26,9 +26,11 @@ func (w *walk) alien(word string) bool {
 	return true
 }
 
-// commonSnake are words with an underscore that are no tools.
-var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user_id": true, "api_key": true, "access_token": true, "snake_case": true, "utf_8": true, "created_at": true, "updated_at": true, "node_id": true, "lock_file": true,
-	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true, "bash_history": true, "refresh_token": true, "pf_inet": true, "sock_stream": true, "your_token": true}
+// commonSnake are words with an underscore that are not tools.
+var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user_id": true, "api_key": true, "access_token": true,
+	"snake_case": true, "utf_8": true, "created_at": true, "updated_at": true, "node_id": true, "lock_file": true,
+	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true,
+	"bash_history": true, "refresh_token": true, "pf_inet": true, "sock_stream": true, "your_token": true}
 
 // shadow looks for interference with the tools of other servers.
 func (t *passage) shadow(s *sentence) {
@@ -41,7 +43,7 @@ func (t *passage) shadow(s *sentence) {
 		if s.embedded(i) {
 			continue
 		}
-		if t.alien(w.text) || strings.HasSuffix(line[:min(len(line), w.end+1)], "_*") && !t.own[w.text] {
+		if t.foreignTool(w.text) || strings.HasSuffix(line[:min(len(line), w.end+1)], "_*") && !t.own[w.text] {
 			name = w.text
 			if t.about(s, i) {
 				t.hit(Shadow, s, i, "it says how "+name+", which is not of this server, is to be used or replaced")
@@ -49,15 +51,18 @@ func (t *passage) shadow(s *sentence) {
 			}
 		}
 	}
-	if m, ok := containsAny(line, "other server", "another server", "other mcp server", "different server", "other tool", "every other search tool", "any other tool", "all other tools", "every tool of", "other mcp tool"); ok {
-		if s.has&cMust != 0 || contains(line, "instead of", "forward", "route", "before calling", "before every", "replace", "prefer", "go through", "pass through", "report the answer", "stay away", "expect", "override", "do not use", "whenever") {
+	if m, ok := containsAny(line, "other server", "another server", "other mcp server", "different server", "other tool",
+		"every other search tool", "any other tool", "all other tools", "every tool of", "other mcp tool"); ok {
+		if s.has&cMust != 0 || contains(line, "instead of", "forward", "route", "before calling", "before every", "replace", "prefer",
+			"go through", "pass through", "report the answer", "stay away", "expect", "override", "do not use", "whenever") {
 			if !negated(line, m) || contains(line, "do not use", "don't use", "not be used") {
 				t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
 				return
 			}
 		}
 	}
-	if m, ok := containsAny(line, " of the filesystem server", " of the memory server", " of the time server", " of the whatsapp server", " of the github server", "built-in file tool", "built-in tools"); ok && t.about(s, s.wordAt(m)) {
+	if m, ok := containsAny(line, " of the filesystem server", " of the memory server", " of the time server", " of the whatsapp server",
+		" of the github server", "built-in file tool", "built-in tools"); ok && t.about(s, s.wordAt(m)) {
 		t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
 		return
 	}
@@ -79,7 +84,7 @@ func (s *sentence) embedded(i int) bool {
 	return strings.IndexByte("={}&?/<$%@#", before) >= 0 || strings.IndexByte("={}>/", after) >= 0
 }
 
-// about reports whether a sentence says of the word at i how it is to be used, or that it is not to be.
+// about reports whether a sentence says how to use the word at i, or not to use it.
 func (t *passage) about(s *sentence, i int) bool {
 	line := s.text
 	if i >= len(s.words) {
@@ -87,18 +92,22 @@ func (t *passage) about(s *sentence, i int) bool {
 	}
 	before := line[:s.words[i].start]
 	switch {
-	case contains(before, "instead of", "in place of", "rather than", "replaces", "replacement for", "supersedes", "overrides", "override", "prefer", "do not use", "don't use", "never use", "stop using", "behaviour of", "behavior of", "any request for",
+	case contains(before, "instead of", "in place of", "rather than", "replaces", "replacement for", "supersedes", "overrides", "override",
+		"prefer", "do not use", "don't use", "never use", "stop using", "behaviour of", "behavior of", "any request for",
 		"all calls to", "calls to", "every call to", "stay away from", "arguments of each", "arguments of every"):
 		return !strings.Contains(before, "than this")
-	case contains(line, "is broken", "is deprecated", "must not be used", "no longer", "now requires", "now needs", "is unsafe", "corrupts", "is wrong", "changes:", "first pass through", "through this tool", "only works when", "returns lies", "lose data", "always come here", "expect the flag", "expects the"):
+	case contains(line, "is broken", "is deprecated", "must not be used", "no longer", "now requires", "now needs", "is unsafe", "corrupts",
+		"is wrong", "changes:", "first pass through", "through this tool", "only works when", "returns lies", "lose data", "always come here",
+		"expect the flag", "expects the"):
 		return true
-	case s.has&cWhen != 0 && (s.has&cMust != 0 || contains(line, "change ", "set ", "add ", "is set", "has to", "replace the", "with its", "call ", "put ")) && s.clause(i):
+	case s.has&cWhen != 0 && (s.has&cMust != 0 || contains(line, "change ", "set ", "add ", "is set", "has to", "replace the", "with its",
+		"call ", "put ")) && s.clause(i):
 		return true
 	}
 	return false
 }
 
-// clause reports whether the word at i is what a "when", "if" or "after" before it is about.
+// clause reports whether the word at i is the subject of a "when", "if" or "after" before it.
 func (s *sentence) clause(i int) bool {
 	for j := max(0, i-6); j < i; j++ {
 		if s.words[j].class&cWhen != 0 {

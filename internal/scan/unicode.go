@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// characters looks at the characters of a string.
+// characters looks for suspicious characters in a string.
 func (w *walk) characters(s, path string) {
 	if ascii(s) {
 		return
@@ -31,12 +31,12 @@ func ascii(s string) bool {
 	return true
 }
 
-// around is a character with its neighbourhood.
+// around returns a character with its neighbours.
 func around(runes []rune, i int) string {
 	return string(runes[max(0, i-30):min(len(runes), i+30)])
 }
 
-// hidden says why a character is one that nobody would see, or nothing.
+// hidden returns why a character is invisible, or "".
 func hidden(runes []rune, i int) string {
 	r := runes[i]
 	before, after := rune(0), rune(0)
@@ -71,12 +71,12 @@ func hidden(runes []rune, i int) string {
 		}
 	case text.Private:
 		return "a private character: nobody but its author knows what it means"
-	default: // shown; or a mark of direction or line, a space or a format character, which have their uses
+	default: // shown; or a direction mark, line break, space or format character, which has legitimate uses
 	}
 	return ""
 }
 
-// blankBraille is a Braille pattern without dots: a space in Braille, so that only several in a row are odd.
+// blankBraille is a Braille pattern without dots, the space of Braille. Only several in a row are suspicious.
 const blankBraille = 0x2800
 
 // selector judges a variation selector by the character before it.
@@ -89,17 +89,19 @@ func selector(r, before rune) string {
 		return ""
 	case r <= 0xfe02 && unicode.Is(unicode.Han, before):
 		return ""
-	case (r == 0xfe0e || r == 0xfe0f) && (before >= 0x203c && !unicode.IsLetter(before) || before == '#' || before == '*' || before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
+	case (r == 0xfe0e || r == 0xfe0f) && (before >= 0x203c && !unicode.IsLetter(before) || before == '#' || before == '*' ||
+		before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
 		return ""
 	}
 	return "a variation selector that varies nothing: a way to hide data"
 }
 
-// joins reports whether joiners belong behind or before a character: emoji, and scripts whose letters join.
+// joins reports whether joiners are usual next to a character: emoji, and scripts whose letters join.
 func joins(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0xfe0f ||
 		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
-			unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian, unicode.Tibetan)
+			unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian,
+			unicode.Tibetan)
 }
 
 // flagged reports whether a tag character belongs to the flag of a region: a black flag, tags, and the tag that ends them.
@@ -124,7 +126,7 @@ func rightToLeft(runes []rune) bool {
 	return false
 }
 
-// disguises looks for words that are written with letters of one script to look like those of another.
+// disguises looks for words with letters of one script that look like letters of another.
 func (w *walk) disguises(runes []rune, path string) {
 	styled := 0
 	for i := 0; i < len(runes); {
@@ -146,7 +148,8 @@ func (w *walk) disguises(runes []rune, path string) {
 			i++
 		}
 		if disguised(runes[start:i]) {
-			w.add(Confusable, Hard, path, string(runes[start:i])+" in "+around(runes, start), "a word mixes Latin letters with letters of another script that look like them")
+			w.add(Confusable, Hard, path, string(runes[start:i])+" in "+around(runes, start),
+				"a word mixes Latin letters with letters of another script that look like them")
 		}
 	}
 }
@@ -172,12 +175,15 @@ func disguised(word []rune) bool {
 	return alike > 0 && latin > 0 && len(word) >= 3
 }
 
-// lookalikes are letters of other scripts that look like ASCII letters, with those.
+// lookalikes maps letters of other scripts to the ASCII letters that they look like.
 var lookalikes = map[rune]rune{
-	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q',
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o',
+	'р': 'p', 'ԛ': 'q',
 	'ѕ': 's', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'ё': 'e', 'г': 'r', 'п': 'n',
-	'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M', 'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'Ү': 'Y',
-	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'ω': 'w', 'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
+	'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M', 'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y',
+	'Х': 'X', 'Ү': 'Y',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'ω': 'w',
+	'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
 	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
 	'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'ա': 'w', 'Ꭺ': 'A', 'Ꭼ': 'E', 'Ꮃ': 'W', 'Ꮪ': 'S', 'ɡ': 'g', 'ɑ': 'a',
 }

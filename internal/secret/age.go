@@ -16,22 +16,22 @@ import (
 	"filippo.io/age/armor"
 )
 
-// maxFile bounds the age file and what is in it, in bytes.
+// maxFile bounds the age file and its decrypted content, in bytes.
 const maxFile = 1 << 20
 
-// opened is the age file as it was last read.
+// opened is the content of the age file when it was last read.
 type opened struct {
 	stamp  [2]stamp // of the file and of its identities
 	values map[string]string
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a state of a file.
 type stamp struct {
 	size int64
 	at   time.Time
 }
 
-// fromFile finds a secret in the age file, which is read again when it or its identity has changed.
+// fromFile finds a secret in the age file. It reads the file again if the file or its identity has changed.
 func (s *Store) fromFile(name string) (string, error) {
 	o := s.options
 	if o.File == "" {
@@ -80,8 +80,9 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 		return nil, fmt.Errorf("identity: %w", err)
 	}
 	identities, err := age.ParseIdentities(bytes.NewReader(text))
-	if err != nil { // its words may have a part of the key in them
-		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used: nobody is there to type it)", o.Identity)
+	if err != nil { // the text of err may contain a part of the key
+		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used: nobody is there to "+
+			"type it)", o.Identity)
 	}
 	f, err := os.Open(o.File)
 	if err != nil {
@@ -98,7 +99,7 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 	if errors.As(err, &nobody) {
 		return nil, fmt.Errorf("age file %s: it is sealed for somebody else than the identities in %s", o.File, o.Identity)
 	}
-	if err != nil { // its words quote the file, which is perhaps no sealed one
+	if err != nil { // the text of err quotes the file, which may not be encrypted
 		return nil, fmt.Errorf("age file %s: not an age file, or damaged; seal it with: age -r RECIPIENT -o %s", o.File, o.File)
 	}
 	b, err := io.ReadAll(io.LimitReader(plain, maxFile+1))
@@ -112,8 +113,8 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 	return values, nil
 }
 
-// parse reads what is in the age file: a line for each secret, NAME=value or NAME: value. A value may stand in quotes; within double
-// ones \n, \t, \" and \\ mean what they mean in JSON. Empty lines and lines that begin with # are passed over. Errors name the line only.
+// parse reads the decrypted age file. Each secret is a line NAME=value or NAME: value. A value may be in quotes; in double quotes, \n,
+// \t, \r, \" and \\ are escapes as in JSON. Empty lines and lines that begin with # are skipped. Errors name only the line.
 func parse(b []byte) (map[string]string, error) {
 	if len(b) > maxFile || !utf8.Valid(b) {
 		return nil, errors.New("what is in it is no text, or too long")
@@ -144,7 +145,7 @@ func parse(b []byte) (map[string]string, error) {
 	return values, nil
 }
 
-// unquote reads a value. Forms of YAML that go on in the next line, and quotes that do not close, are none.
+// unquote reads a value. It returns false for quotes that do not close, and for YAML forms that continue on the next line.
 func unquote(s string) (string, bool) {
 	if s == "" {
 		return "", true

@@ -12,7 +12,7 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// ringWait bounds one question to the keyring, which may wait for a person to unlock it.
+// ringWait bounds a request to the keyring, which may wait for a person to unlock it.
 const ringWait = 20 * time.Second
 
 // fromRing finds a secret in the keyring.
@@ -30,20 +30,21 @@ func (s *Store) fromRing(name string) (string, error) {
 // system is the keyring of the operating system: Secret Service over D-Bus, Keychain, or Credential Manager.
 type system struct{}
 
-// Get is part of Ring.
+// Get implements [Ring].
 func (system) Get(service, name string) (string, error) {
-	// Without a session bus the library would start one, of which nobody knows.
+	// Without a session bus, the library would start one.
 	if runtime.GOOS == "linux" && os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
 		bus := filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "bus")
 		if _, err := os.Stat(bus); err != nil {
-			return "", &noSourceError{"there is no keyring here (no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set, and there is no " + bus + ")"}
+			return "", &noSourceError{"there is no keyring here (no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set, and there is no " + bus +
+				")"}
 		}
 	}
 	type answer struct {
 		value string
 		err   error
 	}
-	// The library cannot be told to stop; its goroutine ends when the keyring answers, and its answer is then nobody's.
+	// The library cannot be cancelled. The goroutine ends when the keyring answers, and a late answer is dropped.
 	done := make(chan answer, 1)
 	go func() {
 		value, err := keyring.Get(service, name)

@@ -1,5 +1,5 @@
-// Package secret finds the values that a configuration only names: in an age file, in the keyring of the operating system, or in
-// the environment. It hands values out and keeps none but those of the age file while that is unchanged. No error of it has a value in it.
+// Package secret finds the values of secrets that a configuration names: in an age file, in the keyring of the operating system, or in the
+// environment. It caches only the values of the age file, while the file is unchanged. Its errors contain no values.
 package secret
 
 import (
@@ -15,22 +15,22 @@ const (
 	Keyring = "keyring" // the keyring only
 )
 
-// Options say where secrets are.
+// Options say where the secrets are.
 type Options struct {
-	File     string // age file; empty or absent: there is none
-	Identity string // file with the identities that open it
-	Required bool   // File was named by somebody: that it is absent is a fault
-	Service  string // under which the keyring keeps ours; empty: the keyring is not asked
+	File     string // age file; empty: no file
+	Identity string // file with the identities that decrypt File
+	Required bool   // a missing File is an error, because the configuration names it
+	Service  string // service name of the secrets in the keyring; empty: the keyring is not used
 	Ring     Ring   // nil: the keyring of the operating system
 }
 
 // Ring is a keyring.
 type Ring interface {
-	// Get returns a secret; [ErrAbsent] if the keyring works and has none of that name.
+	// Get returns a secret, or [ErrAbsent] if the keyring works and does not have it.
 	Get(service, name string) (string, error)
 }
 
-// ErrAbsent means that a source works and has no secret of that name.
+// ErrAbsent means that a source works and does not have the secret.
 var ErrAbsent = errors.New("no such secret")
 
 // Store finds secrets. It is safe for concurrent use.
@@ -41,7 +41,7 @@ type Store struct {
 	file opened
 }
 
-// New makes a store. Nothing is read before a secret is asked for.
+// New returns a store. It reads nothing before the first Lookup.
 func New(o Options) *Store {
 	if o.Ring == nil {
 		o.Ring = system{}
@@ -53,7 +53,7 @@ func New(o Options) *Store {
 const maxName = 128
 
 // IsName reports whether a text can name a secret: letters, digits, "_", "." and "-", with a letter or "_" first.
-// (A regular expression with such a bound costs every start of the program half a millisecond.)
+// (A regular expression with such a bound would cost half a millisecond at every start.)
 func IsName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -69,8 +69,8 @@ func IsName(s string) bool {
 // IsSource reports whether a text is one of the sources.
 func IsSource(s string) bool { return s == Any || s == Age || s == Keyring }
 
-// Lookup finds a secret. environ is the environment to look in, which only [Any] does, and last: whoever starts the program could
-// otherwise put a value of his own in the place of one that was stored. The error says where was looked and how to put it there.
+// Lookup finds a secret. Only [Any] searches the environment environ, and it does so last, so that whoever starts the program cannot
+// replace a stored value. The error names the sources that were searched.
 func (s *Store) Lookup(source, name string, environ func(name string) (string, bool)) (string, error) {
 	if !IsName(name) {
 		return "", fmt.Errorf("%q cannot name a secret: use letters, digits, _ . and -", name)
@@ -91,7 +91,7 @@ func (s *Store) Lookup(source, name string, environ func(name string) (string, b
 		case err == nil:
 			return "", fmt.Errorf("secret %s is empty in the %s", name, from.source)
 		case from.source == Age && !errors.Is(err, ErrAbsent) && !errors.As(err, &none):
-			return "", fmt.Errorf("secret %s: %w", name, err) // what is there and cannot be opened is not passed over
+			return "", fmt.Errorf("secret %s: %w", name, err) // a file that exists and cannot be opened is not skipped
 		}
 		tried = append(tried, err)
 	}
@@ -104,7 +104,7 @@ func (s *Store) Lookup(source, name string, environ func(name string) (string, b
 	return "", &MissingError{Name: name, tried: tried}
 }
 
-// MissingError is a secret that no source has.
+// MissingError reports a secret that no source has.
 type MissingError struct {
 	Name  string
 	tried []error
@@ -123,7 +123,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// noSourceError is a source that is not there.
+// noSourceError reports a source that does not exist.
 type noSourceError struct{ what string }
 
 func (e *noSourceError) Error() string { return e.what }

@@ -100,15 +100,21 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	for ref, want := range map[[2]string]string{
-		{Any, "NONE"}:     "secret NONE is nowhere: the age file " + f.file + " does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of that name",
+		{Any, "NONE"}: "secret NONE is nowhere: the age file " + f.file +
+			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
+			"that name",
 		{Age, "RING"}:     "secret RING is nowhere: the age file " + f.file + " does not have it: no such secret",
 		{Keyring, "FILE"}: "secret FILE is nowhere: the keyring has none of that name under svc: no such secret",
 		{Keyring, "ENV"}:  "secret ENV is nowhere: the keyring has none of that name under svc: no such secret",
-		{Any, "FOREIGN"}:  "secret FOREIGN is nowhere: the age file " + f.file + " does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of that name",
-		{Any, "EMPTY"}:    "secret EMPTY is empty in the age",
-		{Any, "EMPTYENV"}: "secret EMPTYENV is nowhere: the age file " + f.file + " does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of that name",
-		{Any, "../etc"}:   `"../etc" cannot name a secret: use letters, digits, _ . and -`,
-		{Any, ""}:         `"" cannot name a secret: use letters, digits, _ . and -`,
+		{Any, "FOREIGN"}: "secret FOREIGN is nowhere: the age file " + f.file +
+			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
+			"that name",
+		{Any, "EMPTY"}: "secret EMPTY is empty in the age",
+		{Any, "EMPTYENV"}: "secret EMPTYENV is nowhere: the age file " + f.file +
+			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
+			"that name",
+		{Any, "../etc"}: `"../etc" cannot name a secret: use letters, digits, _ . and -`,
+		{Any, ""}:       `"" cannot name a secret: use letters, digits, _ . and -`,
 	} {
 		if got, err := s.Lookup(ref[0], ref[1], env); got != "" || err == nil || err.Error() != want {
 			t.Errorf("%v: %q, %v", ref, got, err)
@@ -156,15 +162,22 @@ func TestFileThatDoesNotOpen(t *testing.T) {
 			other, _ := age.GenerateX25519Identity()
 			write(t, f.identity, other.String(), 0o600)
 		}, "age file FILE: it is sealed for somebody else"},
-		"readable identity": {func(_ *testing.T, f *safe) { _ = os.Chmod(f.identity, 0o644) }, "identity KEY: others can read it (mode 0644); do: chmod 600 KEY"},
-		"no identity":       {func(_ *testing.T, f *safe) { _ = os.Remove(f.identity) }, "identity of the age file: stat KEY: no such file or directory (make one with: age-keygen -o KEY)"},
-		"not an identity":   {func(t *testing.T, f *safe) { write(t, f.identity, canary, 0o600) }, "identity KEY: not a file that age-keygen made"},
-		"a folder":          {func(_ *testing.T, f *safe) { _ = os.Remove(f.file); _ = os.Mkdir(f.file, 0o700) }, "age file FILE: not an ordinary file"},
-		"words in it":       {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n"+canary+"\n", false) }, "age file FILE: line 2 in it is neither NAME=value nor NAME: value"},
-		"twice":             {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n\nA: x\n", false) }, "age file FILE: line 3 in it has A for the second time"},
-		"open quotes":       {func(_ *testing.T, f *safe) { f.put("A=\""+canary+"\n", false) }, "age file FILE: line 1 in it: the value of A cannot be read"},
-		"a block":           {func(_ *testing.T, f *safe) { f.put("A: |-\n  "+canary+"\n", false) }, "age file FILE: line 1 in it: the value of A cannot be read"},
-		"no text":           {func(_ *testing.T, f *safe) { f.put("A=\xff", false) }, "age file FILE: what is in it is no text"},
+		"readable identity": {func(_ *testing.T, f *safe) { _ = os.Chmod(f.identity, 0o644) },
+			"identity KEY: others can read it (mode 0644); do: chmod 600 KEY"},
+		"no identity": {func(_ *testing.T, f *safe) { _ = os.Remove(f.identity) },
+			"identity of the age file: stat KEY: no such file or directory (make one with: age-keygen -o KEY)"},
+		"not an identity": {func(t *testing.T, f *safe) { write(t, f.identity, canary, 0o600) }, "identity KEY: not a file that age-keygen made"},
+		"a folder": {func(_ *testing.T, f *safe) { _ = os.Remove(f.file); _ = os.Mkdir(f.file, 0o700) },
+			"age file FILE: not an ordinary file"},
+		"words in it": {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n"+canary+"\n", false) },
+			"age file FILE: line 2 in it is neither NAME=value nor NAME: value"},
+		"twice": {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n\nA: x\n", false) },
+			"age file FILE: line 3 in it has A for the second time"},
+		"open quotes": {func(_ *testing.T, f *safe) { f.put("A=\""+canary+"\n", false) },
+			"age file FILE: line 1 in it: the value of A cannot be read"},
+		"a block": {func(_ *testing.T, f *safe) { f.put("A: |-\n  "+canary+"\n", false) },
+			"age file FILE: line 1 in it: the value of A cannot be read"},
+		"no text": {func(_ *testing.T, f *safe) { f.put("A=\xff", false) }, "age file FILE: what is in it is no text"},
 	} {
 		f := newSafe(t, "A="+canary+"\n")
 		c.spoil(t, f)
@@ -197,7 +210,8 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 }
 
 func TestParse(t *testing.T) {
-	const text = "---\n# tokens\nA=plain words \n export B = spaced\nC: yaml form\nD: \"quoted \\\"x\\\" \\n line\"\nE='it=is:raw \\n'\nF=\nG.h-1_=x#y\nH: https://user@host/?a=b\nI=a:b=c\nJ: |pipe\n\n\r\nK=last"
+	const text = "---\n# tokens\nA=plain words \n export B = spaced\nC: yaml form\nD: \"quoted \\\"x\\\" \\n line\"\nE='it=is:raw \\n'\nF=\n" +
+		"G.h-1_=x#y\nH: https://user@host/?a=b\nI=a:b=c\nJ: |pipe\n\n\r\nK=last"
 	got, err := parse([]byte(text))
 	want := map[string]string{
 		"A": "plain words", "B": "spaced", "C": "yaml form", "D": "quoted \"x\" \n line", "E": `it=is:raw \n`, "F": "", "G.h-1_": "x#y",
@@ -232,7 +246,8 @@ func FuzzParse(f *testing.F) {
 // real one, which needs a D-Bus session with a person's password.
 func TestSystemKeyring(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
-	if _, err := New(Options{Service: "mycelium"}).Lookup(Keyring, "A", nil); err == nil || !strings.Contains(err.Error(), "the keyring does not answer") {
+	if _, err := New(Options{Service: "mycelium"}).Lookup(Keyring, "A", nil); err == nil ||
+		!strings.Contains(err.Error(), "the keyring does not answer") {
 		t.Errorf("without anybody on the bus: %v", err)
 	}
 	keyring.MockInit()

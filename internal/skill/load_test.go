@@ -40,7 +40,8 @@ func TestLoad(t *testing.T) {
 		want Skill
 	}{
 		{"SKILL.md", files("a/SKILL.md", "---\nname: a\ndescription: d\nallowedTools: [x__y]\n---\n\n# Do\n\nit\n"),
-			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"x__y"}}, Description: "d", Instructions: "# Do\n\nit\n", File: "s/a/SKILL.md"}},
+			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"x__y"}}, Description: "d", Instructions: "# Do\n\nit\n",
+				File: "s/a/SKILL.md"}},
 		{"byte order mark and CRLF", files("a/SKILL.md", "\ufeff---\r\nname: a\r\ndescription: d\r\n---\r\nit\r\nall\r\n"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Instructions: "it\nall\n", File: "s/a/SKILL.md"}},
 		{"SKILL.yaml and README.md", files("a/SKILL.yaml", "name: a\ndescription: d\n", "a/README.md", "read me\n"),
@@ -48,27 +49,45 @@ func TestLoad(t *testing.T) {
 		{"SKILL.yml", files("a/SKILL.yml", "id: a\ndescription: d\n"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", File: "s/a/SKILL.yml"}},
 		{"both: yaml overrides key by key, instructions are the body", files(
-			"a/SKILL.md", "---\nid: a\ndescription: old\nallowedRoles: [x]\nallowedTools: [p__q, r__s]\ngrants: {memory: team, memoryTeamRoles: [z]}\nmetadata: {author: me}\ntriggers: [t]\n---\nbody\n",
+			"a/SKILL.md", "---\nid: a\ndescription: old\nallowedRoles: [x]\nallowedTools: [p__q, r__s]\n"+
+				"grants: {memory: team, memoryTeamRoles: [z]}\nmetadata: {author: me}\ntriggers: [t]\n---\nbody\n",
 			"a/SKILL.yaml", "name: a\ndescription: new\nallowedTools: [u__v]\ngrants: {memory: isolated}\n", "a/README.md", "not this"),
-			Skill{Grant: policy.Grant{Name: "a", AllowedRoles: []string{"x"}, AllowedTools: []string{"u__v"}, Grants: policy.Grants{Memory: "isolated"}}, Description: "new",
+			Skill{Grant: policy.Grant{Name: "a", AllowedRoles: []string{"x"}, AllowedTools: []string{"u__v"},
+				Grants: policy.Grants{Memory: "isolated"}}, Description: "new",
 				Triggers: []string{"t"}, Metadata: Metadata{Author: "me"}, Instructions: "body\n", File: "s/a/SKILL.yaml"}},
 		{"md without front matter beside yaml is all body", files("a/SKILL.md", "just text\n", "a/SKILL.yaml", "name: a\ndescription: d\n"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Instructions: "just text\n", File: "s/a/SKILL.yaml"}},
 		{"empty body falls back to README.md", files("a/SKILL.md", "---\nname: a\ndescription: d\n---\n \n", "a/README.md", "read me"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Instructions: "read me\n", File: "s/a/SKILL.md"}},
-		{"keys with hyphens", files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-roles: [r]\nallowed-tools: [x__y]\nallowed-resources: [x__file:///a]\nallowed-prompts: [x__p]\ndisplay-name: A\ngrants: {memory: team, memory-team-roles: [q]}\ncommands: [{name: c, handler-type: tool, tool-name: x__y}]\n"),
-			Skill{Grant: policy.Grant{Name: "a", AllowedRoles: []string{"r"}, AllowedTools: []string{"x__y"}, AllowedResources: []string{"x__file:///a"}, AllowedPrompts: []string{"x__p"}, Grants: policy.Grants{Memory: "team", MemoryTeamRoles: []string{"q"}}},
+		{"keys with hyphens", files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-roles: [r]\nallowed-tools: [x__y]\n"+
+			"allowed-resources: [x__file:///a]\nallowed-prompts: [x__p]\ndisplay-name: A\ngrants: {memory: team, memory-team-roles: [q]}\n"+
+			"commands: [{name: c, handler-type: tool, tool-name: x__y}]\n"),
+			Skill{Grant: policy.Grant{Name: "a", AllowedRoles: []string{"r"}, AllowedTools: []string{"x__y"},
+				AllowedResources: []string{"x__file:///a"}, AllowedPrompts: []string{"x__p"},
+				Grants: policy.Grants{Memory: "team", MemoryTeamRoles: []string{"q"}}},
 				Description: "d", DisplayName: "A", Commands: []Command{{Name: "c", HandlerType: "tool", ToolName: "x__y"}}, File: "s/a/SKILL.yaml"}},
-		{"Agent Skills and Claude Code", files("a/SKILL.md", "---\nname: a\ndescription: d\nlicense: Apache-2.0\ncompatibility: any\nmetadata: {author: me, version: 1.10, tags: 'x, y', other: 1}\n"+
-			"allowed-tools: Bash(git add *) Bash(git status), Read mcp__github__get_issue mcp__plugin_my_pl_srv__do mcp__docs Bash(*) Read\nwhen_to_use: now\nargument-hint: '[x]'\narguments: [a]\n"+
-			"disable-model-invocation: true\nuser-invocable: false\nmodel: opus\neffort: high\ncontext: fork\nagent: x\nbackground: true\nhooks: {PreToolUse: []}\npaths: ['*.go']\nshell: bash\n---\nbody\n"),
-			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"agent__Bash(git add *)", "agent__Bash(git status)", "agent__Read", "github__get_issue", "srv__do", "docs__*", "agent__Bash"}},
-				Description: "d", Metadata: Metadata{Author: "me", Version: "1.10", Tags: []string{"x", "y"}}, Instructions: "body\n", File: "s/a/SKILL.md"}},
-		{"disallowed-tools are taken out", files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-tools: Read Write Grep\ndisallowed-tools: [Write]\n"),
+		{"Agent Skills and Claude Code",
+			files("a/SKILL.md", "---\nname: a\ndescription: d\nlicense: Apache-2.0\ncompatibility: any\n"+
+				"metadata: {author: me, version: 1.10, tags: 'x, y', other: 1}\n"+
+				"allowed-tools: Bash(git add *) Bash(git status), Read mcp__github__get_issue mcp__plugin_my_pl_srv__do mcp__docs Bash(*) Read\n"+
+				"when_to_use: now\nargument-hint: '[x]'\narguments: [a]\n"+
+				"disable-model-invocation: true\nuser-invocable: false\nmodel: opus\neffort: high\ncontext: fork\nagent: x\nbackground: true\n"+
+				"hooks: {PreToolUse: []}\npaths: ['*.go']\nshell: bash\n---\nbody\n"),
+			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"agent__Bash(git add *)", "agent__Bash(git status)", "agent__Read",
+				"github__get_issue", "srv__do", "docs__*", "agent__Bash"}},
+				Description: "d", Metadata: Metadata{Author: "me", Version: "1.10", Tags: []string{"x", "y"}}, Instructions: "body\n",
+				File: "s/a/SKILL.md"}},
+		{"disallowed-tools are taken out",
+			files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-tools: Read Write Grep\ndisallowed-tools: [Write]\n"),
 			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"agent__Read", "agent__Grep"}}, Description: "d", File: "s/a/SKILL.yaml"}},
-		{"identity, version, commands", files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, priority: 3}]}\ncommands:\n  - name: go\n    description: goes\n    handlerType: script\n    scriptPath: run.sh\n    usage: /go N\n    arguments: [{name: n, description: how far, required: true, default: 3}]\n"),
-			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Metadata: Metadata{Version: "1.0"}, Identity: map[string]any{"skillMatching": []any{map[string]any{"role": "x", "priority": int64(3)}}},
-				Commands: []Command{{Name: "go", Description: "goes", HandlerType: "script", ScriptPath: "run.sh", Usage: "/go N", Arguments: []Argument{{"n", "how far", true, int64(3)}}}}, File: "s/a/SKILL.yaml"}},
+		{"identity, version, commands",
+			files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, priority: 3}]}\ncommands:\n"+
+				"  - name: go\n    description: goes\n    handlerType: script\n    scriptPath: run.sh\n    usage: /go N\n"+
+				"    arguments: [{name: n, description: how far, required: true, default: 3}]\n"),
+			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Metadata: Metadata{Version: "1.0"},
+				Identity: map[string]any{"skillMatching": []any{map[string]any{"role": "x", "priority": int64(3)}}},
+				Commands: []Command{{Name: "go", Description: "goes", HandlerType: "script", ScriptPath: "run.sh", Usage: "/go N",
+					Arguments: []Argument{{"n", "how far", true, int64(3)}}}}, File: "s/a/SKILL.yaml"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, problems := Load(tt.fsys, "s", "project")
@@ -99,32 +118,53 @@ func TestLoadProblems(t *testing.T) {
 		{"doubled key", files("a/SKILL.yaml", "name: a\ndescription: d\nname: b\n"), nil,
 			[]P{{File: "s/a/SKILL.yaml", Line: 3, Message: `the key "name" is given twice (first on line 1)`, Hint: "keep one of them"}}},
 		{"both spellings", files("a/SKILL.yaml", "name: a\ndescription: d\nallowedTools: []\nallowed-tools: []\n"), nil,
-			[]P{{File: "s/a/SKILL.yaml", Line: 4, Message: `the keys "allowedTools" (line 3) and "allowed-tools" are the same`, Hint: "keep one of them"}}},
-		{"no name", files("a/SKILL.yaml", "description: d\n"), nil, []P{{File: "s/a/SKILL.yaml", Message: "the skill has no name", Hint: "write name: a"}}},
+			[]P{{File: "s/a/SKILL.yaml", Line: 4, Message: `the keys "allowedTools" (line 3) and "allowed-tools" are the same`,
+				Hint: "keep one of them"}}},
+		{"no name", files("a/SKILL.yaml", "description: d\n"), nil,
+			[]P{{File: "s/a/SKILL.yaml", Message: "the skill has no name", Hint: "write name: a"}}},
 		{"empty file", files("a/SKILL.yaml", ""), nil, []P{{File: "s/a/SKILL.yaml", Message: "the skill has no name", Hint: "write name: a"},
-			{File: "s/a/SKILL.yaml", Message: "the skill has no description", Hint: "say in a sentence what it is for: people and models choose by it", Warning: true}}},
-		{"bad name", files("a/SKILL.yaml", "name: Not OK\ndescription: d\n"), nil, []P{{File: "s/a/SKILL.yaml", Line: 1, Message: `"Not OK" is no name of a skill`, Hint: "use lower-case letters, digits and hyphens, at most 64"}}},
+			{File: "s/a/SKILL.yaml", Message: "the skill has no description",
+				Hint: "say in a sentence what it is for: people and models choose by it", Warning: true}}},
+		{"bad name", files("a/SKILL.yaml", "name: Not OK\ndescription: d\n"), nil,
+			[]P{{File: "s/a/SKILL.yaml", Line: 1, Message: `"Not OK" is no name of a skill`,
+				Hint: "use lower-case letters, digits and hyphens, at most 64"}}},
 		{"long name", files("a/SKILL.yaml", "name: "+strings.Repeat("a", 65)+"\ndescription: d\n"), nil,
-			[]P{{File: "s/a/SKILL.yaml", Line: 1, Message: `"` + strings.Repeat("a", 65) + `" is no name of a skill`, Hint: "use lower-case letters, digits and hyphens, at most 64"}}},
-		{"id and name", files("a/SKILL.yaml", "id: b\nname: a\ndescription: d\n"), nil, []P{{File: "s/a/SKILL.yaml", Line: 2, Message: `id is "b" and name is "a": both name the skill`, Hint: "keep name"}}},
+			[]P{{File: "s/a/SKILL.yaml", Line: 1, Message: `"` + strings.Repeat("a", 65) + `" is no name of a skill`,
+				Hint: "use lower-case letters, digits and hyphens, at most 64"}}},
+		{"id and name", files("a/SKILL.yaml", "id: b\nname: a\ndescription: d\n"), nil,
+			[]P{{File: "s/a/SKILL.yaml", Line: 2, Message: `id is "b" and name is "a": both name the skill`, Hint: "keep name"}}},
 		{"folder", files("b/SKILL.yaml", "name: a\ndescription: d\n"), []string{"a"},
-			[]P{{File: "s/b/SKILL.yaml", Line: 1, Message: `the skill is named "a" and its folder "b"`, Hint: "give both one name; other programs find a skill by its folder", Warning: true}}},
+			[]P{{File: "s/b/SKILL.yaml", Line: 1, Message: `the skill is named "a" and its folder "b"`,
+				Hint: "give both one name; other programs find a skill by its folder", Warning: true}}},
 		{"one name twice", files("a/SKILL.yaml", "name: a\ndescription: d\n", "b/SKILL.yaml", "name: a\ndescription: d\n"), nil, []P{
-			{File: "s/b/SKILL.yaml", Line: 1, Message: `the skill is named "a" and its folder "b"`, Hint: "give both one name; other programs find a skill by its folder", Warning: true},
-			{File: "s/a/SKILL.yaml", Line: 1, Message: `the name "a" is also that of s/b/SKILL.yaml; none of them is loaded`, Hint: "give each skill a name of its own"},
-			{File: "s/b/SKILL.yaml", Line: 1, Message: `the name "a" is also that of s/a/SKILL.yaml; none of them is loaded`, Hint: "give each skill a name of its own"}}},
-		{"unclosed", files("a/SKILL.md", "---\nname: a\n"), nil, []P{{File: "s/a/SKILL.md", Line: 1, Message: "the front matter that begins on line 1 is never closed", Hint: "end it with a line of its own: ---"}}},
-		{"no front matter", files("a/SKILL.md", "# hello\n"), nil, []P{{File: "s/a/SKILL.md", Line: 1, Message: "has no front matter, so it declares nothing", Hint: start}}},
-		{"yaml and yml", files("a/SKILL.yaml", "name: a", "a/SKILL.yml", "name: a"), nil, []P{{File: "s/a", Message: "has both SKILL.yaml and SKILL.yml", Hint: "keep one of them"}}},
-		{"case of the file", files("a/skill.md", "---\nname: a\n---\n"), nil, []P{{File: "s/a/skill.md", Message: "is not read: upper and lower case count", Hint: "rename it to SKILL.md", Warning: true}}},
-		{"no skill", files("a/notes.txt", "x"), nil, []P{{File: "s/a", Message: "is no skill: it has neither SKILL.md nor SKILL.yaml", Hint: "write one (myc skill templates shows a start), or move the folder away", Warning: true}}},
+			{File: "s/b/SKILL.yaml", Line: 1, Message: `the skill is named "a" and its folder "b"`,
+				Hint: "give both one name; other programs find a skill by its folder", Warning: true},
+			{File: "s/a/SKILL.yaml", Line: 1, Message: `the name "a" is also that of s/b/SKILL.yaml; none of them is loaded`,
+				Hint: "give each skill a name of its own"},
+			{File: "s/b/SKILL.yaml", Line: 1, Message: `the name "a" is also that of s/a/SKILL.yaml; none of them is loaded`,
+				Hint: "give each skill a name of its own"}}},
+		{"unclosed", files("a/SKILL.md", "---\nname: a\n"), nil,
+			[]P{{File: "s/a/SKILL.md", Line: 1, Message: "the front matter that begins on line 1 is never closed",
+				Hint: "end it with a line of its own: ---"}}},
+		{"no front matter", files("a/SKILL.md", "# hello\n"), nil,
+			[]P{{File: "s/a/SKILL.md", Line: 1, Message: "has no front matter, so it declares nothing", Hint: start}}},
+		{"yaml and yml", files("a/SKILL.yaml", "name: a", "a/SKILL.yml", "name: a"), nil,
+			[]P{{File: "s/a", Message: "has both SKILL.yaml and SKILL.yml", Hint: "keep one of them"}}},
+		{"case of the file", files("a/skill.md", "---\nname: a\n---\n"), nil,
+			[]P{{File: "s/a/skill.md", Message: "is not read: upper and lower case count", Hint: "rename it to SKILL.md", Warning: true}}},
+		{"no skill", files("a/notes.txt", "x"), nil,
+			[]P{{File: "s/a", Message: "is no skill: it has neither SKILL.md nor SKILL.yaml",
+				Hint: "write one (myc skill templates shows a start), or move the folder away", Warning: true}}},
 		{"stray file", files("reader.yaml", "name: reader", "README.md", "x", ".hidden/x", "y"), nil,
 			[]P{{File: "s/reader.yaml", Message: "is not read: a skill is a folder", Hint: "move it to s/reader/SKILL.yaml", Warning: true}}},
-		{"too large", files("a/SKILL.yaml", strings.Repeat("#", 1<<20+1)), nil, []P{{File: "s/a/SKILL.yaml", Message: "cannot be read: it is larger than 1048576 bytes"}}},
-		{"not UTF-8", files("a/SKILL.md", "---\nname: a\ndescription: \"\xff\"\n---\n"), nil, []P{{File: "s/a/SKILL.md", Line: 3, Message: "the file is not valid UTF-8 (byte 0xff)", Hint: "save it as UTF-8"}}},
+		{"too large", files("a/SKILL.yaml", strings.Repeat("#", 1<<20+1)), nil,
+			[]P{{File: "s/a/SKILL.yaml", Message: "cannot be read: it is larger than 1048576 bytes"}}},
+		{"not UTF-8", files("a/SKILL.md", "---\nname: a\ndescription: \"\xff\"\n---\n"), nil,
+			[]P{{File: "s/a/SKILL.md", Line: 3, Message: "the file is not valid UTF-8 (byte 0xff)", Hint: "save it as UTF-8"}}},
 		{"folder as file", files("a/SKILL.yaml/x", "y"), nil, []P{{File: "s/a/SKILL.yaml", Message: "cannot be read: it is no regular file"}}},
 		{"disallowed out of a wildcard", files("a/SKILL.yaml", "name: a\ndescription: d\nallowedTools: [x__*]\ndisallowed-tools: x__y\n"), nil,
-			[]P{{File: "s/a/SKILL.yaml", Line: 4, Message: `disallowed-tools takes "x__y" out of the wildcard "x__*", which cannot be said here`, Hint: "write out the tools that are allowed"}}},
+			[]P{{File: "s/a/SKILL.yaml", Line: 4, Message: `disallowed-tools takes "x__y" out of the wildcard "x__*", which cannot be said here`,
+				Hint: "write out the tools that are allowed"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			skills, got := Load(tt.fsys, "s", "project")
@@ -144,7 +184,8 @@ func TestLoadProblems(t *testing.T) {
 
 func TestLoadOfNoFolder(t *testing.T) {
 	skills, problems := Load(os.DirFS(filepath.Join(t.TempDir(), "none")), "s", "user")
-	want := []policy.Problem{{File: "s", Message: "the folder cannot be read: no such file or directory", Hint: "make it a folder with one folder per skill"}}
+	want := []policy.Problem{{File: "s", Message: "the folder cannot be read: no such file or directory",
+		Hint: "make it a folder with one folder per skill"}}
 	if diff := cmp.Diff(want, problems); diff != "" || skills != nil {
 		t.Error(diff, skills)
 	}
@@ -189,8 +230,10 @@ func TestResources(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	for name, why := range map[string]string{
-		"": "no file of", ".": "no file of", "..": "no file of", "../b": "no file of", "/etc/passwd": "no file of", "refs/../SKILL.yaml": "no file of", "SKILL.yaml": "no file of", "skill.MD": "no file of",
-		"refs\\one.txt": "no file of", "refs": "no regular file", ".env": "hidden", ".git/config": "hidden", "link": "a link", "dirlink/secret": "a link", "none": "no such file", "big": "larger than", "a\x00b": "no file of",
+		"": "no file of", ".": "no file of", "..": "no file of", "../b": "no file of", "/etc/passwd": "no file of",
+		"refs/../SKILL.yaml": "no file of", "SKILL.yaml": "no file of", "skill.MD": "no file of",
+		"refs\\one.txt": "no file of", "refs": "no regular file", ".env": "hidden", ".git/config": "hidden", "link": "a link",
+		"dirlink/secret": "a link", "none": "no such file", "big": "larger than", "a\x00b": "no file of",
 	} {
 		if data, err := skills[0].Resource(name); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("Resource(%q) = %q, %v; want %q", name, data, err, why)
@@ -206,7 +249,8 @@ func TestResources(t *testing.T) {
 
 // FuzzFrontMatter: whatever stands in a SKILL.md, reading it ends, and what is loaded has a name that is one.
 func FuzzFrontMatter(f *testing.F) {
-	for _, s := range []string{"---\nname: a\n---\nbody", "---\n---\n", "---", "\ufeff---\r\nname: a\r\n...\r\nx", "# a\n---\nname: b\n---\n", "---\nallowed-tools: Bash(git *) Read\n---\n", "---\nname: a\nmetadata: {tags: [a, 1], version: 1.0}\n---\n"} {
+	for _, s := range []string{"---\nname: a\n---\nbody", "---\n---\n", "---", "\ufeff---\r\nname: a\r\n...\r\nx", "# a\n---\nname: b\n---\n",
+		"---\nallowed-tools: Bash(git *) Read\n---\n", "---\nname: a\nmetadata: {tags: [a, 1], version: 1.0}\n---\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

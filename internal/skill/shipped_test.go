@@ -40,7 +40,8 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s has no triggers in English or none in Japanese", s.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"admin-access", "build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor", "git-workflow", "guest-access", "reader", "skill-admin", "test-runner"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"admin-access", "build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools",
+		"doc-updater", "editor", "git-workflow", "guest-access", "reader", "skill-admin", "test-runner"}, names); diff != "" {
 		t.Error(diff)
 	}
 
@@ -53,8 +54,9 @@ func TestShipped(t *testing.T) {
 		open[role] = p.OpenSkills(role)
 	}
 	want := map[string][]string{
-		"guest":       {"common", "guest-access", "reader"},
-		"developer":   {"build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor", "git-workflow", "reader", "test-runner"},
+		"guest": {"common", "guest-access", "reader"},
+		"developer": {"build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor",
+			"git-workflow", "reader", "test-runner"},
 		"admin":       slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "guest-access" || n == "developer-tools" }),
 		"researcher":  {"common", "reader"},
 		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
@@ -77,10 +79,13 @@ func TestShipped(t *testing.T) {
 func TestShippedSuggestions(t *testing.T) {
 	skills, _ := Load(Shipped(), "shipped", "shipped")
 	lib := Validate(skills, builtin())
-	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin", "test-runner", "build-check", "git-workflow"}
+	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin",
+		"test-runner", "build-check", "git-workflow"}
 	for text, want := range map[string]string{
-		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer", "ドキュメントを更新して": "doc-updater", "スキルを追加したい": "skill-admin",
-		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier", "review my change": "code-reviewer", "update the docs": "doc-updater",
+		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer", "ドキュメントを更新して": "doc-updater",
+		"スキルを追加したい":           "skill-admin",
+		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier",
+		"review my change": "code-reviewer", "update the docs": "doc-updater",
 		"run the tests": "test-runner", "テストを実行して": "test-runner", "does it still compile?": "build-check", "ビルドしてみて": "build-check",
 		"make a commit of this": "git-workflow", "変更をコミットして": "git-workflow", "use the terminal": "coding-agent", "シェルで動かして": "coding-agent",
 	} {
@@ -102,7 +107,8 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s has no description", tpl.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"basic", "browser-limited", "code-reviewer", "data-analyst", "flight-booking", "personal-assistant"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"basic", "browser-limited", "code-reviewer", "data-analyst", "flight-booking", "personal-assistant"},
+		names); diff != "" {
 		t.Error(diff)
 	}
 	for _, tpl := range append(names, "reader", "") {
@@ -156,7 +162,8 @@ func TestTemplates(t *testing.T) {
 func TestPreview(t *testing.T) {
 	skills, _ := Load(files(
 		"look/SKILL.yaml", "name: look\ndescription: d\nallowedRoles: [guest, dev]\nallowedTools: [files__read_file, agent__Read]\n",
-		"change/SKILL.yaml", "name: change\ndescription: d\nallowedRoles: [dev, boss]\nallowedTools: [files__read_file, files__write_file, files__edit_file]\n"), "s", "project")
+		"change/SKILL.yaml", "name: change\ndescription: d\nallowedRoles: [dev, boss]\n"+
+			"allowedTools: [files__read_file, files__write_file, files__edit_file]\n"), "s", "project")
 	c := builtin()
 	without, with := Validate(skills[1:], c), Validate(skills, c)
 	if skills[0].Name != "change" {

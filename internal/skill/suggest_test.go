@@ -27,7 +27,8 @@ func TestTriggerMatches(t *testing.T) {
 	}{
 		// BX6: words, never substrings.
 		{"ok", "the token is here", false}, {"ok", "OK, go on", true}, {"test", "the latest", false}, {"test", "please test this", true},
-		{"fix", "a prefix", false}, {"fix", "fix: it", true}, {"other", "another", false}, {"test", "test_utils", false}, {"test", "tests", false},
+		{"fix", "a prefix", false}, {"fix", "fix: it", true}, {"other", "another", false}, {"test", "test_utils", false},
+		{"test", "tests", false},
 		{"fix", "pre-fix", true}, {"read", "read", true}, {"read", "(read)", true}, {"read", "README.md", false}, {"readme", "README.md", true},
 		{"run tests", "please  run\n tests now", true}, {"run tests", "rerun tests", false}, {"c++", "use c++ here", true},
 		// Case, width.
@@ -49,7 +50,8 @@ func TestTriggerMatches(t *testing.T) {
 
 // TestScore is row B17.
 func TestScore(t *testing.T) {
-	lib, names := withTriggers(map[string][]string{"reader": {"read", "show", "open", "view", "READ", "読んで"}, "editor": {"edit", "編集"}, "none": nil})
+	lib, names := withTriggers(map[string][]string{"reader": {"read", "show", "open", "view", "READ", "読んで"}, "editor": {"edit", "編集"},
+		"none": nil})
 	for _, tt := range []struct {
 		text string
 		want []Suggestion

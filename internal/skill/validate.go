@@ -13,12 +13,12 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// maxDescription is that of Agent Skills, in characters.
+// maxDescription is the limit of Agent Skills, in characters.
 const maxDescription = 1024
 
 var commandPattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
 
-// index is a catalog in the form in which the validation asks it.
+// index is a catalog, indexed for the validation.
 type index struct {
 	items   map[policy.Item]bool
 	names   map[policy.Kind][]string // text forms, sorted
@@ -28,7 +28,8 @@ type index struct {
 }
 
 func newIndex(c Catalog) *index {
-	ix := &index{items: map[policy.Item]bool{}, names: map[policy.Kind][]string{}, servers: map[string]bool{}, pending: c.Pending, held: map[policy.Item]bool{}}
+	ix := &index{items: map[policy.Item]bool{}, names: map[policy.Kind][]string{}, servers: map[string]bool{}, pending: c.Pending,
+		held: map[policy.Item]bool{}}
 	for _, it := range c.Held {
 		ix.held[it] = true
 		ix.servers[it.Server] = true
@@ -44,7 +45,7 @@ func newIndex(c Catalog) *index {
 	return ix
 }
 
-// matches returns the first items of a kind that a pattern matches, at most limit.
+// matches returns at most limit items of a kind that a pattern matches.
 func (ix *index) matches(kind policy.Kind, p policy.Pattern, limit int) []string {
 	var out []string
 	for _, name := range ix.names[kind] {
@@ -63,9 +64,9 @@ type check struct {
 	*index
 	skill    *Skill
 	invalid  bool
-	pendings []string // servers that it waits for
+	pendings []string // servers whose catalog is unknown
 	problems []policy.Problem
-	missing  map[string]bool // optional entries of which nothing exists
+	missing  map[string]bool // optional entries that match nothing
 }
 
 func (c *check) fault(at position, hint, format string, args ...any) {
@@ -80,7 +81,8 @@ func (c *check) warn(at position, hint, format string, args ...any) {
 func (c *check) run() {
 	s := c.skill
 	if n := utf8.RuneCountInString(s.Description); n > maxDescription {
-		c.fault(s.at("description"), "shorten it; details belong into the instructions", "the description has %d characters, more than %d", n, maxDescription)
+		c.fault(s.at("description"), "shorten it; details belong into the instructions", "the description has %d characters, more than %d", n,
+			maxDescription)
 	}
 	for i, entry := range s.AllowedTools {
 		c.tool(s.toolAt(i), entry)
@@ -101,7 +103,7 @@ func (c *check) run() {
 	}
 }
 
-// state is the result. A pending skill that is wrong in other ways too is invalid.
+// state returns the state of the skill. A pending skill with faults is invalid.
 func (c *check) state() State {
 	switch {
 	case c.invalid:
@@ -143,7 +145,8 @@ func (c *check) tool(at position, entry string) {
 			c.warn(at, hint, "no agent that we know has a tool %q", it.Name)
 		}
 	case server == policy.AgentServer:
-		c.warn(at, "name the tools that the skill needs: agent__Read, agent__Grep …", "%q grants tools of an agent by a wildcard, its shell perhaps among them", entry)
+		c.warn(at, "name the tools that the skill needs: agent__Read, agent__Grep …",
+			"%q grants tools of an agent by a wildcard, its shell perhaps among them", entry)
 	case exact:
 		c.exact(at, entry, it)
 	default:
@@ -151,7 +154,7 @@ func (c *check) tool(at position, entry string) {
 	}
 }
 
-// limit checks what stands in parentheses behind a tool.
+// limit checks the limit in parentheses after a tool.
 func (c *check) limit(at position, entry string, p policy.Pattern) bool {
 	_, spec, limited := strings.Cut(entry, "(")
 	if !limited {
@@ -168,7 +171,7 @@ func (c *check) limit(at position, entry string, p policy.Pattern) bool {
 	return true
 }
 
-// exact checks an item that is named in full.
+// exact checks an entry without wildcards.
 func (c *check) exact(at position, entry string, it policy.Item) {
 	kind, key := "tool", "allowedTools"
 	if it.Kind == policy.Prompt {
@@ -180,7 +183,8 @@ func (c *check) exact(at position, entry string, it policy.Item) {
 		return
 	case c.held[it]:
 		c.missing[entry] = true
-		c.warn(at, "look at it: myc tools diff "+c.heldName(it)+"; accept it: myc tools approve "+c.heldName(it), "%s: %q is in quarantine and granted to nobody", key, entry)
+		c.warn(at, "look at it: myc tools diff "+c.heldName(it)+"; accept it: myc tools approve "+c.heldName(it),
+			"%s: %q is in quarantine and granted to nobody", key, entry)
 	case strings.HasPrefix(entry, "?"):
 		c.missing[entry] = true
 	case waiting:
@@ -232,11 +236,12 @@ func (c *check) wildcard(at position, entry string, kind policy.Kind, p policy.P
 		if len(found) == 4 {
 			found[3] = "…"
 		}
-		c.warn(at, "name the "+noun+"s that the skill needs: "+strings.Join(found, ", "), "%s: %q grants every %s of the server %s, also those that it gets later", key, entry, noun, server)
+		c.warn(at, "name the "+noun+"s that the skill needs: "+strings.Join(found, ", "),
+			"%s: %q grants every %s of the server %s, also those that it gets later", key, entry, noun, server)
 	}
 }
 
-// heldName is how the command line names an item in quarantine.
+// heldName is the name of an item in quarantine on the command line.
 func (c *check) heldName(it policy.Item) string {
 	if it.Kind == policy.Prompt {
 		return "prompt:" + it.String()
@@ -244,7 +249,7 @@ func (c *check) heldName(it policy.Item) string {
 	return it.String()
 }
 
-// anyHeld reports whether a pattern matches something in quarantine.
+// anyHeld reports whether a pattern matches an item in quarantine.
 func (c *check) anyHeld(kind policy.Kind, p policy.Pattern) bool {
 	for it := range c.held {
 		if it.Kind == kind && p.Match(it) {
@@ -302,14 +307,15 @@ func (c *check) prompt(at position, entry string) {
 	c.wildcard(at, entry, policy.Prompt, p)
 }
 
-// resource checks an entry of allowedResources: its server only, because a server need not list its resources.
+// resource checks an entry of allowedResources. It checks only the server, because a server need not list its resources.
 func (c *check) resource(at position, entry string) {
 	text := strings.TrimPrefix(entry, "?")
 	server, uri, found := strings.Cut(text, "__")
 	_, waiting := c.pending[server]
 	switch {
 	case text == "*" || server == "*" && uri != "":
-		c.warn(at, "name the server: server__file:///docs/**", "allowedResources: %q reaches across servers, also those that are added later", entry)
+		c.warn(at, "name the server: server__file:///docs/**", "allowedResources: %q reaches across servers, also those that are added later",
+			entry)
 	case !found || uri == "" || strings.Trim(server, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		c.fault(at, "write server__uri: docs__file:///**", "allowedResources: %q is no server and URI", entry)
 	case c.servers[server]:
@@ -325,7 +331,8 @@ func (c *check) resource(at position, entry string) {
 func (c *check) roles() {
 	s := c.skill
 	if s.AllowedRoles != nil && len(s.AllowedRoles) == 0 {
-		c.warn(s.at("allowedRoles"), `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`, "allowedRoles is empty: the skill is open to nobody")
+		c.warn(s.at("allowedRoles"), `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`,
+			"allowedRoles is empty: the skill is open to nobody")
 	}
 	for i, role := range s.AllowedRoles {
 		if role == "*" {
@@ -349,7 +356,8 @@ func (c *check) memory() {
 		return
 	}
 	if len(g.MemoryTeamRoles) > 0 && g.Memory != "team" {
-		c.warn(c.skill.at("grants.memoryTeamRoles"), "write memory: team, or remove the key", "grants.memoryTeamRoles means nothing without memory: team")
+		c.warn(c.skill.at("grants.memoryTeamRoles"), "write memory: team, or remove the key",
+			"grants.memoryTeamRoles means nothing without memory: team")
 	}
 }
 
@@ -370,7 +378,8 @@ func (c *check) commands() {
 		case "script":
 			c.scriptCommand(at, cmd)
 		default:
-			c.fault(at, "write handlerType: tool or handlerType: script", "commands: the handlerType %q of %q is neither tool nor script", cmd.HandlerType, cmd.Name)
+			c.fault(at, "write handlerType: tool or handlerType: script", "commands: the handlerType %q of %q is neither tool nor script",
+				cmd.HandlerType, cmd.Name)
 		}
 		names := map[string]bool{}
 		for _, a := range cmd.Arguments {
@@ -393,14 +402,16 @@ func (c *check) toolCommand(at position, cmd Command) {
 		return err == nil && p.Match(it)
 	})
 	if !granted && !isControl(it) {
-		c.fault(at, fmt.Sprintf("add %q to allowedTools", cmd.ToolName), "commands: %q uses %q, which the skill does not grant", cmd.Name, cmd.ToolName)
+		c.fault(at, fmt.Sprintf("add %q to allowedTools", cmd.ToolName), "commands: %q uses %q, which the skill does not grant", cmd.Name,
+			cmd.ToolName)
 	}
 }
 
 func (c *check) scriptCommand(at position, cmd Command) {
 	p := cmd.ScriptPath
 	if p == "" || path.IsAbs(p) || strings.ContainsAny(p, "\\\x00:") || !fs.ValidPath(strings.TrimPrefix(p, "./")) || p == "." {
-		c.fault(at, "write a path inside the skill's folder, without ..", "commands: the scriptPath %q of %q does not name a file of the skill", p, cmd.Name)
+		c.fault(at, "write a path inside the skill's folder, without ..", "commands: the scriptPath %q of %q does not name a file of the skill",
+			p, cmd.Name)
 		return
 	}
 	if c.skill.Dir == nil {
@@ -416,7 +427,7 @@ func isControl(it policy.Item) bool {
 	return it.Kind == policy.Tool && (it.Server == policy.RouterServer || it.Server == policy.SkillsServer)
 }
 
-// ownTools are the agents' own tools in text form.
+// ownTools returns the agents' own tools in text form.
 func ownTools() []string {
 	out := policy.AgentTools()
 	for i, t := range out {

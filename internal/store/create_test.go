@@ -50,7 +50,8 @@ func TestCreatedAsByGoose(t *testing.T) {
 // schema is every column of every table, and every index.
 func schema(t *testing.T, db *sql.DB) (all []string) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')
+	rows, err := db.QueryContext(t.Context(),
+		`SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')
 		FROM sqlite_schema m LEFT JOIN pragma_table_info(m.name) c ORDER BY m.type, m.name, c.cid`)
 	if err != nil {
 		t.Fatal(err)

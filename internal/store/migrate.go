@@ -19,11 +19,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// version is that of the newest file in migrations/, which sets it as the database's user_version. Asking for that number costs
-// microseconds, asking goose milliseconds: every start and every hook call opens the database.
+// version is the version of the newest file in migrations/, which sets it as the database's user_version. Every start and every hook
+// opens the database: reading that number takes microseconds, asking goose takes milliseconds.
 const version = 5
 
-// migrate brings the schema up to date.
+// migrate updates the schema.
 func (db *DB) migrate(ctx context.Context, created bool) error {
 	if !created {
 		have, err := schemaVersion(ctx, db.DB)
@@ -34,7 +34,7 @@ func (db *DB) migrate(ctx context.Context, created bool) error {
 			return nil
 		}
 	}
-	// Several processes may find the same old database at the same time; goose's SQLite has no lock of its own for that.
+	// Several processes may find the same old database at once, and goose has no lock for SQLite.
 	unlock, err := lockFolder(ctx, filepath.Dir(db.path))
 	if err != nil {
 		return err
@@ -60,7 +60,8 @@ func (db *DB) migrate(ctx context.Context, created bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db.writer, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	p, err := goose.NewProvider(goose.DialectSQLite3, db.writer, files, goose.WithDisableGlobalRegistry(true),
+		goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -70,8 +71,8 @@ func (db *DB) migrate(ctx context.Context, created bool) error {
 	return nil
 }
 
-// create makes the schema of an empty database in one transaction and tells goose so, in goose's own table: goose itself takes
-// three times as long and 4 MiB for it, and the first start of every project waits for this.
+// create creates the schema of an empty database in one transaction, and fills in goose's table. The first start of every project waits for
+// this, and goose itself takes three times as long, and 4 MiB.
 func (db *DB) create(ctx context.Context) error {
 	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
 	if err != nil {
@@ -79,7 +80,8 @@ func (db *DB) create(ctx context.Context) error {
 	}
 	return db.Tx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
-				is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now'))); INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`); err != nil {
+				is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+				INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`); err != nil {
 			return err
 		}
 		for i, name := range files {
@@ -104,7 +106,7 @@ func schemaVersion(ctx context.Context, db *sql.DB) (v int, err error) {
 	return v, err
 }
 
-// lockFolder holds a lock on the folder, which needs no file of its own, until unlock is called.
+// lockFolder locks the folder itself, without a lock file, until unlock is called.
 func lockFolder(ctx context.Context, dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package store is the project's database: SQLite, embedded, one file under .mycelium/.
 //
-// It owns the schema and how a connection is opened; the rooms that keep something there own their queries.
+// It owns the schema and opens the connections. The packages that keep data in it own their queries.
 package store
 
 import (
@@ -18,16 +18,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// DB is an open database with its schema up to date. Reads may run at any time; writes go through Tx, one at a time: the
-// embedded pool refuses to write.
+// DB is an open database with the current schema. The embedded pool only reads; [DB.Tx] writes, one transaction at a time.
 type DB struct {
 	*sql.DB
 	writer *sql.DB // one connection
 	path   string
 }
 
-// busyTimeout is how long a connection waits for another process that writes, in milliseconds. Our transactions take
-// milliseconds; a process that was stopped in the middle of one must not stop the others for good.
+// busyTimeout is how long a connection waits for a writer in another process, in milliseconds. Transactions take milliseconds; a process
+// that was stopped inside one must not stop the others forever.
 const busyTimeout = "5000"
 
 // Open opens or creates the database that url names ("sqlite:///abs/path.db") and migrates it. The file gets mode 0600, and so
@@ -47,7 +46,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	if db.DB, err = pool(path, "_query_only=1"); err != nil {
 		return nil, db.explain("open", err)
 	}
-	// synchronous FULL: a session that was ended must not come back after a power cut.
+	// synchronous FULL: a session that has ended must not return after a power cut.
 	if db.writer, err = pool(path, "_txlock=immediate&_synchronous=FULL&_journal_mode=WAL"); err != nil {
 		return nil, errors.Join(db.explain("open", err), db.DB.Close())
 	}
@@ -58,14 +57,14 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return db, nil
 }
 
-// Tx runs f in one immediate write transaction and commits it unless f fails. Another Tx, here or in another process, waits
-// until this one is over: f must be short, and must not call Tx.
+// Tx runs f in an immediate write transaction, and commits it unless f fails. Other transactions, in any process, wait for it: f must be
+// short and must not call Tx.
 func (db *DB) Tx(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return db.explain("write", err)
 	}
-	defer tx.Rollback() // after an error or a panic of f; after Commit it does nothing
+	defer tx.Rollback() // after an error or panic of f; no effect after Commit
 	if err := f(tx); err != nil {
 		return db.explain("write", err)
 	}
@@ -75,16 +74,16 @@ func (db *DB) Tx(ctx context.Context, f func(*sql.Tx) error) error {
 	return nil
 }
 
-// Close closes every connection; the last one folds the write-ahead log into the file.
+// Close closes all connections. The last one merges the write-ahead log into the file.
 func (db *DB) Close() error {
 	return errors.Join(db.DB.Close(), db.writer.Close())
 }
 
-// pathOf reads the URL of a database.
+// pathOf returns the path in the URL of a database.
 func pathOf(raw string) (string, error) {
 	path, ok := strings.CutPrefix(raw, "sqlite://")
 	if !ok {
-		scheme, _, _ := strings.Cut(raw, "://") // never more of it: a URL of another kind may carry a password
+		scheme, _, _ := strings.Cut(raw, "://") // only the scheme: a URL of another kind may contain a password
 		return "", fmt.Errorf("open database: %q databases are not supported; use sqlite:///path/to/file.db", scheme)
 	}
 	if !filepath.IsAbs(path) {
@@ -93,9 +92,9 @@ func pathOf(raw string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// prepare sees to the file and its mode before SQLite opens it, and reports whether the file is new. SQLite gives the mode of
-// the file to the write-ahead log and the shared memory. It must not open a file that exists: closing it again would drop the
-// locks that another connection in this process holds on it.
+// prepare creates the file, or sets its mode, before SQLite opens it, and reports whether the file is new. SQLite gives the mode of the
+// file to the write-ahead log and the shared memory. prepare must not open an existing file: closing it would release the locks that
+// another connection of this process holds on it.
 func prepare(path string) (created bool, err error) {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, fmt.Errorf("make its folder: %w", err)
@@ -127,9 +126,10 @@ func prepare(path string) (created bool, err error) {
 	return false, nil
 }
 
-// pool opens nothing yet; the first use does.
+// pool prepares a pool of connections; the first use opens one.
 func pool(path, params string) (*sql.DB, error) {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=" + busyTimeout + "&_foreign_keys=1&_dqs=0&_error_rc=1&_pragma=cache_size(-512)&" + params}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=" + busyTimeout +
+		"&_foreign_keys=1&_dqs=0&_error_rc=1&_pragma=cache_size(-512)&" + params}
 	c, err := sqlite.NewConnector(u.String())
 	if err != nil {
 		return nil, err
@@ -137,13 +137,14 @@ func pool(path, params string) (*sql.DB, error) {
 	return sql.OpenDB(c), nil
 }
 
-// explain names the database in an error, and what to do about one that is damaged.
+// explain adds the name of the database to an error, and for a damaged one what to do.
 func (db *DB) explain(verb string, err error) error {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		switch e.Code() & 0xff { // the low byte is the primary code
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return fmt.Errorf("%s database %s: it is damaged, or no SQLite database (%w); it was left as it is: stop myc, move the file and its -wal and -shm away, "+
+			return fmt.Errorf("%s database %s: it is damaged, or no SQLite database (%w); it was left as it is: stop myc, move the file and its "+
+				"-wal and -shm away, "+
 				"and start again (sessions have to be made anew; \"myc audit reindex\" brings the audit index back)", verb, db.path, err)
 		case sqlite3.SQLITE_BUSY:
 			return fmt.Errorf("%s database %s: another process has been writing for longer than %s ms: %w", verb, db.path, busyTimeout, err)
@@ -155,5 +156,5 @@ func (db *DB) explain(verb string, err error) error {
 	if verb == "open" {
 		return fmt.Errorf("open database %s: %w", db.path, err)
 	}
-	return err // what f said, in its own words
+	return err // an error of f, unchanged
 }

@@ -86,7 +86,8 @@ func TestOpenClosesWideModes(t *testing.T) {
 func TestSettings(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "x.db"))
 	err := db.Tx(context.Background(), func(tx *sql.Tx) error {
-		for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000", "synchronous": "2", "user_version": fmt.Sprint(version)} {
+		for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000", "synchronous": "2",
+			"user_version": fmt.Sprint(version)} {
 			var got string
 			if err := tx.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 				t.Errorf("%s is %s, %v; want %s", pragma, got, err, want)

@@ -1,7 +1,7 @@
-// Package telemetry measures: metrics, shown as Prometheus reads them, and spans; both leave the machine by OTLP only where that is configured.
+// Package telemetry records metrics, in the text format of Prometheus, and spans. Both are exported by OTLP only if that is configured.
 //
-// It is written without the libraries of OpenTelemetry and Prometheus, which cost more at every start and in memory than this
-// program has to spend (docs/decisions/0023-telemetry.md). A nil Meter and a nil Tracer measure nothing and cost nothing.
+// It does not use the libraries of OpenTelemetry and Prometheus, because they cost too much start-up time and memory
+// (docs/decisions/0023-telemetry.md). A nil Meter and a nil Tracer record nothing and cost nothing.
 package telemetry
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// maxSeries bounds the label sets of one metric. Further ones count as "other".
+// maxSeries bounds the label sets of one metric. Further label sets are counted as "other".
 const maxSeries = 2000
 
-// Meter counts. It is safe for concurrent use, and its methods may be called on nil.
+// Meter records metrics. It is safe for concurrent use, and its methods may be called on nil.
 type Meter struct {
 	start    time.Time
 	server   vec[opKey, histogram]
@@ -30,29 +30,29 @@ type Meter struct {
 	gauges func(set func(name string, value float64, labels ...Label))
 }
 
-// opKey are the labels of the durations; where is the transport, or the server.
+// opKey are the labels of a duration; where is the transport or the server.
 type opKey struct{ method, failure, where string }
 
-// callKey are the labels of the calls.
+// callKey are the labels of a call.
 type callKey struct{ server, tool, surface, effect, outcome string }
 
-// NewMeter makes a meter.
+// NewMeter returns a meter.
 func NewMeter() *Meter { return &Meter{start: time.Now()} }
 
-// Observe sets what fills in the gauges whenever somebody reads.
+// Observe sets the function that reports the gauges at every read.
 func (m *Meter) Observe(gauges func(set func(name string, value float64, labels ...Label))) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gauges = gauges
 }
 
-// Call is one call that is over. Server and Tool are empty where the caller may not know them: no name that an outsider chose and
-// none that is hidden becomes a label.
+// Call is a finished call. Server and Tool are empty if they are hidden from the caller or chosen by the caller, so that such a name does
+// not become a label.
 type Call struct {
 	Method, Surface, Server, Tool string
 	Effect                        string // allow, ask, deny or unknown
 	Outcome                       string // ok, error or denied
-	Failure                       string // error.type; empty: none
+	Failure                       string // error.type; empty: no error
 	Duration                      time.Duration
 }
 
@@ -74,7 +74,7 @@ func transport(surface string) string {
 	return "pipe"
 }
 
-// Backend counts what a server did.
+// Backend counts a request to a server.
 func (m *Meter) Backend(server, method, failure string, d time.Duration) {
 	if m == nil {
 		return
@@ -82,7 +82,7 @@ func (m *Meter) Backend(server, method, failure string, d time.Duration) {
 	m.client.get(opKey{method, failure, server}, opKey{method, failure, other}).observe(d)
 }
 
-// Denied counts a refusal by the kind of its reason.
+// Denied counts a denial by the kind of its reason.
 func (m *Meter) Denied(reason string) {
 	if m != nil {
 		m.denials.get(reason, other).Add(1)
@@ -115,7 +115,7 @@ type vec[K comparable, V any] struct {
 	m  map[K]*V
 }
 
-// get returns the series of k, or of rest where there are too many. It allocates for a new one only.
+// get returns the series of k, or the series of rest if there are too many. It allocates only for a new series.
 func (v *vec[K, V]) get(k, rest K) *V {
 	v.mu.RLock()
 	s := v.m[k]
@@ -165,7 +165,7 @@ func (h *histogram) observe(d time.Duration) {
 // Label is a name and a value.
 type Label struct{ Name, Value string }
 
-// Server labels a gauge with a server, State with a state, Role with a role.
+// Server labels a gauge with a server.
 func Server(name string) Label { return Label{attrServer, name} }
 
 // State labels a gauge with the state of a server.
@@ -187,7 +187,7 @@ type family struct {
 	points []point
 }
 
-// read takes everything. Without names what names a tool, a server or a role is summed up.
+// read returns all metrics. Without names, it sums up the series of tools, servers and roles.
 func (m *Meter) read(names bool) []family {
 	byName := map[string]map[string]*point{}
 	add := func(name string, value float64, counts []int64, labels ...Label) {
@@ -218,7 +218,8 @@ func (m *Meter) read(names bool) []family {
 			f.points = append(f.points, *p)
 		}
 		slices.SortFunc(f.points, func(a, b point) int {
-			return slices.CompareFunc(a.labels, b.labels, func(x, y Label) int { return strings.Compare(x.Name+"\x00"+x.Value, y.Name+"\x00"+y.Value) })
+			return slices.CompareFunc(a.labels, b.labels,
+				func(x, y Label) int { return strings.Compare(x.Name+"\x00"+x.Value, y.Name+"\x00"+y.Value) })
 		})
 		if f.points != nil {
 			out = append(out, f)
@@ -227,7 +228,7 @@ func (m *Meter) read(names bool) []family {
 	return out
 }
 
-// collect hands every series to add.
+// collect calls add for every series.
 func (m *Meter) collect(add func(name string, value float64, counts []int64, labels ...Label)) {
 	durations := func(name, where string, v *vec[opKey, histogram]) {
 		v.each(func(k opKey, h *histogram) {
@@ -235,13 +236,15 @@ func (m *Meter) collect(add func(name string, value float64, counts []int64, lab
 			for i := range h.counts {
 				counts[i] = h.counts[i].Load()
 			}
-			add(name, time.Duration(h.nanos.Load()).Seconds(), counts, Label{attrMethod, k.method}, Label{attrError, k.failure}, Label{where, k.where})
+			add(name, time.Duration(h.nanos.Load()).Seconds(), counts, Label{attrMethod, k.method}, Label{attrError, k.failure},
+				Label{where, k.where})
 		})
 	}
 	durations(metricServer, attrTransport, &m.server)
 	durations(metricClient, attrServer, &m.client)
 	m.calls.each(func(k callKey, n *atomic.Int64) {
-		add(metricCalls, float64(n.Load()), nil, Label{attrServer, k.server}, Label{attrTool, k.tool}, Label{attrSurface, k.surface}, Label{attrEffect, k.effect}, Label{attrOutcome, k.outcome})
+		add(metricCalls, float64(n.Load()), nil, Label{attrServer, k.server}, Label{attrTool, k.tool}, Label{attrSurface, k.surface},
+			Label{attrEffect, k.effect}, Label{attrOutcome, k.outcome})
 	})
 	for _, c := range []struct {
 		name, label string

@@ -1,8 +1,8 @@
 package telemetry
 
-// The names of everything that is measured. Those that begin with mcp, gen_ai, error, network and service are the semantic
-// conventions of OpenTelemetry for MCP and generative AI (status: development, read in November 2026); those that begin with mycelium are ours.
-// Prometheus has them with underscores, the unit and "_total".
+// The names of metrics, spans and attributes. Names that begin with mcp, gen_ai, error, network and service are the semantic conventions of
+// OpenTelemetry for MCP and generative AI (status: development, read in November 2026); those that begin with mycelium are ours. In
+// Prometheus they have underscores, the unit and "_total".
 const (
 	// Attributes.
 	attrMethod    = "mcp.method.name"
@@ -26,7 +26,7 @@ const (
 	operationTool = "execute_tool"
 	errorOther    = "_OTHER"
 	errorTool     = "tool_error"
-	other         = "other" // what is beyond the bound of a label
+	other         = "other" // label of the series beyond the bound
 
 	// Metrics.
 	metricServer   = "mcp.server.operation.duration"
@@ -41,19 +41,19 @@ const (
 	spanDecide = "policy.decide"
 )
 
-// The gauges that the program fills in when it is asked.
+// The gauges that the function of [Meter.Observe] reports.
 const (
 	Sessions        = "mycelium.sessions"
-	BackendState    = "mycelium.backend.state" // 1 for the state that it is in
+	BackendState    = "mycelium.backend.state" // 1 for the current state
 	BackendRestarts = "mycelium.backend.restarts"
 	BackendActive   = "mycelium.backend.calls.active"
 	BackendWaiting  = "mycelium.backend.calls.waiting"
 	BackendRefused  = "mycelium.backend.calls.refused"
 	CatalogTools    = "mycelium.catalog.tools"
 	CatalogHeld     = "mycelium.catalog.quarantined"
-	Concealment     = "mycelium.concealment"     // the share of the catalog that a role does not see
-	AuditOwed       = "mycelium.audit.owed"      // outcomes that the log has not taken yet
-	AuditIndexLag   = "mycelium.audit.index.lag" // bytes of the log that its index has not read
+	Concealment     = "mycelium.concealment"     // share of the catalog that is hidden from a role
+	AuditOwed       = "mycelium.audit.owed"      // outcomes that are not in the log yet
+	AuditIndexLag   = "mycelium.audit.index.lag" // bytes of the log that are not in its index
 	Goroutines      = "go.goroutine.count"
 	HeapMemory      = "go.memory.used"
 )
@@ -67,7 +67,7 @@ const (
 	kindHistogram = "histogram"
 )
 
-// instruments are all metrics, in the order in which they are shown.
+// instruments are all metrics, in the order of the output.
 var instruments = []instrument{
 	{metricServer, "s", "How long requests took from the client's side of the gateway.", kindHistogram},
 	{metricClient, "s", "How long servers behind the gateway took.", kindHistogram},
@@ -91,8 +91,8 @@ var instruments = []instrument{
 	{HeapMemory, "By", "Memory that the Go runtime uses.", kindGauge},
 }
 
-// naming are the attributes whose values name what not everybody may know of.
+// naming are the attributes whose values may be hidden names.
 var naming = []string{attrTool, attrServer, attrRole, attrLimit}
 
-// bounds are the upper bounds of the histograms, in seconds: those of the conventions for MCP, with finer ones below for calls that cost little.
+// bounds are the upper bounds of the histograms in seconds: those of the conventions for MCP, and finer ones for fast calls.
 var bounds = [...]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}

@@ -16,26 +16,26 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// How spans and metrics are sent.
+// The bounds and intervals of sending.
 const (
-	maxSpans    = 4096             // that wait; further ones are dropped, and counted
-	maxBatch    = 512              // spans in one message
+	maxSpans    = 4096             // spans in the queue; further ones are dropped and counted
+	maxBatch    = 512              // spans of one message
 	sendSpans   = 5 * time.Second  // between messages
 	sendMetrics = 60 * time.Second // between messages
-	sendWithin  = 10 * time.Second // of one message
+	sendWithin  = 10 * time.Second // timeout of one message
 )
 
-// ExporterOptions say where to.
+// ExporterOptions are the options of an exporter.
 type ExporterOptions struct {
 	Endpoint string            // base URL of an OTLP receiver, such as http://127.0.0.1:4318
 	Headers  map[string]string // sent with each message
 	Service  string            // service.name; empty: mycelium
 	Version  string            // service.version
-	Meter    *Meter            // whose metrics are sent; nil: none
+	Meter    *Meter            // its metrics are sent; nil: only spans are sent
 	Logger   *slog.Logger      // nil: discard
 }
 
-// Exporter sends spans and metrics by OTLP over HTTP, in its JSON form.
+// Exporter sends spans and metrics by OTLP over HTTP in JSON.
 type Exporter struct {
 	options ExporterOptions
 	client  *http.Client
@@ -43,10 +43,10 @@ type Exporter struct {
 
 	mu    sync.Mutex
 	spans []*Span
-	full  chan struct{} // one value when a batch is full
+	full  chan struct{} // receives a value when a batch is full
 }
 
-// NewExporter makes an exporter. Nothing is sent before Run.
+// NewExporter returns an exporter. It sends nothing before Run.
 func NewExporter(o ExporterOptions) *Exporter {
 	if o.Service == "" {
 		o.Service = "mycelium"
@@ -56,8 +56,9 @@ func NewExporter(o ExporterOptions) *Exporter {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	// Headers may hold a credential: it goes where it was meant for, and no redirect takes it elsewhere.
-	e.client = &http.Client{Timeout: sendWithin, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 1, IdleConnTimeout: 90 * time.Second}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// Do not follow redirects, because the headers may contain a credential.
+	e.client = &http.Client{Timeout: sendWithin, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 1,
+		IdleConnTimeout: 90 * time.Second}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return e
 }
 
@@ -79,7 +80,7 @@ func (e *Exporter) add(s *Span) {
 	}
 }
 
-// Run sends until ctx is done, then what is left.
+// Run sends until ctx is done, and then sends the rest.
 func (e *Exporter) Run(ctx context.Context) error {
 	defer e.client.CloseIdleConnections()
 	spans, metrics := time.NewTicker(sendSpans), time.NewTicker(sendMetrics)
@@ -103,7 +104,7 @@ func (e *Exporter) Run(ctx context.Context) error {
 	}
 }
 
-// sendSpans sends all that wait. What cannot be sent is dropped: to keep it would fill the memory.
+// sendSpans sends the queue. Spans that cannot be sent are dropped; keeping them would fill the memory.
 func (e *Exporter) sendSpans(ctx context.Context) {
 	for {
 		e.mu.Lock()
@@ -120,7 +121,9 @@ func (e *Exporter) sendSpans(ctx context.Context) {
 		for i, s := range batch {
 			list[i] = s.otlp()
 		}
-		if !e.post(ctx, "/v1/traces", map[string]any{"resourceSpans": []any{map[string]any{"resource": e.resource(), "scopeSpans": []any{map[string]any{"scope": e.scope(), "spans": list}}}}}) {
+		if !e.post(ctx, "/v1/traces",
+			map[string]any{"resourceSpans": []any{map[string]any{"resource": e.resource(),
+				"scopeSpans": []any{map[string]any{"scope": e.scope(), "spans": list}}}}}) {
 			e.options.Meter.drop(n)
 		}
 	}
@@ -130,7 +133,9 @@ func (e *Exporter) sendMetrics(ctx context.Context) {
 	if e.options.Meter == nil {
 		return
 	}
-	e.post(ctx, "/v1/metrics", map[string]any{"resourceMetrics": []any{map[string]any{"resource": e.resource(), "scopeMetrics": []any{map[string]any{"scope": e.scope(), "metrics": e.options.Meter.otlp()}}}}})
+	e.post(ctx, "/v1/metrics",
+		map[string]any{"resourceMetrics": []any{map[string]any{"resource": e.resource(),
+			"scopeMetrics": []any{map[string]any{"scope": e.scope(), "metrics": e.options.Meter.otlp()}}}}})
 }
 
 func (e *Exporter) post(ctx context.Context, path string, message any) bool {
@@ -181,10 +186,10 @@ func attributes(labels []Label) []any {
 	return list
 }
 
-// nanos is a time as OTLP's JSON has it.
+// nanos writes a time in the form of OTLP's JSON.
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// otlp is a span as OTLP has it.
+// otlp returns the span in the form of OTLP's JSON.
 func (s *Span) otlp() map[string]any {
 	m := map[string]any{
 		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name, "kind": s.kind,
@@ -202,7 +207,7 @@ func (s *Span) otlp() map[string]any {
 	return m
 }
 
-// otlp are the metrics as OTLP has them: sums since the start.
+// otlp returns the metrics in the form of OTLP's JSON, as sums since the start.
 func (m *Meter) otlp() []any {
 	now, start := nanos(time.Now()), nanos(m.start)
 	var out []any

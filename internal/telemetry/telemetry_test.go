@@ -21,8 +21,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestText: what Prometheus reads, with names and without.
 func TestText(t *testing.T) {
 	m := NewMeter()
-	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "docs", Tool: "read", Effect: "allow", Outcome: "ok", Duration: 3 * time.Millisecond})
-	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "db", Tool: "query", Effect: "allow", Outcome: "ok", Duration: 400 * time.Second})
+	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "docs", Tool: "read", Effect: "allow", Outcome: "ok",
+		Duration: 3 * time.Millisecond})
+	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "db", Tool: "query", Effect: "allow", Outcome: "ok",
+		Duration: 400 * time.Second})
 	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Effect: "unknown", Outcome: "denied", Failure: "denied"})
 	m.Denied("unknown")
 	m.Switched("admin")
@@ -77,8 +79,10 @@ mcp_server_operation_duration_seconds_sum{mcp_method_name="tools/call",network_t
 mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",network_transport="tcp"} 2
 `
 	const series = `{mcp_method_name="tools/call",network_transport="tcp"`
-	got := lines(true, "# TYPE mcp_server", "mcp_server_operation_duration_seconds_bucket"+series+`,le="0.0025"`, "mcp_server_operation_duration_seconds_bucket"+series+`,le="0.005"`,
-		"mcp_server_operation_duration_seconds_bucket"+series+`,le="300"`, "mcp_server_operation_duration_seconds_bucket"+series+`,le="+Inf"`, "mcp_server_operation_duration_seconds_sum"+series+"}", "mcp_server_operation_duration_seconds_count"+series+"}")
+	got := lines(true, "# TYPE mcp_server", "mcp_server_operation_duration_seconds_bucket"+series+`,le="0.0025"`,
+		"mcp_server_operation_duration_seconds_bucket"+series+`,le="0.005"`,
+		"mcp_server_operation_duration_seconds_bucket"+series+`,le="300"`, "mcp_server_operation_duration_seconds_bucket"+series+`,le="+Inf"`,
+		"mcp_server_operation_duration_seconds_sum"+series+"}", "mcp_server_operation_duration_seconds_count"+series+"}")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -96,7 +100,9 @@ func TestSeriesAreBounded(t *testing.T) {
 	if n := strings.Count(text, "\nmycelium_calls_total{"); n != maxSeries+1 {
 		t.Errorf("%d series of calls", n)
 	}
-	if !strings.Contains(text, fmt.Sprintf(`mycelium_calls_total{gen_ai_tool_name="other",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="other",mycelium_surface="mcp-http"} %d`, 2*maxSeries)) {
+	if !strings.Contains(text,
+		fmt.Sprintf(`mycelium_calls_total{gen_ai_tool_name="other",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="other",`+
+			`mycelium_surface="mcp-http"} %d`, 2*maxSeries)) {
 		t.Error("the rest is not counted")
 	}
 }
@@ -194,7 +200,8 @@ func TestExport(t *testing.T) {
 	c := s.Request("docs", "tools/call", "read")
 	c.End("-32602")
 	s.End("")
-	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "docs", Tool: "read", Effect: "allow", Outcome: "ok", Duration: time.Second})
+	m.Called(&Call{Method: "tools/call", Surface: "mcp-http", Server: "docs", Tool: "read", Effect: "allow", Outcome: "ok",
+		Duration: time.Second})
 	if tr.Start("tools/call", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "") != nil || tr.Start("tools/call", "", "") != nil {
 		t.Error("what nobody samples is traced")
 	}
@@ -221,7 +228,8 @@ func TestExport(t *testing.T) {
 	}
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	me := at(spans, 2, "spanId").(string)
-	want := []short{{spanDecide, trace, me, ""}, {"tools/call read", trace, me, "-32602"}, {"tools/call docs__read", trace, "00f067aa0ba902b7", ""}}
+	want := []short{{spanDecide, trace, me, ""}, {"tools/call read", trace, me, "-32602"},
+		{"tools/call docs__read", trace, "00f067aa0ba902b7", ""}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -261,7 +269,10 @@ func TestReceiverThatFails(t *testing.T) {
 }
 
 func FuzzParseParent(f *testing.F) {
-	for _, s := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x", "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01"} {
+	for _, s := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		"ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+		"01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+		"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

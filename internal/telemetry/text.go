@@ -9,7 +9,7 @@ import (
 // TextType is the media type of [Meter.Text].
 const TextType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Text is everything in the text format of Prometheus. Without names, tools, servers and roles are summed up and not named.
+// Text returns all metrics in the text format of Prometheus. Without names, it sums up the series of tools, servers and roles.
 func (m *Meter) Text(names bool) []byte {
 	var b bytes.Buffer
 	for _, f := range m.read(names) {
@@ -45,7 +45,7 @@ func (m *Meter) Text(names bool) []byte {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// promName is a metric's name for Prometheus.
+// promName returns the name of a metric for Prometheus.
 func promName(in instrument) string {
 	name := strings.ReplaceAll(in.name, ".", "_")
 	switch in.unit {
@@ -60,7 +60,7 @@ func promName(in instrument) string {
 	return name
 }
 
-// escapes of the values of labels, in the text format.
+// escapes escapes the values of labels.
 var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func writeLabels(b *bytes.Buffer, labels []Label, le string) {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Tracer makes spans and hands them to an exporter. Its methods may be called on nil.
+// Tracer creates spans for an exporter. Its methods may be called on nil.
 type Tracer struct {
 	sample float64
 	out    *Exporter
 }
 
-// NewTracer makes a tracer. sample is the share of the traces that begin here and are kept, from 0 to 1; a trace that a client has begun
-// is kept where the client keeps it.
+// NewTracer returns a tracer. sample is the share, from 0 to 1, of the traces that begin here and are recorded. A trace of a client is
+// recorded if the client records it.
 func NewTracer(out *Exporter, sample float64) *Tracer { return &Tracer{sample, out} }
 
-// Span is one operation. A nil one is not recorded. It belongs to one goroutine.
+// Span is an operation. A nil Span is not recorded. A Span must be used by one goroutine only.
 type Span struct {
 	out    *Exporter
 	trace  [16]byte
@@ -40,7 +40,7 @@ const (
 	kindClient   = 3
 )
 
-// Start begins the span of a request. traceparent and tracestate are the client's (W3C Trace Context); what is none counts as absent.
+// Start begins the span of a request. traceparent and tracestate are the client's (W3C Trace Context); malformed values are ignored.
 func (t *Tracer) Start(method, traceparent, tracestate string) *Span {
 	if t == nil {
 		return nil
@@ -49,7 +49,7 @@ func (t *Tracer) Start(method, traceparent, tracestate string) *Span {
 	s.Set(attrMethod, method)
 	trace, parent, sampled, ok := parseParent(traceparent)
 	switch {
-	case ok && !sampled, !ok && rand.Float64() >= t.sample: //nolint:gosec // which traces are kept is no secret
+	case ok && !sampled, !ok && rand.Float64() >= t.sample: //nolint:gosec // the choice of traces is not secret
 		return nil
 	case ok:
 		s.trace, s.parent = trace, parent
@@ -65,13 +65,14 @@ func (t *Tracer) Start(method, traceparent, tracestate string) *Span {
 }
 
 func newSpanID() (id [8]byte) {
-	binary.BigEndian.PutUint64(id[:], rand.Uint64()|1) //nolint:gosec // no secret
+	binary.BigEndian.PutUint64(id[:], rand.Uint64()|1) //nolint:gosec // ids of spans are not secrets
 	return id
 }
 
-// parseParent reads a traceparent. Of a later version the parts of this one are read (W3C Trace Context, 4.3).
+// parseParent reads a traceparent. It ignores the further parts of later versions (W3C Trace Context, 4.3).
 func parseParent(s string) (trace [16]byte, parent [8]byte, sampled, ok bool) {
-	if len(s) < 55 || len(s) > 55 && (s[:2] == "00" || s[55] != '-') || len(s) > 512 || s[2] != '-' || s[35] != '-' || s[52] != '-' || s[:2] == "ff" || strings.ToLower(s) != s {
+	if len(s) < 55 || len(s) > 55 && (s[:2] == "00" || s[55] != '-') || len(s) > 512 || s[2] != '-' || s[35] != '-' || s[52] != '-' ||
+		s[:2] == "ff" || strings.ToLower(s) != s {
 		return trace, parent, false, false
 	}
 	var version, flags [1]byte
@@ -86,7 +87,7 @@ func parseParent(s string) (trace [16]byte, parent [8]byte, sampled, ok bool) {
 	return trace, parent, flags[0]&1 == 1, trace != [16]byte{} && parent != [8]byte{}
 }
 
-// Child begins a span within s, for work of our own; or a request to a server, with client.
+// child begins a span within s.
 func (s *Span) child(name string, kind int) *Span {
 	if s == nil {
 		return nil
@@ -97,7 +98,7 @@ func (s *Span) child(name string, kind int) *Span {
 // Decide begins the span of a decision.
 func (s *Span) Decide() *Span { return s.child(spanDecide, kindInternal) }
 
-// Request begins the span of a request to a server behind us.
+// Request begins the span of a request to a backend server.
 func (s *Span) Request(server, method, tool string) *Span {
 	c := s.child(method, kindClient)
 	if c != nil {
@@ -108,19 +109,19 @@ func (s *Span) Request(server, method, tool string) *Span {
 	return c
 }
 
-// Traceparent is what the next one is told of s.
+// Traceparent returns the traceparent of s for a request to a server.
 func (s *Span) Traceparent() string {
 	return "00-" + hex.EncodeToString(s.trace[:]) + "-" + hex.EncodeToString(s.id[:]) + "-01"
 }
 
-// Describe says what a call is: to be called only of what the caller may know.
+// Describe sets method and tool. Call it only for tools that the caller may see.
 func (s *Span) Describe(method, tool string) {
 	if s != nil {
 		s.target(method, tool)
 	}
 }
 
-// Who says on whose behalf: a session and its role. Who it is is not exported.
+// Who sets the session, its role, the surface and the call. The principal is not exported.
 func (s *Span) Who(session, role, surface, call string) {
 	s.Set(attrSession, session)
 	s.Set(attrRole, role)
@@ -129,7 +130,7 @@ func (s *Span) Who(session, role, surface, call string) {
 	s.Set(attrCall, call)
 }
 
-// Decision says what was decided.
+// Decision sets the effect and reason of the decision.
 func (s *Span) Decision(effect, reason string) {
 	s.Set(attrEffect, effect)
 	s.Set(attrReason, reason)
@@ -145,12 +146,12 @@ func (s *Span) target(method, tool string) {
 	case strings.HasPrefix(method, "prompts/"):
 		s.Set(attrPrompt, tool)
 	default:
-		return // a URI would make too many names
+		return // URIs would make too many names
 	}
 	s.name = method + " " + tool
 }
 
-// Set sets an attribute; an empty value sets none.
+// Set sets an attribute. It ignores an empty value.
 func (s *Span) Set(name, value string) {
 	if s != nil && value != "" {
 		s.attrs = append(s.attrs, Label{name, value})
@@ -167,7 +168,7 @@ func (s *Span) End(failure string) {
 	s.out.add(s)
 }
 
-// Failure is the error.type of a call: the JSON-RPC error code if there is one, else whether the tool itself reported an error or anything else failed.
+// Failure returns the error.type of a call: the JSON-RPC error code if there is one, otherwise whether the tool or something else failed.
 func Failure(failed, tool bool, code string) string {
 	switch {
 	case code != "":

@@ -15,14 +15,14 @@ import (
 	"mycelium/internal/text"
 )
 
-// decoder places the values of one document and collects what is wrong with it.
+// decoder decodes the values of one document and collects its problems.
 type decoder struct {
 	doc      *document
 	aliases  map[string]string
 	problems []policy.Problem
 }
 
-// selfDecoder is a type that decodes itself from what the function fills.
+// selfDecoder is a type that decodes itself. The function decodes the value into its argument.
 type selfDecoder interface {
 	UnmarshalYAML(unmarshal func(any) error) error
 }
@@ -42,7 +42,7 @@ func (d *decoder) report(n ast.Node, hint, format string, args ...any) {
 		Hint: text.Flatten(hint)})
 }
 
-// value decodes a node into v, which is settable. at is where it is ("grants.memory"), for messages; empty: the document.
+// value decodes a node into v, which is settable. at is its path for messages ("grants.memory"); empty: the document.
 func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 	node, asText := d.untag(d.doc.resolve(node), at)
 	if _, null := node.(*ast.NullNode); node == nil || null {
@@ -58,7 +58,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 	if v.CanAddr() {
 		switch into := v.Addr().Interface().(type) {
 		case selfDecoder:
-			d.self(node, into, at)
+			d.decodeSelf(node, into, at)
 			return
 		case encoding.TextUnmarshaler:
 			d.text(node, into, v.Type(), at)
@@ -81,7 +81,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 			d.report(node, "", "%s cannot be read: nothing can be decoded into a %s (a fault of this program)", place(at), v.Type())
 			return
 		}
-		if x := d.free(node, asText, at); x != nil {
+		if x := d.decodeAny(node, asText, at); x != nil {
 			v.Set(reflect.ValueOf(x))
 		}
 	default:
@@ -89,7 +89,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 	}
 }
 
-// untag looks through a tag. The standard ones say what the value is anyway, but for !!str, which makes text of a number.
+// untag returns the value behind a tag. Standard tags repeat the type of the value, except !!str, which makes text from a number.
 func (d *decoder) untag(node ast.Node, at string) (inner ast.Node, asText bool) {
 	for {
 		tag, ok := node.(*ast.TagNode)
@@ -107,8 +107,8 @@ func (d *decoder) untag(node ast.Node, at string) (inner ast.Node, asText bool) 
 	}
 }
 
-// self lets a type decode itself. What it tried and did not complain about is no problem.
-func (d *decoder) self(node ast.Node, into selfDecoder, at string) {
+// decodeSelf lets a type decode itself. Problems of attempts that the type does not return do not count.
+func (d *decoder) decodeSelf(node ast.Node, into selfDecoder, at string) {
 	err := into.UnmarshalYAML(func(inner any) error {
 		target := reflect.ValueOf(inner)
 		if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -167,7 +167,7 @@ func (d *decoder) list(node ast.Node, v reflect.Value, at string) {
 	for i, n := range seq.Values {
 		where := fmt.Sprintf("%s[%d]", at, i)
 		if inner := d.doc.resolve(n); inner == nil || inner.Type() == ast.NullType {
-			// An entry without a value is a slip; as an empty text it would mean something else in each list.
+			// An entry without a value is a mistake; as an empty text it would have a different meaning in each list.
 			d.report(n, "write a value, or remove the line", "%s is empty", place(where))
 			continue
 		}
@@ -251,7 +251,7 @@ func (d *decoder) unknownKey(e entry, names []string, at string) {
 	d.report(e.keyNode, hint, "unknown key %q%s", e.key, in)
 }
 
-// collect finds the fields of a struct by the names that they have in a file, those of embedded structs included.
+// collect finds the fields of a struct and of its inlined structs, by their names in a file.
 func collect(v reflect.Value, fields map[string]reflect.Value, names *[]string) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -283,7 +283,7 @@ type entry struct {
 	value   ast.Node
 }
 
-// entries lists the keys of a map, merges ("<<") included, and reports doubled ones; false: not a map.
+// entries lists the keys of a map, with merged ones ("<<"), and reports duplicates. It returns false if the node is not a map.
 func (d *decoder) entries(node ast.Node, at string) ([]entry, bool) {
 	node = d.doc.resolve(node)
 	var values []*ast.MappingValueNode
@@ -315,7 +315,7 @@ func (d *decoder) entries(node ast.Node, at string) ([]entry, bool) {
 		seen[key] = line
 		out = append(out, entry{key, line, v.Key, v.Value})
 	}
-	for _, e := range merged { // a key of the map itself comes first, then the earliest merged one
+	for _, e := range merged { // a key of the map itself counts before merged ones, and an earlier merge before a later one
 		if _, taken := seen[e.key]; !taken {
 			seen[e.key] = e.line
 			out = append(out, e)
@@ -324,7 +324,7 @@ func (d *decoder) entries(node ast.Node, at string) ([]entry, bool) {
 	return out, true
 }
 
-// merge lists the keys that "<<" brings.
+// merge lists the keys that "<<" adds.
 func (d *decoder) merge(v *ast.MappingValueNode, at string) []entry {
 	sources := []ast.Node{v.Value}
 	if seq, ok := d.doc.resolve(v.Value).(*ast.SequenceNode); ok {

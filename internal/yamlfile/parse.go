@@ -16,8 +16,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The bounds of a document. The parser recurses into what nests and, in a block map, once per key, in quadratic time: without
-// them a file of 1 MiB could take minutes or overflow the stack. All are far above what people write.
+// The bounds of a document, far above what people write. The parser recurses for nesting, and in a block map for every key, in quadratic
+// time: without bounds, a file of 1 MiB could take minutes or overflow the stack.
 const (
 	maxNesting  = 64      // maps and lists inside one another
 	maxRun      = 64      // "- - - -", tags and anchors in a row
@@ -27,13 +27,13 @@ const (
 	maxExpanded = 100_000 // values that aliases add
 )
 
-// document is a parsed file: one document, its aliases resolved and bounded.
+// document is a parsed file of one document, with its aliases resolved.
 type document struct {
 	root    ast.Node // nil: empty
 	targets map[*ast.AliasNode]ast.Node
 }
 
-// parse reads the text of a file.
+// parse parses the text of a file.
 func parse(data []byte) (*document, *policy.Problem) {
 	text, prob := plainText(data)
 	if prob != nil {
@@ -64,7 +64,7 @@ func manyDocuments(line int) *policy.Problem {
 		Hint: "put each document into a file of its own"}
 }
 
-// plainText checks that the data is text that people can see: UTF-8, not too long, no NUL.
+// plainText checks that the data is UTF-8 without control characters, and not too long.
 func plainText(data []byte) (string, *policy.Problem) {
 	if len(data) > MaxSize {
 		return "", &policy.Problem{Message: fmt.Sprintf("the file is too large: %d bytes, the limit is %d", len(data), MaxSize),
@@ -73,7 +73,7 @@ func plainText(data []byte) (string, *policy.Problem) {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return "", &policy.Problem{Line: 1, Message: "the file is UTF-16, not UTF-8", Hint: "save it as UTF-8"}
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors put a byte order mark in front of UTF-8
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors write a byte order mark
 	line := 1
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
@@ -98,7 +98,7 @@ func plainText(data []byte) (string, *policy.Problem) {
 	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }
 
-// parseText parses, with bounds before and a guard around: what the parser cannot read is a problem, never a panic.
+// parseText checks the bounds and calls the parser. It turns errors and panics of the parser into problems.
 func parseText(text string) (file *ast.File, prob *policy.Problem) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -112,7 +112,7 @@ func parseText(text string) (file *ast.File, prob *policy.Problem) {
 	if prob := bounded(tokens); prob != nil {
 		return nil, prob
 	}
-	// Doubled keys are found by the decoder, all of them and in our words.
+	// The decoder reports duplicate keys, all of them at once.
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, syntaxProblem(text, err)
@@ -120,7 +120,7 @@ func parseText(text string) (file *ast.File, prob *policy.Problem) {
 	return file, nil
 }
 
-// untab turns the tabs that indent JSON into spaces: in block YAML they are wrong, in JSON they are everyday.
+// untab turns tabs in the indentation of JSON into spaces. Block YAML does not allow them, and JSON often has them.
 func untab(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -133,7 +133,7 @@ func untab(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// bounded refuses what would cost the parser too much.
+// bounded returns a problem if parsing would cost too much.
 func bounded(tokens token.Tokens) *policy.Problem {
 	depth, run, line, marks, empties := 0, 0, 0, 0, 0
 	var maps blockMaps
@@ -170,7 +170,7 @@ func bounded(tokens token.Tokens) *policy.Problem {
 			if depth == 0 && tk.Prev != nil && maps.key(tk.Prev.Position.Column) > maxKeys {
 				return &policy.Problem{Line: line, Message: fmt.Sprintf("a map has more than %d keys", maxKeys), Hint: "split the file"}
 			}
-		default: // scalars cost no more than their length
+		default: // the cost of a scalar is its length
 		}
 		if depth > maxNesting || run > maxRun {
 			return &policy.Problem{Line: line, Message: fmt.Sprintf("the file nests deeper than %d levels", maxNesting)}
@@ -179,17 +179,17 @@ func bounded(tokens token.Tokens) *policy.Problem {
 	return nil
 }
 
-// blockMaps counts the keys of the block maps that are open, by the column at which each begins; the innermost is last.
+// blockMaps counts the keys of the open block maps, by the column of each; the innermost is last.
 type blockMaps []struct{ column, keys int }
 
-// close ends the maps that begin right of a column.
+// close closes the maps right of a column.
 func (b *blockMaps) close(column int) {
 	for len(*b) > 0 && (*b)[len(*b)-1].column > column {
 		*b = (*b)[:len(*b)-1]
 	}
 }
 
-// key counts a key and returns how many its map has now.
+// key counts a key, and returns the number of keys of its map.
 func (b *blockMaps) key(column int) int {
 	b.close(column)
 	if len(*b) == 0 || (*b)[len(*b)-1].column < column {
@@ -200,7 +200,7 @@ func (b *blockMaps) key(column int) int {
 	return last.keys
 }
 
-// syntaxProblem puts an error of the parser into words.
+// syntaxProblem makes a problem for people from an error of the parser.
 func syntaxProblem(text string, err error) *policy.Problem {
 	p := &policy.Problem{Message: "the file cannot be read as YAML", Hint: "check its indentation, quotes and brackets"}
 	var ye yaml.Error
@@ -239,7 +239,7 @@ func syntaxProblem(text string, err error) *policy.Problem {
 	return p
 }
 
-// tabLine returns the line at or just before the error whose indentation has a tab; 0: none.
+// tabLine returns the line at or just before the error that has a tab in its indentation, or 0.
 func tabLine(text string, line int) int {
 	for n := line; n > 0 && n >= line-1; n-- {
 		s := lineText(text, n)
@@ -250,7 +250,7 @@ func tabLine(text string, line int) int {
 	return 0
 }
 
-// lineText returns line n (from 1) of a text; "" if there is none.
+// lineText returns line n, from 1, of a text; "" if the text is shorter.
 func lineText(text string, n int) string {
 	for ; n > 1; n-- {
 		_, rest, ok := strings.Cut(text, "\n")
@@ -263,7 +263,7 @@ func lineText(text string, n int) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// linker finds what each alias stands for.
+// linker resolves aliases.
 type linker struct {
 	doc     *document
 	anchors map[string]ast.Node
@@ -272,8 +272,8 @@ type linker struct {
 	prob    *policy.Problem
 }
 
-// link resolves the aliases of a document in reading order and bounds what they add: ten lines of aliases to aliases
-// ("billion laughs") would otherwise be a billion values.
+// link resolves the aliases of a document in order, and bounds the values that they add. Otherwise ten lines of aliases to aliases
+// ("billion laughs") would become a billion values.
 func (doc *document) link() *policy.Problem {
 	l := &linker{doc: doc, anchors: map[string]ast.Node{}, sizes: map[ast.Node]int{}}
 	l.walk(doc.root, 0)
@@ -306,7 +306,7 @@ func (l *linker) walk(n ast.Node, depth int) int {
 	case *ast.TagNode:
 		size += l.walk(n.Value, depth+1)
 	case *ast.AnchorNode:
-		// The anchor counts only after its own value, so that no alias can contain itself.
+		// Define the anchor after its value, so that no alias contains itself.
 		size += l.walk(n.Value, depth+1)
 		l.anchors[tokenText(n.Name)] = n.Value
 		l.sizes[n.Value] = size
@@ -333,7 +333,7 @@ func (l *linker) alias(n *ast.AliasNode) int {
 	return l.sizes[target]
 }
 
-// resolve looks through anchors and aliases.
+// resolve returns the node behind anchors and aliases.
 func (doc *document) resolve(n ast.Node) ast.Node {
 	for range 2 * maxNesting {
 		switch x := n.(type) {
@@ -348,7 +348,7 @@ func (doc *document) resolve(n ast.Node) ast.Node {
 	return nil
 }
 
-// tokenText is the text of a scalar node.
+// tokenText returns the text of a scalar node.
 func tokenText(n ast.Node) string {
 	if n == nil || n.GetToken() == nil {
 		return ""
@@ -356,8 +356,7 @@ func tokenText(n ast.Node) string {
 	return n.GetToken().Value
 }
 
-// lineOf is the line of a node, from 1; 0: unknown. A map or list begins with its first entry, not with the token that made it
-// one.
+// lineOf returns the line of a node, from 1; 0 if it is unknown. The line of a map or list is the line of its first entry.
 func lineOf(n ast.Node) int {
 	switch x := n.(type) {
 	case nil:

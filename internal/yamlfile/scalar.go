@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// free decodes into whatever fits: map[string]any, []any, string, bool, int64, uint64 or float64.
-func (d *decoder) free(node ast.Node, asText bool, at string) any {
+// decodeAny decodes into an any: map[string]any, []any, string, bool, int64, uint64 or float64.
+func (d *decoder) decodeAny(node ast.Node, asText bool, at string) any {
 	switch n := node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		out := map[string]any{}
@@ -117,7 +117,7 @@ func (d *decoder) mismatch(node ast.Node, want, at string) {
 	d.report(node, hint, "%s must be %s, not %s", place(at), want, describe(node))
 }
 
-// plainFloat is a number with an exponent, which is text to the parser (JSON has such numbers).
+// plainFloat reads a number with an exponent, as in JSON, which the parser takes for text.
 var plainFloat = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
 func number(node ast.Node) (float64, bool) {
@@ -154,7 +154,7 @@ func integer(node ast.Node) (int64, bool) {
 	return 0, false
 }
 
-// scalarText is a scalar as it is written; false: a map or a list, or nothing.
+// scalarText returns a scalar as it is written. It returns false for a map, a list or null.
 func scalarText(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
@@ -167,7 +167,7 @@ func scalarText(node ast.Node) (string, bool) {
 	return "", false
 }
 
-// describe says what a value is, for messages.
+// describe names the type of a value for messages.
 func describe(node ast.Node) string {
 	switch n := node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

@@ -9,8 +9,8 @@ const (
 	Digits = "0123456789"
 )
 
-// Word is the form of a name: a first letter, and any number of others. Compiling regular expressions for such forms would cost
-// every start of the program more than a millisecond.
+// Word is the form of a name: a first letter, and any number of others. Regular expressions for these forms would cost more than a
+// millisecond at every start.
 type Word struct {
 	First, Rest string // the letters, all of them ASCII
 	Most        int    // bytes; 0: any number

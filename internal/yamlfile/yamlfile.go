@@ -1,15 +1,14 @@
-// Package yamlfile reads the YAML and JSON files that people write, strictly: an unknown or doubled key, or a value of the wrong
-// type, is a problem that names file, line and, where one is near, the key that was meant.
+// Package yamlfile reads and writes the YAML and JSON files that people edit. It is strict: an unknown or duplicate key, or a value of the
+// wrong type, is a problem with file, line and the nearest known key.
 //
-// The syntax is parsed by goccy/go-yaml; values are placed by this package, because people need every problem of a file at once,
-// in words, with the line, and because nothing in a file may cost more than its size: files, nesting, and what aliases expand to
-// are bounded. JSON is read as the subset of YAML that it is.
+// Package goccy/go-yaml parses the syntax. This package decodes the values, because people need every problem of a file at once with its
+// line, and because no file may cost more than its size: the length, the nesting and the expansion of aliases are bounded. JSON is read
+// as a subset of YAML.
 //
-// A field takes the name in its yaml tag ("-" hides it, ",inline" spreads an embedded struct), or its own in lower case. Numbers
-// become int64, uint64 or float64 where the target is any. A text field takes a number or a boolean as it is written, so that
-// "version: 1.10" stays 1.10. A key without a value (null) counts as absent. A type with a method
-// UnmarshalYAML(func(any) error) error decodes itself, and what it decodes is as strict as the rest; encoding.TextUnmarshaler
-// and time.Duration ("30s") work on text.
+// A field has the name in its yaml tag ("-" hides it, ",inline" inlines an embedded struct), or its own in lower case. In an any, numbers
+// are int64, uint64 or float64. A string field accepts a number or boolean as it is written, so "version: 1.10" stays 1.10. A key without
+// a value (null) is absent. A type with a method UnmarshalYAML(func(any) error) error decodes itself, as strictly;
+// encoding.TextUnmarshaler and time.Duration ("30s") are decoded from text.
 package yamlfile
 
 import (
@@ -24,20 +23,17 @@ import (
 	"mycelium/internal/policy"
 )
 
-// MaxSize is the largest file that is read, in bytes. Files that people write are a thousand times smaller; the bound is there so
-// that a file that is not one of them costs nothing.
+// MaxSize bounds a file, in bytes. Files that people write are a thousand times smaller.
 const MaxSize = 1 << 20
 
-// Decode reads one document into a struct. What it cannot place it reports; into is then only partly filled and must not be used.
-// An empty document leaves into as it is. file is the path as shown to people. into must be a non-nil pointer. What into holds
-// already stays unless the document has a key for it, so defaults may be set beforehand.
+// Decode reads a document into the struct that into points to. If it returns problems, the struct is incomplete and must not be used. It
+// changes only the fields whose keys the document has, so defaults may be set before. file is the path as shown to people.
 func Decode(file string, data []byte, into any) []policy.Problem {
 	return DecodeAliases(file, data, nil, into)
 }
 
-// DecodeAliases is Decode with other spellings of keys: aliases maps a spelling (allowed-roles) to the key that it stands for
-// (allowedRoles). It counts only where a struct knows the key and does not know the spelling, so free maps keep their keys. A
-// map that has both is a problem.
+// DecodeAliases is Decode with other spellings of keys: aliases maps a spelling (allowed-roles) to a key (allowedRoles). It applies to
+// structs that have the key and not the spelling, so maps keep their keys. A document with both is a problem.
 func DecodeAliases(file string, data []byte, aliases map[string]string, into any) []policy.Problem {
 	f, problems := Read(file, data)
 	if problems != nil {
@@ -46,13 +42,13 @@ func DecodeAliases(file string, data []byte, aliases map[string]string, into any
 	return f.Decode(aliases, into)
 }
 
-// File is a document that was parsed once, for those who decode it and want its keys and lines too.
+// File is a parsed document, for callers that need its keys and lines besides its values.
 type File struct {
 	name string
 	doc  *document
 }
 
-// Read parses a document. It returns a problem and no File where the text cannot be read.
+// Read parses a document. It returns a problem and no File if the text cannot be parsed.
 func Read(file string, data []byte) (*File, []policy.Problem) {
 	doc, prob := parse(data)
 	if prob != nil {
@@ -62,7 +58,7 @@ func Read(file string, data []byte) (*File, []policy.Problem) {
 	return &File{file, doc}, nil
 }
 
-// Decode is DecodeAliases of the document.
+// Decode is [DecodeAliases] for the document.
 func (f *File) Decode(aliases map[string]string, into any) []policy.Problem {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -80,7 +76,7 @@ func (f *File) Decode(aliases map[string]string, into any) []policy.Problem {
 	return d.problems
 }
 
-// Keys returns the keys of the document's outermost map and their lines (from 1); none where that is no map.
+// Keys returns the keys of the document's outermost map and their lines, from 1. It is empty if the document is not a map.
 func (f *File) Keys() map[string]int {
 	keys := map[string]int{}
 	if f.doc.root == nil {
@@ -94,7 +90,7 @@ func (f *File) Keys() map[string]int {
 	return keys
 }
 
-// Line is the function Line for the document.
+// Line is the function [Line] for the document.
 func (f *File) Line(path string) int {
 	steps, ok := splitPath(path)
 	if !ok || f.doc.root == nil {
@@ -103,9 +99,8 @@ func (f *File) Line(path string) int {
 	return f.doc.line(steps)
 }
 
-// Line returns the line (from 1) of a YAML path such as "$.allowedTools[2]" in a document; 0 if it is not there. A key that
-// contains a dot or a bracket is written in quotes: $.'a.b'. The line of a map entry is that of its key. Whoever asks for many
-// lines reads the document once with Read.
+// Line returns the line, from 1, of a YAML path such as "$.allowedTools[2]" in a document; 0 if the path does not exist. A key with a dot
+// or a bracket is quoted: $.'a.b'. The line of a map entry is the line of its key. For many lines, use [Read] once.
 func Line(data []byte, path string) int {
 	f, problems := Read("", data)
 	if problems != nil {
@@ -139,7 +134,7 @@ func (doc *document) line(steps []pathStep) int {
 	return line
 }
 
-// pathStep is one step of a path: a key, or an index where index is not negative.
+// pathStep is one step of a path: an index if it is not negative, otherwise a key.
 type pathStep struct {
 	key   string
 	index int
@@ -183,7 +178,7 @@ func splitPath(path string) ([]pathStep, bool) {
 	return steps, true
 }
 
-// Keys returns the keys of a document's outermost map and their lines (from 1). It is empty for whatever cannot be read.
+// Keys returns the keys of a document's outermost map and their lines, from 1. It is empty if the document cannot be parsed.
 func Keys(data []byte) map[string]int {
 	f, problems := Read("", data)
 	if problems != nil {
