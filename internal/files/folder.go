@@ -50,7 +50,7 @@ func listDirectory(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (an
 	var b strings.Builder
 	for _, d := range entries[:min(len(entries), MaxEntries)] {
 		e := entry{Name: strings.ToValidUTF8(d.Name(), "�"), Type: kindOf(d.Type())}
-		b.WriteString(show(d.Name()))
+		b.WriteString(quoteName(d.Name()))
 		if info, err := s.root.Lstat(name + "/" + d.Name()); err == nil && info.Mode().IsRegular() {
 			e.Size = info.Size()
 			fmt.Fprintf(&b, "  %d bytes", e.Size)
@@ -72,7 +72,7 @@ func listDirectory(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (an
 		l.Truncated = true
 		fmt.Fprintf(&b, "[the first %d of %d entries; search_files with a pattern finds others]", MaxEntries, len(entries))
 	}
-	out := say("%s", strings.TrimSuffix(b.String(), "\n"))
+	out := textAnswer("%s", strings.TrimSuffix(b.String(), "\n"))
 	out.Structured = l
 	return out, nil
 }
@@ -99,8 +99,8 @@ func (s *Server) entries(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// show writes a name in a list of lines. It quotes a name with line breaks or hidden characters.
-func show(name string) string {
+// quoteName writes a name in a list of lines. It quotes a name with line breaks or hidden characters.
+func quoteName(name string) string {
 	if text.OneLine(name) != name || strings.ContainsRune(name, unicode.ReplacementChar) {
 		return text.OneLine(strconv.Quote(name)) // Quote keeps letters that are drawn as nothing
 	}
@@ -141,7 +141,7 @@ func moveFile(_ context.Context, s *Server, _ policy.Scope, a moveArgs) (answer,
 	if err := s.renameNew(from, to); err != nil {
 		return answer{}, explain("move to", a.Destination, err)
 	}
-	return say("moved %s to %s", show(from), show(to)), nil
+	return textAnswer("moved %s to %s", quoteName(from), quoteName(to)), nil
 }
 
 func deleteFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer, error) {
@@ -157,5 +157,5 @@ func deleteFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answe
 	if err := s.root.Remove(name); err != nil {
 		return answer{}, explain("delete", a.Path, err)
 	}
-	return say("deleted %s", show(name)), nil
+	return textAnswer("deleted %s", quoteName(name)), nil
 }

@@ -131,10 +131,10 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 // textPage is a page of text. It ends at the end of a line if it has one, so that the next page begins with a line.
 func textPage(t []byte, offset, size, limit int64) answer {
 	if size == 0 {
-		return say("[the file is empty]")
+		return textAnswer("[the file is empty]")
 	}
 	if limit == 0 {
-		return say("[nothing was asked for: the file has %d bytes]", size)
+		return textAnswer("[nothing was asked for: the file has %d bytes]", size)
 	}
 	if offset+int64(len(t)) < size {
 		if i := bytes.LastIndexByte(t, '\n'); i >= 0 {
@@ -226,12 +226,12 @@ func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer,
 			st.Target = "cannot be followed"
 		}
 	}
-	line := fmt.Sprintf("%s: %s, %d bytes, mode %s, modified %s", show(path.Clean(name)), st.Type, st.Size, st.Mode,
+	line := fmt.Sprintf("%s: %s, %d bytes, mode %s, modified %s", quoteName(path.Clean(name)), st.Type, st.Size, st.Mode,
 		st.Modified.Format(time.RFC3339))
 	if st.Target != "" {
 		line += ", leads to: " + st.Target
 	}
-	out := say("%s", line)
+	out := textAnswer("%s", line)
 	out.Structured = st
 	return out, nil
 }

@@ -41,7 +41,7 @@ func textBlock(s string) block {
 	return block{Type: "text", Text: &s}
 }
 
-func say(format string, args ...any) answer {
+func textAnswer(format string, args ...any) answer {
 	return answer{Content: []block{textBlock(fmt.Sprintf(format, args...))}}
 }
 

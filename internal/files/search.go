@@ -315,7 +315,7 @@ func (w *search) readable(name string) bool {
 func (w *search) answer() answer {
 	var b strings.Builder
 	for _, m := range w.found.Matches {
-		b.WriteString(show(m.Path))
+		b.WriteString(quoteName(m.Path))
 		switch {
 		case m.Line > 0:
 			fmt.Fprintf(&b, ":%d: %s", m.Line, m.Text)
@@ -333,7 +333,7 @@ func (w *search) answer() answer {
 	for i := range w.found.Matches {
 		w.found.Matches[i].Path = strings.ToValidUTF8(w.found.Matches[i].Path, "�")
 	}
-	out := say("%s", strings.TrimSuffix(b.String(), "\n"))
+	out := textAnswer("%s", strings.TrimSuffix(b.String(), "\n"))
 	out.Structured = w.found
 	return out
 }

@@ -63,9 +63,9 @@ func writeFile(_ context.Context, s *Server, _ policy.Scope, a writeArgs) (answe
 		return answer{}, explain("write", a.Path, err)
 	}
 	if old == nil {
-		return say("created %s, %d bytes", show(name), len(data)), nil
+		return textAnswer("created %s, %d bytes", quoteName(name), len(data)), nil
 	}
-	return say("wrote %s, %d bytes", show(name), len(data)), nil
+	return textAnswer("wrote %s, %d bytes", quoteName(name), len(data)), nil
 }
 
 type editArgs struct {
@@ -92,7 +92,7 @@ func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (answer,
 	if err != nil {
 		return answer{}, explain("edit", a.Path, err)
 	}
-	data, info, err := s.whole(target)
+	data, info, err := s.readWhole(target)
 	if err != nil {
 		return answer{}, explain("edit", a.Path, err)
 	}
@@ -113,13 +113,13 @@ func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (answer,
 		return answer{}, explain("edit", a.Path, err)
 	}
 	if n == 1 {
-		return say("edited %s at line %s", show(name), where), nil
+		return textAnswer("edited %s at line %s", quoteName(name), where), nil
 	}
-	return say("edited %s in %d places, at lines %s", show(name), n, where), nil
+	return textAnswer("edited %s in %d places, at lines %s", quoteName(name), n, where), nil
 }
 
-// whole reads a whole file for an edit.
-func (s *Server) whole(name string) ([]byte, fs.FileInfo, error) {
+// readWhole reads a whole file for an edit.
+func (s *Server) readWhole(name string) ([]byte, fs.FileInfo, error) {
 	f, info, err := s.open(name)
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"mycelium/internal/daemon"
@@ -197,7 +196,7 @@ func (s *Sessions) end(ctx context.Context, id string) {
 // noRole is the failure of a session that asks for a role or a skill that it cannot have.
 func noRole(err error) error {
 	hint := "myc policy roles lists the roles that exist"
-	if strings.Contains(err.Error(), `no skill "`) {
+	if skill := (*session.SkillError)(nil); errors.As(err, &skill) {
 		hint = "myc skill list shows the skills, and why one takes no effect"
 	}
 	return failure.New(failure.NoRole, err, hint)

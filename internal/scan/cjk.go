@@ -2,8 +2,8 @@ package scan
 
 import "strings"
 
-// cjk looks for orders in Japanese, Chinese and Korean, which are written without spaces: a sentence is looked at for what it has of
-// several lists.
+// cjk looks for orders in Japanese, Chinese and Korean, which are written without spaces. It searches each sentence for words of several
+// lists.
 func (t *passage) cjk(line string) {
 	s := &sentence{text: line}
 	if quotedCJK(line) {
@@ -46,14 +46,14 @@ func (t *passage) cjkShadow(s *sentence) {
 		if i := strings.IndexFunc(w.text, func(r rune) bool { return r >= 0x80 }); i >= 0 {
 			w.text = strings.Trim(w.text[:i], "_")
 		}
-		names = names || t.alien(w.text)
+		names = names || t.foreignTool(w.text)
 	}
 	if (others || names) && contains(line, "代わり", "前に必ず", "必ず", "変更", "使わない", "呼び出さない", "代替", "必须", "而不是", "대신", "반드시") {
 		t.hit(Shadow, s, 0, "it says how the tools of others are to be used")
 	}
 }
 
-// quotedCJK reports whether a sentence names words as words.
+// quotedCJK reports whether a sentence quotes words.
 func quotedCJK(line string) bool {
 	return strings.Contains(line, "「") && contains(line, "例", "など", "といった", "のような", "検出", "拒否")
 }

@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// class is what a word may mean to a rule; a word may have several.
+// class is a meaning of a word for the rules. A word may have several.
 type class uint32
 
 const (
@@ -34,7 +34,7 @@ const (
 	cRefuse                    // refuses, detects: the text speaks of a danger
 )
 
-// words are what the rules know, in the forms that orders take, in the languages that servers are written in. Accents are folded.
+// words are the known words, in the forms of orders, in the languages of servers. Their accents are folded.
 func words() map[string]class {
 	return table(map[class]string{
 		cIgnore: `ignore disregard forget neglect discard override overrule bypass skip dismiss

@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// exfil looks for requests of what is none of a tool's business.
+// exfil looks for requests for data that a tool does not need.
 func (t *passage) exfil(s *sentence) {
 	line := s.text
 	asked := t.place == inParam || t.place == inData || t.place == inKey
@@ -43,7 +43,7 @@ func (t *passage) exfil(s *sentence) {
 	}
 }
 
-// talk finds a word for the conversation; "messages" alone are anybody's.
+// talk finds a word for the conversation. "messages" alone does not count.
 func (s *sentence) talk() (int, bool) {
 	for i, w := range s.words {
 		if w.class&cTalk == 0 {
@@ -65,7 +65,7 @@ func (s *sentence) talk() (int, bool) {
 	return 0, false
 }
 
-// credentials looks for those of the user.
+// credentials looks for requests for the user's credentials.
 func (t *passage) credentials(s *sentence, asked bool) {
 	for i, w := range s.words {
 		if w.class&cCred == 0 || i == 0 {
@@ -89,11 +89,11 @@ func (t *passage) credentials(s *sentence, asked bool) {
 	}
 }
 
-// known are words for what the model knows, in the query of an address.
+// known are words for knowledge of the model, in the query of an address.
 var known = []string{"conversation", "chat", "history", "summary", "cookie", "prompt", "context", "session", "secret", "password",
 	"user_email", "messages", "env", "memory", "credentials", "api_key"}
 
-// placeholders looks for addresses that carry data away.
+// placeholders looks for addresses that take data with them.
 func (t *passage) placeholders() {
 	if !strings.Contains(t.raw, "://") {
 		return

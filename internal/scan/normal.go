@@ -7,7 +7,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// passage is one string under scan, in the forms in which rules look at it.
+// passage is a scanned string in the forms that the rules need.
 type passage struct {
 	*walk
 	where  string
@@ -17,8 +17,8 @@ type passage struct {
 	folded string // see fold
 }
 
-// fold is a string without what cannot be seen, in lower case, the forms of one letter (full width, mathematical, with accents, look-alikes
-// inside a word of another script) as one.
+// fold normalises a string: without invisible characters, in lower case, and with one form of each letter (full width, mathematical, with
+// accents, look-alikes inside a word of another script).
 func fold(s string) string {
 	if ascii(s) {
 		return strings.ToLower(s)
@@ -51,7 +51,7 @@ func fold(s string) string {
 	return b.String()
 }
 
-// plain is a character in its simplest form; 0: it leaves nothing.
+// plain returns the simplest form of a character, or 0 to remove it.
 func plain(r rune) rune {
 	switch {
 	case r < 0x80:
@@ -76,21 +76,21 @@ const (
 	unaccented = "aaaaaaceeeeiiiinoooooouuuuyyaaaaaaceeeeiiiinoooooouuuuy\"\"\"''"
 )
 
-// word is one word of a sentence, and what the rules know of it.
+// word is a word of a sentence with its classes.
 type word struct {
 	text       string
 	start, end int // in the sentence
 	class      class
 }
 
-// sentence is a part of a text that belongs together.
+// sentence is a sentence of a text.
 type sentence struct {
 	text  string
 	words []word
-	has   class // of any word
+	has   class // classes of all words
 }
 
-// sentences cuts a folded text.
+// sentences splits a folded text.
 func sentences(s string) []string {
 	var out []string
 	start := 0
@@ -141,7 +141,7 @@ func (r *Rules) wordsOf(s string) sentence {
 	return out
 }
 
-// near reports whether a word of class a stands before one of class b with at most gap words between them, and returns where.
+// near reports whether a word of class a is before a word of class b with at most gap words between them, and returns its index.
 func (s *sentence) near(a, b class, gap int) (int, bool) {
 	if s.has&a == 0 || s.has&b == 0 {
 		return 0, false
@@ -158,7 +158,7 @@ func (s *sentence) near(a, b class, gap int) (int, bool) {
 	return 0, false
 }
 
-// either is near in both orders.
+// either is near for both orders.
 func (s *sentence) either(a, b class, gap int) (int, bool) {
 	if i, ok := s.near(a, b, gap); ok {
 		return i, true
@@ -166,7 +166,7 @@ func (s *sentence) either(a, b class, gap int) (int, bool) {
 	return s.near(b, a, gap)
 }
 
-// containsAny returns the first of the parts that is in s.
+// containsAny returns the first part that s contains.
 func containsAny(s string, parts ...string) (string, bool) {
 	for _, p := range parts {
 		if strings.Contains(s, p) {

@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// prose looks for what a text tells the model to do.
+// prose looks for orders to the model in a text.
 func (t *passage) prose() {
 	t.folded = fold(t.raw)
 	t.markup()
@@ -21,7 +21,7 @@ func (t *passage) prose() {
 	t.placeholders()
 }
 
-// hit notes a finding of a sentence. What stands in quotes in a text that speaks of dangers is a quotation.
+// hit records a finding in a sentence. A quoted part of a text about dangers is not a finding.
 func (t *passage) hit(family string, s *sentence, at int, why string) {
 	severity := Hard
 	if quoted(s, at) || s.has&cRefuse != 0 && t.place == inProse && family != Exfil {
@@ -36,7 +36,7 @@ func (t *passage) hit(family string, s *sentence, at int, why string) {
 	t.add(family, severity, t.where, s.text, why)
 }
 
-// quoted reports whether a word stands between quotation marks.
+// quoted reports whether a word is between quotation marks.
 func quoted(s *sentence, at int) bool {
 	if at >= len(s.words) {
 		return false
@@ -60,7 +60,7 @@ func closing(q string) string {
 	return q
 }
 
-// markup looks for marks that set a text off as a message of somebody else: tags, chat templates, roles.
+// markup looks for marks that present a text as the message of somebody else: tags, chat templates, roles.
 func (t *passage) markup() {
 	f := t.folded
 	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override",
@@ -75,13 +75,13 @@ func (t *passage) markup() {
 	}
 }
 
-// roles are how a text turns to the model.
+// roles are forms of address to the model.
 var roles = []string{"system:", "assistant:", "model:", "ai:", "note to the model", "note for the ai", "note for the model", "hidden note",
 	"note to ai", "llm:", "as the ai", "as an ai", "developer mode", "maintenance mode",
 	"admin mode", "god mode", "assistant,", "the assistant must", "assistant must", "the model must", "the ai must", "the model should",
 	"the assistant should"}
 
-// directives are what follows such an address when it is an order.
+// directives are words of orders after such an address.
 var directives = []string{"you must", "you are", "must ", "ignore", "do not", "don't", "never", "approve", "always", "disregard", "obey",
 	"shall", "silently", "from now on", "keep ", "read ", "fetch ", "exfiltrate", "override",
 	"bypass", "reveal", "copy", "route", "should"}
@@ -120,7 +120,7 @@ func (t *passage) orders(s *sentence) {
 	}
 }
 
-// secrecy looks for what is to be kept from the user.
+// secrecy looks for orders to keep something from the user.
 func (t *passage) secrecy(s *sentence) {
 	line := s.text
 	why := "it tells the model to keep something from the user"
@@ -146,12 +146,12 @@ func (t *passage) secrecy(s *sentence) {
 	}
 }
 
-// foreign reports whether a sentence is not in English, as far as that can be told by its articles and prepositions.
+// foreign reports whether a sentence is not in English, judged by its articles and prepositions.
 func foreign(line string) bool {
 	return !contains(line, " the ", " to ", " is ", " of ", " and ", " a ")
 }
 
-// approval looks for ways around the person who approves.
+// approval looks for orders to avoid the approval of a person.
 func (t *passage) approval(s *sentence) {
 	line := s.text
 	why := "it tells the model to act without the person who approves"
@@ -172,13 +172,13 @@ func (t *passage) approval(s *sentence) {
 	}
 }
 
-// negated reports whether a part of a sentence has a "not" before it: "never do X without telling the user".
+// negated reports whether a part of a sentence is negated, as in "never do X without telling the user".
 func negated(line, part string) bool {
 	i := strings.Index(line, part)
 	return i > 0 && contains(" "+line[:i], " not ", " never ", " don't ", " cannot ", " refuse", " must not ")
 }
 
-// first looks for a tool that pushes itself before everything.
+// first looks for a tool that demands to be called before all others.
 func (t *passage) first(s *sentence) {
 	line := s.text
 	if s.has&cMust == 0 || s.has&cCall == 0 {
@@ -193,7 +193,7 @@ func (t *passage) first(s *sentence) {
 	}
 }
 
-// secretPlaces are files and stores whose content is nobody's business.
+// secretPlaces are files and stores of secrets.
 var secretPlaces = []string{"~/.ssh", "id_rsa", "id_ed25519", ".ssh/", "ssh key", "~/.aws", ".aws/credentials", "~/.netrc", ".netrc",
 	"~/.kube", "kube/config", "mcp.json", ".env", "env file", "~/.config", "~/.gnupg", "~/.docker", "bash_history",
 	"zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain", "~/.npmrc", "~/.pypirc", "~/.git-credentials",
@@ -207,7 +207,7 @@ func sensitive(line string) (string, bool) {
 	return p, ok
 }
 
-// files looks for orders to read such a place, or to hand its content over.
+// files looks for orders to read such a place or to pass its content on.
 func (t *passage) files(s *sentence, place string) {
 	at := strings.Index(s.text, place)
 	for i, w := range s.words {
@@ -228,7 +228,7 @@ func (t *passage) files(s *sentence, place string) {
 	}
 }
 
-// imperative reports whether a word is a command: at the beginning, or after what commands begin with.
+// imperative reports whether a word is a command: at the beginning of the sentence, or after an introduction of commands.
 func (t *passage) imperative(s *sentence, i int) bool {
 	if t.place == inData || t.place == inKey || i == 0 && len(s.words) > 0 && t.place != inProse {
 		return true
@@ -260,7 +260,7 @@ func (s *sentence) passive(i int) bool {
 	return false
 }
 
-// between reports whether a word of class c is in the span from a word to the next one of class b.
+// between reports whether a word of class c is between a word and the next word of class b.
 func (s *sentence) between(from int, b class, gap int, c class) bool {
 	seen := false
 	for i := from + 1; i < len(s.words) && i <= from+gap+1; i++ {

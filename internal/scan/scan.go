@@ -1,9 +1,8 @@
-// Package scan looks for poison in what servers define: hidden and confusable characters, orders to the model, interference with the
-// tools of other servers, secrets, shell payloads, requests for what is none of a tool's business, and all of these in the corners
-// of a schema.
+// Package scan looks for poison in the definitions of servers: hidden and confusable characters, orders to the model, interference with the
+// tools of other servers, secrets, shell payloads, and requests for data that a tool does not need. It scans every text of a schema.
 //
-// It is pure: no I/O, no clock, no state. The same definition has the same findings on every machine, and the time that it takes grows
-// with the length of the definition only. A scan finds patterns, not intentions: what it does not find is not thereby harmless.
+// It is pure: no I/O, no clock, no state. A definition has the same findings on every machine, and the time of a scan depends only on its
+// length. A scan finds patterns, not intentions: a definition without findings may still be harmful.
 package scan
 
 import (
@@ -19,10 +18,10 @@ import (
 	"mycelium/internal/text"
 )
 
-// Version is that of the rules. It changes when a definition may have other findings than before.
+// Version is the version of the rules. It changes when a definition may have other findings than before.
 const Version = 2
 
-// Severity says what becomes of an item: Hard findings keep it in quarantine until a person accepts it, Soft ones are shown.
+// Severity says what a finding does: a Hard one keeps the item in quarantine until a person accepts it, a Soft one is shown.
 type Severity string
 
 // The severities.
@@ -33,36 +32,35 @@ const (
 
 // The families of findings.
 const (
-	Hidden      = "hidden"      // characters that people do not see
+	Hidden      = "hidden"      // invisible characters
 	Confusable  = "confusable"  // characters that look like others
 	Instruction = "instruction" // orders to the model
 	Shadow      = "shadow"      // interference with the tools of other servers
 	Secret      = "secret"      // keys and passwords
-	Shell       = "shell"       // commands that harm where they are run
-	Exfil       = "exfil"       // asks for, or sends, what is none of the tool's business
-	Schema      = "schema"      // a definition that cannot be read through, or text where none belongs
+	Shell       = "shell"       // harmful commands
+	Exfil       = "exfil"       // asks for or sends data that the tool does not need
+	Schema      = "schema"      // a definition too long or deep for people, or text in the wrong place
 )
 
-// Finding is one thing that was found.
+// Finding is a suspicious part of a definition.
 type Finding struct {
 	Family   string   `json:"family"`
 	Severity Severity `json:"severity"`
 	Where    string   `json:"where"`   // path of the member: inputSchema.properties.path.description
-	Excerpt  string   `json:"excerpt"` // with what cannot be seen made visible, at most 120 characters
+	Excerpt  string   `json:"excerpt"` // with invisible characters shown, at most 120 characters
 	Why      string   `json:"why"`
 }
 
-// Context is what a definition is read against.
+// Context has the names of the server's items and of other servers' items.
 type Context struct {
 	Own    []string // the names of all items of the same server
 	Others []string // the names of items of other servers, without prefix
 }
 
-// maxDepth bounds the nesting of a definition that is read: deeper ones no person reads through.
+// maxDepth bounds the nesting of a definition.
 const maxDepth = 64
 
-// Rules are the rules, made ready. To make them takes a millisecond or two, so nothing is made before somebody scans; who scans
-// keeps them. They are not changed by use.
+// Rules are the compiled rules. Compiling takes one to two milliseconds, so do it before the first scan and keep them. They are immutable.
 type Rules struct {
 	classes  map[string]class
 	payloads []payload
@@ -71,23 +69,23 @@ type Rules struct {
 	picture  *regexp.Regexp
 }
 
-// New makes the rules ready.
+// New compiles the rules.
 func New() *Rules {
 	r := &Rules{classes: words(), payloads: payloads()}
 	r.inHeader = regexp.MustCompile(`(?i)` + credential.NamePattern + `["']?\s*[:=]\s*["']?([A-Za-z0-9+/_-]{20,})`)
-	// A URL whose query takes what the model knows, and a picture whose address does.
+	// A URL with a placeholder for the model in its query, and a picture with one in its address.
 	r.query = regexp.MustCompile(`https?://[^\s"')]*[?&=/][^\s"')]*?=?(\{[^}]*\}|<[^>]*>|\[\[[^\]]*\]\]|[A-Z]{3,}_[A-Z_]{3,})`)
 	r.picture = regexp.MustCompile(`!\[[^\]]*\]\(https?://[^)]*[{<$]`)
 	return r
 }
 
-// Scanner scans the definitions of one server. It is not changed by use.
+// Scanner scans the definitions of one server. It is immutable.
 type Scanner struct {
 	*Rules
 	own, others map[string]bool
 }
 
-// Server makes a scanner for the definitions of one server.
+// Server returns a scanner for the definitions of one server.
 func (r *Rules) Server(c Context) *Scanner {
 	s := &Scanner{Rules: r, own: map[string]bool{}, others: map[string]bool{}}
 	for _, n := range c.Own {
@@ -101,7 +99,7 @@ func (r *Rules) Server(c Context) *Scanner {
 	return s
 }
 
-// Definition scans one raw definition.
+// Definition scans a raw definition.
 func (s *Scanner) Definition(raw []byte) []Finding {
 	w := &walk{Scanner: s, params: map[string]bool{}}
 	w.collect(raw)
@@ -125,7 +123,7 @@ type walk struct {
 	found  []Finding
 }
 
-// maxFindings bounds what is told of one definition.
+// maxFindings bounds the findings of one definition.
 const maxFindings = 20
 
 // maxExcerpt bounds the excerpt of a finding, in characters.
@@ -142,7 +140,7 @@ func (w *walk) add(family string, severity Severity, where, excerpt, why string)
 	}
 }
 
-// collect notes the names of members, which are no references to tools.
+// collect records the names of members, which are not references to tools.
 func (w *walk) collect(raw []byte) {
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
@@ -205,7 +203,7 @@ func (w *walk) object(d *jsontext.Decoder, path, member string, depth int) error
 		w.key(key, at)
 		inner := key
 		if member == "properties" || member == "$defs" || member == "definitions" {
-			inner = "" // the name of a property says nothing of what its value is
+			inner = "" // the name of a property does not describe its schema
 		}
 		if err := w.value(d, at, inner, depth+1); err != nil {
 			return err
@@ -215,7 +213,7 @@ func (w *walk) object(d *jsontext.Decoder, path, member string, depth int) error
 	return err
 }
 
-// Lengths from which nobody reads a text through, in bytes.
+// Lengths in bytes of texts that people do not read to the end.
 const (
 	longText = 8 << 10
 	longKey  = 80
@@ -247,13 +245,13 @@ func (w *walk) text(s, path, member string) {
 	}
 }
 
-// place is what kind of text a string is.
+// place is the kind of a string.
 type place uint8
 
 const (
-	inProse place = iota // a description of the item: what it is
-	inParam              // a description inside of a schema: what is asked for
-	inData               // where no prose belongs: default, enum, pattern, _meta …
+	inProse place = iota // a description of the item
+	inParam              // a description in a schema
+	inData               // default, enum, pattern, _meta … which should not contain prose
 	inKey                // the name of a member
 )
 

@@ -25,13 +25,13 @@ func (t *passage) secrets() {
 			}
 		}
 	}
-	if credential.EndsSensitive(t.belongs()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) &&
+	if credential.EndsSensitive(t.propertyOf()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) &&
 		!placeholder(s) {
 		t.add(Secret, Hard, t.where, mask(s, s), "a value under a name that says it is secret")
 	}
 }
 
-// harmless reports whether what has the form of a secret says of itself that it is none.
+// harmless reports whether a text with the form of a secret is evidently not one.
 func harmless(form, value string) bool {
 	switch form {
 	case credential.PasswordInAddress:
@@ -42,8 +42,8 @@ func harmless(form, value string) bool {
 	return example(value)
 }
 
-// belongs is the name of what a value is for: of a default or an example, the property that has it.
-func (t *passage) belongs() string {
+// propertyOf is the name of the property whose default or example a value is.
+func (t *passage) propertyOf() string {
 	switch t.member {
 	case "default", "const", "examples", "example", "enum":
 		parts := strings.Split(t.where, ".")
@@ -54,12 +54,12 @@ func (t *passage) belongs() string {
 	return t.member
 }
 
-// mask shows where a secret is without showing it.
+// mask shows the place of a secret without its value.
 func mask(s, secret string) string {
 	return strings.ReplaceAll(s, secret, secret[:min(4, len(secret)/3)]+"…")
 }
 
-// example reports whether a credential says that it is none.
+// example reports whether a credential is evidently an example.
 func example(s string) bool {
 	l := strings.ToLower(s)
 	if contains(l, "example", "xxxx", "your", "placeholder", "redacted", "dummy", "sample", "....", "1234567890abcdef") {
@@ -72,7 +72,7 @@ func example(s string) bool {
 	return len(seen) < 8 && len(l) < 64
 }
 
-// placeholder reports whether a password stands for one.
+// placeholder reports whether a password is a placeholder.
 func placeholder(s string) bool {
 	l := strings.ToLower(strings.Trim(s, "*<>{}[]$%"))
 	switch l {
@@ -83,7 +83,7 @@ func placeholder(s string) bool {
 	return strings.ContainsAny(s, "{}<>*$") || strings.HasPrefix(l, "your")
 }
 
-// random reports whether a value has letters and digits mixed as chance does.
+// random reports whether a value mixes letters and digits as random values do.
 func random(s string) bool {
 	digits, letters, other := 0, 0, 0
 	for _, r := range s {

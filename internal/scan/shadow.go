@@ -2,8 +2,8 @@ package scan
 
 import "strings"
 
-// alien reports whether a word looks like the name of a tool that is not of this server.
-func (w *walk) alien(word string) bool {
+// foreignTool reports whether a word looks like the name of another server's tool.
+func (w *walk) foreignTool(word string) bool {
 	word = strings.Trim(word, "_")
 	if w.own[word] || w.params[word] || len(word) < 4 {
 		return false
@@ -26,7 +26,7 @@ func (w *walk) alien(word string) bool {
 	return true
 }
 
-// commonSnake are words with an underscore that are no tools.
+// commonSnake are words with an underscore that are not tools.
 var commonSnake = map[string]bool{"node_modules": true, "file_path": true, "user_id": true, "api_key": true, "access_token": true,
 	"snake_case": true, "utf_8": true, "created_at": true, "updated_at": true, "node_id": true, "lock_file": true,
 	"weather_api_key": true, "google_maps_api_key": true, "database_url": true, "next_cursor": true, "team_id": true, "id_rsa": true,
@@ -43,7 +43,7 @@ func (t *passage) shadow(s *sentence) {
 		if s.embedded(i) {
 			continue
 		}
-		if t.alien(w.text) || strings.HasSuffix(line[:min(len(line), w.end+1)], "_*") && !t.own[w.text] {
+		if t.foreignTool(w.text) || strings.HasSuffix(line[:min(len(line), w.end+1)], "_*") && !t.own[w.text] {
 			name = w.text
 			if t.about(s, i) {
 				t.hit(Shadow, s, i, "it says how "+name+", which is not of this server, is to be used or replaced")
@@ -84,7 +84,7 @@ func (s *sentence) embedded(i int) bool {
 	return strings.IndexByte("={}&?/<$%@#", before) >= 0 || strings.IndexByte("={}>/", after) >= 0
 }
 
-// about reports whether a sentence says of the word at i how it is to be used, or that it is not to be.
+// about reports whether a sentence says how to use the word at i, or not to use it.
 func (t *passage) about(s *sentence, i int) bool {
 	line := s.text
 	if i >= len(s.words) {
@@ -107,7 +107,7 @@ func (t *passage) about(s *sentence, i int) bool {
 	return false
 }
 
-// clause reports whether the word at i is what a "when", "if" or "after" before it is about.
+// clause reports whether the word at i is the subject of a "when", "if" or "after" before it.
 func (s *sentence) clause(i int) bool {
 	for j := max(0, i-6); j < i; j++ {
 		if s.words[j].class&cWhen != 0 {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A payload is a command that harms where it is run. marks: one of them is in every match.
+// A payload is a harmful command. Every match contains one of its marks.
 type payload struct {
 	marks  []string
 	re     *regexp.Regexp
 	what   string
-	spoken bool // texts that warn of it name it
+	spoken bool // texts that warn of the command name it
 }
 
-// payloads are those that are known.
+// payloads are the known payloads.
 func payloads() []payload {
 	return []payload{
 		{[]string{"curl", "wget", "fetch"},

@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// characters looks at the characters of a string.
+// characters looks for suspicious characters in a string.
 func (w *walk) characters(s, path string) {
 	if ascii(s) {
 		return
@@ -31,12 +31,12 @@ func ascii(s string) bool {
 	return true
 }
 
-// around is a character with its neighbourhood.
+// around returns a character with its neighbours.
 func around(runes []rune, i int) string {
 	return string(runes[max(0, i-30):min(len(runes), i+30)])
 }
 
-// hidden says why a character is one that nobody would see, or nothing.
+// hidden returns why a character is invisible, or "".
 func hidden(runes []rune, i int) string {
 	r := runes[i]
 	before, after := rune(0), rune(0)
@@ -71,12 +71,12 @@ func hidden(runes []rune, i int) string {
 		}
 	case text.Private:
 		return "a private character: nobody but its author knows what it means"
-	default: // shown; or a mark of direction or line, a space or a format character, which have their uses
+	default: // shown; or a direction mark, line break, space or format character, which has legitimate uses
 	}
 	return ""
 }
 
-// blankBraille is a Braille pattern without dots: a space in Braille, so that only several in a row are odd.
+// blankBraille is a Braille pattern without dots, the space of Braille. Only several in a row are suspicious.
 const blankBraille = 0x2800
 
 // selector judges a variation selector by the character before it.
@@ -96,7 +96,7 @@ func selector(r, before rune) string {
 	return "a variation selector that varies nothing: a way to hide data"
 }
 
-// joins reports whether joiners belong behind or before a character: emoji, and scripts whose letters join.
+// joins reports whether joiners are usual next to a character: emoji, and scripts whose letters join.
 func joins(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0xfe0f ||
 		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
@@ -126,7 +126,7 @@ func rightToLeft(runes []rune) bool {
 	return false
 }
 
-// disguises looks for words that are written with letters of one script to look like those of another.
+// disguises looks for words with letters of one script that look like letters of another.
 func (w *walk) disguises(runes []rune, path string) {
 	styled := 0
 	for i := 0; i < len(runes); {
@@ -175,7 +175,7 @@ func disguised(word []rune) bool {
 	return alike > 0 && latin > 0 && len(word) >= 3
 }
 
-// lookalikes are letters of other scripts that look like ASCII letters, with those.
+// lookalikes maps letters of other scripts to the ASCII letters that they look like.
 var lookalikes = map[rune]rune{
 	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'н': 'h', 'о': 'o',
 	'р': 'p', 'ԛ': 'q',

@@ -10,16 +10,15 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// page is a SKILL.md taken apart.
+// page is the front matter and the body of a SKILL.md.
 type page struct {
-	front []byte // the YAML, with empty lines in front so that its lines are those of the file; nil: no front matter
+	front []byte // YAML, after empty lines so that its lines are the lines of the file; nil: no front matter
 	body  string
 }
 
 var errUnclosed = errors.New(`the front matter that begins on line 1 is never closed`)
 
-// parsePage takes a SKILL.md apart. Front matter begins with a line "---" at the very start of the file and ends with the next
-// line "---" or "...".
+// parsePage splits a SKILL.md. Front matter begins with a line "---" at the start of the file and ends with the next line "---" or "...".
 func parsePage(data []byte) (page, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
@@ -43,7 +42,7 @@ func parsePage(data []byte) (page, error) {
 	return page{}, errUnclosed
 }
 
-// lateFront returns the line of a "---" that only empty lines and comments precede; 0: there is none.
+// lateFront returns the line of a "---" after only empty lines and comments, or 0.
 func lateFront(data []byte) int {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -67,7 +66,7 @@ func trimBody(b []byte) string {
 	return s + "\n"
 }
 
-// FrontMatter is the YAML at the start of a SKILL.md, as JSON; an error if there is none or it cannot be read.
+// FrontMatter returns the front matter of a SKILL.md as JSON. It is an error if there is none or it cannot be parsed.
 func FrontMatter(page []byte) ([]byte, error) {
 	p, err := parsePage(page)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 type Library struct {
 	skills   []Checked
 	grants   []policy.Grant
-	valid    map[string]int      // name → index of the skill that is shown under it
-	triggers map[string][]folded // name → its triggers, ready to be matched
+	valid    map[string]int      // name → index of the skill with that name
+	triggers map[string][]folded // name → folded triggers
 }
 
-// Validate checks skills against a catalog. A skill that names an unknown or malformed tool is invalid whole. Where two skills
-// have one name (the user's and the project's) both bound the grant; so if one of them does not take effect, neither does.
+// Validate checks skills against a catalog. A skill with an unknown or malformed tool is invalid as a whole. Two skills of one name (the
+// user's and the project's) both bound the grant, so if one of them does not take effect, neither does.
 func Validate(skills []Skill, c Catalog) *Library {
 	ix := newIndex(c)
 	l := &Library{valid: map[string]int{}, triggers: map[string][]folded{}}
@@ -42,7 +42,7 @@ func Validate(skills []Skill, c Catalog) *Library {
 		if s.State != Valid {
 			continue
 		}
-		l.valid[s.Name] = i // of namesakes the last, which is the project's
+		l.valid[s.Name] = i // the last of a name, which is the project's
 		for _, t := range s.Triggers {
 			if f := newFolded(t); len(f.runes) > 0 {
 				l.triggers[s.Name] = append(l.triggers[s.Name], f)
@@ -52,7 +52,7 @@ func Validate(skills []Skill, c Catalog) *Library {
 	return l
 }
 
-// bindNamesakes gives every skill of a name the worst state among them.
+// bindNamesakes gives skills of one name the worst of their states.
 func (l *Library) bindNamesakes() {
 	worst := map[string]int{}
 	for i := range l.skills {
@@ -83,7 +83,7 @@ func rank(s State) int {
 	}
 }
 
-// effective is a grant without the optional entries of which nothing exists, and without the marks of those that exist.
+// effective returns a grant without the optional entries that match nothing, and without the marks of the others.
 func effective(g policy.Grant, missing map[string]bool) policy.Grant {
 	strip := func(list []string) []string {
 		if list == nil {
@@ -102,10 +102,10 @@ func effective(g policy.Grant, missing map[string]bool) policy.Grant {
 	return g
 }
 
-// All are the skills of the library, sorted by name, invalid ones included (for the operator).
+// All returns all skills, sorted by name, with the invalid ones, for the operator.
 func (l *Library) All() []Checked { return slices.Clone(l.skills) }
 
-// Grants are the grants of the valid skills, optional tools that do not exist left out.
+// Grants returns the grants of the valid skills, without optional tools that do not exist.
 func (l *Library) Grants() []policy.Grant { return slices.Clone(l.grants) }
 
 // Skill returns a valid skill by name.
@@ -118,7 +118,7 @@ func (l *Library) Skill(name string) (*Skill, bool) {
 	return &s, true
 }
 
-// Count is the number of skills in each state.
+// Count returns the number of skills in each state.
 func (l *Library) Count() map[State]int {
 	out := map[State]int{Valid: 0, Invalid: 0, Pending: 0}
 	for _, s := range l.skills {

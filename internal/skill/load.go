@@ -23,13 +23,13 @@ const (
 	readmeFile = "README.md"
 )
 
-// maxSkills bounds the folders that one Load looks at.
+// maxSkills bounds the folders that Load reads.
 const maxSkills = 2000
 
-// namePattern is that of Agent Skills (agentskills.io), whose names have at most 64 letters.
+// namePattern is the form of names in Agent Skills (agentskills.io), which have at most 64 characters.
 var namePattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "-", Most: 64}
 
-// aliases are the spellings of keys with hyphens.
+// aliases maps the spellings of keys with hyphens.
 func aliases() map[string]string {
 	return map[string]string{
 		"allowed-roles": "allowedRoles", "allowed-tools": "allowedTools", "allowed-resources": "allowedResources",
@@ -39,18 +39,18 @@ func aliases() map[string]string {
 	}
 }
 
-// declared is what the files of a skill may say: our keys, and those of Agent Skills and of Claude Code, which are read so that
-// a skill written for them is no error here.
+// declared has the keys of a skill's files: ours, and those of Agent Skills and Claude Code, so that a skill for these is not an error
+// here.
 type declared struct {
-	ID           string   `yaml:"id"`      // stands for name
-	Version      string   `yaml:"version"` // stands for metadata.version
+	ID           string   `yaml:"id"`      // same as name
+	Version      string   `yaml:"version"` // same as metadata.version
 	AllowedTools toolList `yaml:"allowedTools"`
-	Disallowed   toolList `yaml:"disallowed-tools"` // taken out of allowedTools
+	Disallowed   toolList `yaml:"disallowed-tools"` // removed from allowedTools
 	Skill        `yaml:",inline"`
 	elsewhere    `yaml:",inline"`
 }
 
-// elsewhere are keys that mean something to other programs and nothing here.
+// elsewhere are keys of other programs, which are ignored here.
 type elsewhere struct {
 	License       any `yaml:"license"`
 	Compatibility any `yaml:"compatibility"`
@@ -69,8 +69,8 @@ type elsewhere struct {
 	Shell         any `yaml:"shell"`
 }
 
-// Load reads every skill folder of fsys. A broken one yields problems and no skill: it removes itself only. Two folders that
-// declare one name remove each other, because nobody could say which is meant. shown is the path of fsys for messages.
+// Load reads every skill folder of fsys. A broken folder has problems and no skill; the other skills are not affected. Two folders that
+// declare the same name are both dropped. shown is the path of fsys for messages.
 func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -85,7 +85,7 @@ func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		info, err := fs.Stat(fsys, name) // through links: a skill may be one
+		info, err := fs.Stat(fsys, name) // a skill may be a link to a folder
 		switch {
 		case err != nil:
 			problems = append(problems, policy.Problem{File: path.Join(shown, name), Message: "cannot be read: " + reason(err)})
@@ -105,7 +105,7 @@ func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 	return skills, append(problems, more...)
 }
 
-// strayFile warns of a file that looks as if it should be a skill.
+// strayFile warns of a file that is probably meant to be a skill.
 func strayFile(shown, name string) []policy.Problem {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -124,7 +124,7 @@ func strayFile(shown, name string) []policy.Problem {
 	return nil
 }
 
-// unique drops the skills whose name another one has too.
+// unique drops the skills that share their name.
 func unique(skills []Skill) ([]Skill, []policy.Problem) {
 	byName := map[string][]string{}
 	for _, s := range skills {
@@ -145,7 +145,7 @@ func unique(skills []Skill) ([]Skill, []policy.Problem) {
 	return kept, problems
 }
 
-// LoadOne reads the skill in one folder of fsys, as Load does; a folder without a skill's file yields a warning.
+// LoadOne reads the skill in one folder of fsys, as [Load] does. A folder without files of a skill has a warning.
 func LoadOne(fsys fs.FS, folder, shown string, src Source) ([]Skill, []policy.Problem) {
 	r := &reader{shown: path.Join(shown, folder)}
 	var err error
@@ -181,7 +181,7 @@ func (r *reader) report(file string, line int, message, hint string) {
 	r.problems = append(r.problems, policy.Problem{File: file, Line: line, Message: message, Hint: hint})
 }
 
-// read returns the skill, or nil where there is none or its files cannot be read.
+// read returns the skill, or nil if the folder has no skill or its files cannot be read.
 func (r *reader) read() *Skill {
 	md, yml, ok := r.names()
 	if !ok {
@@ -232,7 +232,7 @@ func (r *reader) read() *Skill {
 	return s
 }
 
-// names finds the files that declare the skill; false: there is none, or it is not clear which.
+// names finds the files that declare the skill. It returns false if there are none, or if they are ambiguous.
 func (r *reader) names() (md, yml string, ok bool) {
 	entries, err := fs.ReadDir(r.fsys, ".")
 	if err != nil {
@@ -291,7 +291,7 @@ func readRegular(fsys fs.FS, name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // what was only read cannot be lost
+	defer func() { _ = f.Close() }() // closing a file that was only read loses nothing
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, err
@@ -302,7 +302,7 @@ func readRegular(fsys fs.FS, name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// readme is the text of README.md; none, or one that is no text, is no problem.
+// readme returns the text of README.md, or "" if there is none or it is not text.
 func (r *reader) readme() string {
 	data, err := readRegular(r.fsys, readmeFile, yamlfile.MaxSize)
 	if err != nil || !utf8.Valid(data) {
@@ -311,7 +311,7 @@ func (r *reader) readme() string {
 	return trimBody(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 }
 
-// decode reads one file over what is there already: a key that it has replaces the whole value.
+// decode decodes a file over the files before it. A key replaces the whole value.
 func (r *reader) decode(file string, data []byte) bool {
 	f, problems := yamlfile.Read(file, data)
 	if problems != nil {
@@ -326,7 +326,7 @@ func (r *reader) decode(file string, data []byte) bool {
 		}
 		switch key {
 		case "id", "name":
-			// Both are one key: what the second file says replaces either. Within one file they must agree.
+			// name and id are one key: the second file replaces either. In one file they must agree.
 			r.decl.ID, r.decl.Name = "", ""
 			if _, both := keys["name"]; key == "name" || !both {
 				r.origin.keys["name"] = position{file, line}
@@ -350,7 +350,7 @@ func (r *reader) decode(file string, data []byte) bool {
 	return true
 }
 
-// locate notes the lines of list entries, which the validation will want.
+// locate records the lines of list entries, for the validation.
 func (r *reader) locate(f *yamlfile.File, file string, keys map[string]int) {
 	known := aliases()
 	for _, key := range []string{"allowedTools", "allowed-tools"} {
@@ -359,7 +359,7 @@ func (r *reader) locate(f *yamlfile.File, file string, keys map[string]int) {
 		}
 		for i := range r.decl.AllowedTools {
 			line := f.Line(fmt.Sprintf("$.%s[%d]", key, i))
-			if line == 0 { // a text, not a list
+			if line == 0 { // it is a text, not a list
 				line = keys[key]
 			}
 			r.origin.tools = append(r.origin.tools, position{file, line})
@@ -399,7 +399,7 @@ func (r *reader) lengthOf(key string) int {
 	return len(r.decl.Triggers)
 }
 
-// skill makes the skill of what the files declare.
+// skill makes the skill from the declared values.
 func (r *reader) skill() *Skill {
 	s := r.decl.Skill
 	if s.Name == "" {
@@ -416,7 +416,7 @@ func (r *reader) skill() *Skill {
 	for i, entry := range r.decl.AllowedTools {
 		name := normalTool(entry)
 		if slices.Contains(s.AllowedTools, name) {
-			continue // said twice is said once
+			continue // drop a duplicate
 		}
 		s.AllowedTools = append(s.AllowedTools, name)
 		if i < len(tools) {
@@ -430,7 +430,7 @@ func (r *reader) skill() *Skill {
 	return &s
 }
 
-// check finds what makes a skill unusable whatever the catalog is.
+// check finds the faults that do not depend on the catalog.
 func (r *reader) check(s *Skill) {
 	at := s.at("name")
 	switch {
@@ -449,13 +449,13 @@ func (r *reader) check(s *Skill) {
 	r.disallow(s)
 }
 
-// disallow takes the tools of disallowed-tools out of the grant.
+// disallow removes the tools of disallowed-tools from the grant.
 func (r *reader) disallow(s *Skill) {
 	for _, entry := range r.decl.Disallowed {
 		entry = normalTool(entry)
 		p, err := policy.ParsePattern(ToolPattern(entry))
 		if err != nil {
-			continue // it names nothing that could be granted
+			continue // it does not name a tool that could be granted
 		}
 		for i := len(s.AllowedTools) - 1; i >= 0; i-- {
 			granted, err := policy.ParsePattern(ToolPattern(s.AllowedTools[i]))
@@ -478,7 +478,7 @@ func (r *reader) disallow(s *Skill) {
 	}
 }
 
-// reason is why a file cannot be read, without its path, which the problem names already.
+// reason is the text of an error without its path, which the problem names already.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

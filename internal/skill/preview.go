@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Change says what a role would see more and less under another policy, with every skill active that is open to it.
+// Change is what a role would gain and lose under another policy, with all of its skills active.
 type Change struct {
 	Role          string
 	Added         []policy.Item
@@ -14,8 +14,8 @@ type Change struct {
 	Before, After float64 // concealment
 }
 
-// Preview compares two policies, role by role, sorted: what adding, changing or removing a skill would do. Roles of either are
-// in it, also those for which nothing changes. The policies may have different catalogs.
+// Preview compares two policies, to show the effect of adding, changing or removing a skill. It returns a Change for every role of either
+// policy, sorted, even if nothing changes. The policies may have different catalogs.
 func Preview(before, after *policy.Policy, catalogBefore, catalogAfter []policy.Definition) []Change {
 	roles := slices.Concat(before.Roles(), after.Roles())
 	slices.Sort(roles)
@@ -31,12 +31,12 @@ func Preview(before, after *policy.Policy, catalogBefore, catalogAfter []policy.
 	return out
 }
 
-// everything is the scope of a role with all its open skills active.
+// everything is the scope of a role with all of its skills active.
 func everything(p *policy.Policy, role string) policy.Scope {
 	return policy.Scope{Principal: policy.Principal{ID: "preview", Role: role, Roles: []string{role}}, Skills: p.OpenSkills(role)}
 }
 
-// without are the items of a that b has not, control tools left out.
+// without returns the items of a that are not in b, except control tools.
 func without(a, b []policy.Item) []policy.Item {
 	there := map[policy.Item]bool{}
 	for _, it := range b {
@@ -51,8 +51,8 @@ func without(a, b []policy.Item) []policy.Item {
 	return out
 }
 
-// Concealment is the share of a catalog's tools that a scope does not see, from 0 (sees all) to 1 (sees nothing). Control tools
-// and agents' own tools do not count. An empty catalog conceals nothing: 0.
+// Concealment is the share of a catalog's tools that are hidden from a scope, from 0 to 1. Control tools and agents' own tools do not
+// count. For an empty catalog it is 0.
 func Concealment(p *policy.Policy, s policy.Scope, catalog []policy.Definition) float64 {
 	total, hidden := 0, 0
 	seen := map[policy.Item]bool{}

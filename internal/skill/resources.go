@@ -15,8 +15,8 @@ const (
 	maxResources = 1000    // files of one skill
 )
 
-// Resources lists the files in the skill's folder by their slash-separated paths, sorted: regular ones that are neither hidden
-// nor declare the skill. Links are left out. A skill without a folder has none.
+// Resources lists the regular files in the skill's folder by their slash-separated paths, sorted. It omits hidden files, links, and the
+// files that declare the skill. A skill without a folder has no resources.
 func (s *Skill) Resources() ([]string, error) {
 	if s.Dir == nil {
 		return nil, nil
@@ -46,8 +46,7 @@ func (s *Skill) Resources() ([]string, error) {
 	return out, nil
 }
 
-// Resource reads one of the files that Resources lists. No part of the path may be hidden or a link, so that nothing outside of
-// the folder is reached.
+// Resource reads one of the files that Resources lists. No part of the path may be hidden or a link, so the file is in the folder.
 func (s *Skill) Resource(name string) ([]byte, error) {
 	fail := func(err error) error { return fmt.Errorf("read %q of skill %s: %s", name, s.Name, reason(err)) }
 	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || declares(name) {
@@ -71,7 +70,7 @@ func (s *Skill) Resource(name string) ([]byte, error) {
 	return data, nil
 }
 
-// declares reports whether a path is that of a file that declares a skill, this one or one below its folder.
+// declares reports whether a file declares a skill, this one or one in a folder below.
 func declares(name string) bool {
 	switch strings.ToLower(path.Base(name)) {
 	case "skill.md", "skill.yaml", "skill.yml":

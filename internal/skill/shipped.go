@@ -16,14 +16,14 @@ var shipped embed.FS
 //go:embed templates
 var templates embed.FS
 
-// Shipped are the skills that come with the program, by name; init and `skill add --template` copy them.
+// Shipped returns the skills of the program, in folders by name. init and `skill add --template` copy them.
 func Shipped() fs.FS { return sub(shipped, "shipped") }
 
-// sub is a folder that is compiled in, so that it cannot be missing.
+// sub returns an embedded folder.
 func sub(fsys fs.FS, dir string) fs.FS {
 	out, err := fs.Sub(fsys, dir)
 	if err != nil {
-		return embed.FS{} // only for an invalid dir, which ours are not
+		return embed.FS{} // only for an invalid path
 	}
 	return out
 }
@@ -34,10 +34,10 @@ type Template struct {
 	Description string
 }
 
-// DefaultTemplate is what Render takes when no template is named.
+// DefaultTemplate is the template that Render uses if none is named.
 const DefaultTemplate = "basic"
 
-// Templates lists the templates, the default first, then by name. A shipped skill serves as a template too and is not listed here.
+// Templates lists the templates, the default first, then by name. It does not list the shipped skills, which are templates too.
 func Templates() []Template {
 	out := []Template{}
 	for _, name := range folders(sub(templates, "templates")) {
@@ -59,7 +59,7 @@ func Templates() []Template {
 	return out
 }
 
-// templateDescription is the comment on the first line of a template's front matter.
+// templateDescription returns the comment in the first line of a template's front matter.
 func templateDescription(data []byte) string {
 	for line := range strings.Lines(string(data)) {
 		if text, ok := strings.CutPrefix(line, "# "); ok {
@@ -83,8 +83,8 @@ func folders(fsys fs.FS) []string {
 	return out
 }
 
-// Render returns the files of a new skill by their paths in its folder. template is a template or a shipped skill; empty: the
-// shipped skill of that name if there is one, else the default template.
+// Render returns the files of a new skill by their paths in its folder. template names a template or a shipped skill. If it is empty,
+// Render uses the shipped skill of that name if there is one, otherwise the default template.
 func Render(name, template string) (map[string][]byte, error) {
 	if !namePattern.MatchString(name) {
 		return nil, fmt.Errorf("skill name %q: use lower-case letters, digits and hyphens, at most 64", name)
@@ -132,7 +132,7 @@ func Render(name, template string) (map[string][]byte, error) {
 	return out, nil
 }
 
-// rename puts a name into the front matter of a SKILL.md, and takes out the line that describes a template.
+// rename sets the name in the front matter of a SKILL.md, and removes the line that describes a template.
 func rename(data []byte, name string) []byte {
 	lines := strings.SplitAfter(string(data), "\n")
 	out := make([]string, 0, len(lines))

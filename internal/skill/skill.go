@@ -1,9 +1,8 @@
-// Package skill reads skills: what they declare, what they teach and when they apply.
+// Package skill reads skills: their grants, instructions and triggers.
 //
-// A skill is a folder with a SKILL.md (YAML front matter and a body in Markdown), a SKILL.yaml, or both; then the front matter
-// is the base and SKILL.yaml overrides it key by key. [Load] reads the files, [Validate] checks the declarations against the
-// catalog of what the servers offer: a skill that names an unknown or malformed tool is invalid whole, and takes no effect.
-// What an operator is told of it no agent ever sees.
+// A skill is a folder with a SKILL.md (YAML front matter and a Markdown body), a SKILL.yaml, or both; then SKILL.yaml overrides the front
+// matter key by key. [Load] reads the files. [Validate] checks the declarations against the catalog of the servers: a skill with an
+// unknown or malformed tool is invalid as a whole and takes no effect. Problems are for the operator; agents do not see them.
 package skill
 
 import (
@@ -13,7 +12,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Skill is one skill as its files declare it. The grant is what the policy compiles; the rest is for people and models.
+// Skill is a skill as its files declare it. The policy compiles the grant; the rest is for people and models.
 type Skill struct {
 	policy.Grant `yaml:",inline"`
 	DisplayName  string    `yaml:"displayName" json:"displayName,omitempty"`
@@ -22,21 +21,21 @@ type Skill struct {
 	Commands     []Command `yaml:"commands" json:"commands,omitempty"`
 	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
 
-	// Identity is what the skill says of agents that are matched by their skills; kept as it is written.
+	// Identity describes agents that are matched by their skills. It is kept as it is written.
 	Identity map[string]any `yaml:"identity" json:"identity,omitempty"`
 
-	Instructions string `yaml:"-" json:"-"` // the body of SKILL.md, else README.md
+	Instructions string `yaml:"-" json:"-"` // the body of SKILL.md, or README.md
 	Source       Source `yaml:"-" json:"source"`
 	Dir          fs.FS  `yaml:"-" json:"-"` // its folder, for resources
-	File         string `yaml:"-" json:"-"` // path of the file that declares it, as shown to people
+	File         string `yaml:"-" json:"-"` // path, as shown to people, of the file that declares the skill
 
-	origin origin // where each key stands, for problems
+	origin origin // places of the keys, for problems
 }
 
-// Source says whose a skill is: "project", "user", "shipped" or "mcp:SERVER".
+// Source is the origin of a skill: "project", "user", "shipped" or "mcp:SERVER".
 type Source string
 
-// Command is a slash command that a skill brings.
+// Command is a slash command of a skill.
 type Command struct {
 	Name        string     `yaml:"name" json:"name"`
 	Description string     `yaml:"description" json:"description,omitempty"`
@@ -63,8 +62,8 @@ type Metadata struct {
 	Tags     []string `yaml:"tags" json:"tags,omitempty"`
 }
 
-// UnmarshalYAML reads our four keys and passes over all others: in Agent Skills metadata is a free map of texts, where the tags
-// are one text with commas.
+// UnmarshalYAML reads our four keys and ignores all others. In Agent Skills, metadata is a free map of texts, and its tags are a text with
+// commas.
 func (m *Metadata) UnmarshalYAML(decode func(any) error) error {
 	var free map[string]any
 	if err := decode(&free); err != nil {
@@ -77,7 +76,7 @@ func (m *Metadata) UnmarshalYAML(decode func(any) error) error {
 	*m = Metadata{Version: text("version"), Category: text("category"), Author: text("author")}
 	if m.Version == "" && free["version"] != nil {
 		var only struct{ Version string }
-		var texts map[string]looseText // a version such as 1.10 is a number to YAML; as text it keeps its zero
+		var texts map[string]looseText // a version such as 1.10 is a number in YAML, and loses its zero
 		if decode(&texts) == nil {
 			only.Version = string(texts["version"])
 		}
@@ -100,7 +99,7 @@ func (m *Metadata) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// looseText is a scalar as it is written, or nothing for what is no scalar.
+// looseText is a scalar as it is written. It is empty for other values.
 type looseText string
 
 func (l *looseText) UnmarshalYAML(decode func(any) error) error {
@@ -111,11 +110,11 @@ func (l *looseText) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// Catalog is what skills are validated against.
+// Catalog is the set of items against which skills are validated.
 type Catalog struct {
 	Definitions []policy.Definition
-	Pending     map[string]string // configured servers whose catalog is not known yet → why
-	Held        []policy.Item     // in quarantine: they exist and are granted to nobody
+	Pending     map[string]string // configured servers whose catalog is unknown → reason
+	Held        []policy.Item     // items in quarantine, which exist but are not granted
 }
 
 // State of a skill after validation.
@@ -125,7 +124,7 @@ type State string
 const (
 	Valid   State = "valid"
 	Invalid State = "invalid"
-	Pending State = "pending" // names a tool of a server that was never started yet
+	Pending State = "pending" // names a tool of a server that has never been started
 )
 
 // Checked is a skill with the result of its validation.
@@ -141,13 +140,13 @@ type position struct {
 	line int
 }
 
-// origin knows where the keys of a skill stand.
+// origin has the places of a skill's keys.
 type origin struct {
 	keys  map[string]position // "allowedTools", "commands[1]" …
 	tools []position          // one per entry of AllowedTools
 }
 
-// at is the place of a key; the skill's file where the key is not known.
+// at returns the place of a key, or the skill's file if the key is unknown.
 func (s *Skill) at(key string) position {
 	if p, ok := s.origin.keys[key]; ok {
 		return p
@@ -155,7 +154,7 @@ func (s *Skill) at(key string) position {
 	return position{file: s.File}
 }
 
-// toolAt is the place of an entry of AllowedTools.
+// toolAt returns the place of an entry of AllowedTools.
 func (s *Skill) toolAt(i int) position {
 	if i < len(s.origin.tools) {
 		return s.origin.tools[i]

@@ -9,19 +9,19 @@ import (
 	"mycelium/internal/text"
 )
 
-// Suggestion is a skill that a text asks for.
+// Suggestion is a skill whose triggers match a text.
 type Suggestion struct {
 	Skill   string   `json:"skill"`
 	Score   float64  `json:"score"`   // 0 to 1, as B17
 	Matched []string `json:"matched"` // the triggers that matched
 }
 
-// maxSuggest is how much of a text is looked at, in bytes. What somebody asks for stands at the start.
+// maxSuggest bounds the searched part of a text, in bytes. A request is at the start of a text.
 const maxSuggest = 64 << 10
 
-// Suggest matches the triggers of the named skills against a text: whole words, never substrings (Japanese triggers match where
-// they stand, one in katakana only as a whole katakana word), best first. Upper and lower case, full and half width are alike.
-// A score is 0.3 per trigger that matches, at most 0.9, and 0.1 more where the text has more than five words.
+// Suggest matches the triggers of the named skills against a text, and returns the best matches first. Triggers match whole words.
+// Triggers in scripts without spaces match anywhere, except that katakana must match a whole katakana word. Upper and lower case, full
+// and half width are equal. A score is 0.3 for each matching trigger, at most 0.9, and 0.1 more if the text has more than five words.
 func (l *Library) Suggest(said string, among []string) []Suggestion {
 	runes := []rune(fold(text.Prefix(said, maxSuggest)))
 	long := words(runes) > 5
@@ -61,7 +61,7 @@ func (l *Library) Suggest(said string, among []string) []Suggestion {
 	return out
 }
 
-// folded is a trigger, ready to be looked for.
+// folded is a trigger with its folded text.
 type folded struct {
 	text  string // as it is written
 	runes []rune
@@ -69,7 +69,7 @@ type folded struct {
 
 func newFolded(s string) folded { return folded{s, []rune(fold(s))} }
 
-// in reports whether the trigger stands in a folded text, bounded as its script asks.
+// in reports whether a folded text contains the trigger, with word boundaries if its script has them.
 func (f folded) in(text []rune) bool {
 	n := len(f.runes)
 	for i := 0; i+n <= len(text); i++ {
@@ -83,7 +83,7 @@ func (f folded) in(text []rune) bool {
 	return false
 }
 
-// script is the way in which a character joins its neighbours to words.
+// script says how a character forms words with its neighbours.
 type script uint8
 
 const (
@@ -101,7 +101,7 @@ func scriptOf(r rune) script {
 		}
 		return between
 	case r == 'ー' || r == '・' || unicode.Is(unicode.Katakana, r):
-		if r == '・' { // parts words: ファイル・テスト
+		if r == '・' { // it separates words: ファイル・テスト
 			return between
 		}
 		return katakana
@@ -113,13 +113,13 @@ func scriptOf(r rune) script {
 	return between
 }
 
-// joined reports whether two neighbours belong to one word that must not be cut between them.
+// joined reports whether two neighbours belong to the same word.
 func joined(a, b rune) bool {
 	sa, sb := scriptOf(a), scriptOf(b)
 	return sa == sb && (sa == spaced || sa == katakana)
 }
 
-// words counts the words of a text. Where there are no spaces, a run of one script (漢字, かな, カナ) counts as a word.
+// words counts the words of a text. In scripts without spaces, a run of one script (漢字, かな, カナ) is a word.
 func words(text []rune) int {
 	n, last := 0, between
 	kana := false
@@ -142,8 +142,8 @@ const (
 	halfWidth      = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u3099\u309a"
 )
 
-// fold makes alike what people write alike: lower case, full-width letters as ASCII, half-width katakana as full-width, voicing
-// marks joined to their kana, one space for any space.
+// fold normalises a text: lower case, ASCII for full-width letters, full-width for half-width katakana, kana joined with their voicing
+// marks, and a single space for white space.
 func fold(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
@@ -171,7 +171,7 @@ func fold(s string) string {
 	return strings.TrimSuffix(string(out), " ")
 }
 
-// voiced joins a kana and the voicing mark that follows it; 0: they do not join.
+// voiced joins a kana and the following voicing mark. It returns 0 if they do not join.
 func voiced(kana, mark rune) rune {
 	const plain, full = "かきくけこさしすせそたちつてとはひふへほカキクケコサシスセソタチツテトハヒフヘホ", "はひふへほハヒフヘホ"
 	switch {

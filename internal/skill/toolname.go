@@ -15,8 +15,7 @@ func ToolPattern(entry string) string {
 	return name
 }
 
-// normalTool writes an entry of allowedTools as server__name. What it does not know it leaves as it is; the validation says why
-// that is no tool.
+// normalTool writes an entry of allowedTools as server__name. It does not change an unknown form; the validation reports it.
 func normalTool(entry string) string {
 	entry = strings.TrimSpace(entry)
 	rest, optional := strings.CutPrefix(entry, "?")
@@ -30,7 +29,7 @@ func normalTool(entry string) string {
 	} else if own, known := policy.AgentTool(strings.TrimPrefix(name, policy.AgentServer+"__")); known { // Only these may be written bare.
 		name = policy.AgentServer + "__" + own
 	}
-	if limit == "(*)" || limit == "(:*)" { // "Bash(*)" limits nothing
+	if limit == "(*)" || limit == "(:*)" { // "Bash(*)" has no limit
 		limit = ""
 	}
 	if optional {
@@ -43,7 +42,7 @@ func normalTool(entry string) string {
 func mcpTool(inner string) string {
 	server, tool, found := strings.Cut(inner, "__")
 	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
-		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // a server's name has no "_", a plugin's may
+		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // names of plugins may have "_", names of servers do not
 			server = plugin[i+1:]
 		}
 	}
@@ -80,7 +79,7 @@ func splitTools(s string) []string {
 // toolList is a list of tools, or one text with spaces between them (Agent Skills).
 type toolList []string
 
-// UnmarshalYAML reads either form.
+// UnmarshalYAML reads both forms.
 func (t *toolList) UnmarshalYAML(decode func(any) error) error {
 	var text string
 	if decode(&text) == nil {
@@ -96,8 +95,8 @@ func (t *toolList) UnmarshalYAML(decode func(any) error) error {
 	return err
 }
 
-// NearestTool returns the tool that a person probably meant by word, or "": one of the same server first, then one of the same
-// name elsewhere, then any.
+// NearestTool returns the tool that a person probably meant by word, or "". It prefers tools of the same server, then tools with the same
+// name.
 func NearestTool(word string, all []string) string {
 	server, name, found := strings.Cut(word, "__")
 	if !found {

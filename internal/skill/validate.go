@@ -13,12 +13,12 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// maxDescription is that of Agent Skills, in characters.
+// maxDescription is the limit of Agent Skills, in characters.
 const maxDescription = 1024
 
 var commandPattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Digits, Rest: yamlfile.Lower + yamlfile.Digits + "_-", Most: 64}
 
-// index is a catalog in the form in which the validation asks it.
+// index is a catalog, indexed for the validation.
 type index struct {
 	items   map[policy.Item]bool
 	names   map[policy.Kind][]string // text forms, sorted
@@ -45,7 +45,7 @@ func newIndex(c Catalog) *index {
 	return ix
 }
 
-// matches returns the first items of a kind that a pattern matches, at most limit.
+// matches returns at most limit items of a kind that a pattern matches.
 func (ix *index) matches(kind policy.Kind, p policy.Pattern, limit int) []string {
 	var out []string
 	for _, name := range ix.names[kind] {
@@ -64,9 +64,9 @@ type check struct {
 	*index
 	skill    *Skill
 	invalid  bool
-	pendings []string // servers that it waits for
+	pendings []string // servers whose catalog is unknown
 	problems []policy.Problem
-	missing  map[string]bool // optional entries of which nothing exists
+	missing  map[string]bool // optional entries that match nothing
 }
 
 func (c *check) fault(at position, hint, format string, args ...any) {
@@ -103,7 +103,7 @@ func (c *check) run() {
 	}
 }
 
-// state is the result. A pending skill that is wrong in other ways too is invalid.
+// state returns the state of the skill. A pending skill with faults is invalid.
 func (c *check) state() State {
 	switch {
 	case c.invalid:
@@ -154,7 +154,7 @@ func (c *check) tool(at position, entry string) {
 	}
 }
 
-// limit checks what stands in parentheses behind a tool.
+// limit checks the limit in parentheses after a tool.
 func (c *check) limit(at position, entry string, p policy.Pattern) bool {
 	_, spec, limited := strings.Cut(entry, "(")
 	if !limited {
@@ -171,7 +171,7 @@ func (c *check) limit(at position, entry string, p policy.Pattern) bool {
 	return true
 }
 
-// exact checks an item that is named in full.
+// exact checks an entry without wildcards.
 func (c *check) exact(at position, entry string, it policy.Item) {
 	kind, key := "tool", "allowedTools"
 	if it.Kind == policy.Prompt {
@@ -241,7 +241,7 @@ func (c *check) wildcard(at position, entry string, kind policy.Kind, p policy.P
 	}
 }
 
-// heldName is how the command line names an item in quarantine.
+// heldName is the name of an item in quarantine on the command line.
 func (c *check) heldName(it policy.Item) string {
 	if it.Kind == policy.Prompt {
 		return "prompt:" + it.String()
@@ -249,7 +249,7 @@ func (c *check) heldName(it policy.Item) string {
 	return it.String()
 }
 
-// anyHeld reports whether a pattern matches something in quarantine.
+// anyHeld reports whether a pattern matches an item in quarantine.
 func (c *check) anyHeld(kind policy.Kind, p policy.Pattern) bool {
 	for it := range c.held {
 		if it.Kind == kind && p.Match(it) {
@@ -307,7 +307,7 @@ func (c *check) prompt(at position, entry string) {
 	c.wildcard(at, entry, policy.Prompt, p)
 }
 
-// resource checks an entry of allowedResources: its server only, because a server need not list its resources.
+// resource checks an entry of allowedResources. It checks only the server, because a server need not list its resources.
 func (c *check) resource(at position, entry string) {
 	text := strings.TrimPrefix(entry, "?")
 	server, uri, found := strings.Cut(text, "__")
@@ -427,7 +427,7 @@ func isControl(it policy.Item) bool {
 	return it.Kind == policy.Tool && (it.Server == policy.RouterServer || it.Server == policy.SkillsServer)
 }
 
-// ownTools are the agents' own tools in text form.
+// ownTools returns the agents' own tools in text form.
 func ownTools() []string {
 	out := policy.AgentTools()
 	for i, t := range out {

@@ -58,7 +58,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 	if v.CanAddr() {
 		switch into := v.Addr().Interface().(type) {
 		case selfDecoder:
-			d.self(node, into, at)
+			d.decodeSelf(node, into, at)
 			return
 		case encoding.TextUnmarshaler:
 			d.text(node, into, v.Type(), at)
@@ -81,7 +81,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, at string) {
 			d.report(node, "", "%s cannot be read: nothing can be decoded into a %s (a fault of this program)", place(at), v.Type())
 			return
 		}
-		if x := d.free(node, asText, at); x != nil {
+		if x := d.decodeAny(node, asText, at); x != nil {
 			v.Set(reflect.ValueOf(x))
 		}
 	default:
@@ -107,8 +107,8 @@ func (d *decoder) untag(node ast.Node, at string) (inner ast.Node, asText bool) 
 	}
 }
 
-// self lets a type decode itself. Problems of attempts that the type does not return do not count.
-func (d *decoder) self(node ast.Node, into selfDecoder, at string) {
+// decodeSelf lets a type decode itself. Problems of attempts that the type does not return do not count.
+func (d *decoder) decodeSelf(node ast.Node, into selfDecoder, at string) {
 	err := into.UnmarshalYAML(func(inner any) error {
 		target := reflect.ValueOf(inner)
 		if target.Kind() != reflect.Pointer || target.IsNil() {

@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// free decodes into an any: map[string]any, []any, string, bool, int64, uint64 or float64.
-func (d *decoder) free(node ast.Node, asText bool, at string) any {
+// decodeAny decodes into an any: map[string]any, []any, string, bool, int64, uint64 or float64.
+func (d *decoder) decodeAny(node ast.Node, asText bool, at string) any {
 	switch n := node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		out := map[string]any{}

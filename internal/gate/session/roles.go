@@ -232,10 +232,21 @@ func (sc *Snapshot) AskFor(name string) string {
 	return "myc session skills " + sc.id + " +" + name
 }
 
+// SkillError tells an operator that a skill cannot be active in a session.
+type SkillError struct {
+	Skill string
+	To    string   // whom it is not open to, in words
+	Open  []string // the skills that are
+}
+
+func (e *SkillError) Error() string {
+	return fmt.Sprintf("no skill %q is open to %s (open are: %s)", e.Skill, e.To, OrNone(e.Open))
+}
+
 // UnknownSkill is the answer about a skill that is not open to the role.
 func UnknownSkill(sc *Snapshot, name string, by Actor) error {
 	if by == ByOperator {
-		return fmt.Errorf("no skill %q is open to role %q (open are: %s)", name, sc.state.role, OrNone(sc.Open))
+		return &SkillError{Skill: name, To: fmt.Sprintf("role %q", sc.state.role), Open: sc.Open}
 	}
 	return Refusal("Unknown skill: " + credential.Excerpt(name, MaxEcho))
 }

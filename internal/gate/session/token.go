@@ -115,7 +115,7 @@ func (r *Registry) check(spec Spec) error {
 	for _, name := range spec.Skills {
 		if !slices.Contains(open, name) {
 			slices.Sort(open)
-			return fmt.Errorf("no skill %q is open to its roles (open are: %s)", name, OrNone(slices.Compact(open)))
+			return &SkillError{Skill: name, To: "its roles", Open: slices.Compact(open)}
 		}
 	}
 	return nil

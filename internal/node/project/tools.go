@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/config/toolindex"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -35,8 +36,7 @@ func (v *View) Scope(role string, skills []string) (policy.Scope, error) {
 	open := v.Policy.OpenSkills(role)
 	for _, name := range skills {
 		if !slices.Contains(open, name) {
-			return policy.Scope{}, fmt.Errorf("no skill %q is open to this role (open are: %s)", name,
-				cmp.Or(strings.Join(open, ", "), "–"))
+			return policy.Scope{}, &session.SkillError{Skill: name, To: "this role", Open: open}
 		}
 	}
 	if skills == nil {
