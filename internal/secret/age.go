@@ -81,8 +81,8 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 	}
 	identities, err := age.ParseIdentities(bytes.NewReader(text))
 	if err != nil { // the text of err may contain a part of the key
-		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used: nobody is there to "+
-			"type it)", o.Identity)
+		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used, because nobody is "+
+			"there to type it)", o.Identity)
 	}
 	f, err := os.Open(o.File)
 	if err != nil {
@@ -117,7 +117,7 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 // \t, \r, \" and \\ are escapes as in JSON. Empty lines and lines that begin with # are skipped. Errors name only the line.
 func parse(b []byte) (map[string]string, error) {
 	if len(b) > maxFile || !utf8.Valid(b) {
-		return nil, errors.New("what is in it is no text, or too long")
+		return nil, errors.New("its content is not text, or is too long")
 	}
 	values := map[string]string{}
 	n := 0

@@ -101,18 +101,18 @@ func TestOrder(t *testing.T) {
 	}
 	for ref, want := range map[[2]string]string{
 		{Any, "NONE"}: "secret NONE is nowhere: the age file " + f.file +
-			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Age, "RING"}:     "secret RING is nowhere: the age file " + f.file + " does not have it: no such secret",
-		{Keyring, "FILE"}: "secret FILE is nowhere: the keyring has none of that name under svc: no such secret",
-		{Keyring, "ENV"}:  "secret ENV is nowhere: the keyring has none of that name under svc: no such secret",
+		{Keyring, "FILE"}: "secret FILE is nowhere: the keyring has no secret of that name under svc: no such secret",
+		{Keyring, "ENV"}:  "secret ENV is nowhere: the keyring has no secret of that name under svc: no such secret",
 		{Any, "FOREIGN"}: "secret FOREIGN is nowhere: the age file " + f.file +
-			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Any, "EMPTY"}: "secret EMPTY is empty in the age",
 		{Any, "EMPTYENV"}: "secret EMPTYENV is nowhere: the age file " + f.file +
-			" does not have it: no such secret; the keyring has none of that name under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Any, "../etc"}: `"../etc" cannot name a secret: use letters, digits, _ . and -`,
 		{Any, ""}:       `"" cannot name a secret: use letters, digits, _ . and -`,
 	} {
@@ -177,7 +177,7 @@ func TestFileThatDoesNotOpen(t *testing.T) {
 			"age file FILE: line 1 in it: the value of A cannot be read"},
 		"a block": {func(_ *testing.T, f *safe) { f.put("A: |-\n  "+canary+"\n", false) },
 			"age file FILE: line 1 in it: the value of A cannot be read"},
-		"no text": {func(_ *testing.T, f *safe) { f.put("A=\xff", false) }, "age file FILE: what is in it is no text"},
+		"no text": {func(_ *testing.T, f *safe) { f.put("A=\xff", false) }, "age file FILE: its content is not text"},
 	} {
 		f := newSafe(t, "A="+canary+"\n")
 		c.spoil(t, f)
