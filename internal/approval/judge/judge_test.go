@@ -258,8 +258,8 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	}
 }
 
-// An agent gives orders to the judge, and the model obeys whoever spoke last. The protection that remains: the judge cannot allow a critical
-// call, arguments are quoted, and the rules decide before and after.
+// An agent gives orders to the judge, and the model obeys whoever spoke last. The protection that remains: the judge cannot allow a
+// critical call, arguments are quoted, and the rules decide before and after.
 func TestInjectionAgainstAModelThatObeys(t *testing.T) {
 	obeys := fake.Step{Func: func(r fake.Request) fake.Step {
 		var b brief
