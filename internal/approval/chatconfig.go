@@ -46,7 +46,8 @@ func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 	if c.Token == "" {
 		bad("token", "token is missing", "write token: ${TELEGRAM_BOT_TOKEN}; BotFather gives it (docs/telegram.md)")
 	} else if !strings.Contains(c.Token, "${") && !botToken(c.Token) {
-		bad("token", "token is none of BotFather's", "it looks like 123456:ABC-DEF; write token: ${TELEGRAM_BOT_TOKEN} and keep the token out "+
+		bad("token", "token is not a bot token from BotFather", "it looks like 123456:ABC-DEF; write token: ${TELEGRAM_BOT_TOKEN} and keep "+
+			"the token out "+
 			"of the file")
 	}
 	if len(c.Users) == 0 {
@@ -69,7 +70,7 @@ func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 		}
 	}
 	if c.Server != "" && !SafeURL(c.Server) {
-		bad("server", "server is no address that a token may be sent to",
+		bad("server", "a token may not be sent to the address of server",
 			"write https://HOST, or http:// for this machine only; the token is part of every address")
 	}
 }
@@ -83,7 +84,7 @@ func (c *NotifyConfig) Check(bad func(key, message, hint string)) {
 			bad(name, name+" says no url", map[string]string{"ntfy": "write url: https://ntfy.sh/TOPIC",
 				"slack": "write url: ${SLACK_WEBHOOK}"}[name])
 		case !strings.Contains(w.URL, "${") && !SafeURL(w.URL):
-			bad(name+".url", name+".url is no address that secrets may be sent to", "write an https address, or http:// for this machine only")
+			bad(name+".url", name+".url is not an address that secrets may be sent to", "write an https address, or http:// for this machine only")
 		}
 	}
 	if c.Slack != nil && c.Slack.Token != "" {
@@ -98,7 +99,7 @@ func (c *TelegramConfig) Validate() error {
 		problems = append(problems, fmt.Errorf("approval.telegram.%s: %s: %s", key, message, hint))
 	})
 	if len(problems) == 0 && !botToken(c.Token) {
-		problems = append(problems, errors.New("approval.telegram.token: it is none of BotFather's: it looks like 123456:ABC-DEF"))
+		problems = append(problems, errors.New("approval.telegram.token: it is not a bot token from BotFather: it looks like 123456:ABC-DEF"))
 	}
 	if c.PIN != "" && !goodPIN(c.PIN) {
 		problems = append(problems, errors.New("approval.telegram.pin: use 4 to 32 letters or digits"))

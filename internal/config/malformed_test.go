@@ -311,7 +311,7 @@ func TestToolsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestBrokenRuleBreaks: a rule that does not compile, or whose own example fails, denies everything until it is mended.
+// TestBrokenRuleBreaks: a rule that does not compile, or whose own example fails, denies everything until it is corrected.
 func TestBrokenRuleBreaks(t *testing.T) {
 	for name, text := range map[string]string{
 		"regex":  "version: 1\nrules:\n  - {name: r, action: deny, tool: a__b, args: {x: [{regex: '('}]}}\n",

@@ -51,7 +51,7 @@ type outcome struct {
 	event  harness.Event
 	answer harness.Answer
 	fault  string // why there is no answer
-	noted  bool   // the fault is on record, or is none of ours
+	noted  bool   // the fault is on record, or is not ours to record
 }
 
 // Run reads one event, has it decided and answers it in the agent's dialect; the result is the exit code. It always answers: what goes

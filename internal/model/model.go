@@ -181,7 +181,7 @@ func explain(ctx context.Context, err error) *Error {
 	case errors.Is(err, errElsewhere):
 		return &Error{Kind: Rejected, Text: "the address leads elsewhere, where the key is not sent"}
 	case isDecode(err):
-		return &Error{Kind: Malformed, Text: "the answer is no message of the API"}
+		return &Error{Kind: Malformed, Text: "the answer is not a message of the API"}
 	}
 	return &Error{Kind: Unreachable, Text: "the API cannot be reached"}
 }

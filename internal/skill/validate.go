@@ -339,7 +339,8 @@ func (c *check) roles() {
 			continue
 		}
 		if role == "" || strings.ContainsAny(role, " \t\n*,:/\\") {
-			c.fault(s.at(fmt.Sprintf("allowedRoles[%d]", i)), `write the id of a role, or "*" for every role`, "allowedRoles: %q is no role", role)
+			c.fault(s.at(fmt.Sprintf("allowedRoles[%d]", i)), `write the id of a role, or "*" for every role`, "allowedRoles: %q is not a role",
+				role)
 		}
 	}
 }

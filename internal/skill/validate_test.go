@@ -120,8 +120,8 @@ func TestValidate(t *testing.T) {
 			[]P{{Line: 3, Message: "allowedRoles is empty, so no role can have the skill",
 				Hint: `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`, Warning: true}}},
 		{"bad role", "allowedRoles: ['a b', 'dev*']\n", Invalid, []P{
-			{Line: 3, Message: `allowedRoles: "a b" is no role`, Hint: `write the id of a role, or "*" for every role`},
-			{Line: 3, Message: `allowedRoles: "dev*" is no role`, Hint: `write the id of a role, or "*" for every role`}}},
+			{Line: 3, Message: `allowedRoles: "a b" is not a role`, Hint: `write the id of a role, or "*" for every role`},
+			{Line: 3, Message: `allowedRoles: "dev*" is not a role`, Hint: `write the id of a role, or "*" for every role`}}},
 		{"memory", "grants:\n  memory: isolatd\n", Invalid,
 			[]P{{Line: 4, Message: `grants.memory: "isolatd" is not a memory policy`, Hint: `did you mean "isolated"?`}}},
 		{"team without team", "grants: {memory: all, memoryTeamRoles: [x]}\n", Valid,

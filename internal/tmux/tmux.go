@@ -151,7 +151,7 @@ func (s Server) Type(ctx context.Context, pane, text string) error {
 // there tells whether something runs in the pane: tmux takes keys for a dead one without a word.
 func (s Server) there(ctx context.Context, pane string) error {
 	if !paneID(pane) {
-		return fmt.Errorf("%q is no pane", pane)
+		return fmt.Errorf("%q is not a pane", pane)
 	}
 	out, err := s.run(ctx, "", "display-message", "-p", "-t", pane, "#{pane_id} #{pane_dead}")
 	if err != nil {
@@ -205,7 +205,7 @@ func (s Server) Open(ctx context.Context, w Window) (Pane, error) {
 // Mark puts a bell before the name of the pane's window, where every status line shows it. Marking twice is marking once.
 func (s Server) Mark(ctx context.Context, pane string) error {
 	if !paneID(pane) {
-		return fmt.Errorf("mark the window of %q: it is no pane", pane)
+		return fmt.Errorf("mark the window of %q: it is not a pane", pane)
 	}
 	out, err := s.run(ctx, "", "display-message", "-p", "-t", pane, "#{pane_id} #{?#{"+nameOption+"},1,0} #{automatic-rename} #{window_name}")
 	f := strings.SplitN(strings.TrimRight(out, "\n"), " ", 4)
@@ -237,7 +237,7 @@ func (s Server) Mark(ctx context.Context, pane string) error {
 // Clear takes the bell away and gives the window its name back; a window without it stays as it is.
 func (s Server) Clear(ctx context.Context, pane string) error {
 	if !paneID(pane) {
-		return fmt.Errorf("clear the mark of %q: it is no pane", pane)
+		return fmt.Errorf("clear the mark of %q: it is not a pane", pane)
 	}
 	out, err := s.run(ctx, "", "display-message", "-p", "-t", pane, "#{pane_id} #{"+autoOption+"} #{"+nameOption+"}")
 	if err != nil {

@@ -27,7 +27,7 @@ func (x *Index) Export(ctx context.Context, w io.Writer, format string, q Query)
 	case "csv":
 		return x.exportCSV(ctx, w, q)
 	}
-	return fmt.Errorf("export the audit log: %q is no format; use json, jsonl or csv", format)
+	return fmt.Errorf("export the audit log: %q is not a format; use json, jsonl or csv", format)
 }
 
 func writeEntry(w io.Writer, before string, e Entry, after string) error {

@@ -34,7 +34,7 @@ func Approved(r approval.Request) (policy.Rule, error) {
 	once := "; approve it once, or for the session"
 	switch {
 	case r.Kind != approval.Call:
-		return none, errors.New("a rule is about a call, and this is none")
+		return none, errors.New("only a request about a call can become a rule")
 	case r.Rule != "":
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
 			once)

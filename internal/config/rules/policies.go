@@ -24,7 +24,7 @@ type policiesDocument struct {
 
 // policiesHint shows the form of a policy.
 const policiesHint = "a policy is {id: pol_1, description: words, tool: agent__Bash, createdAt: 2026-11-22T10:00:00Z}; no model judges " +
-	"until it is mended"
+	"until it is corrected"
 
 // ParsePolicies reads a file of policies and appends them to have. Ids of policies in have are taken.
 func ParsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Policy, []policy.Problem) {

@@ -38,7 +38,7 @@ func checkOAuth(s *Server, bad source.Report) {
 func clientOAuth(v any, warn source.Report) *oauth.Config {
 	keys, ok := v.(map[string]any)
 	if !ok {
-		warn("oauth", "oauth is not read: it is no list of keys", "write oauth: {clientId: …}, or remove it")
+		warn("oauth", "oauth is not read: it is not a mapping", "write oauth: {clientId: …}, or remove it")
 		return nil
 	}
 	o := &oauth.Config{}

@@ -39,7 +39,7 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no ordinary file (%s)", st.Mode().Type())
+		return nil, fmt.Errorf("it is not a regular file (%s)", st.Mode().Type())
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *Registry) MayTake(s *Session, role string, by Actor) error {
 		return Refusal("Unknown role: " + credential.Excerpt(role, MaxEcho))
 	case s.issuer != "" && !slices.Contains(s.state.Load().may, role):
 		// It would fall back with the next request, and a role below the token's would be a restriction that does not hold.
-		return fmt.Errorf("role %q is none that this session's tokens allow (%s): %s decides that; myc session end ends the session",
+		return fmt.Errorf("role %q is not among those that this session's tokens allow (%s): %s decides that; myc session end ends the session",
 			role, OrNone(s.state.Load().may), s.issuer)
 	}
 	return nil

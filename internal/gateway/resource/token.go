@@ -79,7 +79,7 @@ func (s *Server) verify(ctx context.Context, token string) (verified, error) {
 	}
 	issuer := s.issuers[claimed]
 	if issuer == nil {
-		return verified{}, invalid(fmt.Errorf("its issuer %q is none of ours", text.Truncate(claimed, maxQuoted)))
+		return verified{}, invalid(fmt.Errorf("its issuer %q is not one that this server trusts", text.Truncate(claimed, maxQuoted)))
 	}
 	set, keys, err := issuer.find(ctx, h.Kid, h.Alg)
 	if errors.Is(err, errNoKeys) {
@@ -112,7 +112,7 @@ func (s *Server) peek(token string) (h tokenHeader, issuer string, err error) {
 	}
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return h, "", errors.New("it is no signed JWT")
+		return h, "", errors.New("it is not a signed JWT")
 	}
 	if err := readPart(parts[0], &h); err != nil {
 		return h, "", fmt.Errorf("its header: %w", err)

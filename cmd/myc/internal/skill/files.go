@@ -121,7 +121,7 @@ func (a *app) skillValidate(args []string) error {
 	}
 	if bad > 0 {
 		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad),
-			"an invalid skill is left out whole until it is mended")
+			"an invalid skill is left out whole until it is corrected")
 	}
 	return nil
 }
