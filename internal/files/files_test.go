@@ -399,7 +399,7 @@ func TestList(t *testing.T) {
 	if got := good(t, s, "list_directory", object{"path": dir + "/日本/"}); got != "語  1 bytes" {
 		t.Error(got)
 	}
-	bad(t, s, "list_directory", object{"path": "z"}, "no folder")
+	bad(t, s, "list_directory", object{"path": "z"}, "not a folder")
 	bad(t, s, "list_directory", object{"path": "nowhere"}, "no such file or folder")
 }
 

@@ -84,7 +84,7 @@ func (s *Server) entries(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("it is no folder but a %s", kindOf(info.Mode()))
+		return nil, fmt.Errorf("it is not a folder but a %s", kindOf(info.Mode()))
 	}
 	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
