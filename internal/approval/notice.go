@@ -37,7 +37,7 @@ type Notice struct {
 // Board passes notices from those who post them to those who watch. The zero value is ready; a nil board drops notices.
 type Board struct {
 	mu       sync.Mutex
-	watchers map[*noticeQueue]struct{}
+	watchers map[*subscriber[Notice]]struct{}
 }
 
 // NoticeLength is how much of a notice's text is shown, in characters.
@@ -45,11 +45,6 @@ const NoticeLength = 300
 
 // MaxNotices bounds the notices that wait for one watcher. The oldest are dropped first.
 const MaxNotices = 100
-
-type noticeQueue struct {
-	more    chan struct{} // holds one value: a notice waits
-	waiting []Notice
-}
 
 // Post gives a notice to every watcher, with secrets masked. It does not wait for the watchers.
 func (b *Board) Post(n Notice) {
@@ -63,24 +58,19 @@ func (b *Board) Post(n Notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.watchers {
-		if len(w.waiting) == MaxNotices {
-			w.waiting = w.waiting[1:]
-		}
-		w.waiting = append(w.waiting, n)
-		select {
-		case w.more <- struct{}{}:
-		default:
-		}
+		w.change(func(queued []Notice) []Notice {
+			return append(queued[max(0, len(queued)-MaxNotices+1):], n)
+		})
 	}
 }
 
 // Watch calls f for every notice that is posted from now on, one after the other, until ctx is done. If ready is not nil, Watch closes it
 // as soon as no notice can be missed.
 func (b *Board) Watch(ctx context.Context, ready chan<- struct{}, f func(Notice)) {
-	w := &noticeQueue{more: make(chan struct{}, 1)}
+	w := newSubscriber[Notice]()
 	b.mu.Lock()
 	if b.watchers == nil {
-		b.watchers = map[*noticeQueue]struct{}{}
+		b.watchers = map[*subscriber[Notice]]struct{}{}
 	}
 	b.watchers[w] = struct{}{}
 	b.mu.Unlock()
@@ -92,21 +82,5 @@ func (b *Board) Watch(ctx context.Context, ready chan<- struct{}, f func(Notice)
 		delete(b.watchers, w)
 		b.mu.Unlock()
 	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.more:
-		}
-		b.mu.Lock()
-		some := w.waiting
-		w.waiting = nil
-		b.mu.Unlock()
-		for _, n := range some {
-			if ctx.Err() != nil {
-				return
-			}
-			f(n)
-		}
-	}
+	w.deliver(ctx, f)
 }

@@ -57,12 +57,12 @@ type Queue struct {
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
-	open     map[string]*entry   // pending, by id
-	byBound  map[[32]byte]*entry // pending, or answered after a restart before the caller came back
-	kept     map[[32]byte]kept   // answers for the rest of a session
-	recent   []*entry            // settled, oldest first
-	watchers map[*watcher]struct{}
-	closing  chan struct{} // closed by Suspend
+	open     map[string]*entry             // pending, by id
+	byBound  map[[32]byte]*entry           // pending, or answered after a restart before the caller came back
+	kept     map[[32]byte]kept             // answers for the rest of a session
+	recent   []*entry                      // settled, oldest first
+	watchers map[*subscriber[Request]]bool // true: an observer, see [Queue.Observe]
+	closing  chan struct{}                 // closed by Suspend
 }
 
 // entry is one request. The queue's lock guards its fields.
@@ -97,7 +97,7 @@ func New(ctx context.Context, o Options) (*Queue, error) {
 	}
 	q := &Queue{
 		o: o, open: map[string]*entry{}, byBound: map[[32]byte]*entry{}, kept: map[[32]byte]kept{},
-		watchers: map[*watcher]struct{}{}, closing: make(chan struct{}),
+		watchers: map[*subscriber[Request]]bool{}, closing: make(chan struct{}),
 	}
 	q.ctx, q.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := q.load(ctx); err != nil {

@@ -6,31 +6,45 @@ import (
 	"sync"
 )
 
-// watcher queues the requests that one caller of Watch or Observe has not seen yet.
-type watcher struct {
-	mu       sync.Mutex
-	queued   []Request
-	observer bool          // nobody can answer there; never changed
-	wake     chan struct{} // holds one value: a request is queued
+// subscriber queues values for one caller that may be slow.
+type subscriber[T any] struct {
+	mu     sync.Mutex
+	queued []T
+	wake   chan struct{} // holds one value: a value is queued
 }
 
-// add queues a request in place of an older state of it that was not delivered yet.
-func (w *watcher) add(r Request) {
-	w.mu.Lock()
-	w.queued = append(slices.DeleteFunc(w.queued, func(old Request) bool { return old.ID == r.ID }), r)
-	w.mu.Unlock()
+func newSubscriber[T any]() *subscriber[T] { return &subscriber[T]{wake: make(chan struct{}, 1)} }
+
+// change replaces the queue by the result of f and wakes deliver.
+func (s *subscriber[T]) change(f func(queued []T) []T) {
+	s.mu.Lock()
+	s.queued = f(s.queued)
+	s.mu.Unlock()
 	select {
-	case w.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (w *watcher) take() []Request {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	taken := w.queued
-	w.queued = nil
-	return taken
+// deliver calls f with every queued value, one after the other, until ctx is done.
+func (s *subscriber[T]) deliver(ctx context.Context, f func(T)) {
+	for {
+		s.mu.Lock()
+		taken := s.queued
+		s.queued = nil
+		s.mu.Unlock()
+		for _, v := range taken {
+			if ctx.Err() != nil {
+				return
+			}
+			f(v)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+	}
 }
 
 // Watch calls f with every request that waits, then with every request that is new, changes or is settled, one after the other, until
@@ -42,41 +56,25 @@ func (q *Queue) Watch(ctx context.Context, f func(Request)) { q.watch(ctx, false
 func (q *Queue) Observe(ctx context.Context, f func(Request)) { q.watch(ctx, true, f) }
 
 func (q *Queue) watch(ctx context.Context, observer bool, f func(Request)) {
-	w := &watcher{wake: make(chan struct{}, 1), observer: observer}
+	w := newSubscriber[Request]()
 	q.mu.Lock()
-	for _, r := range q.list() {
-		if q.open[r.ID].isAnnounced() {
-			w.add(r)
-		}
-	}
-	q.watchers[w] = struct{}{}
+	w.queued = slices.DeleteFunc(q.list(), func(r Request) bool { return !q.open[r.ID].isAnnounced() })
+	q.watchers[w] = observer
 	q.mu.Unlock()
 	defer func() {
 		q.mu.Lock()
 		delete(q.watchers, w)
 		q.mu.Unlock()
 	}()
-	for {
-		for _, r := range w.take() {
-			if ctx.Err() != nil {
-				return
-			}
-			f(r)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-		}
-	}
+	w.deliver(ctx, f)
 }
 
 // Watched reports whether somebody who can answer would see a request.
 func (q *Queue) Watched() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for w := range q.watchers {
-		if !w.observer {
+	for _, observer := range q.watchers {
+		if !observer {
 			return true
 		}
 	}
@@ -98,7 +96,9 @@ func (q *Queue) publish(e *entry) {
 	if !e.isAnnounced() && e.r.State == Pending {
 		return
 	}
-	for w := range q.watchers {
-		w.add(e.r)
+	for w := range q.watchers { // a newer state of a request replaces one that was not delivered yet
+		w.change(func(queued []Request) []Request {
+			return append(slices.DeleteFunc(queued, func(old Request) bool { return old.ID == e.r.ID }), e.r)
+		})
 	}
 }

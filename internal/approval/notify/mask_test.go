@@ -14,7 +14,7 @@ func TestNoFormIsShown(t *testing.T) {
 	for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 		for _, f := range credentialtest.Samples() {
 			r := approvaltest.Shown(t, kind, f)
-			if words := requestWords(r); strings.Contains(words.title+words.text, f.Secret) {
+			if words := requestMessage(r); strings.Contains(words.title+words.text, f.Secret) {
 				t.Errorf("%s: a %s shows it: %s", f.Form, kind, words.title+words.text)
 			}
 		}

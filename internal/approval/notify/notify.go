@@ -1,4 +1,4 @@
-// Package notify tells people that something waits, in places where they cannot answer: ntfy, Slack, the desktop.
+// Package notify tells people that a request waits, in places where they cannot answer: ntfy, Slack, the desktop.
 package notify
 
 import (
@@ -9,50 +9,52 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"mycelium/internal/approval"
 	"net/http"
 	"net/url"
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/approval"
 )
 
-// Options are what notices go out with. Queue is required.
+// Options configure a [Notifier]. Queue is required.
 type Options struct {
-	Config approval.NotifyConfig // with its secrets put in
+	Config approval.NotifyConfig // with secrets expanded
 	Queue  *approval.Queue
-	Board  *approval.Board                                // nil: only requests are told
-	Run    func(ctx context.Context, argv []string) error // runs a program; nil: os/exec
+	Board  *approval.Board                                // nil: requests only
+	Run    func(ctx context.Context, argv []string) error // runs a program; nil: with os/exec
 	Logger *slog.Logger
 }
 
-// Notifier tells people that something waits for them, at places where they cannot answer: ntfy, Slack, the screen.
-// What goes to others names the session, the tool and the risk, and never arguments.
+// Notifier sends a message for every request and notice. The messages name the session, the tool and the risk, but never arguments:
+// other companies read them.
 type Notifier struct {
 	o      Options
 	client *http.Client
 	outs   []*outlet
 }
 
-// outlet is one place that notices go to, with its own queue: a slow one holds up no other.
+// outlet is one place to send to. Each has a queue of its own, so that a slow one does not delay the others.
 type outlet struct {
 	name  string
-	send  func(ctx context.Context, n told) error
-	queue chan told
+	send  func(ctx context.Context, m message) error
+	queue chan message
 }
 
-// told is a notice in words.
-type told struct {
+// message is a request or a notice in words.
+type message struct {
 	title, text string
-	urgent      bool // somebody waits
+	urgent      bool // an agent waits for a person
 }
 
-// New prepares what the configuration names.
+// New checks the configuration and prepares its outlets.
 func New(o Options) (*Notifier, error) {
 	var problems []error
 	o.Config.Check(func(key, message, hint string) {
@@ -60,7 +62,7 @@ func New(o Options) (*Notifier, error) {
 	})
 	for name, w := range map[string]*approval.WebhookConfig{"ntfy": o.Config.Ntfy, "slack": o.Config.Slack} {
 		if len(problems) == 0 && w != nil && !approval.SafeURL(w.URL) {
-			problems = append(problems, fmt.Errorf("approval.notify.%s.url: it is no https address", name))
+			problems = append(problems, fmt.Errorf("approval.notify.%s.url: it is not an https address", name))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -78,24 +80,24 @@ func New(o Options) (*Notifier, error) {
 		Timeout: postTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if w := o.Config.Ntfy; w != nil {
-		n.add("ntfy", func(ctx context.Context, x told) error { return n.ntfy(ctx, *w, x) })
+		n.add("ntfy", func(ctx context.Context, x message) error { return n.ntfy(ctx, *w, x) })
 	}
 	if w := o.Config.Slack; w != nil {
-		n.add("Slack", func(ctx context.Context, x told) error { return n.slack(ctx, *w, x) })
+		n.add("Slack", func(ctx context.Context, x message) error { return n.slack(ctx, *w, x) })
 	}
 	if o.Config.Desktop {
-		n.add("the screen", func(ctx context.Context, x told) error {
+		n.add("the screen", func(ctx context.Context, x message) error {
 			return o.Run(ctx, screenCommand(runtime.GOOS, x.title, x.text))
 		})
 	}
 	return n, nil
 }
 
-func (n *Notifier) add(name string, send func(context.Context, told) error) {
-	n.outs = append(n.outs, &outlet{name, send, make(chan told, approval.MaxNotices)})
+func (n *Notifier) add(name string, send func(context.Context, message) error) {
+	n.outs = append(n.outs, &outlet{name, send, make(chan message, approval.MaxNotices)})
 }
 
-// Run tells until ctx ends, and returns when everything that it started is gone.
+// Run sends until ctx is done and every goroutine that it started has returned.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -105,24 +107,24 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 	if n.o.Board != nil {
 		ready := make(chan struct{})
-		parts.Go(func() { n.o.Board.Watch(ctx, ready, func(x approval.Notice) { n.tell(noticeWords(x)) }) })
+		parts.Go(func() { n.o.Board.Watch(ctx, ready, func(x approval.Notice) { n.enqueue(noticeMessage(x)) }) })
 		<-ready
 	}
-	waiting := map[string]bool{} // requests that were told of
+	waiting := map[string]bool{} // requests that were sent
 	n.o.Queue.Observe(ctx, func(r approval.Request) {
 		switch {
 		case r.State != approval.Pending:
 			delete(waiting, r.ID)
 		case !waiting[r.ID]:
 			waiting[r.ID] = true
-			n.tell(requestWords(r))
+			n.enqueue(requestMessage(r))
 		}
 	})
 	return nil
 }
 
-// tell hands a notice to every outlet. What an outlet cannot take any more is dropped: the request itself is not.
-func (n *Notifier) tell(x told) {
+// enqueue gives a message to every outlet. An outlet whose queue is full drops it.
+func (n *Notifier) enqueue(x message) {
 	for _, out := range n.outs {
 		select {
 		case out.queue <- x:
@@ -131,12 +133,12 @@ func (n *Notifier) tell(x told) {
 	}
 }
 
-// serve sends what one outlet gets. A failure is logged once, until it works again; nothing is sent late: a notice that could not go out
-// within three tries is dropped.
+// serve sends the messages of one outlet. It drops a message after three failed tries, so that messages are not late, and logs the first
+// failure only until a message is sent again.
 func (n *Notifier) serve(ctx context.Context, out *outlet) {
 	down := false
 	for {
-		var x told
+		var x message
 		select {
 		case <-ctx.Done():
 			return
@@ -144,7 +146,7 @@ func (n *Notifier) serve(ctx context.Context, out *outlet) {
 		}
 		var err error
 		for try := range 3 {
-			if try > 0 && !pauseFor(ctx, time.Duration(try)*time.Second) {
+			if try > 0 && !sleep(ctx, time.Duration(try)*time.Second) {
 				return
 			}
 			if err = out.send(ctx, x); err == nil || ctx.Err() != nil {
@@ -158,7 +160,8 @@ func (n *Notifier) serve(ctx context.Context, out *outlet) {
 	}
 }
 
-func pauseFor(ctx context.Context, d time.Duration) bool {
+// sleep waits for d. It reports false if ctx is done first.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -169,8 +172,8 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// ntfy publishes as JSON to the server of the topic: titles may hold any character there.
-func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x told) error {
+// ntfy publishes as JSON: a title in a header could not hold every character.
+func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x message) error {
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		return errors.New("the address cannot be read")
@@ -187,14 +190,14 @@ func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x told) e
 // postTimeout bounds one post.
 const postTimeout = 30 * time.Second
 
-// slackText keeps a text from being more than text: a mention of everybody, a link under another name.
+// slackText escapes mentions and links.
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x told) error {
+func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x message) error {
 	return n.post(ctx, w.URL, "", map[string]any{"text": slackText.Replace(x.title + "\n" + x.text)})
 }
 
-// post sends JSON. Errors never hold the address: it is a secret.
+// post sends JSON. Its errors do not contain the address, which is a secret.
 func (n *Notifier) post(ctx context.Context, to, token string, what map[string]any) error {
 	b, err := json.Marshal(what, json.Deterministic(true))
 	if err != nil {
@@ -224,35 +227,37 @@ func (n *Notifier) post(ctx context.Context, to, token string, what map[string]a
 	return nil
 }
 
-// screenCommand is the program that shows a notice on this machine, as an argument vector: no text of it is ever read as a script.
+// screenCommand returns the program that shows a message on this machine, as an argument vector: no text is read as a script.
 func screenCommand(system, title, text string) []string {
 	if system == "darwin" {
-		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--", title, text}
+		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e",
+			"end run", "--", title, text}
 	}
 	return []string{"notify-send", "--app-name=Mycelium", "--", title, text}
 }
 
-// requestWords tell of a request without its arguments.
-func requestWords(r approval.Request) told {
+const answerElsewhere = "Answer in the terminal (myc approvals watch) or in the chat."
+
+// requestMessage describes a request without its arguments.
+func requestMessage(r approval.Request) message {
 	where := r.Name(60)
 	switch r.Kind {
 	case approval.Stop:
-		return told{where + " wants to stop", "Shall it go on? Answer in the terminal (myc approvals watch) or in the chat.", true}
+		return message{where + " wants to stop", "Shall it go on? " + answerElsewhere, true}
 	case approval.Question:
-		return told{where + " asks you something", "Answer in the terminal (myc approvals watch) or in the chat.", true}
+		return message{where + " asks you something", answerElsewhere, true}
 	case approval.Call: // below
 	}
-	text := fmt.Sprintf("%s risk", cmp.Or(string(r.Risk), "unknown"))
+	text := cmp.Or(string(r.Risk), "unknown") + " risk"
 	if r.Category != "" {
 		text += ", " + approval.Short(r.Category, 40)
 	}
-	return told{where + " waits for approval: " + approval.Short(r.Tool, 80), text + ". Answer in the terminal (myc approvals watch) or in the chat.", true}
+	return message{where + " waits for approval: " + approval.Short(r.Tool, 80), text + ". " + answerElsewhere, true}
 }
 
-// noticeWords tell a notice.
-func noticeWords(x approval.Notice) told {
-	return told{
-		title: approval.Short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " "),
-		text:  approval.Short(x.Text, approval.NoticeLength), urgent: x.Kind == approval.Errored || x.Kind == approval.DenialAlert || x.Kind == approval.BudgetAlert || x.Kind == approval.Waits,
-	}
+// noticeMessage describes a notice.
+func noticeMessage(x approval.Notice) message {
+	urgent := slices.Contains([]approval.NoticeKind{approval.Errored, approval.DenialAlert, approval.BudgetAlert, approval.Waits}, x.Kind)
+	title := approval.Short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " ")
+	return message{title, approval.Short(x.Text, approval.NoticeLength), urgent}
 }

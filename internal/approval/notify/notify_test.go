@@ -38,7 +38,8 @@ func TestNotify(t *testing.T) {
 	defer q.Close()
 	log := &lockedBuffer{}
 	n, err := New(Options{
-		Config: approval.NotifyConfig{Ntfy: &approval.WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Config: approval.NotifyConfig{Ntfy: &approval.WebhookConfig{URL: srv.URL + "/topic", Token: "tk"}}, Queue: q,
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,8 @@ func TestNotify(t *testing.T) {
 	go func() { _, _ = q.Ask(ctx, bash("secret command")) }()
 	select {
 	case s := <-got:
-		if !strings.HasPrefix(s, "/ Bearer tk ") || !strings.Contains(s, `"topic":"topic"`) || !strings.Contains(s, "api waits for approval: agent__Bash") || strings.Contains(s, "secret") {
+		if !strings.HasPrefix(s, "/ Bearer tk ") || !strings.Contains(s, `"topic":"topic"`) ||
+			!strings.Contains(s, "api waits for approval: agent__Bash") || strings.Contains(s, "secret") {
 			t.Errorf("%s", s)
 		}
 	case <-time.After(time.Minute):
@@ -74,7 +76,8 @@ func TestScreenCommand(t *testing.T) {
 	for _, system := range []string{"darwin", "linux"} {
 		argv := screenCommand(system, evil, "-e evil")
 		at := slices.Index(argv, "--")
-		if at < 0 || len(argv) != at+3 || argv[at+1] != evil || argv[at+2] != "-e evil" || slices.ContainsFunc(argv[:at], func(s string) bool { return strings.Contains(s, "pwned") }) {
+		if at < 0 || len(argv) != at+3 || argv[at+1] != evil || argv[at+2] != "-e evil" ||
+			slices.ContainsFunc(argv[:at], func(s string) bool { return strings.Contains(s, "pwned") }) {
 			t.Errorf("%s: %q", system, argv)
 		}
 	}
@@ -82,7 +85,8 @@ func TestScreenCommand(t *testing.T) {
 
 func bash(command string) approval.Request {
 	return approval.Request{
-		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash", Risk: policy.High, Category: policy.CategoryShell,
+		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash",
+		Risk: policy.High, Category: policy.CategoryShell,
 		Args: []byte(fmt.Sprintf(`{"command":%q}`, command)), Reason: "not known to be harmless",
 	}
 }

@@ -128,19 +128,12 @@ const lingerTime = 3 * time.Second
 // lingering calls f with a context that is done lingerTime after ctx.
 func lingering(ctx context.Context, f func(context.Context) error) error {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	var timer *time.Timer
-	armed := make(chan struct{})
+	defer cancel() // after stop; it ends the sleep too
 	stop := context.AfterFunc(ctx, func() {
-		timer = time.AfterFunc(lingerTime, cancel)
-		close(armed)
+		sleep(longer, lingerTime)
+		cancel()
 	})
-	defer func() {
-		if !stop() {
-			<-armed
-			timer.Stop()
-		}
-	}()
+	defer stop()
 	return f(longer)
 }
 

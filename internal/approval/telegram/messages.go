@@ -33,80 +33,78 @@ func (m messages) add(ctx context.Context, s sent, now time.Time) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM chat_messages WHERE created_at < ?", now.Add(-messageLife).UnixMicro()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx,
-			`INSERT INTO chat_messages (bot, chat, message, request, session, shown, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (bot, chat, message) DO NOTHING`, m.bot, s.chat, s.message, s.request, s.session, s.shown, now.UnixMicro())
+		_, err := tx.ExecContext(ctx, `INSERT INTO chat_messages (bot, chat, message, request, session, shown, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (bot, chat, message) DO NOTHING`,
+			m.bot, s.chat, s.message, s.request, s.session, s.shown, now.UnixMicro())
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep a chat message: %w", err)
-	}
-	return nil
+	return describe("store a chat message", err)
 }
 
 // shows records what a message shows now.
 func (m messages) shows(ctx context.Context, s sent, final bool) error {
 	err := m.db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE chat_messages SET shown = ?, final = ? WHERE bot = ? AND chat = ? AND message = ?", s.shown, final,
-			m.bot, s.chat, s.message)
+		_, err := tx.ExecContext(ctx, "UPDATE chat_messages SET shown = ?, final = ? WHERE bot = ? AND chat = ? AND message = ?",
+			s.shown, final, m.bot, s.chat, s.message)
 		return err
 	})
+	return describe("store what a chat message shows", err)
+}
+
+// each calls scan for every row of a query.
+func (m messages) each(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := m.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return fmt.Errorf("keep what a chat message shows: %w", err)
+		return err
 	}
-	return nil
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // of returns the messages of a request.
-func (m messages) of(ctx context.Context, request string) ([]sent, error) {
-	rows, err := m.db.QueryContext(ctx, "SELECT chat, message, request, session, shown FROM chat_messages WHERE bot = ? AND request = ? "+
-		"ORDER BY message", m.bot, request)
-	if err != nil {
-		return nil, fmt.Errorf("find the messages of a request: %w", err)
-	}
-	defer rows.Close()
-	var all []sent
-	for rows.Next() {
+func (m messages) of(ctx context.Context, request string) (all []sent, err error) {
+	err = m.each(ctx, func(rows *sql.Rows) error {
 		var s sent
-		if err := rows.Scan(&s.chat, &s.message, &s.request, &s.session, &s.shown); err != nil {
-			return nil, fmt.Errorf("find the messages of a request: %w", err)
-		}
+		err := rows.Scan(&s.chat, &s.message, &s.request, &s.session, &s.shown)
 		all = append(all, s)
-	}
-	return all, rows.Err()
+		return err
+	}, "SELECT chat, message, request, session, shown FROM chat_messages WHERE bot = ? AND request = ? ORDER BY message", m.bot, request)
+	return all, describe("find the messages of a request", err)
+}
+
+// open returns the requests whose messages do not show the outcome yet.
+func (m messages) open(ctx context.Context) (all []string, err error) {
+	err = m.each(ctx, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		all = append(all, id)
+		return err
+	}, "SELECT DISTINCT request FROM chat_messages WHERE bot = ? AND final = 0 AND request != ''", m.bot)
+	return all, describe("find open chat messages", err)
 }
 
 // at returns a message. ok is false if it is not known.
 func (m messages) at(ctx context.Context, chat int64, message int) (s sent, ok bool, err error) {
 	s = sent{chat: chat, message: message}
-	err = m.db.QueryRowContext(ctx, "SELECT request, session, shown FROM chat_messages WHERE bot = ? AND chat = ? AND message = ?", m.bot,
-		chat, message).
-		Scan(&s.request, &s.session, &s.shown)
+	err = m.db.QueryRowContext(ctx, "SELECT request, session, shown FROM chat_messages WHERE bot = ? AND chat = ? AND message = ?",
+		m.bot, chat, message).Scan(&s.request, &s.session, &s.shown)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, false, nil
 	}
-	if err != nil {
-		return s, false, fmt.Errorf("find a chat message: %w", err)
-	}
-	return s, true, nil
+	return s, err == nil, describe("find a chat message", err)
 }
 
-// open returns the requests whose messages do not show the outcome yet.
-func (m messages) open(ctx context.Context) ([]string, error) {
-	rows, err := m.db.QueryContext(ctx, "SELECT DISTINCT request FROM chat_messages WHERE bot = ? AND final = 0 AND request != ''", m.bot)
+// describe adds to an error what failed.
+func describe(what string, err error) error {
 	if err != nil {
-		return nil, fmt.Errorf("find open chat messages: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("find open chat messages: %w", err)
-		}
-		all = append(all, id)
-	}
-	return all, rows.Err()
+	return nil
 }
 
 // updateLife is how long the number of the last update is valid: after a week without updates, Telegram starts at a random number.
@@ -116,10 +114,10 @@ const updateLife = 6 * 24 * time.Hour
 func (m messages) lastUpdate(ctx context.Context, now time.Time) (update int64, err error) {
 	err = m.db.QueryRowContext(ctx, "SELECT last_update FROM chat_bots WHERE bot = ? AND taken_at > ?", m.bot,
 		now.Add(-updateLife).UnixMicro()).Scan(&update)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("find the last chat update: %w", err)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
 	}
-	return update, nil
+	return update, describe("find the last chat update", err)
 }
 
 // take records an update as taken. fresh is false if it was taken before. take comes before the update is acted on: a crash loses an act
@@ -137,8 +135,5 @@ func (m messages) take(ctx context.Context, update int64, now time.Time) (fresh 
 		fresh = n > 0
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("keep the last chat update: %w", err)
-	}
-	return fresh, nil
+	return fresh && err == nil, describe("store the last chat update", err)
 }

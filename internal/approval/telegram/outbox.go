@@ -157,7 +157,7 @@ func (o *outbox) refresh(ctx context.Context, id string) error {
 		}
 	}
 	if final {
-		o.views.settle(id)
+		o.views.retire(id)
 	}
 	return nil
 }

@@ -86,8 +86,8 @@ func (s *views) change(id string, f func(*view)) {
 	f(s.byID[id])
 }
 
-// settle records that a request is settled. Views of settled requests beyond [maxSettledViews] are dropped.
-func (s *views) settle(id string) {
+// retire records that a request is settled. Views of settled requests beyond [maxSettledViews] are dropped.
+func (s *views) retire(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byID[id] == nil || slices.Contains(s.settled, id) {

@@ -2,20 +2,21 @@ package terminal
 
 import (
 	"fmt"
-	"mycelium/internal/approval"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/approval"
 )
 
-// picks are the answers so far to the questions of one request.
+// picks holds the answers to the questions of one request.
 type picks struct {
 	at     int          // the question that is being answered
-	chosen map[int]bool // options of it, from 0
-	said   []string     // answers to those before it
+	chosen map[int]bool // its options, from 0
+	said   []string     // answers to the questions before it
 }
 
-// questionKey answers an agent's question: a digit chooses, Enter confirms where several may be chosen, t types another answer.
+// questionKey handles a key for an agent's question: a digit chooses an option, Enter confirms several, t types another answer.
 func (t *terminal) questionKey(r approval.Request, key string) tea.Cmd {
 	if t.picks.at >= len(r.Questions) {
 		return nil
@@ -25,7 +26,7 @@ func (t *terminal) questionKey(r approval.Request, key string) tea.Cmd {
 	case key == "t":
 		t.ask = &prompt{label: "Answer", done: func(text string) tea.Cmd { return t.pick(r, text) }}
 	case key == "x":
-		return t.settle(r, approval.Answer{For: approval.Once, Reason: "not answered"})
+		return t.answer(r, approval.Answer{For: approval.Once, Reason: "not answered"})
 	case key == "enter" && q.Many && len(t.picks.chosen) > 0:
 		var texts []string
 		for i, option := range q.Options {
@@ -49,7 +50,7 @@ func (t *terminal) questionKey(r approval.Request, key string) tea.Cmd {
 	return nil
 }
 
-// pick takes the answer to one question; after the last one all of them are sent.
+// pick takes the answer to one question and sends all answers after the last one.
 func (t *terminal) pick(r approval.Request, text string) tea.Cmd {
 	if text == "" {
 		return nil
@@ -60,11 +61,11 @@ func (t *terminal) pick(r approval.Request, text string) tea.Cmd {
 	if t.picks.at < len(r.Questions) {
 		return nil
 	}
-	return t.settle(r, approval.Answer{Allow: true, For: approval.Once, Text: AnswerText(r.Questions, t.picks.said)})
+	return t.answer(r, approval.Answer{Allow: true, For: approval.Once, Text: answerText(r.Questions, t.picks.said)})
 }
 
-// AnswerText is what an agent reads as the answer to its questions.
-func AnswerText(questions []approval.Asked, answers []string) string {
+// answerText returns the answers as the agent reads them.
+func answerText(questions []approval.Asked, answers []string) string {
 	var b strings.Builder
 	for i, q := range questions {
 		if i < len(answers) {

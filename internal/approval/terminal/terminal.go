@@ -1,4 +1,4 @@
-// Package terminal shows the queue on a terminal and takes the answers of the person there.
+// Package terminal shows the requests that wait on a full screen and takes answers by keys.
 package terminal
 
 import (
@@ -16,27 +16,28 @@ import (
 	"mycelium/internal/text"
 )
 
-// Options say what a full-screen list works on.
+// Options configure [Watch].
 type Options struct {
-	// Watch tells of every request that waits now, and of every new and every settled one, until ctx ends.
+	// Watch calls tell with every request that waits, and with every one that is new or settled, until ctx is done.
 	Watch  func(ctx context.Context, tell func(approval.Request)) error
 	Settle func(ctx context.Context, id string, a approval.Answer) (approval.Request, error)
-	// Preview says which rule an answer [Rule] would write; nil: that is not shown before.
+	// Preview returns the rule that an answer [approval.Rule] would write. nil: the screen does not show it.
 	Preview func(r approval.Request, allow bool) string
-	Title   string // what is watched: the project's folder
-	By      string // who answers
+	Title   string // the project's folder
+	By      string // [approval.Answer.By]
 	Plain   bool   // without colours
 	Now     func() time.Time
 }
 
-// Watch shows the requests on a terminal, and takes answers by keys, until the person leaves or ctx ends.
+// Watch shows the requests and takes answers until the person quits or ctx is done.
 func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := tea.NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ), tea.WithoutSignalHandler())
+	p := tea.NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
+		tea.WithEnvironment(environ), tea.WithoutSignalHandler())
 	watching := make(chan error, 1)
 	go func() {
 		err := o.Watch(ctx, func(r approval.Request) { p.Send(r) })
@@ -56,10 +57,10 @@ func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o
 	return err
 }
 
-// lostMsg tells that nothing more is heard of requests.
+// lostMsg reports that [Options.Watch] has returned.
 type lostMsg struct{ err error }
 
-// settledMsg is what came of an answer.
+// settledMsg is the result of an answer.
 type settledMsg struct {
 	r   approval.Request
 	err error
@@ -67,7 +68,7 @@ type settledMsg struct {
 
 type tickMsg time.Time
 
-// maxSettled bounds the settled requests that stay in the list, so that a person sees what others decided.
+// maxSettled bounds the settled requests in the list. They show a person what others decided.
 const maxSettled = 5
 
 // terminal is the state of the screen.
@@ -78,11 +79,11 @@ type terminal struct {
 
 	waiting []approval.Request // oldest first
 	settled []approval.Request // newest first
-	chosen  string             // id of the request that is shown
-	scroll  int                // lines of its details that are above the window
-	said    string             // the last word to the person, for so many ticks more
-	saidFor int
-	ask     *prompt // what is being typed; nil: keys are commands
+	chosen  string             // id of the request whose details are shown
+	scroll  int                // lines of the details above the window
+	said    string             // message at the bottom of the screen
+	saidFor int                // ticks until said disappears
+	ask     *prompt            // what the person types; nil: keys are commands
 	picks   picks
 }
 
@@ -90,13 +91,13 @@ type terminal struct {
 type prompt struct {
 	label string
 	text  []rune
-	keys  string // not empty: one of these keys ends it at once
+	keys  string // not empty: one of these keys confirms, any other key cancels
 	done  func(text string) tea.Cmd
 }
 
 func (t *terminal) Init() tea.Cmd { return t.tick() }
 
-// tick redraws the time that is left, once a second.
+// tick redraws the remaining times every second.
 func (t *terminal) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) })
 }
@@ -130,7 +131,7 @@ func (t *terminal) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return t, nil
 }
 
-// take puts a request where it belongs.
+// take puts a request into the list of those that wait or of those that are settled.
 func (t *terminal) take(r approval.Request) {
 	same := func(o approval.Request) bool { return o.ID == r.ID }
 	if r.State == approval.Pending {
@@ -151,12 +152,12 @@ func (t *terminal) take(r approval.Request) {
 	t.settled = append([]approval.Request{r}, t.settled...)
 	t.settled = t.settled[:min(len(t.settled), maxSettled)]
 	if t.chosen == r.ID {
-		t.ask = nil // what was being answered is answered
+		t.ask = nil // the request that the person answers is settled
 		t.next(max(i, 0))
 	}
 }
 
-// next chooses the request at a place of those that wait.
+// next chooses the waiting request at an index, or the nearest one.
 func (t *terminal) next(i int) {
 	if len(t.waiting) == 0 {
 		t.choose("")
@@ -167,7 +168,7 @@ func (t *terminal) next(i int) {
 
 func (t *terminal) choose(id string) { t.chosen, t.scroll, t.picks = id, 0, picks{} }
 
-// current is the chosen request.
+// current returns the chosen request and its index, or -1.
 func (t *terminal) current() (approval.Request, int) {
 	i := slices.IndexFunc(t.waiting, func(r approval.Request) bool { return r.ID == t.chosen })
 	if i < 0 {
@@ -176,7 +177,7 @@ func (t *terminal) current() (approval.Request, int) {
 	return t.waiting[i], i
 }
 
-// answered tells what came of an answer of this person.
+// answered shows the result of an answer.
 func (t *terminal) answered(m settledMsg) {
 	if m.err != nil {
 		t.say(text.OneLine(m.err.Error()))
@@ -186,13 +187,13 @@ func (t *terminal) answered(m settledMsg) {
 	t.say(outcome(m.r))
 }
 
-// say tells the person something; it stands where the keys are for a while.
+// say shows a message in place of the keys for saidTicks.
 func (t *terminal) say(text string) { t.said, t.saidFor = text, saidTicks }
 
-// saidTicks is how many seconds a word to the person stands.
+// saidTicks is how many seconds a message is shown.
 const saidTicks = 4
 
-// key is a command.
+// key handles a key that is a command.
 func (t *terminal) key(k tea.KeyPressMsg) tea.Cmd {
 	r, at := t.current()
 	t.said = ""
@@ -218,7 +219,7 @@ func (t *terminal) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// answerKey is a command that answers.
+// answerKey handles a key that answers.
 func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 	switch r.Kind {
 	case approval.Stop:
@@ -235,18 +236,19 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 	case "r":
 		return t.allow(r, approval.Rule)
 	case "d":
-		return t.settle(r, approval.Answer{For: approval.Once})
+		return t.answer(r, approval.Answer{For: approval.Once})
 	case "n":
-		return t.settle(r, approval.Answer{For: approval.Never})
+		return t.answer(r, approval.Answer{For: approval.Never})
 	case "D":
-		t.ask = &prompt{label: "Deny, because", done: func(text string) tea.Cmd { return t.settle(r, approval.Answer{For: approval.Once, Reason: text}) }}
+		t.ask = &prompt{label: "Deny, because",
+			done: func(text string) tea.Cmd { return t.answer(r, approval.Answer{For: approval.Once, Reason: text}) }}
 	}
 	return nil
 }
 
-// allow allows, after one more key where that is written down or can do much harm.
+// allow allows a call. A rule and a critical call need a second key.
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
-	done := func(string) tea.Cmd { return t.settle(r, approval.Answer{Allow: true, For: how}) }
+	done := func(string) tea.Cmd { return t.answer(r, approval.Answer{Allow: true, For: how}) }
 	switch {
 	case how == approval.Rule && t.o.Preview != nil:
 		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
@@ -260,21 +262,21 @@ func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 	return nil
 }
 
-// stopKey answers an agent that wants to stop.
+// stopKey handles a key for an agent that wants to stop.
 func (t *terminal) stopKey(r approval.Request, key string) tea.Cmd {
 	switch key {
 	case "c":
 		t.ask = &prompt{label: "Go on with (empty: as it thinks best)", done: func(text string) tea.Cmd {
-			return t.settle(r, approval.Answer{Allow: true, For: approval.Once, Text: text})
+			return t.answer(r, approval.Answer{Allow: true, For: approval.Once, Text: text})
 		}}
 	case "l", "d":
-		return t.settle(r, approval.Answer{For: approval.Once})
+		return t.answer(r, approval.Answer{For: approval.Once})
 	}
 	return nil
 }
 
-// settle sends an answer, bound to what is on the screen.
-func (t *terminal) settle(r approval.Request, a approval.Answer) tea.Cmd {
+// answer sends an answer that is bound to the request on the screen.
+func (t *terminal) answer(r approval.Request, a approval.Answer) tea.Cmd {
 	a.By, a.Via, a.Digest, a.Time = t.o.By, "terminal", r.Digest, t.o.Now()
 	return func() tea.Msg {
 		r, err := t.o.Settle(t.ctx, r.ID, a)
@@ -282,7 +284,7 @@ func (t *terminal) settle(r approval.Request, a approval.Answer) tea.Cmd {
 	}
 }
 
-// typed takes a key while something is being typed.
+// typed handles a key while the person types.
 func (t *terminal) typed(k tea.KeyPressMsg) tea.Cmd {
 	p := t.ask
 	switch s := k.String(); {

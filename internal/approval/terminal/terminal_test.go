@@ -72,8 +72,10 @@ func (s *screen) text() string { return ansi.Strip(s.View().Content) }
 
 func call(id, tool, args string) approval.Request {
 	return approval.Request{
-		ID: id, Kind: approval.Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args), Rule: "ask-delete", Reason: "Deleting asks.",
-		Risk: policy.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: approval.Pending, Created: noon, Deadline: noon.Add(271 * time.Second), Waiting: 1,
+		ID: id, Kind: approval.Call, Agent: "claude", Label: "shop", Role: "developer", Dir: "/home/u/shop", Tool: tool, Args: []byte(args),
+		Rule: "ask-delete", Reason: "Deleting asks.",
+		Risk: policy.High, Category: "SHELL_EXEC", Digest: "d-" + id, State: approval.Pending, Created: noon,
+		Deadline: noon.Add(271 * time.Second), Waiting: 1,
 	}
 }
 
@@ -88,7 +90,8 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 	edit.Created = noon.Add(time.Second)
 	s.Update(edit)
 	for _, want := range []string{
-		"myc approvals · /home/u/店", "2 waiting · 12:00:00", "▸ high     4:31  claude shop", `rm -rf 建物 && make\x1b[2J`, "asked because: Deleting asks. (ask-delete)", "SHELL_EXEC", "a allow",
+		"myc approvals · /home/u/店", "2 waiting · 12:00:00", "▸ high     4:31  claude shop", `rm -rf 建物 && make\x1b[2J`,
+		"asked because: Deleting asks. (ask-delete)", "SHELL_EXEC", "a allow",
 	} {
 		if !strings.Contains(s.text(), want) {
 			t.Errorf("%q is not on the screen:\n%s", want, s.text())
@@ -101,7 +104,8 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 		}
 	}
 	s.press("d")
-	if len(s.sent) != 1 || s.sent[0].Allow || s.sent[0].Digest != "d-two" || s.sent[0].By != "taro" || s.sent[0].Via != "terminal" || s.sent[0].For != approval.Once {
+	if len(s.sent) != 1 || s.sent[0].Allow || s.sent[0].Digest != "d-two" || s.sent[0].By != "taro" || s.sent[0].Via != "terminal" ||
+		s.sent[0].For != approval.Once {
 		t.Errorf("sent %+v", s.sent)
 	}
 	if s.chosen != "one" || !strings.Contains(s.text(), "✗ denied by taro (terminal)") {
@@ -127,7 +131,8 @@ func TestTerminalAnswers(t *testing.T) {
 		{"as a rule, confirmed", call("x", "t", "{}"), []string{"r", "y"}, []approval.Answer{{Allow: true, For: approval.Rule}}},
 		{"as a rule, not confirmed", call("x", "t", "{}"), []string{"r", "a"}, nil},
 		{"never", call("x", "t", "{}"), []string{"n"}, []approval.Answer{{For: approval.Never}}},
-		{"with a reason", call("x", "t", "{}"), []string{"D", "n", "o", "x", "backspace", "、", "後", "enter"}, []approval.Answer{{For: approval.Once, Reason: "no、後"}}},
+		{"with a reason", call("x", "t", "{}"), []string{"D", "n", "o", "x", "backspace", "、", "後", "enter"},
+			[]approval.Answer{{For: approval.Once, Reason: "no、後"}}},
 		{"taken back", call("x", "t", "{}"), []string{"D", "n", "esc", "q"}, nil},
 		{"critical takes two keys", critical, []string{"a", "y"}, []approval.Answer{{Allow: true, For: approval.Once}}},
 		{"critical and no", critical, []string{"a", "n"}, nil},
@@ -135,8 +140,10 @@ func TestTerminalAnswers(t *testing.T) {
 		{"go on", stop, []string{"c", "t", "r", "y", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "try"}}},
 		{"let it stop", stop, []string{"l"}, []approval.Answer{{For: approval.Once}}},
 		{"a stop is not allowed by a", stop, []string{"a", "s", "r"}, nil},
-		{"questions", ask, []string{"2", "1", "3", "3", "2", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ blue\nAnd?\n→ one, two"}}},
-		{"another answer", ask, []string{"t", "緑", "enter", "9", "enter", "2", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ 緑\nAnd?\n→ two"}}},
+		{"questions", ask, []string{"2", "1", "3", "3", "2", "enter"},
+			[]approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ blue\nAnd?\n→ one, two"}}},
+		{"another answer", ask, []string{"t", "緑", "enter", "9", "enter", "2", "enter"},
+			[]approval.Answer{{Allow: true, For: approval.Once, Text: "Which?\n→ 緑\nAnd?\n→ two"}}},
 		{"no answer", ask, []string{"x"}, []approval.Answer{{For: approval.Once, Reason: "not answered"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,7 +191,8 @@ func TestLawTheScreenFits(t *testing.T) {
 			r := call(fmt.Sprint(i), words.Draw(t, "tool"), fmt.Sprintf(`{"command":%q}`, words.Draw(t, "args")))
 			r.Label, r.Reason, r.Thinking = words.Draw(t, "label"), words.Draw(t, "reason"), words.Draw(t, "thinking")
 			r.Kind = rapid.SampledFrom([]approval.Kind{approval.Call, approval.Stop, approval.Question}).Draw(t, "kind")
-			r.Text, r.Questions = words.Draw(t, "text"), []approval.Asked{{Text: words.Draw(t, "question"), Options: []string{words.Draw(t, "option")}}}
+			r.Text, r.Questions = words.Draw(t, "text"),
+				[]approval.Asked{{Text: words.Draw(t, "question"), Options: []string{words.Draw(t, "option")}}}
 			if rapid.Bool().Draw(t, "settled") {
 				r.State, r.Answer = approval.Denied, &approval.Answer{By: words.Draw(t, "by"), Via: "telegram"}
 			}

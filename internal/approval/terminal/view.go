@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// The styles of the list. Colour only repeats what words say.
+// styles are the styles of the screen. Colour only repeats what the text says.
 type styles struct{ bold, dim, warn, bad, good, chosen lipgloss.Style }
 
 func (t *terminal) styles() styles {
@@ -23,15 +23,14 @@ func (t *terminal) styles() styles {
 		return styles{plain, plain, plain, plain, plain, plain}
 	}
 	colour := func(c string) lipgloss.Style { return plain.Foreground(lipgloss.Color(c)) }
-	return styles{bold: plain.Bold(true), dim: plain.Faint(true), warn: colour("3"), bad: colour("1").Bold(true), good: colour("2"), chosen: plain.Reverse(true)}
+	return styles{plain.Bold(true), plain.Faint(true), colour("3"), colour("1").Bold(true), colour("2"), plain.Reverse(true)}
 }
 
-// View draws the screen: a title, the list, what is chosen, the keys. No line is wider than the screen, and there are never more than fit.
+// View draws the screen: title, list, details of the chosen request, keys. The result fits the screen.
 func (t *terminal) View() tea.View {
 	st := t.styles()
-	list := t.rows(st)
-	most := max(2, t.height/3)
-	list = window(list, t.at(), most)
+	_, at := t.current()
+	list := window(t.rows(st), max(at, 0), max(2, t.height/3))
 	rule := st.dim.Render(strings.Repeat("─", t.width))
 	lines := append([]string{t.title(st), rule}, list...)
 	lines = append(lines, rule)
@@ -50,33 +49,27 @@ func (t *terminal) View() tea.View {
 	return v
 }
 
-// page is how far a key scrolls the details.
+// page returns how many lines a key scrolls.
 func (t *terminal) page() int { return max(1, t.height/3) }
-
-// at is the place of the chosen request in the list.
-func (t *terminal) at() int {
-	_, i := t.current()
-	return max(i, 0)
-}
 
 func (t *terminal) title(st styles) string {
 	left := st.bold.Render("myc approvals") + st.dim.Render(" · "+text.OneLine(t.o.Title))
 	return spread(left, fmt.Sprintf("%d waiting · %s", len(t.waiting), t.o.Now().Format("15:04:05")), t.width)
 }
 
-// spread puts one text at each end of a line; the left one gives way.
+// spread puts a text at each end of a line, and cuts the left one if they do not fit.
 func spread(left, right string, width int) string {
 	left = ansi.Truncate(left, max(0, width-ansi.StringWidth(right)-1), "…")
 	return left + strings.Repeat(" ", max(1, width-ansi.StringWidth(left)-ansi.StringWidth(right))) + right
 }
 
-// window is that part of a list of at most n lines which holds line at.
+// window returns at most n lines of a list, with line at among them.
 func window(list []string, at, n int) []string {
 	from := min(max(0, at-n/2), max(0, len(list)-n))
 	return list[from:min(len(list), from+n)]
 }
 
-// rows are the lines of the list: who waits, then what was settled last.
+// rows returns the lines of the list: the requests that wait, then those that were settled last.
 func (t *terminal) rows(st styles) []string {
 	var out []string
 	for _, r := range t.waiting {
@@ -84,7 +77,8 @@ func (t *terminal) rows(st styles) []string {
 		if r.ID == t.chosen {
 			mark, style = "▸", st.chosen
 		}
-		left := fmt.Sprintf("%s %s %s %s %s", mark, pad(string(r.Risk), 8), pad(remaining(r.Deadline.Sub(t.o.Now())), 5), pad(who(r), min(max(t.width/5, 16), 30)), pad(subject(r), min(max(t.width/6, 14), 28)))
+		left := fmt.Sprintf("%s %s %s %s %s", mark, pad(string(r.Risk), 8), pad(remaining(r.Deadline.Sub(t.o.Now())), 5),
+			pad(who(r), min(max(t.width/5, 16), 30)), pad(subject(r), min(max(t.width/6, 14), 28)))
 		if r.Waiting > 1 {
 			left += fmt.Sprintf(" ×%d", r.Waiting)
 		}
@@ -100,19 +94,18 @@ func (t *terminal) rows(st styles) []string {
 		out = append(out, st.dim.Render("  nothing waits"))
 	}
 	for _, r := range t.settled {
-		style := st.dim
-		out = append(out, style.Render(ansi.Truncate("  "+outcome(r)+": "+subject(r)+" "+Gist(r), t.width, "…")))
+		out = append(out, st.dim.Render(ansi.Truncate("  "+outcome(r)+": "+subject(r)+" "+Gist(r), t.width, "…")))
 	}
 	return out
 }
 
-// remaining is a time in minutes and seconds.
+// remaining writes a duration as minutes:seconds.
 func remaining(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// who is what people call the agent behind a request.
+// who returns what people call the agent of a request.
 func who(r approval.Request) string {
 	name := r.Label
 	if r.Agent != "" {
@@ -124,7 +117,7 @@ func who(r approval.Request) string {
 	return text.OneLine(name)
 }
 
-// subject is what a request is about, in a word.
+// subject returns what a request is about: a tool, a stop or a question.
 func subject(r approval.Request) string {
 	switch r.Kind {
 	case approval.Stop:
@@ -136,7 +129,7 @@ func subject(r approval.Request) string {
 	return text.OneLine(strings.TrimPrefix(r.Tool, "agent__"))
 }
 
-// Gist is a request in one line: the command, the file, the question.
+// Gist returns the main point of a request on one line: the command, the file, or the question.
 func Gist(r approval.Request) string {
 	switch {
 	case r.Kind == approval.Question && len(r.Questions) > 0:
@@ -153,7 +146,7 @@ func Gist(r approval.Request) string {
 	return text.OneLine(args)
 }
 
-// outcome says how a request ended.
+// outcome says how a request was settled.
 func outcome(r approval.Request) string {
 	if r.Answer == nil {
 		return string(r.State)
@@ -177,13 +170,13 @@ func outcome(r approval.Request) string {
 	return said
 }
 
-// pad cuts or fills a text to a width in cells.
+// pad cuts or fills a text to a width in terminal cells.
 func pad(s string, width int) string {
 	s = ansi.Truncate(s, width, "…")
 	return s + strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
 }
 
-// details are the lines about the chosen request that fit.
+// details returns the lines about the chosen request that fit.
 func (t *terminal) details(st styles, room int) []string {
 	r, at := t.current()
 	if at < 0 || room == 0 {
@@ -198,7 +191,7 @@ func (t *terminal) details(st styles, room int) []string {
 	return shown
 }
 
-// describe is everything about a request, wrapped to the screen.
+// describe returns the lines about a request, wrapped to the screen.
 func (t *terminal) describe(r approval.Request, st styles) []string {
 	var out []string
 	add := func(style lipgloss.Style, text string) {
@@ -243,7 +236,7 @@ func (t *terminal) describe(r approval.Request, st styles) []string {
 	return out
 }
 
-// questionText is the question that is being answered, with its options.
+// questionText returns the question that is asked now, with its options.
 func (t *terminal) questionText(r approval.Request) string {
 	if t.picks.at >= len(r.Questions) {
 		return ""
@@ -272,7 +265,7 @@ func bracketed(rule string) string {
 	return " (" + text.OneLine(rule) + ")"
 }
 
-// nonEmpty drops the parts that say nothing.
+// nonEmpty drops empty parts.
 func nonEmpty(parts ...string) []string {
 	var out []string
 	for _, p := range parts {
@@ -283,7 +276,7 @@ func nonEmpty(parts ...string) []string {
 	return out
 }
 
-// bottom is what is being typed, the last word, or the keys that do something now.
+// bottom returns the last line: what the person types, a message, or the keys.
 func (t *terminal) bottom(st styles) string {
 	if t.ask != nil {
 		line := t.ask.label

@@ -20,7 +20,11 @@ import (
 const debounce = 10 * time.Millisecond
 
 // Lists are the lists of whose changes a client is notified.
-type Lists struct{ Tools, Prompts, Resources bool }
+type Lists struct {
+	Tools     bool `json:"toolsListChanged,omitzero"`
+	Prompts   bool `json:"promptsListChanged,omitzero"`
+	Resources bool `json:"resourcesListChanged,omitzero"`
+}
 
 // Watch compares the lists of a session with those of the last notice to its client.
 type Watch struct {
@@ -101,7 +105,7 @@ func (s *Server) listen(ctx context.Context, l Link, m rpc.Message) (result, ref
 	watch := s.watch(l.session, &own)
 	early := &hold{pass: func(params []byte) { l.Notice("notifications/resources/updated", rawjson.Set(params, "_meta", meta)) }}
 	honoured := s.subscribeAll(ctx, l, m, uris, &own, early.tell)
-	l.Notice("notifications/subscriptions/acknowledged", want.acknowledge(meta, honoured))
+	l.Notice("notifications/subscriptions/acknowledged", acknowledgement(meta, want, honoured))
 	early.release()
 	if want != (Lists{}) || len(honoured) > 0 {
 		params := rawjson.Set(nil, "_meta", meta)
@@ -152,34 +156,11 @@ func (h *hold) release() {
 	h.kept, h.released = nil, true
 }
 
-// acknowledge names the notices that will be sent: of each list that the client asked for, and of each resource that it may read.
-func (k Lists) acknowledge(meta []byte, uris []string) []byte {
-	b := append(append([]byte(`{"_meta":`), meta...), `,"notifications":{`...)
-	n := len(b)
-	for _, e := range []struct {
-		on  bool
-		key string
-	}{{k.Tools, "toolsListChanged"}, {k.Prompts, "promptsListChanged"}, {k.Resources, "resourcesListChanged"}} {
-		if e.on {
-			if len(b) > n {
-				b = append(b, ',')
-			}
-			b = append(append(b, rawjson.Quote(e.key)...), `:true`...)
-		}
-	}
-	for i, uri := range uris {
-		switch {
-		case i > 0:
-			b = append(b, ',')
-		case len(b) > n:
-			b = append(b, `,"resourceSubscriptions":[`...)
-		default:
-			b = append(b, `"resourceSubscriptions":[`...)
-		}
-		b = append(b, rawjson.Quote(uri)...)
-	}
-	if len(uris) > 0 {
-		b = append(b, ']')
-	}
-	return append(b, `}}`...)
+// acknowledgement names the notices that will be sent: of each list that the client asked for, and of each resource that it may read.
+func acknowledgement(meta []byte, want Lists, uris []string) []byte {
+	notices, _ := json.Marshal(struct { // strings and booleans always encode
+		Lists
+		URIs []string `json:"resourceSubscriptions,omitempty"`
+	}{want, uris})
+	return rawjson.Set(rawjson.Set(nil, "_meta", meta), "notifications", notices)
 }

@@ -145,5 +145,10 @@ func visitFirst(l Link, serverErr []byte) (result, refusal []byte) {
 	if e := missing(checkInput(l.capabilities, requests)); e != nil {
 		return nil, e.Raw()
 	}
-	return append(append([]byte(`{"resultType":"input_required","inputRequests":`), requests...), '}'), nil
+	return inputRequired(requests), nil
+}
+
+// inputRequired is the result that asks a modern client for input.
+func inputRequired(requests []byte) []byte {
+	return append(append([]byte(`{"resultType":"input_required","inputRequests":`), requests...), '}')
 }

@@ -157,21 +157,13 @@ func (p *parked) handOut(ctx context.Context, r *gate.Request, stop func() bool)
 	p.notify = nil
 	p.resumed = make(chan struct{})
 	p.endUnlessResumed(p.resumed)
-	b := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, q := range p.given {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(b, rawjson.Quote(q.key)...), `:{"method":`...)
-		b = append(b, rawjson.Quote(q.method)...)
-		if q.params != nil {
-			b = append(append(b, `,"params":`...), q.params...)
-		}
-		b = append(b, '}')
+	requests := []byte("{}")
+	for _, q := range p.given {
+		request := rawjson.Set(rawjson.Set(nil, "method", rawjson.Quote(q.method)), "params", q.params)
+		requests = rawjson.Set(requests, q.key, request)
 	}
-	b = append(b, `},"requestState":`...)
-	b = append(b, rawjson.Quote(p.server.sealer.sealState(p.session, r, requestState{Call: p.call, Round: p.round}))...)
-	return append(b, '}')
+	state := p.server.sealer.sealState(p.session, r, requestState{Call: p.call, Round: p.round})
+	return rawjson.Set(inputRequired(requests), "requestState", rawjson.Quote(state))
 }
 
 // endUnlessResumed ends a parked call if no retry resumes it.

@@ -98,20 +98,11 @@ func (s *Server) verify(ctx context.Context, token string) (verified, error) {
 	if err != nil {
 		return verified{}, invalid(err)
 	}
-	var payload raw
+	var payload jsontext.Value
 	if err := signed.Claims(&payload); err != nil {
 		return verified{}, invalid(err)
 	}
 	return s.judge(payload, issuer, set)
-}
-
-// raw is JSON that is not decoded.
-type raw []byte
-
-// UnmarshalJSON keeps the text.
-func (r *raw) UnmarshalJSON(b []byte) error {
-	*r = slices.Clone(b)
-	return nil
 }
 
 // peek reads from an unverified token what is needed to find its key.
@@ -252,13 +243,7 @@ func member(payload []byte, name string) []byte {
 	if v := rawjson.Member(payload, name); v != nil {
 		return v
 	}
-	v := payload
-	for part := range strings.SplitSeq(name, ".") {
-		if v = rawjson.Member(v, part); v == nil {
-			return nil
-		}
-	}
-	return v
+	return rawjson.Path(payload, strings.Split(name, ".")...)
 }
 
 // texts reads a claim that is a string or a list of strings. It returns nil for any other claim.

@@ -1,5 +1,5 @@
-// Package telegramtest is a Telegram of one's own for tests: a Bot API server on loopback that speaks the methods which our bot uses, is as
-// strict as the real one about their bounds, and lets a test be the people on the other side.
+// Package telegramtest is a fake of Telegram for tests: a Bot API server on loopback with the methods that the bot uses. It enforces the
+// bounds of the real server, and lets a test act as the people in the chat.
 package telegramtest
 
 import (
@@ -21,7 +21,7 @@ import (
 // patience bounds every wait of a test.
 const patience = 60 * time.Second
 
-// Bot is a bot at our server, and the chats that it is in.
+// Bot is a fake server with one bot and its chats.
 type Bot struct {
 	Token string
 	URL   string // of the server, for approval.telegram.server
@@ -53,13 +53,13 @@ type Message struct {
 	Styles  []Style
 	Buttons [][]Button
 	ReplyTo int
-	Asks    bool // it asks for a reply
+	Asks    bool // it opens a reply on the phone (force_reply)
 	File    string
-	Edits   int  // how often it was changed
-	Deleted bool // it is gone
+	Edits   int // number of changes
+	Deleted bool
 }
 
-// Style is a part of a text with its looks: bold, code, pre …
+// Style is a style of a part of a text: bold, code, pre …
 type Style struct {
 	Type     string `json:"type"`
 	Offset   int    `json:"offset"` // UTF-16 code units
@@ -67,31 +67,31 @@ type Style struct {
 	Language string `json:"language"`
 }
 
-// Button is one button.
+// Button is a button under a message.
 type Button struct {
 	Text string `json:"text"`
 	Data string `json:"callback_data"`
 }
 
-// Tapped is a tap and what the bot answered to it.
+// Tapped is the bot's answer to a tap.
 type Tapped struct {
 	Answered bool
 	Text     string
 	Alert    bool
 }
 
-// Call is one request that the bot made.
+// Call is a call of the bot.
 type Call struct {
 	Method string
 	Params map[string]string
 }
 
-// Fault is what the server does instead of an answer.
+// Fault is an error that the server returns instead of an answer.
 type Fault struct {
 	Status     int    // of HTTP and of the answer; 0: the connection is cut
 	Text       string // of the answer
 	RetryAfter int    // seconds, for 429
-	After      bool   // the call is done first, and only its answer is lost
+	After      bool   // the call takes effect, and only its answer is lost
 }
 
 type update struct {
@@ -100,17 +100,16 @@ type update struct {
 	kind string
 }
 
-// New starts a server with one bot. chats are those that it may write to.
+// New starts a server whose bot may write to the given chats.
 func New(chats ...int64) (*Bot, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start the fake Bot API: %w", err)
 	}
 	b := &Bot{
-		Token: "123456:TEST-token_of_the_fake_Bot_API", URL: "http://" + l.Addr().String(), done: make(chan struct{}),
-		changed: make(chan struct{}),
-		chats:   map[int64]bool{}, messages: map[int]*Message{}, taps: map[string]*Tapped{}, faults: map[string][]Fault{},
-		held: map[string]chan struct{}{}, lastID: 1000,
+		Token: "123456:TEST-token_of_the_fake_Bot_API", URL: "http://" + l.Addr().String(), done: make(chan struct{}), lastID: 1000,
+		changed: make(chan struct{}), chats: map[int64]bool{}, messages: map[int]*Message{}, taps: map[string]*Tapped{},
+		faults: map[string][]Fault{}, held: map[string]chan struct{}{},
 	}
 	for _, c := range chats {
 		b.chats[c] = true
@@ -123,7 +122,7 @@ func New(chats ...int64) (*Bot, error) {
 	return b, nil
 }
 
-// Close ends the server and everything that waits there.
+// Close stops the server and the calls that wait in it.
 func (b *Bot) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -137,13 +136,13 @@ func (b *Bot) Close() {
 	<-b.done
 }
 
-// change wakes everybody who waits. The lock is held.
+// change wakes all waiters. The lock is held.
 func (b *Bot) change() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// Say lets a person write into a chat, and returns the number of the message. replyTo is 0 for a text that answers nothing.
+// Say sends a text of a person and returns the number of its message. replyTo is 0 for a text that is no reply.
 func (b *Bot) Say(chat, user int64, text string, replyTo int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,13 +164,13 @@ func (b *Bot) Say(chat, user int64, text string, replyTo int) int {
 	return b.last
 }
 
-// Tap lets a person press the button of a message whose text begins as given. It returns the number of the tap.
+// Tap presses the button of a message whose text begins with label. It returns the id of the tap.
 func (b *Bot) Tap(user int64, message int, label string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := b.messages[message]
 	if m == nil || m.Deleted {
-		return "", fmt.Errorf("message %d is not there", message)
+		return "", fmt.Errorf("message %d does not exist", message)
 	}
 	for _, row := range m.Buttons {
 		for _, x := range row {
@@ -183,7 +182,7 @@ func (b *Bot) Tap(user int64, message int, label string) (string, error) {
 	return "", fmt.Errorf("message %d has no button %q: %v", message, label, m.Buttons)
 }
 
-// Press sends the data of a button as if it had been pressed, whether or not it is there (any more): a phone that is behind does so.
+// Press sends the data of a button that need not exist, as a phone does that shows an old message.
 func (b *Bot) Press(user, chat int64, message int, data string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,7 +209,7 @@ func (b *Bot) update(kind, body string) {
 	b.change()
 }
 
-// Repeat delivers the newest update again under its own number, as Telegram does where it does not know that it arrived.
+// Repeat delivers the newest update again with the same id, as Telegram does if the update was not acknowledged.
 func (b *Bot) Repeat() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -220,14 +219,14 @@ func (b *Bot) Repeat() {
 	b.change()
 }
 
-// Fail lets the next calls of a method go wrong, one for each fault.
+// Fail makes the next calls of a method fail, one for each fault.
 func (b *Bot) Fail(method string, faults ...Fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults[method] = append(b.faults[method], faults...)
 }
 
-// Hold keeps the answers to a method back until release is called: the calls are done, and nobody knows yet.
+// Hold holds the answers to a method until release is called. The calls take effect at once.
 func (b *Bot) Hold(method string) (release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -243,7 +242,7 @@ func (b *Bot) Hold(method string) (release func()) {
 	}
 }
 
-// Message returns a message as it is now.
+// Message returns the current state of a message.
 func (b *Bot) Message(id int) Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -253,7 +252,7 @@ func (b *Bot) Message(id int) Message {
 	return Message{}
 }
 
-// Messages are all messages of the bot that are still there, oldest first.
+// Messages returns the messages of the bot that are not deleted, the oldest first.
 func (b *Bot) Messages() []Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -266,7 +265,7 @@ func (b *Bot) Messages() []Message {
 	return all
 }
 
-// Calls are the calls of a method so far; all of them for the empty name.
+// Calls returns the calls of a method so far, or all calls if method is empty.
 func (b *Bot) Calls(method string) []Call {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -279,7 +278,7 @@ func (b *Bot) Calls(method string) []Call {
 	return all
 }
 
-// Wait waits until a condition holds; it is asked again after every change.
+// Wait waits until holds returns true. It calls holds after every change.
 func (b *Bot) Wait(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -298,7 +297,7 @@ func (b *Bot) Wait(ctx context.Context, what string, holds func() bool) error {
 	}
 }
 
-// WaitMessage waits for a message of the bot, newer than the given one, for which ok holds.
+// WaitMessage waits for a message of the bot that is newer than after and for which ok returns true.
 func (b *Bot) WaitMessage(ctx context.Context, after int, what string, ok func(Message) bool) (found Message, err error) {
 	err = b.Wait(ctx, what, func() bool {
 		for _, m := range b.Messages() {
@@ -323,7 +322,7 @@ func (b *Bot) WaitTap(ctx context.Context, id string) (got Tapped, err error) {
 	return got, err
 }
 
-// Drained waits until every update so far was fetched and acknowledged by the next poll: what was to be dropped was dropped then.
+// Drained waits until the bot has fetched and acknowledged every update so far.
 func (b *Bot) Drained(ctx context.Context) error {
 	return b.Wait(ctx, "the bot to take all updates", func() bool {
 		b.mu.Lock()

@@ -98,19 +98,18 @@ func (i *Issuer) serveKeys(w http.ResponseWriter, r *http.Request) {
 func (i *Issuer) Rotate() {
 	i.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.count++
-	i.key, i.kid = key, fmt.Sprintf("key-%d", i.count)
+	i.use(key, err)
 }
 
 // UseRSA replaces the key by an RSA key of the given number of bits.
 func (i *Issuer) UseRSA(bits int) {
 	i.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, bits)
+	i.use(key, err)
+}
+
+func (i *Issuer) use(key crypto.Signer, err error) {
+	i.t.Helper()
 	if err != nil {
 		i.t.Fatal(err)
 	}
