@@ -135,7 +135,7 @@ func parse(b []byte) (map[string]string, error) {
 		name := strings.TrimSpace(line[:at])
 		value, ok := unquote(strings.TrimSpace(line[at+1:]))
 		if !ok {
-			return nil, fmt.Errorf("line %d of its content: the value of %s cannot be read; write it on one line, in quotes if it has quotes or escapes",
+			return nil, fmt.Errorf("line %d of its content: the value of %s cannot be read; write it on one line, in quotes if it has escapes",
 				n, name)
 		}
 		if _, twice := values[name]; twice {
