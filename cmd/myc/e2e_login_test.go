@@ -121,7 +121,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	}
 	p.eventually("the server wants an authorization", func() bool {
 		out, _, _ := p.run("doctor")
-		return strings.Contains(out, "it wants an authorization") && strings.Contains(out, "→ a person runs `myc mcp login remote`")
+		return strings.Contains(out, "it requires an authorization") && strings.Contains(out, "→ a person runs `myc mcp login remote`")
 	})
 	// An agent may not: it would act in a person's name.
 	agent := p.command("mcp", "login", "remote", "--no-browser")

@@ -90,7 +90,7 @@ func TestServersThatMisbehaveStillAnswer(t *testing.T) {
 func TestAnswersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{
-		"malformed": "its answer is not valid: invalid request: a member name stands twice in one object",
+		"malformed": "its answer is not valid: invalid request: a member name appears twice in one object",
 		"huge":      "its answer is longer than 16 MiB",
 	} {
 		t.Run(mode, func(t *testing.T) {

@@ -193,7 +193,7 @@ var malformed = []struct {
 		`roles/dev.yaml:1: role "dev" inherits itself: dev → dev (remove inherits, or name another role)`, "role:dev"},
 	{"unknown ancestor", "roles/dev.yaml", "\ninherits: ghost\n",
 		`roles/dev.yaml:2: role dev: it inherits "ghost", a role that no file and no skill names (no call of this role, or of one that ` +
-			`inherits it, is allowed until this is mended)`, "role:dev"},
+			`inherits it, is allowed until this is fixed)`, "role:dev"},
 	{"index", "roles/index.yaml", "roles:\n  - id: a\n  - toolId: [b]\n",
 		`roles/index.yaml:3: unknown key "toolId" in roles[1] (did you mean "toolIds"?)`, "all"},
 	{"index without id", "roles/index.yaml", "roles:\n  - description: x\n",

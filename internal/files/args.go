@@ -121,7 +121,7 @@ func jsonReason(err error) string {
 	}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Sprintf("a key stands twice: %s", e.JSONPointer)
+			return fmt.Sprintf("a key appears twice: %s", e.JSONPointer)
 		}
 		return fmt.Sprintf("no valid JSON at byte %d", e.ByteOffset)
 	}

@@ -221,7 +221,7 @@ func TestNoOrdinaryFiles(t *testing.T) {
 	}
 	for name, kind := range kinds {
 		for _, tool := range []string{"read_file", "write_file", "edit_file"} {
-			bad(t, s, tool, calls(name)[tool], "not an ordinary file but a "+kind)
+			bad(t, s, tool, calls(name)[tool], "not a regular file but a "+kind)
 		}
 		bad(t, s, "list_directory", object{"path": name}, "not a folder but a "+kind)
 		if got := good(t, s, "stat_file", object{"path": name}); !strings.Contains(got, kind) {

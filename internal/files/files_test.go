@@ -175,7 +175,7 @@ func TestProtocolErrors(t *testing.T) {
 		{"tools/call", `{"name":7}`, `{"code":-32602,`},
 		{"tools/call", `{"name":"read_file","name":"delete_file"}`, `{"code":-32602,`},
 		{"tools/call", `{"name":"read_file","arguments":{"path":"a.txt","path":"b.txt"}}`,
-			`{"code":-32602,"message":"params of tools/call must be an object with name and arguments: a key stands twice: /arguments/path"}`},
+			`{"code":-32602,"message":"params of tools/call must be an object with name and arguments: a key appears twice: /arguments/path"}`},
 		{"tools/call", `{"Name":"read_file","arguments":{"path":"x"}}`, `{"code":-32602,"message":"unknown tool: "}`},
 		{"tools/call", `{"name":"files__read_file"}`, `{"code":-32602,"message":"unknown tool: files__read_file"}`},
 		{"tools/call", `{"name":"read_files"}`, `{"code":-32602,"message":"unknown tool: read_files"}`},
@@ -213,8 +213,8 @@ func TestArguments(t *testing.T) {
 		{"edit_file", `{"path":"a.txt","oldText":"b","newText":"b"}`, `the same`},
 		{"move_file", `{"source":"a.txt"}`, `argument "destination" is required`},
 		{"search_files", `{}`, `give a pattern`},
-		{"search_files", `{"pattern":"[a"}`, `no valid glob`},
-		{"search_files", `{"text":"(","regex":true}`, `no valid regular expression`},
+		{"search_files", `{"pattern":"[a"}`, `not a valid glob`},
+		{"search_files", `{"text":"(","regex":true}`, `not a valid regular expression`},
 		{"search_files", `{"pattern":"*","regex":true}`, `regex needs a text`},
 		{"search_files", `{"text":"` + strings.Repeat("x", 1001) + `"}`, `at most 1000 bytes`},
 	} {
@@ -350,7 +350,7 @@ func noLeftovers(t *testing.T, dir string) {
 func TestEdit(t *testing.T) {
 	s, dir := serve(t, map[string]string{"a": "one\ntwo\none\n", "crlf": "一\r\n二\r\n", "bin": "\x00\xffx\xff"})
 	bad(t, s, "edit_file", object{"path": "a", "oldText": "three", "newText": "x"}, "not in the file")
-	bad(t, s, "edit_file", object{"path": "a", "oldText": "one", "newText": "x"}, "stands 2 times in the file (lines 1, 3)")
+	bad(t, s, "edit_file", object{"path": "a", "oldText": "one", "newText": "x"}, "appears 2 times in the file (lines 1, 3)")
 	bad(t, s, "edit_file", object{"path": "crlf", "oldText": "一\n二", "newText": "x"}, "line endings")
 	bad(t, s, "edit_file", object{"path": "none", "oldText": "x", "newText": "y"}, "no such file")
 	bad(t, s, "edit_file", object{"path": ".", "oldText": "x", "newText": "y"}, "folder")

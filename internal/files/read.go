@@ -55,7 +55,7 @@ func notRegular(info fs.FileInfo) error {
 	if info.IsDir() {
 		return errors.New("it is a folder; list_directory shows what is in it")
 	}
-	return fmt.Errorf("it is not an ordinary file but a %s", kindOf(info.Mode()))
+	return fmt.Errorf("it is not a regular file but a %s", kindOf(info.Mode()))
 }
 
 // kindOf names the type of a file.

@@ -107,7 +107,7 @@ func (w *search) compile(a searchArgs) error {
 	}
 	if w.pattern = strings.TrimPrefix(a.Pattern, "./"); w.pattern != "" {
 		if !doublestar.ValidatePattern(w.pattern) {
-			return fmt.Errorf("pattern %q is no valid glob: * and ? match inside a name, ** any folders, {a,b} either", a.Pattern)
+			return fmt.Errorf("pattern %q is not a valid glob: * and ? match inside a name, ** any folders, {a,b} either", a.Pattern)
 		}
 		if !strings.Contains(w.pattern, "/") {
 			w.pattern = "**/" + w.pattern
@@ -128,7 +128,7 @@ func (w *search) compile(a searchArgs) error {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return fmt.Errorf("text %q is no valid regular expression (RE2): %w", a.Text, err)
+		return fmt.Errorf("text %q is not a valid regular expression (RE2): %w", a.Text, err)
 	}
 	w.text = re
 	return nil

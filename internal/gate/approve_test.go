@@ -41,7 +41,7 @@ func buildAsking(t *testing.T, p plan, o approval.Options) *asking {
 		t.Fatal(err)
 	}
 	t.Cleanup(q.Close)
-	h.asks = q
+	h.asks, h.control.Asks = q, true
 	return &asking{h, p, q}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/guard"
 	"mycelium/internal/gate/limit"
@@ -233,9 +234,6 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	return d
 }
 
-// now is the caller of a call as it is at this moment.
-func (c *Admission) now() *session.Snapshot { return c.session.SnapshotFor(c.Child) }
-
 // read decodes the arguments and makes the facts. Its errors are for the caller.
 func (g *Gate) read(c *Admission) (policy.Args, policy.Facts, error) {
 	args, err := policy.ParseArgs(c.Args)
@@ -296,7 +294,14 @@ func (g *Gate) run(ctx context.Context, c *Admission) (reply Reply, err error) {
 		if c.Method == "completion/complete" {
 			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
 		}
-		return g.control(ctx, c)
+		result, err := g.control.Answer(ctx, &control.Call{
+			ID: c.id, Session: c.session, Caller: c.caller, Child: c.Child, Item: c.Item, Args: c.args, Began: c.began,
+			Confirm: func(ctx context.Context, add []string) ([]string, error) { return g.confirm(ctx, c, add) },
+		})
+		if errors.Is(err, control.ErrUnknown) {
+			err = c.unknown()
+		}
+		return Reply{Result: result}, err
 	}
 	var span *telemetry.Span
 	if c.span != nil {
@@ -472,7 +477,7 @@ func kindName(k policy.Kind) string {
 // claim takes the reasoning that belongs to a call: what came with it, else what set_thinking left, which is used once. We
 // saw neither come into being, so both are claimed.
 func claim(s *session.Session, r *Request) *audit.Thinking {
-	if r.Item == setThinkingItem {
+	if r.Item == control.SetThinkingItem {
 		return r.Thinking
 	}
 	t := s.Thinking.Swap(nil)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
@@ -24,7 +25,7 @@ func TestControlDefinitions(t *testing.T) {
 		"mycelium-skills__reload_skills", "mycelium-skills__list_commands",
 	}
 	var got []string
-	for _, d := range ControlDefinitions() {
+	for _, d := range control.Definitions() {
 		got = append(got, d.Item.String())
 		var def struct {
 			Name, Title, Description string
@@ -67,7 +68,8 @@ func TestWrongArguments(t *testing.T) {
 		{"mycelium-router__set_role", `{"role_id":"developer","role":"guest"}`, "different roles"},
 		{"mycelium-router__set_role", `{"role_id":"developer","session":"x"}`, "Unknown argument: session"},
 		{"mycelium-router__set_role", `{"Role_id":"developer"}`, "Unknown argument: Role_id"},
-		{"mycelium-router__set_role", `{"role_id":"developer","includeToolDescriptions":"yes"}`, "includeToolDescriptions must be a boolean"},
+		{"mycelium-router__set_role", `{"role_id":"developer","includeToolDescriptions":"yes"}`,
+			"includeToolDescriptions must be a boolean"},
 		{"mycelium-router__set_role", `{"role_id":"admin"}`, "Unknown role: admin"},
 		{"mycelium-router__list_roles", `{"all":true}`, "takes none"},
 		{"mycelium-router__get_context", `{"session":"other"}`, "Unknown argument: session"},
@@ -115,12 +117,14 @@ func TestSetRoleTool(t *testing.T) {
 	if failed != "" {
 		t.Fatal(failed)
 	}
-	for _, key := range []string{"role", "systemInstruction", "availableTools", "availableServers", "activeSkills", "added", "removed", "metadata"} {
+	for _, key := range []string{"role", "systemInstruction", "availableTools", "availableServers", "activeSkills", "added", "removed",
+		"metadata"} {
 		if m[key] == nil {
 			t.Errorf("the manifest has no %s: %v", key, m)
 		}
 	}
-	if text := m["systemInstruction"].(string); !strings.Contains(text, "You work on this repository.") || !strings.Contains(text, "Write small changes.") {
+	if text := m["systemInstruction"].(string); !strings.Contains(text, "You work on this repository.") || !strings.Contains(text,
+		"Write small changes.") {
 		t.Errorf("instruction %q", text)
 	}
 	if got := fmt.Sprint(m); strings.Contains(got, "database") || strings.Contains(got, "keeper") {
@@ -135,7 +139,7 @@ func TestSetRoleTool(t *testing.T) {
 	}
 	// Where there is nothing to take there is no set_role, and the rest says so too.
 	alone := h.enter("guest")
-	if slices.ContainsFunc(alone.List(policy.Tool), func(l view.Listed) bool { return l.Item == setRoleItem }) {
+	if slices.ContainsFunc(alone.List(policy.Tool), func(l view.Listed) bool { return l.Item == setRole }) {
 		t.Error("set_role is listed")
 	}
 	_, err := h.Call(t.Context(), alone, request("mycelium-router__set_role", `{"role_id":"guest"}`))
@@ -152,14 +156,14 @@ func TestSetRoleTool(t *testing.T) {
 func TestDeniedControlTools(t *testing.T) {
 	p := three()
 	p.roles = append(p.roles[:1:1], policy.Role{ID: "guest", Deny: []string{"mycelium-router__*", "mycelium-skills__*"}})
-	p.skills[0].Instructions = strings.Repeat("long ", maxInstructions)
+	p.skills[0].Instructions = strings.Repeat("long ", control.MaxInstructions)
 	h := build(t, p)
 	s := h.enter("guest", "developer")
 	if text := h.Instructions(s); strings.Contains(text, "mycelium-") || !strings.Contains(text, "ask your operator") {
 		t.Errorf("instructions name what is hidden: %q", text)
 	}
 	for _, l := range s.List(policy.Tool) {
-		if l.Item == setRoleItem || l.Item.Server == policy.SkillsServer {
+		if l.Item == setRole || l.Item.Server == policy.SkillsServer {
 			t.Errorf("%s is listed", l.Item)
 		}
 	}
@@ -178,7 +182,8 @@ func TestSetActiveSkillsTool(t *testing.T) {
 	if failed != "" {
 		t.Fatal(failed)
 	}
-	if got := fmt.Sprint(answer["activeSkills"], answer["activated"], answer["kept"], answer["addedTools"]); got != "[editor reader] [editor] [reader] [files__write_file]" {
+	if got := fmt.Sprint(answer["activeSkills"], answer["activated"], answer["kept"],
+		answer["addedTools"]); got != "[editor reader] [editor] [reader] [files__write_file]" {
 		t.Errorf("answer %v", answer)
 	}
 	if !strings.Contains(fmt.Sprint(answer["instructions"]), "Write small changes.") {
@@ -189,7 +194,8 @@ func TestSetActiveSkillsTool(t *testing.T) {
 		t.Errorf("active %v", got)
 	}
 	answer, _ = h.ask(s, "mycelium-router__set_active_skills", `{"skills":[]}`)
-	if fmt.Sprint(answer["activeSkills"], answer["deactivated"], answer["removedTools"], answer["instructions"]) != "[reader] [editor] [files__write_file] []" {
+	if fmt.Sprint(answer["activeSkills"], answer["deactivated"], answer["removedTools"],
+		answer["instructions"]) != "[reader] [editor] [files__write_file] []" {
 		t.Errorf("answer %v", answer)
 	}
 	answer, _ = h.ask(s, "mycelium-router__set_active_skills", `{"add":["editor"]}`)
@@ -228,7 +234,8 @@ func TestSkillTools(t *testing.T) {
 		t.Errorf("skills of developer %s", got)
 	}
 	answer, _ = h.ask(s, "mycelium-skills__get_skill", `{"id":"reader"}`)
-	if fmt.Sprintln(answer["tools"], answer["instructions"], answer["commands"]) != "[files__list_directory files__read_file] Read before you write. [show dir]\n" {
+	if fmt.Sprintln(answer["tools"], answer["instructions"],
+		answer["commands"]) != "[files__list_directory files__read_file] Read before you write. [show dir]\n" {
 		t.Errorf("skill %v", answer)
 	}
 	if strings.Contains(fmt.Sprint(answer), "secret") {
@@ -247,7 +254,8 @@ func TestSkillTools(t *testing.T) {
 		t.Errorf("resource %v", answer)
 	}
 	for _, bad := range []string{
-		"../guide.md", "/etc/passwd", "data/../../x", "data", ".", "", "SKILL.yaml", "skill.md", ".hidden", "link.md", "guide.md/x", "nosuch", `data\\logo.bin`, "guide.md\\u0000", "./guide.md",
+		"../guide.md", "/etc/passwd", "data/../../x", "data", ".", "", "SKILL.yaml", "skill.md", ".hidden", "link.md", "guide.md/x",
+		"nosuch", `data\\logo.bin`, "guide.md\\u0000", "./guide.md",
 	} {
 		answer, failed := h.ask(s, "mycelium-skills__get_resource", `{"skillId":"reader","resourcePath":"`+bad+`"}`)
 		if !strings.HasPrefix(failed, "Unknown resource: ") {
@@ -270,11 +278,11 @@ func TestSkillTools(t *testing.T) {
 		}
 	}
 	reloads := 0
-	h.reload = func(context.Context) error { reloads++; h.Swap(h.World()); return nil }
+	h.control.Reload = func(context.Context) error { reloads++; h.Swap(h.World()); return nil }
 	if answer, failed := h.ask(s, "mycelium-skills__reload_skills", ``); failed != "" || reloads != 1 || answer["reloaded"] != true {
 		t.Errorf("reload %v %q", answer, failed)
 	}
-	h.reload = func(context.Context) error {
+	h.control.Reload = func(context.Context) error {
 		return errors.New("skills/hidden/SKILL.yaml: secret__tool does not exist")
 	}
 	if _, failed := h.ask(s, "mycelium-skills__reload_skills", ``); failed == "" || strings.Contains(failed, "secret") {
@@ -294,22 +302,27 @@ func TestSkillTexts(t *testing.T) {
 		names = append(names, rawjson.TextAt(l.Raw, "uri"))
 	}
 	want := []string{
-		"mycelium-skills__reader", "mycelium-skills+skill://reader/SKILL.md", "mycelium-skills+skill://reader/data/logo.bin", "mycelium-skills+skill://reader/guide.md",
+		"mycelium-skills__reader", "mycelium-skills+skill://reader/SKILL.md", "mycelium-skills+skill://reader/data/logo.bin",
+		"mycelium-skills+skill://reader/guide.md",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("listed %q", names)
 	}
 	use := func(k policy.Kind, name string) (Reply, error) {
-		return h.Call(t.Context(), s, Request{Item: policy.Item{Kind: k, Server: policy.SkillsServer, Name: name}, Asked: "X", Surface: "test"})
+		return h.Call(t.Context(), s, Request{Item: policy.Item{Kind: k, Server: policy.SkillsServer, Name: name}, Asked: "X",
+			Surface: "test"})
 	}
-	if reply, err := use(policy.Prompt, "reader"); err != nil || !strings.Contains(string(reply.Result), `"text":"Read before you write."`) {
+	if reply, err := use(policy.Prompt, "reader"); err != nil || !strings.Contains(string(reply.Result),
+		`"text":"Read before you write."`) {
 		t.Errorf("prompt %s, %v", reply.Result, err)
 	}
 	reply, err := use(policy.Resource, "skill://reader/SKILL.md")
-	if err != nil || !strings.Contains(string(reply.Result), `"uri":"mycelium-skills+skill://reader/SKILL.md"`) || strings.Contains(string(reply.Result), "secret") {
+	if err != nil || !strings.Contains(string(reply.Result),
+		`"uri":"mycelium-skills+skill://reader/SKILL.md"`) || strings.Contains(string(reply.Result), "secret") {
 		t.Errorf("resource %s, %v", reply.Result, err)
 	}
-	if reply, err = use(policy.Resource, "skill://reader/data/logo.bin"); err != nil || !strings.Contains(string(reply.Result), `"blob":"/wAB"`) {
+	if reply, err = use(policy.Resource, "skill://reader/data/logo.bin"); err != nil || !strings.Contains(string(reply.Result),
+		`"blob":"/wAB"`) {
 		t.Errorf("resource %s, %v", reply.Result, err)
 	}
 	for _, name := range []string{"keeper", "nosuch", "editor"} {
@@ -322,7 +335,8 @@ func TestSkillTexts(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	for _, uri := range []string{"skill://reader/../keeper/SKILL.md", "skill://reader/%2e%2e/x", "skill://reader/SKILL.yaml", "skill://reader/%zz", "skill://reader", "file:///etc/passwd", "skill://reader/nosuch"} {
+	for _, uri := range []string{"skill://reader/../keeper/SKILL.md", "skill://reader/%2e%2e/x", "skill://reader/SKILL.yaml",
+		"skill://reader/%zz", "skill://reader", "file:///etc/passwd", "skill://reader/nosuch"} {
 		_, err := use(policy.Resource, uri)
 		if d := denied(t, err); d.Error() != "Unknown resource: X" || !d.Decision.Unknown {
 			t.Errorf("%s: %+v", uri, d)
@@ -334,7 +348,8 @@ func TestInstructions(t *testing.T) {
 	p := three()
 	h := build(t, p)
 	dev := h.Instructions(h.enter("developer", "guest"))
-	for _, want := range []string{"Mycelium", "# Role: Developer", "You work on this repository.", "Read before you write.", "Write small changes.", "get_context", "set_role"} {
+	for _, want := range []string{"Mycelium", "# Role: Developer", "You work on this repository.", "Read before you write.",
+		"Write small changes.", "get_context", "set_role"} {
 		if !strings.Contains(dev, want) {
 			t.Errorf("no %q in %q", want, dev)
 		}
@@ -348,13 +363,13 @@ func TestInstructions(t *testing.T) {
 	h.Swap(p.world(t, h.dir))
 	for _, role := range []string{"guest", "developer", ""} {
 		text := h.Instructions(h.enter(role))
-		if len(text) > maxInstructions || role != "" && !strings.Contains(text, "get_skill") {
+		if len(text) > control.MaxInstructions || role != "" && !strings.Contains(text, "get_skill") {
 			t.Errorf("%s: %d bytes", role, len(text))
 		}
 	}
-	p.roles[0].Prompt = strings.Repeat("語", maxInstructions)
+	p.roles[0].Prompt = strings.Repeat("語", control.MaxInstructions)
 	h.Swap(p.world(t, h.dir))
-	if text := h.Instructions(h.enter("developer")); len(text) > maxInstructions || !strings.HasSuffix(text, "…") {
+	if text := h.Instructions(h.enter("developer")); len(text) > control.MaxInstructions || !strings.HasSuffix(text, "…") {
 		t.Errorf("%d bytes", len(text))
 	}
 }
@@ -374,7 +389,8 @@ func TestBroken(t *testing.T) {
 	if got := h.sees(s); len(got) > 0 {
 		t.Errorf("sees %v", got)
 	}
-	if text := h.Instructions(s); strings.Contains(text, "secret") || strings.Contains(text, "rules") || !strings.Contains(text, "operator must look") {
+	if text := h.Instructions(s); strings.Contains(text, "secret") || strings.Contains(text, "rules") || !strings.Contains(text,
+		"operator must look") {
 		t.Errorf("instructions %q", text)
 	}
 	_, err = h.Call(t.Context(), h.enter("guest"), request("files__read_file", `{}`))
@@ -386,3 +402,5 @@ func TestBroken(t *testing.T) {
 		t.Errorf("context %s", text)
 	}
 }
+
+var setRole = policy.Item{Server: policy.RouterServer, Name: "set_role"}

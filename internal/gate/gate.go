@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
@@ -75,15 +76,14 @@ type Gate struct {
 	dir      string
 	home     string
 	limits   *limit.Limits
-	reload   func(context.Context) error
 	logger   *slog.Logger
 	now      func() time.Time
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: nobody can be asked
 
-	tools map[policy.Item]tool // the control tools
-	owed  debts
+	control *control.Tools // the control tools
+	owed    debts
 
 	arrivals arrivals
 }
@@ -99,7 +99,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home, reload: o.Reload,
+		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 	}
 	if g.logger == nil {
@@ -109,14 +109,11 @@ func New(o Options) (*Gate, error) {
 		g.now = time.Now
 	}
 	g.limits = limit.New(g.now())
-	g.tools = map[policy.Item]tool{}
-	for _, t := range controlTools() {
-		g.tools[t.item] = t
-	}
 	g.Sessions = session.New(session.Options{
-		Log: o.Log, DB: o.DB, World: o.World, Own: ControlDefinitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
+		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
+	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Logger: g.logger, Now: g.now, Asks: g.asks != nil})
 	return g, nil
 }
 
@@ -147,3 +144,6 @@ func (g *Gate) forget(ctx context.Context, id string) {
 		g.logger.Error("what was approved for a session that is over is still in the database", "session", id, "error", err)
 	}
 }
+
+// Instructions returns the text that the client of a session is given at its start.
+func (g *Gate) Instructions(s *session.Session) string { return g.control.Instructions(s) }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
@@ -162,7 +163,7 @@ func define(name string) policy.Definition {
 // world compiles a plan.
 func (p plan) world(tb testing.TB, dir string) view.World {
 	tb.Helper()
-	defs := slices.Concat(ControlDefinitions(), p.defs)
+	defs := slices.Concat(control.Definitions(), p.defs)
 	for _, name := range p.tools {
 		defs = append(defs, define(name))
 	}

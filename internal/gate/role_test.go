@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
@@ -334,7 +335,7 @@ func TestSessionLaws(t *testing.T) {
 		}
 		want := s.Scope()
 		next := session.New(session.Options{ // as a restart makes it
-			Log: h.log, DB: h.db, World: h.World(), Own: ControlDefinitions(), Dir: h.dir, Logger: h.logger, Now: time.Now,
+			Log: h.log, DB: h.db, World: h.World(), Own: control.Definitions(), Dir: h.dir, Logger: h.logger, Now: time.Now,
 			Limits: h.limits,
 			Start:  h.back.Start, Forget: func(context.Context, string) {},
 		})
@@ -350,10 +351,10 @@ func TestSessionLaws(t *testing.T) {
 }
 
 // switchRole switches a role and returns what the caller is told.
-func (h *house) switchRole(ctx context.Context, s *session.Session, role string, by session.Actor) (Manifest, error) {
+func (h *house) switchRole(ctx context.Context, s *session.Session, role string, by session.Actor) (control.Manifest, error) {
 	sw, err := h.Sessions.SetRole(ctx, s, role, by)
 	if err != nil {
-		return Manifest{}, err
+		return control.Manifest{}, err
 	}
-	return manifest(sw, time.Now()), nil
+	return control.ManifestOf(sw, time.Now()), nil
 }

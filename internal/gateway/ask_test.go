@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/rawjson"
 )
@@ -94,7 +95,7 @@ func TestContinuationIsDecidedAgain(t *testing.T) {
 	p := dial(t, b.server(Options{}), sess)
 	first := p.ask(asking(1, "docs__ask", askOnce, ""))
 	second := p.ask(asking(2, "docs__input", inputTwo, ""))
-	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions())) // no server is left
+	b.Swap(compile(t, t.TempDir(), control.Definitions())) // no server is left
 	for i, a := range []struct{ tool, args, state string }{
 		{"docs__ask", askOnce, stateOf(t, first)}, {"docs__input", inputTwo, stateOf(t, second)},
 	} {

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -267,7 +268,7 @@ func matrixPolicy(t *testing.T, c backend.Catalog) view.World {
 		grant.AllowedTools = append(grant.AllowedTools, name+"__*")
 	}
 	slices.Sort(grant.AllowedTools)
-	defs := append(gate.ControlDefinitions(), c.Definitions...)
+	defs := append(control.Definitions(), c.Definitions...)
 	lib := skill.Validate([]skill.Skill{{Grant: grant, Description: "All."}}, skill.Catalog{Definitions: defs})
 	pol, problems := policy.New(policy.Source{
 		Catalog: defs, Grants: lib.Grants(), Roles: []policy.Role{{ID: "tester"}, {ID: "guest"}, {ID: "developer"}},

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/view"
 )
 
@@ -47,7 +47,7 @@ func TestResourceUpdates(t *testing.T) {
 	if got := other.ask(`{"jsonrpc":"2.0","id":3,"method":"ping"}`); !strings.Contains(got, `"id":3`) {
 		t.Errorf("another session was told: %s", got)
 	}
-	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions()))
+	b.Swap(compile(t, t.TempDir(), control.Definitions()))
 	for got := ""; !strings.Contains(got, "resources/list_changed"); {
 		got = old.recv()
 	}

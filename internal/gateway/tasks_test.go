@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/rawjson"
 )
 
@@ -43,7 +43,7 @@ func TestTasks(t *testing.T) {
 	if got := ask(p, "tasks/list", id, ""); !strings.Contains(got, "-32601") {
 		t.Errorf("tasks/list: %s", got)
 	}
-	b.Swap(compile(t, t.TempDir(), gate.ControlDefinitions()))
+	b.Swap(compile(t, t.TempDir(), control.Definitions()))
 	if got := ask(p, "tasks/get", id, ""); got != absent {
 		t.Errorf("of a hidden tool: %s, want %s", got, absent)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/gateway/mcpserver"
@@ -65,7 +66,7 @@ func define(kind policy.Kind, server, name, extra string) policy.Definition {
 
 func definitions() []policy.Definition {
 	schema := `"inputSchema":{"type":"object"},`
-	defs := gate.ControlDefinitions()
+	defs := control.Definitions()
 	for _, name := range []string{"echo", "slow", "fail", "broken", "notify", "old", "ask", "input", "task"} {
 		defs = append(defs, define(policy.Tool, "docs", name, schema))
 	}

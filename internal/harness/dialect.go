@@ -153,7 +153,7 @@ func (e *Event) complete() error {
 	case e.Native == "":
 		return errors.New("the event names no tool")
 	case e.Input.Kind() != '{':
-		return errors.New("the arguments of the tool are no object")
+		return errors.New("the arguments of the tool are not a JSON object")
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func jsonFault(err error) error {
 	if errors.As(err, &wrong) && wrong.JSONPointer != "" {
 		return fmt.Errorf("%q has a value of the wrong kind", wrong.JSONPointer.LastToken())
 	}
-	return errors.New("it is no JSON object")
+	return errors.New("it is not a JSON object")
 }
 
 // object is one JSON object of an answer; members that say nothing are left out.

@@ -117,7 +117,7 @@ func (e *Event) reshape(args string) error {
 		return nil
 	}
 	if e.Input.Kind() != '{' {
-		return errors.New("the arguments of the tool are no object")
+		return errors.New("the arguments of the tool are not a JSON object")
 	}
 	var out []rawjson.Field
 	for name, value := range rawjson.Members(e.Input) {
@@ -149,7 +149,7 @@ func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error)
 			return nil, nil
 		}
 		if json.Unmarshal(value, &dir) != nil {
-			return nil, errors.New("the working directory of the command is no text")
+			return nil, errors.New("the working directory of the command is not a string")
 		}
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(e.Dir, dir)
@@ -200,7 +200,7 @@ func ShellWord(w string) string {
 func patchMembers(v jsontext.Value) ([]rawjson.Field, error) {
 	patch, err := commandText(v)
 	if err != nil {
-		return nil, errors.New("the patch is no text")
+		return nil, errors.New("the patch is not a string")
 	}
 	var written, deleted []string
 	for line := range strings.Lines(patch) {

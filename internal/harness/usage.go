@@ -113,7 +113,7 @@ func (t *Follower) Read(line func([]byte)) error {
 	case err != nil:
 		return fmt.Errorf("read transcript: %w", err)
 	case !st.Mode().IsRegular():
-		return errors.New("read transcript: it is no ordinary file")
+		return errors.New("read transcript: it is not a regular file")
 	}
 	t.seen = true
 	if st.Size() == t.offset {

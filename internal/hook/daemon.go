@@ -95,7 +95,7 @@ func parseReply(raw []byte) (r Reply, err error) {
 		}
 	}
 	if !members.Complete() {
-		return r, errors.New("the daemon's answer is no object")
+		return r, errors.New("the daemon's answer is not a JSON object")
 	}
 	return r, nil
 }

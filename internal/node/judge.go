@@ -134,7 +134,7 @@ func (j *modelJudge) pastOf(ctx context.Context, session string, most int) ([]ju
 func (j *modelJudge) Read(ctx context.Context, r approval.Request, text string) (approval.Reply, error) {
 	client, conf, err := j.model()
 	if err != nil {
-		j.logger.Warn("replies are understood without a model", "error", err)
+		j.logger.Warn("replies are read without a model", "error", err)
 	}
 	o := judge.Options{Name: conf.Model, Confidence: conf.Threshold(), Timeout: conf.TimeLimit(), Ledger: j.ledger, Logger: j.logger}
 	if client != nil {

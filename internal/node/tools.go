@@ -76,7 +76,7 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 	case err != nil:
 		return api.CallReply{}, err
 	case reply.Open != "":
-		err = errors.New("the server asks for input, and on the command line nobody can be asked; call it from a client that can")
+		err = errors.New("the server asks for input, and the command line cannot ask for it; call the tool from a client that can")
 		req.Continues = reply.Open
 		t.gate.Abandon(ctx, s, req, err)
 		return api.CallReply{}, err

@@ -214,7 +214,7 @@ func (c *compiler) bareTool(id string) (Pattern, *Problem) {
 		}
 		slices.Sort(names)
 		return Pattern{}, &Problem{Message: "is the name of several tools",
-			Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants nothing"}
+			Hint: "write one of " + strings.Join(names, ", ") + "; until then it grants no tool"}
 	}
 	p, err := ParsePattern(owners[0].String())
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *compiler) placeLimits() {
 		for j := range c.p.decls[i].tools {
 			t := &c.p.decls[i].tools[j]
 			if err := t.limit.place(c.p.places); err != nil {
-				c.problem("skill "+c.p.decls[i].grant.Name+": allowedTools: "+err.Error(), "the entry admits nothing until this is mended")
+				c.problem("skill "+c.p.decls[i].grant.Name+": allowedTools: "+err.Error(), "the entry admits no tool until this is fixed")
 				t.limit.host = &glob{pattern: "", prefix: "\x00"}
 			}
 		}

@@ -140,7 +140,7 @@ func (c *compiler) bounds(role string, l Limit) []Bound {
 		for _, text := range slices.Sorted(maps.Keys(list)) {
 			p, err := ParsePattern(text)
 			if err != nil {
-				c.problem("limits."+of+".tools: "+err.Error(), "until this is mended it counts every call")
+				c.problem("limits."+of+".tools: "+err.Error(), "until this is fixed it counts every call")
 				p, _ = ParsePattern("*")
 			}
 			add(Bound{Rates: list[text], Name: of + ".tools." + text, Session: session, Tools: text, pattern: p})

@@ -92,7 +92,8 @@ func (c *compiler) addAliases() {
 				continue
 			}
 			if o, taken := owner[d.Name]; taken && o != i {
-				c.warn(fmt.Sprintf("roles %s and %s have one name, %q, which stands for neither", c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name),
+				c.warn(fmt.Sprintf("roles %s and %s have the same name, %q, which now means neither of them",
+					c.p.roles[max(o, 0)].view.ID, r.view.ID, d.Name),
 					"use their ids")
 				owner[d.Name] = -1
 				continue
@@ -221,7 +222,7 @@ func parseDeny(s string) (Pattern, error) {
 }
 
 func (c *compiler) breakRole(r *role, why string) {
-	c.problem("role "+r.view.ID+": "+why, "no call of this role, or of one that inherits it, is allowed until this is mended")
+	c.problem("role "+r.view.ID+": "+why, "no call of this role, or of one that inherits it, is allowed until this is fixed")
 	r.broken = orElse(r.broken, "role "+r.view.ID+" is broken: "+why)
 }
 

@@ -185,7 +185,7 @@ func scalar(v any) (string, error) {
 	case float64:
 		return formatFloat(v), nil
 	}
-	return "", fmt.Errorf("%v is no pattern; write a string, {literal: …}, {glob: …} or {regex: …}", v)
+	return "", fmt.Errorf("%v is not a pattern; write a string, {literal: …}, {glob: …} or {regex: …}", v)
 }
 
 // formatFloat is the one text form of a float, in rules and in arguments.

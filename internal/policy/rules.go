@@ -160,15 +160,15 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	}
 	if err != nil {
 		r.broken = fmt.Sprintf("rule %s cannot be evaluated: %v", r.name, err)
-		hint := "until this is mended it denies every call of its tools"
+		hint := "until this is fixed the rule denies every call of its tools"
 		if r.effect == Allow {
-			hint = "until this is mended it allows nothing"
+			hint = "until this is fixed the rule allows no call"
 		}
 		c.ruleProblem(src, r.name, err.Error(), hint, false)
 	}
 	if src.Sandbox != "" && r.effect == Allow && r.broken == "" {
 		r.broken = "rule " + r.name + " needs a sandbox"
-		c.ruleProblem(src, r.name, "sandbox: nothing runs in a sandbox yet", "until then the rule allows nothing", true)
+		c.ruleProblem(src, r.name, "sandbox: there is no sandbox yet", "until then the rule allows no call", true)
 	}
 	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
 	r.hides = r.effect == Deny && r.unconditional

@@ -47,7 +47,7 @@ func (c *compiler) addSkills() {
 			err = strictGrant(g)
 		}
 		if err != nil {
-			c.problem("skill "+g.Name+": "+err.Error(), "the skill is left out until this is mended")
+			c.problem("skill "+g.Name+": "+err.Error(), "the skill is left out until this is fixed")
 			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // so that another declaration of the skill does not stand alone
 		}
 		if g.Name != "" {

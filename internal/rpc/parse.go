@@ -163,7 +163,7 @@ func malformed(b []byte) (Message, *Error) {
 		if t := rawjson.Trim(b); t[0] == '{' && rawjson.Unique(t, "id") {
 			_ = f.read(t)
 		}
-		return Message{ID: f.readableID()}, InvalidRequest("a member name stands twice in one object")
+		return Message{ID: f.readableID()}, InvalidRequest("a member name appears twice in one object")
 	}
 	msg := "more data after the message"
 	if err != nil {

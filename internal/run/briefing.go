@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/gate/control"
 	"mycelium/internal/harness"
 )
 
@@ -33,7 +34,7 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 				fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
 		}
 	}
-	b := g.Gate.Brief(s, nil, maxTeaching)
+	b := control.Brief(s, nil, maxTeaching)
 	all := b.Header + "\n" + b.Teaching
 	r.mu.Lock()
 	defer r.mu.Unlock()

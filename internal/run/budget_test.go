@@ -183,7 +183,7 @@ func TestATranscriptThatIsTamperedWith(t *testing.T) {
 	if err := os.Mkdir(w.path("e"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.want("e", 0, 7, "", "no ordinary file")
+	w.want("e", 0, 7, "", "not a regular file")
 }
 
 // A session that was taken up again begins with a copy of what went before.

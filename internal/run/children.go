@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
@@ -135,5 +136,5 @@ func (g *Registry) briefChild(r *run, e harness.Event) harness.Answer {
 	if c == nil || !known.sure {
 		return harness.Answer{Verdict: harness.Pass} // its role is not known yet
 	}
-	return harness.Answer{Verdict: harness.Pass, Context: g.Gate.Brief(r.gateSession(), c, 0).Header}
+	return harness.Answer{Verdict: harness.Pass, Context: control.Brief(r.gateSession(), c, 0).Header}
 }

@@ -49,7 +49,7 @@ func (g *Registry) askElsewhere(ctx context.Context, r *run, e harness.Event) (h
 	g.recordQuestion(ctx, r, e, got, err)
 	switch {
 	case err != nil:
-		return harness.Answer{Verdict: harness.Deny, Reason: "Your question reached nobody: " + err.Error() +
+		return harness.Answer{Verdict: harness.Deny, Reason: "Your question could not be asked: " + err.Error() +
 			". Decide by yourself what is safe, or stop and say what you need."}, true
 	case !got.Allow:
 		return harness.Answer{Verdict: harness.Deny, Reason: "Nobody answered your question. " + cmp.Or(got.Text, got.Reason) +

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/harness"
@@ -131,7 +132,7 @@ func build(t *testing.T, p plan) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	defs := gate.ControlDefinitions()
+	defs := control.Definitions()
 	for _, name := range p.tools {
 		it, _ := policy.ParseTool(name)
 		defs = append(defs, policy.Definition{Item: it, Raw: fmt.Appendf(nil, `{"name":%q,"inputSchema":{"type":"object"}}`, it.Name)})

@@ -92,7 +92,7 @@ func (g *Registry) Summary(id string) (string, error) {
 		return "", fmt.Errorf("no agent runs a session %q", id)
 	}
 	seen := e.RunTranscript().Recent(stopMessages)
-	return cmp.Or(forPeople(seen, seen.Said), "nothing is known of what it did: its transcript is not read"), nil
+	return cmp.Or(forPeople(seen, seen.Said), "what it did is not known, because its transcript is not read"), nil
 }
 
 // transcribed is an event of a run, as far as it says where the transcript is.

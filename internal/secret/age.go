@@ -81,8 +81,8 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 	}
 	identities, err := age.ParseIdentities(bytes.NewReader(text))
 	if err != nil { // the text of err may contain a part of the key
-		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used: nobody is there to "+
-			"type it)", o.Identity)
+		return nil, fmt.Errorf("identity %s: not a file that age-keygen made (identities with a passphrase cannot be used, because nobody is "+
+			"there to type it)", o.Identity)
 	}
 	f, err := os.Open(o.File)
 	if err != nil {

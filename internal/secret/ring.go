@@ -22,7 +22,7 @@ func (s *Store) fromRing(name string) (string, error) {
 	}
 	value, err := s.options.Ring.Get(s.options.Service, name)
 	if errors.Is(err, ErrAbsent) {
-		return "", fmt.Errorf("the keyring does not have it under %s: %w", s.options.Service, ErrAbsent)
+		return "", fmt.Errorf("the keyring has no secret of that name under %s: %w", s.options.Service, ErrAbsent)
 	}
 	return value, err
 }

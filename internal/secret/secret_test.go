@@ -101,18 +101,18 @@ func TestOrder(t *testing.T) {
 	}
 	for ref, want := range map[[2]string]string{
 		{Any, "NONE"}: "secret NONE is not found: the age file " + f.file +
-			" does not have it: no such secret; the keyring does not have it under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Age, "RING"}:     "secret RING is not found: the age file " + f.file + " does not have it: no such secret",
-		{Keyring, "FILE"}: "secret FILE is not found: the keyring does not have it under svc: no such secret",
-		{Keyring, "ENV"}:  "secret ENV is not found: the keyring does not have it under svc: no such secret",
+		{Keyring, "FILE"}: "secret FILE is not found: the keyring has no secret of that name under svc: no such secret",
+		{Keyring, "ENV"}:  "secret ENV is not found: the keyring has no secret of that name under svc: no such secret",
 		{Any, "FOREIGN"}: "secret FOREIGN is not found: the age file " + f.file +
-			" does not have it: no such secret; the keyring does not have it under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Any, "EMPTY"}: "secret EMPTY is empty in the age",
 		{Any, "EMPTYENV"}: "secret EMPTYENV is not found: the age file " + f.file +
-			" does not have it: no such secret; the keyring does not have it under svc: no such secret; the environment has no variable of " +
-			"that name",
+			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
+			"variable of that name",
 		{Any, "../etc"}: `"../etc" cannot name a secret: use letters, digits, _ . and -`,
 		{Any, ""}:       `"" cannot name a secret: use letters, digits, _ . and -`,
 	} {

@@ -136,7 +136,7 @@ func unique(skills []Skill) ([]Skill, []policy.Problem) {
 		if files := byName[s.Name]; len(files) > 1 {
 			others := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == s.File })
 			problems = append(problems,
-				s.at("name").problem(fmt.Sprintf("the name %q is also that of %s; none of them is loaded", s.Name, strings.Join(others, ", ")),
+				s.at("name").problem(fmt.Sprintf("the name %q is also the name of %s; all of them are left out", s.Name, strings.Join(others, ", ")),
 					"give each skill a name of its own"))
 			continue
 		}
@@ -202,10 +202,10 @@ func (r *reader) read() *Skill {
 		}
 		if text.front == nil && yml == "" {
 			if line := lateFront(data); line > 0 {
-				r.report(mdAt, line, "the front matter begins below the first line, so it counts as text", "remove what stands above the first ---")
+				r.report(mdAt, line, "the front matter does not begin at the first line, so it counts as text", "remove what is above the first ---")
 				return nil
 			}
-			r.report(mdAt, 1, "has no front matter, so it declares nothing",
+			r.report(mdAt, 1, "has no front matter, so it declares no tools",
 				"begin the file with a line ---, then name: and description:, then a line ---")
 			return nil
 		}
@@ -260,7 +260,7 @@ func (r *reader) names() (md, yml string, ok bool) {
 	}
 	if md == "" && yml == "" {
 		if len(r.problems) == 0 {
-			r.problems = append(r.problems, policy.Problem{File: r.shown, Message: "is no skill: it has neither SKILL.md nor SKILL.yaml",
+			r.problems = append(r.problems, policy.Problem{File: r.shown, Message: "is not a skill: it has neither SKILL.md nor SKILL.yaml",
 				Hint: "write one (myc skill templates shows a start), or move the folder away", Warning: true})
 		}
 		return "", "", false
@@ -285,7 +285,7 @@ func readRegular(fsys fs.FS, name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -439,7 +439,8 @@ func (r *reader) check(s *Skill) {
 	case r.decl.ID != "" && r.decl.ID != s.Name:
 		r.report(at.file, at.line, fmt.Sprintf("id is %q and name is %q: both name the skill", r.decl.ID, s.Name), "keep name")
 	case !namePattern.MatchString(s.Name):
-		r.report(at.file, at.line, fmt.Sprintf("%q is no name of a skill", s.Name), "use lower-case letters, digits and hyphens, at most 64")
+		r.report(at.file, at.line, fmt.Sprintf("%q is not a valid name of a skill", s.Name),
+			"use lower-case letters, digits and hyphens, at most 64")
 	}
 	if strings.TrimSpace(s.Description) == "" {
 		r.problems = append(r.problems, policy.Problem{File: s.File, Message: "the skill has no description",

@@ -50,7 +50,7 @@ func (s *Skill) Resources() ([]string, error) {
 func (s *Skill) Resource(name string) ([]byte, error) {
 	fail := func(err error) error { return fmt.Errorf("read %q of skill %s: %s", name, s.Name, reason(err)) }
 	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || declares(name) {
-		return nil, fail(errors.New("it is no file of the skill"))
+		return nil, fail(errors.New("it is not a file of the skill"))
 	}
 	at := ""
 	for part := range strings.SplitSeq(name, "/") {

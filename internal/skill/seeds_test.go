@@ -45,8 +45,8 @@ func TestSeeds(t *testing.T) {
 		return P{Line: line, Message: `"` + tool + `" waits for the server filesystem: it was never started`,
 			Hint: "the skill takes effect once the server has answered", Warning: true}
 	}
-	comment := []P{{Line: 2, Message: "the front matter begins below the first line, so it counts as text",
-		Hint: "remove what stands above the first ---"}}
+	comment := []P{{Line: 2, Message: "the front matter does not begin at the first line, so it counts as text",
+		Hint: "remove what is above the first ---"}}
 	for _, tt := range []struct {
 		dir      string
 		c        Catalog

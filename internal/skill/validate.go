@@ -127,7 +127,7 @@ func (c *check) tool(at position, entry string) {
 		if near := NearestTool(pattern, append(slices.Clone(c.names[policy.Tool]), ownTools()...)); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		c.fault(at, hint, "allowedTools: %q is no tool name", entry)
+		c.fault(at, hint, "allowedTools: %q is not a tool name", entry)
 		return
 	}
 	if !c.limit(at, entry, p) {
@@ -296,7 +296,7 @@ func (c *check) noServer(at position, key, entry, server string) {
 func (c *check) prompt(at position, entry string) {
 	p, err := policy.ParsePattern(strings.TrimPrefix(entry, "?"))
 	if err != nil {
-		c.fault(at, "write server__prompt", "allowedPrompts: %q is no prompt name", entry)
+		c.fault(at, "write server__prompt", "allowedPrompts: %q is not a prompt name", entry)
 		return
 	}
 	if it, exact := p.Exact(); exact {
@@ -317,7 +317,7 @@ func (c *check) resource(at position, entry string) {
 		c.warn(at, "name the server: server__file:///docs/**", "allowedResources: %q reaches across servers, also those that are added later",
 			entry)
 	case !found || uri == "" || strings.Trim(server, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-		c.fault(at, "write server__uri: docs__file:///**", "allowedResources: %q is no server and URI", entry)
+		c.fault(at, "write server__uri: docs__file:///**", "allowedResources: %q is not a server and a URI", entry)
 	case c.servers[server]:
 	case strings.HasPrefix(entry, "?"):
 		c.missing[entry] = true
@@ -332,7 +332,7 @@ func (c *check) roles() {
 	s := c.skill
 	if s.AllowedRoles != nil && len(s.AllowedRoles) == 0 {
 		c.warn(s.at("allowedRoles"), `name roles, write ["*"], or leave the key out to be open to the roles that list the skill`,
-			"allowedRoles is empty: the skill is open to nobody")
+			"allowedRoles is empty, so no role can have the skill")
 	}
 	for i, role := range s.AllowedRoles {
 		if role == "*" {
@@ -352,12 +352,12 @@ func (c *check) memory() {
 		if near := text.Nearest(g.Memory, values); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		c.fault(c.skill.at("grants.memory"), hint, "grants.memory: %q is no memory policy", g.Memory)
+		c.fault(c.skill.at("grants.memory"), hint, "grants.memory: %q is not a memory policy", g.Memory)
 		return
 	}
 	if len(g.MemoryTeamRoles) > 0 && g.Memory != "team" {
 		c.warn(c.skill.at("grants.memoryTeamRoles"), "write memory: team, or remove the key",
-			"grants.memoryTeamRoles means nothing without memory: team")
+			"grants.memoryTeamRoles has no effect without memory: team")
 	}
 }
 
@@ -367,7 +367,7 @@ func (c *check) commands() {
 		at := c.skill.at(fmt.Sprintf("commands[%d]", i))
 		switch {
 		case !commandPattern.MatchString(cmd.Name):
-			c.fault(at, "use lower-case letters, digits, hyphens and underscores", "commands: %q is no name of a command", cmd.Name)
+			c.fault(at, "use lower-case letters, digits, hyphens and underscores", "commands: %q is not a valid name of a command", cmd.Name)
 		case seen[cmd.Name]:
 			c.fault(at, "give each command a name of its own", "commands: %q is there twice", cmd.Name)
 		}
@@ -394,7 +394,7 @@ func (c *check) commands() {
 func (c *check) toolCommand(at position, cmd Command) {
 	it, err := policy.ParseTool(cmd.ToolName)
 	if err != nil {
-		c.fault(at, "write toolName: server__tool", "commands: the toolName %q of %q is no tool name", cmd.ToolName, cmd.Name)
+		c.fault(at, "write toolName: server__tool", "commands: the toolName %q of %q is not a tool name", cmd.ToolName, cmd.Name)
 		return
 	}
 	granted := slices.ContainsFunc(c.skill.AllowedTools, func(entry string) bool {

@@ -115,7 +115,7 @@ func prepare(path string) (created bool, err error) {
 			return false, err
 		}
 		if !st.Mode().IsRegular() {
-			return false, fmt.Errorf("%s is no regular file", name)
+			return false, fmt.Errorf("%s is not a regular file", name)
 		}
 		if st.Mode().Perm()&0o077 != 0 {
 			if err := os.Chmod(name, 0o600); err != nil {
@@ -143,8 +143,8 @@ func (db *DB) explain(verb string, err error) error {
 	if errors.As(err, &e) {
 		switch e.Code() & 0xff { // the low byte is the primary code
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return fmt.Errorf("%s database %s: it is damaged, or no SQLite database (%w); it was left as it is: stop myc, move the file and its "+
-				"-wal and -shm away, "+
+			return fmt.Errorf("%s database %s: it is damaged, or not an SQLite database (%w); it was left as it is: stop myc, move the file and "+
+				"its -wal and -shm away, "+
 				"and start again (sessions have to be made anew; \"myc audit reindex\" brings the audit index back)", verb, db.path, err)
 		case sqlite3.SQLITE_BUSY:
 			return fmt.Errorf("%s database %s: another process has been writing for longer than %s ms: %w", verb, db.path, busyTimeout, err)

@@ -219,7 +219,7 @@ func TestBadDatabases(t *testing.T) {
 		{"sqlite://" + garbage, "damaged"},
 		{"sqlite://" + damaged, "damaged"},
 		{"sqlite://" + newer, "newer myc (schema 99"},
-		{"sqlite://" + filepath.Join(dir, "folder.db"), "no regular file"},
+		{"sqlite://" + filepath.Join(dir, "folder.db"), "not a regular file"},
 		{"sqlite://" + filepath.Join(dir, "no", "such", "x.db"), "folder"},
 		{"sqlite://relative.db", "absolute"},
 		{"postgres://user:hunter2@host/db", `"postgres" databases are not supported`},

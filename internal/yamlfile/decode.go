@@ -101,7 +101,7 @@ func (d *decoder) untag(node ast.Node, at string) (inner ast.Node, asText bool) 
 			asText = true
 		case "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map", "!!timestamp":
 		default:
-			d.report(node, "remove the tag", "%s has the tag %s, which means nothing here", place(at), name)
+			d.report(node, "remove the tag", "%s has the tag %s, which has no meaning here", place(at), name)
 		}
 		node = d.doc.resolve(tag.Value)
 	}

@@ -222,7 +222,7 @@ func syntaxProblem(text string, err error) *policy.Problem {
 	case strings.Contains(msg, "is a reserved character"):
 		p.Message, p.Hint = "a value begins with a character that YAML reserves (@ or `)", "put the value in quotes"
 	case strings.Contains(msg, "mapping value is not allowed"):
-		p.Message, p.Hint = "a colon stands where no key may begin",
+		p.Message, p.Hint = "a colon is where no key can begin",
 			"put the value in quotes if the colon belongs to it; else check the indentation"
 	case strings.Contains(msg, "end token"), strings.Contains(msg, "could not find flow"), strings.Contains(msg, "could not find map value"):
 		p.Message, p.Hint = "a bracket or brace is opened here and never closed", "add the missing ] or }"
@@ -231,7 +231,7 @@ func syntaxProblem(text string, err error) *policy.Problem {
 	case strings.Contains(msg, "non-map value"), strings.Contains(msg, "could not find expected"):
 		p.Message, p.Hint = "a line is neither a key with a colon nor part of the value above it", "write key: value, or check the indentation"
 	case strings.Contains(msg, "pre-defined"), strings.Contains(msg, "value is not allowed"):
-		p.Message, p.Hint = "a value stands where none may be", "check the indentation of this line and the one above"
+		p.Message, p.Hint = "a value is where no value can be", "check the indentation of this line and the one above"
 	default:
 		first, _, _ := strings.Cut(msg, "\n")
 		p.Message = "the file cannot be read as YAML: " + first
@@ -320,7 +320,7 @@ func (l *linker) alias(n *ast.AliasNode) int {
 	name := tokenText(n.Value)
 	target, ok := l.anchors[name]
 	if !ok {
-		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("the alias %q stands for nothing: there is no %q before it", "*"+name,
+		l.prob = &policy.Problem{Line: lineOf(n), Message: fmt.Sprintf("the alias %q has no anchor: there is no %q before it", "*"+name,
 			"&"+name), Hint: fmt.Sprintf("if you mean the text, write it in quotes: %q", "*"+name)}
 		return 0
 	}

@@ -101,7 +101,7 @@ func (f *headerFaults) annotation(name, kind []byte, argument bool) {
 	case !ok || !rpc.IsToken(text):
 		f.fault = fmt.Sprintf("x-mcp-header %.60s is not a header name", name)
 	case f.seen[strings.ToLower(text)]:
-		f.fault = fmt.Sprintf("x-mcp-header %q stands twice", text)
+		f.fault = fmt.Sprintf("x-mcp-header %q appears twice", text)
 	case simple != "string" && simple != "integer" && simple != "boolean":
 		f.fault = fmt.Sprintf("x-mcp-header %q is of an argument that is not a string, an integer or a boolean", text)
 	}

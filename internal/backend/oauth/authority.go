@@ -205,7 +205,7 @@ func (a *Authority) refresh(ctx context.Context, old string) (string, error) {
 	case err != nil:
 		return "", err
 	case g == nil:
-		return "", a.needLogin("it wants an authorization")
+		return "", a.needLogin("it requires an authorization")
 	case g.Access != old:
 		return g.Access, nil // another process was faster
 	case g.Refresh == "":
@@ -272,12 +272,12 @@ func (a *Authority) onRefusal(ctx context.Context, c challenge, sent string) (st
 		if held != nil && held.Access != sent {
 			return held.Access, nil
 		}
-		return "", a.needLogin("it wants more rights than it was authorized for")
+		return "", a.needLogin("it requires more rights than it was authorized for")
 	case !a.unattended() && held == nil:
 		if g, err := a.reread(); err != nil || g != nil && g.Access != sent {
 			return g.access(), err // a person has logged in through another process
 		}
-		return "", a.needLogin("it wants an authorization")
+		return "", a.needLogin("it requires an authorization")
 	}
 	return a.renew(ctx, sent, missing)
 }

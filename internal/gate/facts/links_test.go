@@ -34,7 +34,7 @@ func tree(t *testing.T) string {
 		"p/secret":  "out/secret",
 		"p/nowhere": "sub/.env",        // leads to what does not exist yet
 		"p/gone":    "../nothing/here", // its folder does not exist either
-		"p/twice":   "nowhere",         // a link to a link that leads nowhere
+		"p/twice":   "nowhere",         // a link to the link has no target
 		"p/loop":    "loop",            //
 		"p/ping":    "pong",            //
 		"p/pong":    "ping",            //

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 
+	"mycelium/internal/gate/control"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -16,7 +17,7 @@ func (s *Server) listSkills(_ context.Context, l Link, m rpc.Message) (result, r
 		return nil, rpc.InvalidParams(`"cursor" is not one of ours: the list has one page`).Raw()
 	}
 	b := []byte(`{"skills":[`)
-	for i, e := range s.gate.Skills(l.session) {
+	for i, e := range control.Skills(l.session) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -34,7 +35,7 @@ func (s *Server) readSkill(_ context.Context, l Link, m rpc.Message) (result, re
 	if !ok || uri == "" {
 		return nil, rpc.InvalidParams(`"uri" must be a string that is not empty`).Raw()
 	}
-	e := s.gate.Skill(l.session, uri)
+	e := control.Skill(l.session, uri)
 	if e == nil {
 		return nil, rpc.InvalidParams("No skill is served at " + uri).Raw()
 	}
@@ -53,7 +54,7 @@ func (s *Server) closeSkills(b []byte, l Link) []byte {
 // their own is not passed on: the operator decides about those.
 func (s *Server) withSkills(shared []byte, l Link) []byte {
 	extensions := rawjson.Set(rawjson.Member(shared, "extensions"), skillsExtension, nil)
-	if len(s.gate.Skills(l.session)) > 0 {
+	if len(control.Skills(l.session)) > 0 {
 		extensions = rawjson.Set(extensions, skillsExtension, []byte("{}"))
 	}
 	if len(extensions) == 0 || string(extensions) == "{}" {

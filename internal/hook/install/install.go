@@ -214,7 +214,7 @@ func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, err
 	}
 	after, err := change(f.Hooks, before, &n)
 	if err != nil {
-		return nil, &FileError{f.Hooks, err, "mend the file, or move it away, and run this again; it was not touched"}
+		return nil, &FileError{f.Hooks, err, "fix the file, or move it away, and run this again; it was not touched"}
 	}
 	edits := []edit{{f.Hooks, before, after, mode}}
 	if f.Trust != "" {
@@ -248,7 +248,7 @@ func readConfig(path string) ([]byte, fs.FileMode, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := os.Lstat(path); lerr == nil {
-			return nil, 0, &FileError{path, errors.New("a link that leads nowhere"), "mend the link, or remove it"}
+			return nil, 0, &FileError{path, errors.New("the link has no target"), "fix the link, or remove it"}
 		}
 		return nil, 0o600, nil
 	}

@@ -68,7 +68,7 @@ func parseJSON(text []byte, comments bool) (jsonNode, error) {
 		if _, err = d.ReadToken(); err == io.EOF {
 			return n, nil
 		} else if err == nil {
-			err = errors.New("something stands behind the end")
+			err = errors.New("there is text after the end")
 		}
 	}
 	at := d.InputOffset()

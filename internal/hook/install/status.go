@@ -56,7 +56,7 @@ func (s *Setup) Status() Installation {
 	}
 	if err != nil {
 		st.Installed = n.File != ""
-		hint := "mend the file: the agent may not read it either, and then nothing guards it"
+		hint := "fix the file: if the agent cannot read it either, the hook does not run"
 		if fe := (*FileError)(nil); errors.As(err, &fe) {
 			hint = fe.Hint
 		}

@@ -24,7 +24,7 @@ func (s *Setup) trust(f harness.Files, hooks []byte, n *note) (edit, error) {
 	}
 	after, keys, err := s.trusting(f.Hooks, text, hooks, n.Trust)
 	if err != nil {
-		return edit{}, &FileError{f.Trust, err, "mend the file, or write these tables apart from the others, and run this again; it was not " +
+		return edit{}, &FileError{f.Trust, err, "fix the file, or write these tables apart from the others, and run this again; it was not " +
 			"touched"}
 	}
 	n.Trust = keys

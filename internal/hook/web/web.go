@@ -79,7 +79,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, token string) {
 	limit, err := time.ParseDuration(q.Get("limit"))
 	known, ok := harness.Named(agent)
 	if err != nil || !ok || known.Kind(event) == "" {
-		http.Error(w, "there is no such event, or no limit", http.StatusNotFound)
+		http.Error(w, "unknown event, or missing limit", http.StatusNotFound)
 		return
 	}
 	var out, errs bytes.Buffer

@@ -64,7 +64,7 @@ func (c *Chats) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		conf, err := c.channels()
 		if err != nil {
-			c.Logger.Warn("no chat and no notice works until this is mended", "error", err)
+			c.Logger.Warn("no chat and no notice works until this is fixed", "error", err)
 			conf = channels{}
 		}
 		part, cancel := context.WithCancel(ctx)

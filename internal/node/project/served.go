@@ -114,11 +114,11 @@ func ServedProblem(s pin.Served) policy.Problem {
 	p := policy.Problem{File: "mcp:" + s.Server + " " + s.URI, Hint: "read and approve it: myc skill approve " + s.Name}
 	switch s.State {
 	case pin.SkillChanged:
-		p.Message = "its files changed since it was approved: the approval is void, and it grants nothing"
+		p.Message = "its files changed after it was approved, so the approval ended and it grants no tool"
 	case pin.SkillUnbound:
 		p.Message, p.Hint = "its entry has no digests, so that it cannot be approved", "its server would have to list its files"
 	default:
-		p.Message = "a server serves it, and nobody has approved it: it grants nothing"
+		p.Message = "a server serves it, and nobody has approved it, so it grants no tool"
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/files"
-	"mycelium/internal/gate"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
@@ -81,7 +81,7 @@ func (v *View) World() view.World {
 // catalogOf returns what the servers offer, and the control tools, which the gate answers itself.
 func catalogOf(pool *backend.Pool) skill.Catalog {
 	c := pool.Catalog()
-	return skill.Catalog{Definitions: append(gate.ControlDefinitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
+	return skill.Catalog{Definitions: append(control.Definitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
 }
 
 // FilesRoot returns the folder of the built-in files server: the project's, or the one that its entry names.

@@ -50,11 +50,11 @@ func (t *trial) try(r policy.CompiledRule, x *policy.Example, where string, want
 	}
 	switch matched, err := r.Matches(t.call(r, x, it)); {
 	case err != nil:
-		note(err.Error(), "mend the rule or the example", false)
+		note(err.Error(), "fix the rule or the example", false)
 	case want && !matched:
-		note("the rule does not match it", "mend the rule or the example", false)
+		note("the rule does not match it", "fix the rule or the example", false)
 	case !want && matched:
-		note("the rule matches it", "mend the rule or the example", false)
+		note("the rule matches it", "fix the rule or the example", false)
 	}
 }
 

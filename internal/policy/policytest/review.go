@@ -153,7 +153,7 @@ func (v *review) reach(r policy.CompiledRule) {
 		case exists && !seen && len(r.Role) == 0:
 			v.note(r, Unreachable, "a skill has to name the tool in allowedTools", "no skill that is open to a role grants %s", r.Tool[i])
 		case exists && !seen:
-			v.note(r, Unreachable, "a skill that is open to the role has to name the tool in allowedTools", "none of its roles sees %s", r.Tool[i])
+			v.note(r, Unreachable, "a skill that is open to the role must name the tool in allowedTools", "no role of the rule sees %s", r.Tool[i])
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (v *review) patterns(r policy.CompiledRule, key string, vs policy.Values) {
 	for _, p := range vs {
 		switch {
 		case p.Regex != nil && (openEnd(*p.Regex) || key != "host" && openStart(*p.Regex)):
-			v.note(r, Wide, "say what stands at both ends; for paths a glob is clearer",
+			v.note(r, Wide, "write both ends of the expression; for paths a glob is clearer",
 				"the regular expression %q of %s is open at its end: it also matches what somebody adds there", *p.Regex, key)
 		case p.Glob != nil && changesPath(key) && !readsOnly(r) && v.leaves(*p.Glob):
 			v.note(r, Wide, "begin it with a folder of the project; a relative glob starts there, and read: is for what is only read",

@@ -51,9 +51,9 @@ func TestReview(t *testing.T) {
 			{Name: "e", Action: "ask", Tool: policy.Names{"Wrte"}},
 		}, []string{
 			"unreachable rule a: no tool of any server is named s__reed", "unreachable rule b: no skill that is open to a role grants s__secret",
-			"unreachable rule c: none of its roles sees s__read", `unreachable rule d: no skill and no role file names the role "gest"`,
+			"unreachable rule c: no role of the rule sees s__read", `unreachable rule d: no skill and no role file names the role "gest"`,
 			`unreachable rule d: there is no skill "reeder"`,
-			"unreachable rule d: none of its roles sees s__read", "unreachable rule e: no skill that is open to a role grants Wrte",
+			"unreachable rule d: no role of the rule sees s__read", "unreachable rule e: no skill that is open to a role grants Wrte",
 		}},
 		"an effect that no call has": {[]policy.Rule{
 			{Name: "a", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force-push"))},

@@ -74,7 +74,7 @@ func jsonFault(line []byte, err error) string {
 	var wrong *json.SemanticError
 	switch {
 	case jsontext.Value(line).Kind() != '{' || !jsontext.Value(line).IsValid():
-		return "it is no JSON object"
+		return "it is not a JSON object"
 	case !errors.As(err, &wrong):
 		return err.Error()
 	case errors.Is(err, json.ErrUnknownName):

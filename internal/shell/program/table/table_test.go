@@ -29,7 +29,7 @@ func TestFamiliesAreSorted(t *testing.T) {
 	for _, family := range families {
 		for i, row := range *family {
 			if seen[row.Name] {
-				t.Errorf("%s stands twice", row.Name)
+				t.Errorf("%s appears twice", row.Name)
 			}
 			seen[row.Name] = true
 			if i > 0 && (*family)[i-1].Name >= row.Name {
@@ -52,7 +52,7 @@ func TestSubcommandsStandOnce(t *testing.T) {
 		for _, sub := range row.Subs {
 			for name := range strings.SplitSeq(sub.Name, "|") {
 				if name == "" || seen[name] {
-					t.Errorf("%s: %q stands twice", at, name)
+					t.Errorf("%s: %q appears twice", at, name)
 				}
 				seen[name] = true
 			}
@@ -72,7 +72,7 @@ func TestOptionsStandOnce(t *testing.T) {
 			}
 			for i, name := range strings.Split(names, "|") {
 				if name == "" || seen[name] {
-					t.Errorf("%s: option %q stands twice", at, name)
+					t.Errorf("%s: option %q appears twice", at, name)
 				}
 				seen[name] = true
 				first[name] = first[name] || i == 0

@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Briefing is what an agent is told of its session.
+// Briefing is what an agent is told about its session.
 type Briefing struct {
 	Header string   // one line: its role, its active skills, and what asks or denies
 	Active []string // the active skills, sorted
@@ -16,7 +16,7 @@ type Briefing struct {
 	Teaching string
 }
 
-// ownTools are those of an agent whose rules the header names: what almost every agent has.
+// ownTools returns the tools of an agent whose rules the header names: those that almost every agent has.
 func ownTools() []policy.Item {
 	var out []policy.Item
 	for _, name := range [...]string{"Bash", "Edit", "Read", "WebFetch", "Write"} {
@@ -28,9 +28,9 @@ func ownTools() []policy.Item {
 // maxRules bounds the rules that a header names, of each kind.
 const maxRules = 8
 
-// Brief tells what a session, or a child of it, is and how it is to work, in at most limit bytes of teaching. It names nothing that
-// the session does not see.
-func (g *Gate) Brief(s *session.Session, c *session.Child, limit int) Briefing {
+// Brief tells what a session, or a child of it, is and how it is to work, with at most limit bytes of teaching. It names only what the
+// session sees.
+func Brief(s *session.Session, c *session.Child, limit int) Briefing {
 	sc := s.SnapshotFor(c)
 	if sc.World.Broken != "" {
 		return Briefing{Header: brokenNotice}

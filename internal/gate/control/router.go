@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"context"
@@ -15,20 +15,21 @@ import (
 	"mycelium/internal/text"
 )
 
-// The control tools of mycelium-router: roles, active skills, context, reasoning (A14, A16, A48, B31).
-
 var (
-	setRoleItem     = routerItem("set_role")
-	contextItem     = routerItem("get_context")
-	setSkillsItem   = routerItem("set_active_skills")
-	suggestItem     = routerItem("suggest_skills")
-	setThinkingItem = routerItem("set_thinking")
+	setRoleItem   = routerItem("set_role")
+	contextItem   = routerItem("get_context")
+	setSkillsItem = routerItem("set_active_skills")
+	suggestItem   = routerItem("suggest_skills")
 )
+
+// SetThinkingItem is the tool whose call notes the reasoning of the next call.
+var SetThinkingItem = routerItem("set_thinking")
 
 func routerItem(name string) policy.Item {
 	return policy.Item{Server: policy.RouterServer, Name: name}
 }
 
+// routerTools are the tools of mycelium-router (A14, A16, A48, B31).
 func routerTools() []tool {
 	return []tool{
 		{
@@ -47,7 +48,8 @@ func routerTools() []tool {
 		},
 		{
 			item: contextItem, title: "Show context", readOnly: true, run: runContext,
-			description: "Shows the role, the active skills, the number of tools and the limits of this session with what is used of them, and how to get more.",
+			description: "Shows the role, the active skills, the number of tools and the limits of this session with what is used of them, " +
+				"and how to get more.",
 		},
 		{
 			item: setSkillsItem, title: "Set active skills", run: runSetSkills,
@@ -69,15 +71,21 @@ func routerTools() []tool {
 			params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
 		},
 		{
-			item: setThinkingItem, title: "Note reasoning", run: runThinking,
+			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
 			params: []param{
 				{name: "thinking", kind: "string", required: true, description: "The reasoning."},
-				{name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"}, description: "What kind of reasoning it is."},
+				{
+					name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"},
+					description: "What kind of reasoning it is.",
+				},
 				{name: "modelId", kind: "string", description: "The model that reasoned."},
 				{name: "thinkingTokens", kind: "integer", description: "How many tokens it took."},
 				{name: "summary", kind: "string", description: "The reasoning in short."},
-				{name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"}, description: "How many tokens came from the cache, and went into it."},
+				{
+					name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"},
+					description: "How many tokens came from the cache, and went into it.",
+				},
 			},
 		},
 	}
@@ -96,7 +104,7 @@ type roleList struct {
 	Roles   []role `json:"roles"`
 }
 
-func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+func runListRoles(_ context.Context, _ *Tools, c *Call, _ arguments) (any, error) {
 	sc := c.now()
 	out := roleList{Current: sc.Scope.Principal.Role, Roles: []role{}}
 	for _, id := range sc.MayTake() {
@@ -106,7 +114,7 @@ func runListRoles(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, e
 	return out, nil
 }
 
-func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runSetRole(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	id := a.text("role_id")
 	switch {
 	case a.has("role_id") && a.has("role") && id != a.text("role"):
@@ -117,13 +125,13 @@ func runSetRole(ctx context.Context, g *Gate, c *Admission, a arguments) (any, e
 		id = a.text("role")
 	}
 	if id == "list" {
-		return runListRoles(ctx, g, c, a)
+		return runListRoles(ctx, x, c, a)
 	}
-	sw, err := g.Sessions.SetRole(ctx, c.session, id, session.ByAgent)
+	sw, err := x.Sessions.SetRole(ctx, c.Session, id, session.ByAgent)
 	if err != nil {
 		return nil, err
 	}
-	m := manifest(sw, g.now())
+	m := ManifestOf(sw, x.Now())
 	if with, given := a["includeToolDescriptions"].(bool); given && !with {
 		for i := range m.AvailableTools {
 			m.AvailableTools[i].Description = ""
@@ -148,8 +156,8 @@ type sessionContext struct {
 	Notice    string          `json:"notice,omitempty"`
 }
 
-func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
-	s := c.session
+func runContext(_ context.Context, x *Tools, c *Call, _ arguments) (any, error) {
+	s := c.Session
 	sc := s.Snapshot()
 	if sc.World.Broken != "" {
 		return map[string]string{"session": s.ID, "notice": brokenNotice}, nil
@@ -158,7 +166,8 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 		Session: s.ID, Role: sc.Scope.Principal.Role, Roles: append([]string{}, sc.MayTake()...),
 		Active: append([]string{}, sc.Scope.Skills...), Open: append([]string{}, sc.Open...),
 		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.World.PromotionMode(), Started: s.Created,
-		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.began, session.ByAgent)...), More: howToGetMore(sc, g.asks != nil),
+		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.Began, session.ByAgent)...),
+		More: howToGetMore(sc, x.Asks),
 	}
 	if sc.Scope.Principal.Role != "" && !sc.Known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."
@@ -166,10 +175,10 @@ func runContext(_ context.Context, g *Gate, c *Admission, _ arguments) (any, err
 	return out, nil
 }
 
-// brokenNotice is all that an agent learns of a policy that could not be loaded.
+// brokenNotice is the only text that an agent gets about a policy that could not be loaded.
 const brokenNotice = "This gateway is not working as it should. The operator must look; until then, do without its tools."
 
-// howToGetMore says by which ways a session's view grows, as far as they are open to it: it names no tool that is hidden.
+// howToGetMore says in which ways a session's view can grow. It names no tool that is hidden from the session.
 func howToGetMore(sc *session.Snapshot, asks bool) string {
 	var ways []string
 	switch {
@@ -206,7 +215,7 @@ type instruction struct {
 	Text  string `json:"text"`
 }
 
-func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runSetSkills(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	whole := a.has("skills")
 	switch {
 	case whole && (a.has("add") || a.has("remove")):
@@ -230,12 +239,12 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 		}
 		return add, slices.DeleteFunc(remove, isFixed)
 	}
-	add, _ := want(c.session.Snapshot())
-	confirmed, err := g.confirm(ctx, c, add)
+	add, _ := want(c.Session.Snapshot())
+	confirmed, err := c.Confirm(ctx, add)
 	if err != nil {
 		return nil, err
 	}
-	sw, err := g.Sessions.ChangeSkills(ctx, c.session, session.ByAgent, confirmed, want)
+	sw, err := x.Sessions.ChangeSkills(ctx, c.Session, session.ByAgent, confirmed, want)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +264,7 @@ func runSetSkills(ctx context.Context, g *Gate, c *Admission, a arguments) (any,
 	return out, nil
 }
 
-func runActiveSkills(_ context.Context, _ *Gate, c *Admission, _ arguments) (any, error) {
+func runActiveSkills(_ context.Context, _ *Tools, c *Call, _ arguments) (any, error) {
 	sc := c.now()
 	others, _ := session.Difference(sc.Scope.Skills, sc.Open)
 	return map[string][]string{
@@ -271,7 +280,7 @@ type suggestion struct {
 	Active      bool   `json:"active"`
 }
 
-func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+func runSuggest(_ context.Context, _ *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	out := []suggestion{}
 	for _, s := range sc.World.Skills.Suggest(a.text("intent"), sc.Open) {
@@ -287,7 +296,7 @@ func runSuggest(_ context.Context, _ *Gate, c *Admission, a arguments) (any, err
 // maxThinking bounds reasoning that waits for its call, in bytes.
 const maxThinking = 256 << 10
 
-func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runThinking(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	if a.text("thinking") == "" {
 		return nil, session.Refusal("Argument thinking must not be empty")
 	}
@@ -297,13 +306,13 @@ func runThinking(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 	tokens, _ := a["thinkingTokens"].(int64)
 	t := &audit.Thinking{
 		Thinking: a.text("thinking"), Type: a.text("type"), ModelID: text.Truncate(a.text("modelId"), session.MaxEcho), Tokens: int(tokens),
-		CapturedAt: g.now(), Summary: a.text("summary"), Claimed: true,
+		CapturedAt: x.Now(), Summary: a.text("summary"), Claimed: true,
 	}
 	if cache, given := a["cacheMetrics"].(map[string]any); given {
 		read, _ := cache["cacheReadTokens"].(int64)
 		written, _ := cache["cacheCreationTokens"].(int64)
 		t.Cache = &audit.CacheUse{ReadTokens: int(read), CreationTokens: int(written)}
 	}
-	c.session.Thinking.Store(t)
+	c.Session.Thinking.Store(t)
 	return map[string]any{"noted": true, "usedBy": "the next call"}, nil
 }

@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"mycelium/internal/gate/session"
@@ -26,19 +26,19 @@ type ManifestTool struct {
 	Description string `json:"description,omitempty"`
 }
 
-// ManifestMeta counts.
+// ManifestMeta are the counts of a manifest.
 type ManifestMeta struct {
 	GeneratedAt time.Time `json:"generatedAt"`
 	ToolCount   int       `json:"toolCount"`
 	ServerCount int       `json:"serverCount"`
 }
 
-// manifest describes what a session sees after a switch.
-func manifest(sw session.Switch, at time.Time) Manifest {
+// ManifestOf describes what a session sees after a switch.
+func ManifestOf(sw session.Switch, at time.Time) Manifest {
 	after := sw.After
 	then, now := sw.Before.View(), after.View()
 	m := Manifest{
-		Role: after.Scope.Principal.Role, SystemInstruction: teaching(after, maxInstructions),
+		Role: after.Scope.Principal.Role, SystemInstruction: teaching(after, MaxInstructions),
 		AvailableTools: []ManifestTool{}, AvailableServers: now.Servers(), Skills: append([]string{}, after.Scope.Skills...),
 	}
 	for _, l := range now.Items[policy.Tool] {

@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxInstructions bounds the text that a client is given at its start, in bytes: it becomes part of every prompt.
-const maxInstructions = 16 << 10
+// MaxInstructions bounds the text that a client is given at its start, in bytes, because it becomes part of every prompt.
+const MaxInstructions = 16 << 10
 
-// Instructions are the text that a session's client is given at its start: what it is, its role's prompt, and the
-// instructions of the active skills and of the servers. It names nothing that the session does not see. When it would be longer than 16 KiB,
-// skills are named without their instructions, and get_skill brings those.
-func (g *Gate) Instructions(s *session.Session) string {
+// Instructions returns the text that a session's client is given at its start: what the gateway is, the prompt of its role, and the
+// instructions of the active skills and of the servers. It names only what the session sees. If it would be longer than
+// MaxInstructions, it names the skills without their instructions; get_skill returns those.
+func (x *Tools) Instructions(s *session.Session) string {
 	sc := s.Snapshot()
 	if sc.World.Broken != "" {
 		return brokenNotice
@@ -24,14 +24,14 @@ func (g *Gate) Instructions(s *session.Session) string {
 	if sc.Sees(contextItem) {
 		intro += contextItem.String() + " shows your role and skills. "
 	}
-	intro += howToGetMore(sc, g.asks != nil)
-	if taught := teaching(sc, maxInstructions-len(intro)-2); taught != "" {
+	intro += howToGetMore(sc, x.Asks)
+	if taught := teaching(sc, MaxInstructions-len(intro)-2); taught != "" {
 		intro += "\n\n" + taught
 	}
-	return intro + taughtByServers(sc, maxInstructions-len(intro))
+	return intro + taughtByServers(sc, MaxInstructions-len(intro))
 }
 
-// teaching is the prompt of the role and the instructions of the active skills, in at most limit bytes.
+// teaching returns the prompt of the role and the instructions of the active skills, in at most limit bytes.
 func teaching(sc *session.Snapshot, limit int) string {
 	var head strings.Builder
 	if v, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && sc.Scope.Principal.Role != "" {
@@ -74,7 +74,7 @@ func teaching(sc *session.Snapshot, limit int) string {
 // maxServerText bounds the instructions of all servers together, in bytes.
 const maxServerText = 8 << 10
 
-// taughtByServers are the instructions of the servers of which a session sees a tool, hidden names masked, in at most limit bytes.
+// taughtByServers returns the instructions of the servers of which a session sees a tool, hidden names masked, in at most limit bytes.
 func taughtByServers(sc *session.Snapshot, limit int) string {
 	if limit = min(limit, maxServerText); limit <= 0 {
 		return ""

@@ -1,11 +1,17 @@
-package gate
+// Package control answers the calls of the gate's own two servers: mycelium-router (roles, active skills, context, reasoning) and
+// mycelium-skills (the texts of skills, as tools, prompts and resources). A call of one of their tools takes the way of every other
+// call: the policy decides it and the log has it; only the answer is made here. A control tool takes no session as an argument: it acts
+// on the caller's own. The package also writes what agents are told about their session ([Tools.Instructions], [Brief]).
+package control
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,8 +22,45 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The control tools are two servers in this process. A call of one goes the way of every other call: the policy decides it and
-// the log has it; only the answer is made here. None of them takes a session as an argument: they act on the caller's own.
+// Tools answers the calls of the gate's own servers.
+type Tools struct {
+	Sessions *session.Registry
+	Reload   func(context.Context) error // what reload_skills does; nil: it says that it cannot
+	Logger   *slog.Logger
+	Now      func() time.Time
+	Asks     bool // a person can be asked whether an agent may activate a skill
+
+	byItem map[policy.Item]tool
+}
+
+// New prepares tools.
+func New(x Tools) *Tools {
+	x.byItem = map[policy.Item]tool{}
+	for _, t := range controlTools() {
+		x.byItem[t.item] = t
+	}
+	return &x
+}
+
+// Call is a call of one of the gate's own servers that the policy allowed.
+type Call struct {
+	ID      string
+	Session *session.Session
+	Caller  *session.Snapshot // as of the decision
+	Child   *session.Child    // the subagent that calls; nil: the agent itself
+	Item    policy.Item
+	Args    policy.Args
+	Began   time.Time
+
+	// Confirm asks a person whether the agent may activate skills, and returns those that it may.
+	Confirm func(ctx context.Context, add []string) ([]string, error)
+}
+
+// now returns the caller as it is at this moment.
+func (c *Call) now() *session.Snapshot { return c.Session.SnapshotFor(c.Child) }
+
+// ErrUnknown means that the item of a call does not exist, or may not be told from one that does not.
+var ErrUnknown = errors.New("unknown item")
 
 // tool is one control tool.
 type tool struct {
@@ -26,7 +69,7 @@ type tool struct {
 	description string
 	readOnly    bool
 	params      []param
-	run         func(ctx context.Context, g *Gate, c *Admission, a arguments) (any, error)
+	run         func(ctx context.Context, x *Tools, c *Call, a arguments) (any, error)
 }
 
 // param is one argument of a control tool.
@@ -42,16 +85,16 @@ type param struct {
 // arguments are the arguments of a control tool, checked against its params.
 type arguments policy.Args
 
-// changes reports whether the tool changes what the session is.
+// changes reports whether the tool changes the role or the skills of the session.
 func (t tool) changes() bool { return t.item == setRoleItem || t.item == setSkillsItem }
 
-// text is a string argument, "" when it is absent.
+// text returns a string argument, "" if it is absent.
 func (a arguments) text(name string) string { s, _ := a[name].(string); return s }
 
 // has reports whether an argument was given.
 func (a arguments) has(name string) bool { return a[name] != nil }
 
-// list is an argument of strings.
+// list returns an argument of strings.
 func (a arguments) list(name string) []string {
 	values, _ := a[name].([]any)
 	out := make([]string, 0, len(values))
@@ -66,8 +109,8 @@ func (a arguments) list(name string) []string {
 // controlTools is the table of both servers.
 func controlTools() []tool { return append(routerTools(), skillTools()...) }
 
-// ControlDefinitions are the definitions of the control tools. The catalog that a policy is compiled with must have them.
-func ControlDefinitions() []policy.Definition {
+// Definitions returns the definitions of the control tools. The catalog that a policy is compiled with must have them.
+func Definitions() []policy.Definition {
 	var out []policy.Definition
 	for _, t := range controlTools() {
 		out = append(out, policy.Definition{Item: t.item, Raw: t.definition(), Annotations: map[string]bool{"readOnlyHint": t.readOnly}})
@@ -75,7 +118,7 @@ func ControlDefinitions() []policy.Definition {
 	return out
 }
 
-// definition is the tool as tools/list shows it, its name not yet prefixed.
+// definition returns the tool as tools/list shows it, its name not yet prefixed.
 func (t tool) definition() []byte {
 	properties := map[string]any{}
 	required := []string{}
@@ -151,7 +194,7 @@ func (t tool) takes() string {
 	return "this tool takes: " + strings.Join(names, ", ")
 }
 
-// mismatch says what a value should have been, or "".
+// mismatch returns what a value should have been, "" if it is right.
 func (p param) mismatch(v any) string {
 	ok := false
 	want := "a " + p.kind
@@ -184,26 +227,26 @@ func (p param) mismatch(v any) string {
 	return want
 }
 
-// control answers a call of one of our own servers.
-func (g *Gate) control(ctx context.Context, c *Admission) (Reply, error) {
+// Answer answers a call with a raw result.
+func (x *Tools) Answer(ctx context.Context, c *Call) ([]byte, error) {
 	switch c.Item.Kind {
 	case policy.Prompt:
-		return c.skillPrompt()
+		return skillPrompt(c)
 	case policy.Resource:
-		return c.skillResource()
+		return skillResource(c)
 	default:
 	}
-	t, ok := g.tools[c.Item]
+	t, ok := x.byItem[c.Item]
 	if !ok {
-		return Reply{}, fmt.Errorf("call %s: the policy's catalog names a control tool that does not exist", c.Item)
+		return nil, fmt.Errorf("call %s: the policy's catalog names a control tool that does not exist", c.Item)
 	}
-	a, err := t.check(c.args)
+	a, err := t.check(c.Args)
 	if err == nil && c.Child != nil && t.changes() {
 		err = session.Refusal("A subagent does not change the role or the skills of the session that it belongs to")
 	}
 	var answer any
 	if err == nil {
-		answer, err = t.run(ctx, g, c, a)
+		answer, err = t.run(ctx, x, c, a)
 	}
 	var said session.Refusal
 	switch {
@@ -212,9 +255,9 @@ func (g *Gate) control(ctx context.Context, c *Admission) (Reply, error) {
 	case errors.As(err, &said):
 		return toolError(string(said))
 	case errors.Is(err, session.ErrNoSession):
-		return Reply{}, err
+		return nil, err
 	default:
-		g.logger.Error("a control tool failed", "call", c.id, "session", c.session.ID, "tool", c.Item.String(), "error", err)
+		x.Logger.Error("a control tool failed", "call", c.ID, "session", c.Session.ID, "tool", c.Item.String(), "error", err)
 		return toolError("This could not be done, and nothing was changed. The operator's log says why.")
 	}
 }
@@ -225,11 +268,11 @@ type content struct {
 	Text string `json:"text"`
 }
 
-// toolResult is a CallToolResult with one text block that holds the JSON, and the same as structured content.
-func toolResult(v any) (Reply, error) {
+// toolResult returns a CallToolResult with one text block that holds the JSON, and the same as structured content.
+func toolResult(v any) ([]byte, error) {
 	text, err := json.Marshal(v, view.Encoding)
 	if err != nil {
-		return Reply{}, fmt.Errorf("answer control tool: %w", err)
+		return nil, fmt.Errorf("answer control tool: %w", err)
 	}
 	return result(struct {
 		Content    []content      `json:"content"`
@@ -238,18 +281,18 @@ func toolResult(v any) (Reply, error) {
 	}{[]content{{"text", string(text)}}, text, false})
 }
 
-// toolError is a CallToolResult that tells the model what is wrong.
-func toolError(text string) (Reply, error) {
+// toolError returns a CallToolResult that tells the model what is wrong.
+func toolError(text string) ([]byte, error) {
 	return result(struct {
 		Content []content `json:"content"`
 		IsError bool      `json:"isError"`
 	}{[]content{{"text", text}}, true})
 }
 
-func result(v any) (Reply, error) {
+func result(v any) ([]byte, error) {
 	raw, err := json.Marshal(v, view.Encoding)
 	if err != nil {
-		return Reply{}, fmt.Errorf("answer: %w", err)
+		return nil, fmt.Errorf("answer: %w", err)
 	}
-	return Reply{Result: raw}, nil
+	return raw, nil
 }

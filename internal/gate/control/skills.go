@@ -1,4 +1,4 @@
-package gate
+package control
 
 import (
 	"context"
@@ -14,15 +14,14 @@ import (
 	"mycelium/internal/skill"
 )
 
-// The control tools of mycelium-skills (A19). A skill that is not open to the session's role answers like one that does not
-// exist, and so does a role that the session may not take.
-
 var getSkillItem = skillItem("get_skill")
 
 func skillItem(name string) policy.Item {
 	return policy.Item{Server: policy.SkillsServer, Name: name}
 }
 
+// skillTools are the tools of mycelium-skills (A19). A skill that is not open to the session's role, and a role that the session may not
+// take, answer like ones that do not exist.
 func skillTools() []tool {
 	role := param{name: "role", kind: "string", description: "One of the roles that this session may take. Default: the present one."}
 	id := func(name string) param {
@@ -44,7 +43,9 @@ func skillTools() []tool {
 		{
 			item: skillItem("get_resource"), title: "Read a file of a skill", readOnly: true, run: runGetResource,
 			description: "Reads one file of a skill.",
-			params:      []param{id("skillId"), {name: "resourcePath", kind: "string", required: true, description: "Path of the file inside the skill."}},
+			params: []param{
+				id("skillId"), {name: "resourcePath", kind: "string", required: true, description: "Path of the file inside the skill."},
+			},
 		},
 		{
 			item: skillItem("reload_skills"), title: "Reload skills", run: runReload,
@@ -75,22 +76,22 @@ func summarize(sc *session.Snapshot, k *skill.Skill) summary {
 	return s
 }
 
-// as is the scope that the session would have in a role; an unknown one, or one that it may not take, is refused. No role
-// means the present one.
-func as(sc *session.Snapshot, g *Gate, s *session.Session, a arguments) (*session.Snapshot, error) {
+// as returns the snapshot that the session would have in the role that the arguments name; without one, the present snapshot. It
+// refuses an unknown role, and one that the session may not take.
+func as(sc *session.Snapshot, x *Tools, s *session.Session, a arguments) (*session.Snapshot, error) {
 	name := a.text("role")
 	if name == "" || name == sc.Scope.Principal.Role {
 		return sc, nil
 	}
-	if err := g.Sessions.MayTake(s, name, session.ByAgent); err != nil {
+	if err := x.Sessions.MayTake(s, name, session.ByAgent); err != nil {
 		return nil, err
 	}
 	return s.InRole(sc, name), nil
 }
 
-func runListSkills(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runListSkills(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	here := c.now()
-	sc, err := as(here, g, c.session, a)
+	sc, err := as(here, x, c.Session, a)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ type described struct {
 	Commands     []string `json:"commands,omitempty"`
 }
 
-func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+func runGetSkill(_ context.Context, _ *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	k, err := openSkill(sc, a.text("id"))
 	if err != nil {
@@ -137,7 +138,7 @@ func runGetSkill(_ context.Context, _ *Gate, c *Admission, a arguments) (any, er
 	return out, nil
 }
 
-// grantedBy are the tools that a skill grants and that the session would see if it were active, sorted.
+// grantedBy returns the tools that a skill grants and that the session would see if the skill were active, sorted.
 func grantedBy(sc *session.Snapshot, k *skill.Skill) []string {
 	var patterns []policy.Pattern
 	for _, text := range k.AllowedTools {
@@ -160,14 +161,14 @@ func grantedBy(sc *session.Snapshot, k *skill.Skill) []string {
 	return out
 }
 
-// with is the scope with one more skill active.
+// with returns the scope with one more skill active.
 func with(sc *session.Snapshot, name string) policy.Scope {
 	scope := sc.Scope
 	scope.Skills = session.SortedSet(append(slices.Clone(scope.Skills), name))
 	return scope
 }
 
-func runListResources(_ context.Context, _ *Gate, c *Admission, a arguments) (any, error) {
+func runListResources(_ context.Context, _ *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	k, err := openSkill(sc, a.text("skillId"))
 	if err != nil {
@@ -185,7 +186,7 @@ type fileText struct {
 	Blob     *string `json:"blob,omitempty"` // base64
 }
 
-func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
+func runGetResource(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	k, err := openSkill(sc, a.text("skillId"))
 	if err != nil {
@@ -194,14 +195,14 @@ func runGetResource(_ context.Context, g *Gate, c *Admission, a arguments) (any,
 	path := a.text("resourcePath")
 	data, err := readSkillFile(k, path)
 	if err != nil {
-		g.logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
+		x.Logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
 		return nil, session.Refusal("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
 }
 
-// textOrBlob is data as text where it is UTF-8, else as base64.
+// textOrBlob returns data as text if it is UTF-8, else as base64.
 func textOrBlob(data []byte) (text, blob *string) {
 	if utf8.Valid(data) {
 		s := string(data)
@@ -211,12 +212,12 @@ func textOrBlob(data []byte) (text, blob *string) {
 	return nil, &s
 }
 
-func runReload(ctx context.Context, g *Gate, c *Admission, _ arguments) (any, error) {
-	if g.reload == nil {
+func runReload(ctx context.Context, x *Tools, c *Call, _ arguments) (any, error) {
+	if x.Reload == nil {
 		return nil, session.Refusal("Skills cannot be reloaded here")
 	}
-	if err := g.reload(ctx); err != nil {
-		g.logger.Warn("skills were not reloaded", "session", c.session.ID, "error", err)
+	if err := x.Reload(ctx); err != nil {
+		x.Logger.Warn("skills were not reloaded", "session", c.Session.ID, "error", err)
 		return nil, session.Refusal("The skills could not be reloaded; the operator's log says why")
 	}
 	return map[string]any{"reloaded": true, "skills": len(c.now().Open)}, nil
@@ -233,8 +234,8 @@ type command struct {
 	Arguments   []skill.Argument `json:"arguments,omitempty"`
 }
 
-func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, error) {
-	sc, err := as(c.now(), g, c.session, a)
+func runCommands(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
+	sc, err := as(c.now(), x, c.Session, a)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func runCommands(_ context.Context, g *Gate, c *Admission, a arguments) (any, er
 	return map[string]any{"role": sc.Scope.Principal.Role, "commands": out}, nil
 }
 
-// commandsOf are the commands of a skill; one whose tool the session would not see even with the skill active is left out.
+// commandsOf returns the commands of a skill, without those whose tool the session would not see even with the skill active.
 func commandsOf(sc *session.Snapshot, k *skill.Skill) []command {
 	var out []command
 	for _, cmd := range k.Commands {
