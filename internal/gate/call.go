@@ -201,61 +201,61 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 
 // run carries an allowed call to a control tool of ours or to a backend. A panic of a server in this process fails the call, and does
 // not end the program.
-func (c *Admission) run(ctx context.Context) (reply Reply, err error) {
+func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.gate.logger.Error("a call panicked", "call", c.id, "tool", c.Item.String(), "panic", p, "stack", string(debug.Stack()))
-			reply, err = Reply{}, fmt.Errorf("call %s: the server failed", c.Asked)
+			a.gate.logger.Error("a call panicked", "call", a.id, "tool", a.Item.String(), "panic", p, "stack", string(debug.Stack()))
+			reply, err = Reply{}, fmt.Errorf("call %s: the server failed", a.Asked)
 		}
 	}()
-	if view.IsOwn(c.Item.Server) {
-		if c.Method == "completion/complete" {
+	if view.IsOwn(a.Item.Server) {
+		if a.Method == "completion/complete" {
 			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
 		}
-		result, err := c.gate.control.Answer(ctx, &control.Call{
-			ID: c.id, Session: c.session, Caller: c.caller, Child: c.Child, Item: c.Item, Args: c.args, Began: c.began,
-			Confirm: c.confirm,
+		result, err := a.gate.control.Answer(ctx, &control.Call{
+			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
+			Confirm: a.confirm,
 		})
 		if errors.Is(err, control.ErrUnknown) {
-			err = c.unknown()
+			err = a.unknown()
 		}
 		return Reply{Result: result}, err
 	}
 	var span *telemetry.Span
-	if c.span != nil {
-		span = c.span.Request(c.Item.Server, c.Method, c.Item.Name)
+	if a.span != nil {
+		span = a.span.Request(a.Item.Server, a.Method, a.Item.Name)
 	}
-	began := c.gate.now()
-	result, rpcErr, err := c.gate.backends.Do(ctx, c.caller.Scope, c.Item.Server, c.Method, traced(c.Params, span), c.Peer)
-	c.measureBackend(span, began, result, rpcErr, err)
+	began := a.gate.now()
+	result, rpcErr, err := a.gate.backends.Do(ctx, a.caller.Scope, a.Item.Server, a.Method, traced(a.Params, span), a.Peer)
+	a.measureBackend(span, began, result, rpcErr, err)
 	switch {
 	case isAbsent(err):
-		return Reply{}, c.unknown()
+		return Reply{}, a.unknown()
 	case err != nil:
 		return Reply{}, err
 	case rpcErr == nil && result == nil:
-		return Reply{}, fmt.Errorf("call %s: the server answered with neither a result nor an error", c.Asked)
+		return Reply{}, fmt.Errorf("call %s: the server answered with neither a result nor an error", a.Asked)
 	case rpcErr != nil:
 		reply = Reply{Error: rpcErr}
 	default:
 		reply = Reply{Result: result}
 	}
-	if c.guard != (policy.Guard{}) {
-		return c.guarding(reply)
+	if a.guard != (policy.Guard{}) {
+		return a.guarding(reply)
 	}
 	return reply, nil
 }
 
 // guarding applies the guard of the decision to an answer, and notes what it did.
-func (c *Admission) guarding(reply Reply) (out Reply, err error) {
-	name, secrets := c.Item.String(), c.gate.log.Secrets()
-	if c.Item.Kind == policy.Resource {
-		name = view.URI(c.Item)
+func (a *Admission) guarding(reply Reply) (out Reply, err error) {
+	name, secrets := a.Item.String(), a.gate.log.Secrets()
+	if a.Item.Kind == policy.Resource {
+		name = view.URI(a.Item)
 	}
 	if reply.Error != nil {
-		out.Error, c.guarded, err = guard.Error(c.guard, secrets, name, reply.Error)
+		out.Error, a.guarded, err = guard.Error(a.guard, secrets, name, reply.Error)
 	} else {
-		out.Result, c.guarded, err = guard.Result(c.guard, secrets, name, reply.Result)
+		out.Result, a.guarded, err = guard.Result(a.guard, secrets, name, reply.Result)
 	}
 	return out, err
 }

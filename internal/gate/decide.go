@@ -12,22 +12,22 @@ import (
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
-func (c *Admission) decide() (d policy.Decision) {
+func (a *Admission) decide() (d policy.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.gate.logger.Error("a decision panicked", "call", c.id, "tool", c.Item.String(), "panic", p, "stack", string(debug.Stack()))
+			a.gate.logger.Error("a decision panicked", "call", a.id, "tool", a.Item.String(), "panic", p, "stack", string(debug.Stack()))
 			d = policy.Decision{Rule: "fault", Reason: "This call could not be decided, so it does not run. The operator's log says why."}
 		}
 	}()
 	var err error
-	if c.args, c.facts, err = c.read(); err != nil {
+	if a.args, a.facts, err = a.read(); err != nil {
 		// A hidden item answers like an absent one, whatever its arguments. The policy says why it is hidden, for the log.
-		if d := decideAs(c.caller, policy.Call{Item: c.Item, Time: c.began}); d.Unknown {
+		if d := decideAs(a.caller, policy.Call{Item: a.Item, Time: a.began}); d.Unknown {
 			return d
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return decideAs(c.caller, policy.Call{Item: c.Item, Args: c.args, Facts: c.facts, Time: c.began})
+	return decideAs(a.caller, policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began})
 }
 
 // decideAs asks the policy. A call of a child is also decided as what is above the child, with the skills that are active there, and
@@ -47,20 +47,20 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.
-func (c *Admission) read() (policy.Args, policy.Facts, error) {
-	args, err := policy.ParseArgs(c.Args)
+func (a *Admission) read() (policy.Args, policy.Facts, error) {
+	args, err := policy.ParseArgs(a.Args)
 	if err != nil {
 		return nil, policy.Facts{}, err
 	}
-	dir := cmp.Or(c.caller.World.Roots[c.Item.Server], c.gate.dir)
-	if c.Item.Server == policy.AgentServer && c.Dir != "" && c.Dir != c.gate.dir {
-		if dir = facts.Resolve(c.Dir); dir == "" {
+	dir := cmp.Or(a.caller.World.Roots[a.Item.Server], a.gate.dir)
+	if a.Item.Server == policy.AgentServer && a.Dir != "" && a.Dir != a.gate.dir {
+		if dir = facts.Resolve(a.Dir); dir == "" {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(c.Item, c.caller.World.Annotations(c.Item), args, dir, c.gate.home)
+	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, dir, a.gate.home)
 	if err == nil {
-		c.session.Written.Mark(&f)
+		a.session.Written.Mark(&f)
 	}
 	return args, f, err
 }
@@ -99,30 +99,30 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 
 // refuse records a denial, and returns it in the words that the caller may read. If the denial cannot be recorded, the call is denied
 // as well.
-func (c *Admission) refuse(ctx context.Context, d policy.Decision) error {
-	if err := c.recordDecision(ctx, d); err != nil {
-		c.gate.logger.Error("a denial is not in the audit log", "call", c.id, "tool", c.Item.String(), "error", err)
+func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
+	if err := a.recordDecision(ctx, d); err != nil {
+		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)
 	}
 	switch {
 	case d.Unknown:
-		return c.unknown()
-	case d.Effect == policy.Ask && !c.NoWait:
+		return a.unknown()
+	case d.Effect == policy.Ask && !a.NoWait:
 		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
-	denied := c.denied(d)
-	denied.Invalid = c.Invalid != ""
+	denied := a.denied(d)
+	denied.Invalid = a.Invalid != ""
 	return denied
 }
 
 // denied returns a refusal without what has the form of a secret, which an error in its arguments can quote.
-func (c *Admission) denied(d policy.Decision) *DeniedError {
+func (a *Admission) denied(d policy.Decision) *DeniedError {
 	d.Reason = credential.Mask(d.Reason)
-	return &DeniedError{Decision: d, Asked: c.Asked}
+	return &DeniedError{Decision: d, Asked: a.Asked}
 }
 
 // unknown returns the one refusal of what does not exist and of what may not be seen (T7).
-func (c *Admission) unknown() error {
-	return c.denied(policy.Decision{Unknown: true, Reason: "Unknown " + kindName(c.Item.Kind) + ": " + c.Asked})
+func (a *Admission) unknown() error {
+	return a.denied(policy.Decision{Unknown: true, Reason: "Unknown " + kindName(a.Item.Kind) + ": " + a.Asked})
 }
 
 // unrecorded refuses a call that cannot be recorded.

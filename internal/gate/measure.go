@@ -26,58 +26,58 @@ func failureOf(reply Reply, err error) string {
 }
 
 // measureDecision counts a decision, if it ends the call. It counts no name that the caller may not know.
-func (c *Admission) measureDecision(d policy.Decision) {
+func (a *Admission) measureDecision(d policy.Decision) {
 	reason := ""
 	if d.Effect != policy.Allow {
 		reason = reasonOf(d)
 	}
-	if c.span != nil {
+	if a.span != nil {
 		if !d.Unknown {
-			c.span.Describe(c.Method, c.Item.String())
+			a.span.Describe(a.Method, a.Item.String())
 		}
-		p := &c.caller.Scope.Principal
-		c.span.Who(c.session.ID, p.Role, c.Surface, c.id)
-		c.span.Decision(effectOf(d), reason)
+		p := &a.caller.Scope.Principal
+		a.span.Who(a.session.ID, p.Role, a.Surface, a.id)
+		a.span.Decision(effectOf(d), reason)
 	}
-	if c.gate.meter == nil || reason == "" {
+	if a.gate.meter == nil || reason == "" {
 		return
 	}
-	c.gate.meter.Denied(reason)
+	a.gate.meter.Denied(reason)
 	if limit, ok := strings.CutPrefix(d.Rule, limit.Rule); ok {
-		c.gate.meter.LimitHit(limit)
+		a.gate.meter.LimitHit(limit)
 	}
 	call := telemetry.Call{
-		Method: c.Method, Surface: c.Surface, Effect: effectOf(d), Outcome: "denied", Failure: "denied", Duration: c.gate.now().Sub(c.began),
+		Method: a.Method, Surface: a.Surface, Effect: effectOf(d), Outcome: "denied", Failure: "denied", Duration: a.gate.now().Sub(a.began),
 	}
 	if !d.Unknown {
-		call.Server, call.Tool = c.Item.Server, toolOf(c.Item)
+		call.Server, call.Tool = a.Item.Server, toolOf(a.Item)
 	}
-	c.gate.meter.Called(&call)
+	a.gate.meter.Called(&call)
 }
 
 // measureOutcome counts a call that ran.
-func (c *Admission) measureOutcome(outcome string, reply Reply, failed error, d time.Duration) {
-	if c.gate.meter == nil {
+func (a *Admission) measureOutcome(outcome string, reply Reply, failed error, d time.Duration) {
+	if a.gate.meter == nil {
 		return
 	}
 	call := telemetry.Call{
-		Method: c.Method, Surface: c.Surface, Server: c.Item.Server, Tool: toolOf(c.Item), Effect: "allow", Outcome: outcome, Duration: d,
+		Method: a.Method, Surface: a.Surface, Server: a.Item.Server, Tool: toolOf(a.Item), Effect: "allow", Outcome: outcome, Duration: d,
 	}
 	if outcome != "ok" {
 		call.Failure = failureOf(reply, failed)
 	}
-	c.gate.meter.Called(&call)
+	a.gate.meter.Called(&call)
 }
 
 // measureBackend counts what a server did.
-func (c *Admission) measureBackend(span *telemetry.Span, began time.Time, result, rpcErr []byte, err error) {
-	if c.gate.meter == nil && span == nil {
+func (a *Admission) measureBackend(span *telemetry.Span, began time.Time, result, rpcErr []byte, err error) {
+	if a.gate.meter == nil && span == nil {
 		return
 	}
 	failure := failureOf(Reply{Result: result, Error: rpcErr}, err)
 	span.End(failure)
-	if c.gate.meter != nil {
-		c.gate.meter.Backend(c.Item.Server, c.Method, failure, c.gate.now().Sub(began))
+	if a.gate.meter != nil {
+		a.gate.meter.Backend(a.Item.Server, a.Method, failure, a.gate.now().Sub(began))
 	}
 }
 

@@ -20,20 +20,20 @@ const (
 )
 
 // recordDecision writes what was decided, with the arguments.
-func (c *Admission) recordDecision(ctx context.Context, d policy.Decision) error {
-	c.measureDecision(d)
-	r := c.record(audit.Decided, c.began)
-	if c.asked { // the first record has the rest
-		r.Time = c.gate.now()
+func (a *Admission) recordDecision(ctx context.Context, d policy.Decision) error {
+	a.measureDecision(d)
+	r := a.record(audit.Decided, a.began)
+	if a.asked { // the first record has the rest
+		r.Time = a.gate.now()
 	} else {
-		r.Args, r.Thinking = c.Args, c.thinking
+		r.Args, r.Thinking = a.Args, a.thinking
 	}
-	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(c.decidedBy, "policy")
-	r.Note = c.noteOf()
-	if !c.asked && slices.ContainsFunc(c.facts.Parts, tells) {
-		r.Facts = &c.facts
+	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(a.decidedBy, "policy")
+	r.Note = a.noteOf()
+	if !a.asked && slices.ContainsFunc(a.facts.Parts, tells) {
+		r.Facts = &a.facts
 	}
-	return c.gate.append(ctx, r)
+	return a.gate.append(ctx, r)
 }
 
 // tells reports whether a part of the facts is not empty.
@@ -49,40 +49,40 @@ type Ending struct {
 }
 
 // Ended is Done for a call that ran elsewhere.
-func (c *Admission) Ended(ctx context.Context, e Ending) {
-	now := c.gate.now()
+func (a *Admission) Ended(ctx context.Context, e Ending) {
+	now := a.gate.now()
 	if e.Took > 0 {
-		c.since = now.Add(-e.Took)
+		a.since = now.Add(-e.Took)
 	}
-	if c.thinking == nil && e.Thinking != nil {
+	if a.thinking == nil && e.Thinking != nil {
 		late := *e.Thinking
 		late.Claimed = true
-		c.late = &late
+		a.late = &late
 	}
 	var failed error
 	if e.Failed != "" {
 		failed = errors.New(e.Failed)
 	}
-	c.Done(ctx, Reply{}, failed)
+	a.Done(ctx, Reply{}, failed)
 }
 
 // Release gives back the slots of a call. A call that is only released, because its end will not be known, stays unfinished in the
 // log.
-func (c *Admission) Release() {
-	c.gate.limits.Leave(c.held)
-	c.held = nil
+func (a *Admission) Release() {
+	a.gate.limits.Leave(a.held)
+	a.held = nil
 }
 
 // Done records how the call ended. If that fails the result is returned all the same, because the call ran; no other call runs until
 // the log has taken the record.
-func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
-	g := c.gate
-	c.Release()
-	c.session.Calls.Over(c.id)
+func (a *Admission) Done(ctx context.Context, reply Reply, failed error) {
+	g := a.gate
+	a.Release()
+	a.session.Calls.Over(a.id)
 	now := g.now()
-	r := c.record(audit.Outcome, now)
-	r.Duration = now.Sub(c.since)
-	r.Outcome, r.Guard, r.Thinking = "ok", c.guarded, c.late
+	r := a.record(audit.Outcome, now)
+	r.Duration = now.Sub(a.since)
+	r.Outcome, r.Guard, r.Thinking = "ok", a.guarded, a.late
 	var denied *DeniedError
 	switch {
 	case errors.As(failed, &denied):
@@ -91,33 +91,33 @@ func (c *Admission) Done(ctx context.Context, reply Reply, failed error) {
 		r.Outcome, r.Error = "error", credential.Excerpt(text.Describe(failed), maxError)
 	case reply.Error != nil:
 		r.Outcome, r.Error = "error", credential.Excerpt(rawjson.TextAt(reply.Error, "message"), maxError)
-	case c.Item.Kind == policy.Tool && reportsError(reply.Result):
+	case a.Item.Kind == policy.Tool && reportsError(reply.Result):
 		r.Outcome, r.Error = "error", "the tool reported an error"
 	}
-	c.measureOutcome(r.Outcome, reply, failed, r.Duration)
+	a.measureOutcome(r.Outcome, reply, failed, r.Duration)
 	if err := g.append(ctx, r); err != nil {
-		g.logger.Error("an outcome is not in the audit log: nothing runs until it is", "call", c.id, "error", err)
+		g.logger.Error("an outcome is not in the audit log: nothing runs until it is", "call", a.id, "error", err)
 		g.owed.add(r)
 	}
 }
 
 // record returns what both records of a call share.
-func (c *Admission) record(k audit.Kind, at time.Time) audit.Record {
-	p := &c.caller.Scope.Principal
+func (a *Admission) record(k audit.Kind, at time.Time) audit.Record {
+	p := &a.caller.Scope.Principal
 	r := audit.Record{
-		ID: c.id, Kind: k, Time: at, Session: c.session.ID, Principal: p.ID, Role: p.Role, Skills: c.caller.Scope.Skills,
-		Surface: c.Surface, Server: c.Item.Server, Tool: c.Item.String(),
+		ID: a.id, Kind: k, Time: at, Session: a.session.ID, Principal: p.ID, Role: p.Role, Skills: a.caller.Scope.Skills,
+		Surface: a.Surface, Server: a.Item.Server, Tool: a.Item.String(),
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID
 	}
-	if c.Item.Kind != policy.Tool {
-		r.ItemKind = kindName(c.Item.Kind)
+	if a.Item.Kind != policy.Tool {
+		r.ItemKind = kindName(a.Item.Kind)
 	}
-	if c.Item.Server == "" {
-		r.Tool = c.Asked
+	if a.Item.Server == "" {
+		r.Tool = a.Asked
 	}
-	r.Tool, r.ToolUse = credential.Excerpt(r.Tool, maxAsked), credential.Excerpt(c.ToolUse, maxAsked)
+	r.Tool, r.ToolUse = credential.Excerpt(r.Tool, maxAsked), credential.Excerpt(a.ToolUse, maxAsked)
 	return r
 }
 
