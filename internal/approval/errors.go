@@ -11,7 +11,7 @@ var (
 	ErrUnknown = errors.New("no such request")
 	ErrDigest  = errors.New("the request has changed since it was shown, so this answer is not taken: look at it again")
 	// ErrNoWords refuses an approval of a question that has no text.
-	ErrNoWords = errors.New("a question wants an answer in words: myc approvals approve ID --reason \"the answer\", or text over HTTP")
+	ErrNoWords = errors.New("a question needs an answer in words: myc approvals approve ID --reason \"the answer\", or text over HTTP")
 	// ErrClosed means that this process ends. The request is kept: a caller that asks the next process again goes on waiting.
 	ErrClosed = errors.New("the daemon is ending; the request is kept, ask again")
 	// ErrFull means that too many requests wait already.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestConsult: what the model is sure of is settled without people, and whatever else it says is not. Nobody is told of the request.
+// TestConsult: Consult returns what the model is sure of and nothing else, and no watcher sees the request.
 func TestConsult(t *testing.T) {
 	for name, test := range map[string]struct {
 		verdict          Verdict
@@ -45,8 +45,7 @@ func TestConsult(t *testing.T) {
 	}
 }
 
-// TestConsultRemembers: what a person has answered for the rest of the session holds, and the model is not asked again; that of another
-// session does not.
+// TestConsultRemembers: an answer for the rest of a session settles the request without the model. It does not hold in another session.
 func TestConsultRemembers(t *testing.T) {
 	var judged atomic.Int32
 	q := newQueue(t, Options{Judge: judges(func(context.Context, Request) (Verdict, error) { judged.Add(1); return Verdict{}, nil })})
@@ -69,7 +68,7 @@ func TestConsultRemembers(t *testing.T) {
 	}
 }
 
-// TestConsultEnds: a caller whose time is over, and a queue that ends, have no answer.
+// TestConsultEnds: Consult settles no request after the deadline of its context or on a closed queue.
 func TestConsultEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	q := newQueue(t, Options{Judge: judges(func(context.Context, Request) (Verdict, error) { cancel(); return Verdict{Allow: true}, nil })})

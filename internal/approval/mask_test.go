@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// fill puts a text into every string of a value and into one element of every list.
+// fill sets every string in a value to a text, and gives every list one element.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -28,11 +28,11 @@ func fill(v reflect.Value, text string) {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0), text)
 		}
-	default: // numbers, times, and the answer, which is not there yet
+	default: // numbers, times and the answer stay empty
 	}
 }
 
-// asked is a request all of whose texts have a secret in them.
+// asked returns a request that has a secret in each of its texts.
 func asked(t *testing.T, kind Kind, tool string, f credentialtest.Sample) Request {
 	t.Helper()
 	var r Request
@@ -49,8 +49,8 @@ func asked(t *testing.T, kind Kind, tool string, f credentialtest.Sample) Reques
 	return r
 }
 
-// TestNoFormIsShown: no form of a secret leaves the queue in any text of a request: to the API (the list), to the database, to the model.
-// The packages that show requests have a test of the same name.
+// TestNoFormIsShown: secrets of every known form are masked in requests that the queue lists, stores, or gives to the model. The packages
+// that show requests have a test of the same name.
 func TestNoFormIsShown(t *testing.T) {
 	db := openDB(t, t.TempDir()+"/db")
 	var judged string
@@ -62,7 +62,7 @@ func TestNoFormIsShown(t *testing.T) {
 	for _, kind := range []Kind{Call, Stop, Question} {
 		q := newQueue(t, Options{DB: db, Judge: judge})
 		if kind != Call {
-			q = newQueue(t, Options{Judge: judge}) // a database waits for the disk
+			q = newQueue(t, Options{Judge: judge}) // without a database, which waits for the disk
 		}
 		for _, f := range credentialtest.Samples() {
 			judged = ""
@@ -102,7 +102,7 @@ func TestNoFormIsShown(t *testing.T) {
 	}
 }
 
-// TestNoFormInNotices: nor does a notice have one, or what the model is asked in the end.
+// TestNoFormInNotices: secrets are masked in notices and in questions to the model.
 func TestNoFormInNotices(t *testing.T) {
 	for _, f := range credentialtest.Samples() {
 		var b Board

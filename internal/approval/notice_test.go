@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBoard: a slow watcher holds up nobody, gets the newest notices in order, and is gone when its context ends.
+// TestBoard: a slow watcher delays nobody, gets the newest notices in order, and returns when its context is done.
 func TestBoard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var none *Board
@@ -26,7 +26,7 @@ func TestBoard(t *testing.T) {
 		}()
 		<-ready
 		b.Post(Notice{Text: "first"})
-		synctest.Wait() // the watcher is in its function now
+		synctest.Wait() // the watcher is inside its function
 		for i := range MaxNotices + 5 {
 			b.Post(Notice{Text: fmt.Sprint(i)})
 		}
@@ -43,8 +43,7 @@ func TestBoard(t *testing.T) {
 	})
 }
 
-// TestMergeSessions: upstream's cases (ET2): the label falls back to the folder's name, follows the window, and panes are joined by
-// their id, not by their folder.
+// TestMergeSessions: a label follows the tmux window, or else is the name of the folder. Panes are merged by id and not by folder.
 func TestMergeSessions(t *testing.T) {
 	at := time.Unix(100, 0)
 	known := []AgentSession{

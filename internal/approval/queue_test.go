@@ -16,7 +16,7 @@ import (
 	"mycelium/internal/store"
 )
 
-// question is a call of the test's session.
+// question returns a call in the session of the test.
 func question(args string) Request {
 	return Request{
 		Session: "s1", Principal: "local", Role: "developer", Tool: "agent__Bash", Args: []byte(args), Rule: "asks", Dir: "/p",
@@ -48,13 +48,13 @@ func openDB(t *testing.T, path string) *store.DB {
 	return db
 }
 
-// answered is how an Ask ended.
+// answered is the result of an Ask.
 type answered struct {
 	answer Answer
 	err    error
 }
 
-// ask waits in the background.
+// ask calls Ask in the background.
 func ask(ctx context.Context, q *Queue, r Request) <-chan answered {
 	out := make(chan answered, 1)
 	go func() {
@@ -64,7 +64,7 @@ func ask(ctx context.Context, q *Queue, r Request) <-chan answered {
 	return out
 }
 
-// seen waits until a request is as it should be. It is called before what makes it so may be asked for.
+// seen waits until a request meets a condition.
 func seen(t *testing.T, q *Queue, what string, ok func(Request) bool) Request {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -166,7 +166,7 @@ func TestDeadlineDenies(t *testing.T) {
 			t.Errorf("shown: %+v %v", r, err)
 		}
 
-		// An earlier deadline of the caller holds; a later one does not.
+		// An earlier deadline of the caller counts; a later one does not.
 		r := question(makeIt)
 		r.Deadline = time.Now().Add(10 * time.Second)
 		began = time.Now()
@@ -248,7 +248,7 @@ func TestEqualCallsShareOneRequest(t *testing.T) {
 	if a, b := got(t, one), got(t, two); !a.Allow || a != b {
 		t.Errorf("%+v and %+v", a, b)
 	}
-	// Once is once: the next one is asked about again.
+	// An answer for once does not hold for the next request.
 	four := ask(t.Context(), q, question(makeIt))
 	again := seen(t, q, "a new one", waiting(1))
 	if again.ID == r.ID {
@@ -275,7 +275,7 @@ func TestWithdrawn(t *testing.T) {
 	if err := seenLate(); err == nil || !strings.Contains(err.Error(), "the caller no longer waits") {
 		t.Errorf("an answer for nobody: %v", err)
 	}
-	// Nothing of it is left for the next caller.
+	// The next caller gets a new request.
 	again := ask(t.Context(), q, question(makeIt))
 	r2 := seen(t, q, "a new one", waiting(1))
 	_, _ = q.Settle(t.Context(), r2.ID, Answer{By: "kimu", Reason: "no"})
@@ -396,7 +396,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Whoever asked may come back after the answer: it is for one call, and not for ever.
+// A caller may come back after the answer. The answer is for one call and for a limited time.
 func TestAnsweredWhileTheCallerWasAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.db")
 	first := newQueue(t, Options{DB: openDB(t, path)})
@@ -425,7 +425,7 @@ func TestOrphansExpire(t *testing.T) {
 	ask(t.Context(), first, question(makeIt))
 	r := seen(t, first, "waiting", waiting(1))
 	first.Close()
-	// A daemon that starts after its deadline finds it expired; nobody is left to wait for the time to rejoin.
+	// A daemon that starts after the deadline expires the request at once.
 	second := newQueue(t, Options{DB: openDB(t, path), Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
 	x, err := second.Show(t.Context(), r.ID)
 	for limit := time.Now().Add(time.Minute); err == nil && x.State == Pending && time.Now().Before(limit); {
@@ -520,7 +520,7 @@ func TestWhatCannotBeKeptIsNotApproved(t *testing.T) {
 	if r, _ := q.Show(t.Context(), r.ID); r.State != Pending {
 		t.Errorf("it is %s", r.State)
 	}
-	// A denial stands all the same.
+	// A denial stands.
 	if _, err := q.Settle(t.Context(), r.ID, Answer{By: "kimu"}); err == nil {
 		t.Error("nobody is told that the denial was not kept")
 	}
@@ -574,7 +574,7 @@ func TestRuleAnswers(t *testing.T) {
 	}
 }
 
-// judges is a judge of the test.
+// judges is a judge for tests.
 type judges func(ctx context.Context, r Request) (Verdict, error)
 
 func (m judges) Judge(ctx context.Context, r Request) (Verdict, error) { return m(ctx, r) }
@@ -584,7 +584,7 @@ func TestJudgeFirst(t *testing.T) {
 		verdict Verdict
 		err     error
 		allow   bool
-		opinion string // of what is passed on; empty: settled by the model
+		opinion string // of a request that is passed on; empty: the model settles it
 	}{
 		"allows":    {verdict: Verdict{Allow: true, By: "small", Reason: "harmless"}, allow: true},
 		"denies":    {verdict: Verdict{Deny: true, By: "small", Reason: "no"}},
@@ -647,7 +647,7 @@ func TestWatchTellsOfAll(t *testing.T) {
 		defer close(ended)
 		q.Watch(ctx, func(r Request) { heard <- r })
 	}()
-	r := <-heard // what waited before
+	r := <-heard // the request that waited before
 	if r.State != Pending || !q.Watched() {
 		t.Errorf("%+v", r)
 	}
@@ -713,7 +713,7 @@ func FuzzSum(f *testing.F) {
 	})
 }
 
-// A question that is approved without a word tells the agent nothing: it is refused, and still waits. A reason is taken for the answer.
+// An approval of a question without text is refused, and the question still waits. A reason counts as the text.
 func TestQuestionWantsWords(t *testing.T) {
 	q := newQueue(t, Options{})
 	answered := make(chan Answer, 1)

@@ -29,7 +29,7 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 		risk     policy.Risk
 		category string
 	}{
-		// the table of A30
+		// one case for each category
 		{"fs__write_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
 		{"fs__delete_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
 		{"fs__move_file", nil, `{"source":"a","destination":"b"}`, policy.High, policy.CategoryFileWrite},
@@ -42,7 +42,7 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 		{"database__write", nil, `{}`, policy.High, policy.CategoryDatabase},
 		{"desktop__runShellCommand", nil, `{}`, policy.Critical, policy.CategoryShell},
 		{"x__run-python-code", nil, `{}`, policy.Critical, policy.CategoryShell},
-		// AX7: names that only end in such a word
+		// names that only end in such a word
 		{"ci__list_runs", nil, `{}`, policy.Low, policy.CategoryGeneral},
 		{"ci__get_run", nil, `{}`, policy.Low, policy.CategoryGeneral},
 		{"app__dry_run", nil, `{}`, policy.Medium, policy.CategoryGeneral},
@@ -61,7 +61,7 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 		{"github__create_issue", nil, `{}`, policy.Medium, policy.CategoryVCS},
 		{"git__status", nil, `{"path":"."}`, policy.Low, policy.CategoryVCS},
 		{"docs__search", nil, `{"query":"file write"}`, policy.Low, policy.CategoryGeneral},
-		// agents' own tools: what they do
+		// agents' own tools, by their facts
 		{"agent__Read", nil, `{"file_path":"/p/a.go"}`, policy.Low, policy.CategoryGeneral},
 		{"agent__Grep", nil, `{"pattern":"x"}`, policy.Low, policy.CategoryGeneral},
 		{"agent__Edit", nil, `{"file_path":"/p/a.go"}`, policy.High, policy.CategoryFileWrite},
@@ -71,7 +71,7 @@ func TestAssessToolsByWholeWordsAndFacts(t *testing.T) {
 		{"files__delete_file", nil, `{"path":"a"}`, policy.High, policy.CategoryFileWrite},
 		{"agent__WebFetch", nil, `{"url":"https://example.com"}`, policy.Medium, policy.CategoryNetwork},
 		{"agent__Task", nil, `{"prompt":"x"}`, policy.Medium, policy.CategoryGeneral},
-		{"agent__Bash", nil, `{"command":"ls"}`, policy.Critical, policy.CategoryShell}, // without the facts of the shell it was not read
+		{"agent__Bash", nil, `{"command":"ls"}`, policy.Critical, policy.CategoryShell}, // a command without facts was not analyzed
 	} {
 		var args policy.Args
 		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
@@ -129,8 +129,8 @@ func TestAssessCommandsByWhatTheyDo(t *testing.T) {
 	}
 }
 
-// TestRiskOfCommands takes commands as agents write them through the parser to their risk: what docs/judge.md calls critical is critical,
-// and everyday commands are not, so that a model may settle them.
+// TestRiskOfCommands parses commands and checks their risk: those that docs/judge.md calls critical are critical. Everyday commands are
+// not, so that a model may settle them.
 func TestRiskOfCommands(t *testing.T) {
 	for want, commands := range map[policy.Risk][]string{
 		policy.Medium: {"go test ./...", "make", "make test", "npm ci", "npm test", "go mod download", "go build ./...",
@@ -157,7 +157,7 @@ func TestRiskOfCommands(t *testing.T) {
 	}
 }
 
-// One thing more that a call would do never makes it look less dangerous.
+// One more effect never lowers the risk of a call.
 func TestMoreEffectsNeverLowerTheRisk(t *testing.T) {
 	effects := []string{"other"}
 	for _, e := range policy.Effects() {

@@ -119,7 +119,7 @@ func TestRepliesThatAModelReads(t *testing.T) {
 	}
 }
 
-// Plain words and prefixes are never given to a model, and a stop is not consent to a call.
+// Plain words and prefixes are not given to a model, and a text about a stop is not consent to a call.
 func TestWhatTheModelIsNotAsked(t *testing.T) {
 	s, client := scripted(t, meaning("approve", 1))
 	e := NewEvaluator(Options{Model: client})
@@ -143,8 +143,7 @@ func TestWhatTheModelIsNotAsked(t *testing.T) {
 	}
 }
 
-// Whatever people write: without a model nothing but the plain words approves, and with one that approves everything, nothing that has
-// a condition or a critical risk in it.
+// Without a model only plain words approve. A model that approves every text cannot approve one with a condition, or a critical call.
 func FuzzReply(f *testing.F) {
 	for _, s := range []string{"yes", "yes but", "add policy: x", "add rule for x: y", "：", "はい。", "add policy for :", "\xff:", "ok\u202e"} {
 		f.Add(s)
@@ -195,7 +194,7 @@ func TestRulesInOneLine(t *testing.T) {
 	}
 }
 
-// A rule of one line decides as it reads, also where the command stands behind another one.
+// A rule in one line also matches a command that comes after another one.
 func TestRulesInOneLineDecide(t *testing.T) {
 	rule, err := ParseRule("deny Bash(git push *)")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// TestNotify: ntfy and Slack hear of what waits and of notices, without arguments; a failure is tried again, and no address is logged.
+// TestNotify: ntfy and Slack get requests and notices, without arguments. A failure is retried, and no address is logged.
 func TestNotify(t *testing.T) {
 	got := make(chan string, 10)
 	fails := 1
@@ -70,7 +70,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestScreenCommand: the text is an argument, never part of a script.
+// TestScreenCommand: the text is an argument and not a part of a script.
 func TestScreenCommand(t *testing.T) {
 	evil := `"; do shell script "touch pwned" --`
 	for _, system := range []string{"darwin", "linux"} {

@@ -27,8 +27,8 @@ func (w *chatWorld) said(user int64, text string, replyTo int, want string) tele
 	return m
 }
 
-// TestTelegramPIN: something critical needs the PIN of who taps, which leaves the chat at once; three wrong ones lock this person out, not
-// the others, and denying needs none.
+// TestTelegramPIN: approving something critical needs the PIN, which the bot deletes from the chat. Three wrong PINs lock out one person.
+// Denying needs no PIN.
 func TestTelegramPIN(t *testing.T) {
 	now := time.Now()
 	w := newChat(t, -1, func(o *Options) {
@@ -58,7 +58,7 @@ func TestTelegramPIN(t *testing.T) {
 	if !prompt.Asks || prompt.ReplyTo != m.ID {
 		t.Errorf("%+v", prompt)
 	}
-	w.api.Say(chatID, bob, "2468", 0) // another person's word is no PIN of alice's
+	w.api.Say(chatID, bob, "2468", 0) // bob's text does not answer alice's prompt
 	w.message("I do not know whom that is for")
 	enter(alice, "1111")
 	w.message("2 left")
@@ -88,7 +88,7 @@ func TestTelegramPIN(t *testing.T) {
 	if a := w.got(answer); a.Allow {
 		t.Errorf("%+v", a)
 	}
-	// A consent in words needs the PIN too, and what is not critical needs none.
+	// Consent in words needs the PIN too; a call that is not critical does not.
 	m, answer = ask("terraform apply")
 	w.api.Say(chatID, bob, "yes", m.ID)
 	w.message("This bot does not read texts about requests")
@@ -107,7 +107,7 @@ func TestTelegramPIN(t *testing.T) {
 	}
 }
 
-// TestTelegramReplies: a text that answers a request does what it means, by the same ways as a tap.
+// TestTelegramReplies: a text about a request does what it means, with the same checks as a tap.
 func TestTelegramReplies(t *testing.T) {
 	var adopted []string
 	w := newChat(t, -1, func(o *Options) {
@@ -154,7 +154,7 @@ func TestTelegramReplies(t *testing.T) {
 	w.said(alice, "what?", 0, "nothing was done")
 }
 
-// TestTelegramStop: an agent wants to stop: it goes on, stops, or is told what to do next.
+// TestTelegramStop: an agent that wants to stop goes on, stops, or is told what to do next.
 func TestTelegramStop(t *testing.T) {
 	w := newChat(t, -1, nil)
 	stop := func(text string) (telegramtest.Message, <-chan approval.Answer) {
@@ -181,7 +181,7 @@ func TestTelegramStop(t *testing.T) {
 	w.message("Told: 次はテストを書いて")
 }
 
-// TestTelegramQuestion: up to four questions in turn, by buttons, several at once, and in a person's own words.
+// TestTelegramQuestion: questions are answered in turn, by one button, by several, and in a person's own words.
 func TestTelegramQuestion(t *testing.T) {
 	w := newChat(t, -1, nil)
 	answer := w.ask(approval.Request{Kind: approval.Question, Session: "s1", Principal: "dev", Agent: "claude", Label: "api", Surface: "hook",
@@ -234,7 +234,7 @@ func TestTelegramQuestion(t *testing.T) {
 	}
 }
 
-// TestTelegramLongArguments: what does not fit is said to be missing, and nobody approves it before having seen it.
+// TestTelegramLongArguments: the message says how much is missing, and approving waits until the person has seen everything.
 func TestTelegramLongArguments(t *testing.T) {
 	w := newChat(t, -1, nil)
 	long := strings.Repeat("echo harmless; ", 300) + "rm -rf ~ #" + strings.Repeat(" 無害です", 300)
@@ -284,7 +284,7 @@ func TestTelegramLongArguments(t *testing.T) {
 	w.got(answer)
 }
 
-// TestTelegramFaults: whatever Telegram does, the queue is as it is, and the chat catches up.
+// TestTelegramFaults: faults of Telegram do not change the queue, and the chat catches up.
 func TestTelegramFaults(t *testing.T) {
 	w := newChat(t, -1, nil)
 	w.api.Fail("sendMessage", telegramtest.Fault{}, telegramtest.Fault{Status: 502, Text: "Bad Gateway"},
@@ -302,7 +302,7 @@ func TestTelegramFaults(t *testing.T) {
 	w.message("✅ Approved by")
 	w.api.Fail("getUpdates", telegramtest.Fault{Status: 409, Text: "Conflict: terminated by other getUpdates request"})
 	w.said(alice, "/help", 0, "/status")
-	w.api.Repeat() // an update that comes twice is one
+	w.api.Repeat() // an update that comes twice counts once
 	w.said(bob, "/help", 0, "/status")
 	helps := 0
 	for _, x := range w.api.Messages() {
@@ -318,7 +318,7 @@ func TestTelegramFaults(t *testing.T) {
 	}
 }
 
-// TestTelegramNotices: people hear what goes on, as far as they want to, and a reply goes to the agent whose notice it is.
+// TestTelegramNotices: people get the notices that they chose, and a reply to a notice goes to its agent.
 func TestTelegramNotices(t *testing.T) {
 	var sent []string
 	w := newChat(t, -1, func(o *Options) {
@@ -356,7 +356,7 @@ func TestTelegramNotices(t *testing.T) {
 	}
 }
 
-// TestTelegramNoticesWait: what is posted while Telegram does not answer yet is told as soon as it does.
+// TestTelegramNoticesWait: notices that are posted while Telegram is down are sent when it is back.
 func TestTelegramNoticesWait(t *testing.T) {
 	w := newChat(t, -1, nil)
 	w.said(alice, "/help", 0, "/status")
@@ -371,7 +371,7 @@ func TestTelegramNoticesWait(t *testing.T) {
 	w.message("80 % of the budget is used")
 }
 
-// TestTelegramReplyOvertakes: a person answers a notice before the bot has heard that it was sent.
+// TestTelegramReplyOvertakes: a person replies to a notice before the bot knows that it was sent.
 func TestTelegramReplyOvertakes(t *testing.T) {
 	w := newChat(t, -1, func(o *Options) {
 		agents := fakeAgents{sessions: []approval.AgentSession{{ID: "s1", Label: "api"}},
@@ -391,7 +391,7 @@ func TestTelegramReplyOvertakes(t *testing.T) {
 	w.message("⌨️ Sent to api.")
 }
 
-// TestTelegramRefusalsAreLimited: who does what cannot be done gets so many answers in a minute, and then none.
+// TestTelegramRefusalsAreLimited: a person gets a limited number of refusals in a minute.
 func TestTelegramRefusalsAreLimited(t *testing.T) {
 	now := time.Now()
 	w := newChat(t, -1, func(o *Options) { o.Now = func() time.Time { return now } })
@@ -405,13 +405,13 @@ func TestTelegramRefusalsAreLimited(t *testing.T) {
 		t.Errorf("%d refusals were told, want %d", alerts, maxRefusals)
 	}
 	w.api.Say(chatID, bob, "/nonsense", 0)
-	w.said(alice, "/nonsense", 0, "I do not know that command") // another person still hears
+	w.said(alice, "/nonsense", 0, "I do not know that command") // another person still gets refusals
 	if n := len(w.api.Messages()); n != 1 {
 		t.Errorf("%d messages:\n%s", n, w.chat())
 	}
 }
 
-// fakeAgents are agents whose terminals are a function.
+// fakeAgents records the texts that are sent to agents.
 type fakeAgents struct {
 	sessions []approval.AgentSession
 	send     func(s approval.AgentSession, text string) error

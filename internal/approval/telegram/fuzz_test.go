@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// FuzzTap: the data of a button is anybody's: it is read as one of ours, written back the same, or refused.
+// FuzzTap: the data of a button is refused, or is written back as it was read.
 func FuzzTap(f *testing.F) {
 	for _, s := range []string{"a:abc", "o:abc:0.3", "f:abc:2", "p:ABC:11", "a:", "o:abc:0.03", "o:abc:-1.2", "a:x:y", "zz:abc", "o:a:1.2.3",
 		strings.Repeat("a", 65)} {
@@ -37,7 +37,7 @@ func FuzzTap(f *testing.F) {
 	})
 }
 
-// FuzzCommand: whatever people write, reading it neither panics nor finds more than is there.
+// FuzzCommand: parsing a text does not panic, and its parts come from the text.
 func FuzzCommand(f *testing.F) {
 	for _, s := range []string{"/send api hello", "/send \"two words\" x", "/new@bot a/b c", "/", "/send “全角” y", "/SEND x", "/send 'open x"} {
 		f.Add(s)
@@ -54,7 +54,7 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// FuzzPlaces: no name leads out of the search paths, whatever lies there.
+// FuzzPlaces: no name leads out of the search paths.
 func FuzzPlaces(f *testing.F) {
 	root, err := filepath.EvalSymlinks(f.TempDir())
 	if err != nil {
@@ -91,7 +91,7 @@ func FuzzPlaces(f *testing.F) {
 	})
 }
 
-// FuzzRequestPage: whatever an agent writes, its message fits, hides nothing, and its styles lie within it.
+// FuzzRequestPage: the message of every request fits, has no invisible characters, and has valid styles.
 func FuzzRequestPage(f *testing.F) {
 	f.Add("ls", "why", "api", []byte(`{"command":"ls"}`))
 	f.Add(strings.Repeat("🙂", 5000), "\u202e", "\x1b[2J", []byte(`{"file_path":"/x","old_string":"a\nb","new_string":"b\r\nc"}`))

@@ -26,7 +26,7 @@ const (
 	mallet = 666
 )
 
-// chatWorld is a queue, its database, a fake Bot API and our bot.
+// chatWorld is a queue, its database, a fake Bot API and the bot.
 type chatWorld struct {
 	t     *testing.T
 	api   *telegramtest.Bot
@@ -55,7 +55,7 @@ func (l *LockedBuffer) String() string {
 	return l.b.String()
 }
 
-// newChat starts everything; more changes the options before the bot runs.
+// newChat starts a world; more changes the options before the bot runs.
 func newChat(t *testing.T, deadline time.Duration, more func(*Options)) *chatWorld {
 	t.Helper()
 	t.Cleanup(func() { goleak.VerifyNone(t) })
@@ -115,7 +115,7 @@ func (w *chatWorld) start() {
 	w.t.Cleanup(w.stop)
 }
 
-// ask asks the queue in the background.
+// ask calls Ask in the background.
 func (w *chatWorld) ask(r approval.Request) <-chan approval.Answer {
 	w.t.Helper()
 	got := make(chan approval.Answer, 1)
@@ -149,7 +149,7 @@ func Bash(command string) approval.Request {
 	}
 }
 
-// message waits for a message of the bot that has a text.
+// message waits for a message of the bot that contains a text.
 func (w *chatWorld) message(text string) telegramtest.Message {
 	w.t.Helper()
 	m, err := w.api.WaitMessage(w.t.Context(), 0, "a message with "+text,
@@ -168,7 +168,7 @@ func (w *chatWorld) chat() string {
 	return b.String()
 }
 
-// until waits until the queue tells of a request for which ok holds.
+// until waits until a watcher sees a request for which ok returns true.
 func (w *chatWorld) until(ok func(approval.Request) bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
@@ -185,7 +185,7 @@ func (w *chatWorld) until(ok func(approval.Request) bool) {
 	}
 }
 
-// tap presses a button and returns what the bot says about it.
+// tap presses a button and returns the bot's answer.
 func (w *chatWorld) tap(user int64, message int, label string) telegramtest.Tapped {
 	w.t.Helper()
 	id, err := w.api.Tap(user, message, label)
@@ -204,7 +204,7 @@ func (w *chatWorld) tapped(id string) telegramtest.Tapped {
 	return got
 }
 
-// TestTelegramApprove is the main job: a call waits, a person sees what it is and answers, the call goes on, and the message tells.
+// TestTelegramApprove: a call waits, a person reads the message and answers, the call gets the answer, and the message shows it.
 func TestTelegramApprove(t *testing.T) {
 	for _, c := range []struct {
 		button, outcome string
@@ -248,7 +248,7 @@ func TestTelegramApprove(t *testing.T) {
 	}
 }
 
-// TestTelegramStrangers: nobody but enrolled people in the one chat is heard, and nobody else gets an answer of any kind.
+// TestTelegramStrangers: only enrolled people in the configured chat can answer; strangers get no answer of any kind.
 func TestTelegramStrangers(t *testing.T) {
 	w := newChat(t, 0, nil)
 	answer := w.ask(Bash("make deploy"))
@@ -256,15 +256,15 @@ func TestTelegramStrangers(t *testing.T) {
 	id := strings.TrimPrefix(m.Buttons[0][0].Data, "a:")
 	var taps []string
 	taps = append(taps,
-		w.api.Press(mallet, chatID, m.ID, "a:"+id), // a stranger in a group that is ours
-		w.api.Press(alice, -100, m.ID, "a:"+id),    // one of us, elsewhere
-		w.api.Press(mallet, mallet, m.ID, "a:"+id)) // a stranger in a chat of his own
+		w.api.Press(mallet, chatID, m.ID, "a:"+id), // a stranger in the configured chat
+		w.api.Press(alice, -100, m.ID, "a:"+id),    // an enrolled person in another chat
+		w.api.Press(mallet, mallet, m.ID, "a:"+id)) // a stranger in a private chat
 	for _, text := range []string{"/start", "/status", "yes", "/abort api", "/mode local"} {
 		w.api.Say(mallet, mallet, text, 0)
 		w.api.Say(chatID, mallet, text, m.ID)
 		w.api.Say(-100, alice, text, 0)
 	}
-	// One of us afterwards: when this is answered, everything before was taken.
+	// When this tap is answered, all updates before it have been handled.
 	if got := w.tap(bob, m.ID, "❌ Deny"); got.Alert {
 		t.Errorf("%+v", got)
 	}
@@ -287,7 +287,7 @@ func TestTelegramStrangers(t *testing.T) {
 	}
 }
 
-// TestTelegramLate: an answer after the deadline, after another's, or to what nobody knows is refused, and the message says so.
+// TestTelegramLate: an answer that comes too late, or is for an unknown request, is refused, and the message says so.
 func TestTelegramLate(t *testing.T) {
 	w := newChat(t, 0, nil)
 	answer := w.ask(Bash("make a"))
@@ -330,7 +330,7 @@ func TestTelegramExpires(t *testing.T) {
 	var id int
 	if err := w.api.Wait(t.Context(), "the message to tell", func() bool {
 		all := w.api.Messages()
-		if len(all) == 0 { // it was settled before it was sent at all: then nothing is sent
+		if len(all) == 0 { // it was settled before it was sent, so no message is sent
 			return len(w.api.Calls("sendMessage")) == 0
 		}
 		id = all[0].ID
@@ -345,7 +345,7 @@ func TestTelegramExpires(t *testing.T) {
 	}
 }
 
-// TestTelegramTapOvertakes: a person taps before the bot has heard that its message was sent.
+// TestTelegramTapOvertakes: a person taps before the bot knows that its message was sent.
 func TestTelegramTapOvertakes(t *testing.T) {
 	w := newChat(t, 0, nil)
 	release := w.api.Hold("sendMessage")
@@ -364,7 +364,7 @@ func TestTelegramTapOvertakes(t *testing.T) {
 	}
 }
 
-// TestTelegramRestart: after a restart the messages are found again: what was settled meanwhile shows, what waits can be answered.
+// TestTelegramRestart: after a restart of the bot, messages show what was settled meanwhile, and requests that wait can be answered.
 func TestTelegramRestart(t *testing.T) {
 	w := newChat(t, 0, nil)
 	first, second := w.ask(Bash("make one")), w.ask(Bash("make two"))
@@ -375,7 +375,7 @@ func TestTelegramRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.got(first)
-	pressed := w.api.Press(alice, chatID, two.ID, two.Buttons[0][0].Data) // while nobody listens
+	pressed := w.api.Press(alice, chatID, two.ID, two.Buttons[0][0].Data) // while no bot runs
 	w.start()
 	if now := w.message("✅ Approved by carol (http)"); now.ID != one.ID {
 		t.Errorf("%+v", now)
@@ -394,7 +394,7 @@ func TestTelegramRestart(t *testing.T) {
 	}
 }
 
-// TestTelegramDaemonRestart: a whole new process: the queue comes from the database, and so do the messages.
+// TestTelegramDaemonRestart: a new process reads the queue and the messages from the database.
 func TestTelegramDaemonRestart(t *testing.T) {
 	w := newChat(t, 0, nil)
 	go func() { _, _ = w.queue.Ask(t.Context(), Bash("make three")) }()

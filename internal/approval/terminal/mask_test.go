@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/credential/credentialtest"
 )
 
-// TestNoFormIsShown: no form of a secret in a request comes to the people who are asked.
+// TestNoFormIsShown: secrets of every known form are masked for the people who are asked.
 func TestNoFormIsShown(t *testing.T) {
 	for _, kind := range []approval.Kind{approval.Call, approval.Stop, approval.Question} {
 		for _, f := range credentialtest.Samples() {

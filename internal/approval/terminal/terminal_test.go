@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// screen is a list without a terminal: what is answered goes to a slice.
+// screen is a list without a terminal that records the answers.
 type screen struct {
 	*terminal
 	sent []approval.Answer
@@ -44,7 +44,7 @@ func newScreen(width, height int) *screen {
 	return s
 }
 
-// press presses keys one after the other, and does what they lead to.
+// press presses keys one after the other and runs their commands.
 func (s *screen) press(keys ...string) {
 	for _, k := range keys {
 		var msg tea.KeyPressMsg
@@ -162,7 +162,7 @@ func TestTerminalAnswers(t *testing.T) {
 	}
 }
 
-// What another one answered goes from the list under the person's hands, and a key meant for it reaches nothing.
+// A request that somebody else settles leaves the list, and a key that was meant for it has no effect.
 func TestTerminalWhenAnotherWasFirst(t *testing.T) {
 	s := newScreen(80, 24)
 	r := call("x", "t", "{}")
@@ -182,7 +182,7 @@ func TestTerminalWhenAnotherWasFirst(t *testing.T) {
 	}
 }
 
-// Whatever arrives, the screen has as many lines as fit, none is wider than it, and nothing on it is a control character.
+// The screen always fits the terminal and contains no control characters.
 func TestLawTheScreenFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScreen(rapid.IntRange(20, 220).Draw(t, "width"), rapid.IntRange(8, 60).Draw(t, "height"))

@@ -37,7 +37,7 @@ func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (res
 	from := 0
 	if c := rawjson.Member(m.Params, "cursor"); c != nil {
 		var ok bool
-		if from, ok = s.position(l, key, c, all); !ok {
+		if from, ok = s.sealer.position(l, key, c, all); !ok {
 			return nil, rpc.InvalidParams(`"cursor" is not one of ours, or what it stood at is gone: list from the beginning`).Raw()
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (res
 	b = append(b, ']')
 	if from+len(page) < len(all) {
 		b = append(b, `,"nextCursor":`...)
-		b = append(b, rawjson.Quote(s.cursor(l, key, page[len(page)-1].Item))...)
+		b = append(b, rawjson.Quote(s.sealer.cursor(l, key, page[len(page)-1].Item))...)
 	}
 	if l.Modern() {
 		return s.modernTail(b), nil
@@ -66,14 +66,14 @@ func (s *Server) list(l Link, m rpc.Message, key string, all []view.Listed) (res
 }
 
 // A cursor is the last item of a page, sealed for one session and one kind of list.
-func (s *Server) cursor(l Link, key string, last policy.Item) string {
-	return s.sealer.seal(cursorSeal(l, key), []byte(view.URI(last)))
+func (s sealer) cursor(l Link, key string, last policy.Item) string {
+	return s.seal(cursorSeal(l, key), []byte(view.URI(last)))
 }
 
 // position finds the entry after the one that a cursor names.
-func (s *Server) position(l Link, key string, cursor []byte, all []view.Listed) (int, bool) {
+func (s sealer) position(l Link, key string, cursor []byte, all []view.Listed) (int, bool) {
 	sealed, _ := rawjson.Text(cursor)
-	last, ok := s.sealer.open(cursorSeal(l, key), sealed)
+	last, ok := s.open(cursorSeal(l, key), sealed)
 	if !ok {
 		return 0, false
 	}
