@@ -46,7 +46,8 @@ config               : policy shell skill audit approval backend sandbox protoco
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
 node                 : secret yamlfile shell scan files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : gate gateway hook run agent swarm config
-web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript memory setup telemetry text
+web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
+web                  : memory setup telemetry text
 `
 
 // leaving are imports that the graph forbids and that stand until the rooms are rebuilt. Nothing is added here: a line goes

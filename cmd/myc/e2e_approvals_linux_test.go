@@ -308,7 +308,8 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 // answers first counts; what else was asked for is taken back.
 func TestClientsAreAskedInPlace(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, asking(map[string]string{"mycelium.yaml": "session: {defaultRole: guest, roles: [guest]}\napproval: {askVia: client}\n"}))
+	p := newProject(t, asking(map[string]string{
+		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest]}\napproval: {askVia: client}\n"}))
 	p.serve()
 	old := startWire(t, p.command("mcp"))
 	old.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"wire","version":"1"}}`)

@@ -19,7 +19,8 @@ func TestStdioClientSurvivesTheDaemon(t *testing.T) {
 	t.Parallel()
 	node, every := nodeProgram(t), npmPart(t, everything)
 	p := newProject(t, world(map[string]string{
-		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\nmcpServers:\n  every: {command: %q, args: [%q]}\n", node, every),
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest, developer]}\n"+
+			"mcpServers:\n  every: {command: %q, args: [%q]}\n", node, every),
 		"skills/slow/SKILL.yaml": "name: slow\ndescription: Takes its time.\nallowedRoles: [developer]\n" +
 			"allowedTools: [every__trigger-long-running-operation]\n",
 	}))

@@ -61,7 +61,8 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 		"mycelium.yaml": fmt.Sprintf(`session: {defaultRole: guest}
 env: [ENV_SECRET, HEADER_SECRET, QUERY_SECRET]
 mcpServers:
-  every: {command: sh, args: [-c, "echo \"my key is $KEY, and $STORED\" >&2; test ! -e angry || exit 3; exec '%s' '%s'"], env: {KEY: "${ENV_SECRET}", STORED: "${secret:STORED.KEY}"}}
+  every: {command: sh, args: [-c, "echo \"my key is $KEY, and $STORED\" >&2; test ! -e angry || exit 3; exec '%s' '%s'"], env: {KEY: `+
+			`"${ENV_SECRET}", STORED: "${secret:STORED.KEY}"}}
   far: {type: http, url: "%s/mcp?key=${QUERY_SECRET}", headers: {Authorization: "Bearer ${HEADER_SECRET}"}}
 `, node, every, address),
 		"skills/outside/SKILL.yaml": "name: outside\ndescription: x\nallowedRoles: [guest]\n" +

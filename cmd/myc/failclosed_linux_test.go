@@ -285,8 +285,10 @@ const failSlowServer = `while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
   *'"tools/call"'*) ;;
-  *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"slow","version":"1"}}}' ;;
-  *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"wait","description":"Waits.","inputSchema":{"type":"object"}}]}}' ;;
+  *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},` +
+	`"serverInfo":{"name":"slow","version":"1"}}}' ;;
+  *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"wait","description":"Waits.",` +
+	`"inputSchema":{"type":"object"}}]}}' ;;
   *) [ -n "$id" ] && echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}' ;;
   esac
 done

@@ -12,14 +12,21 @@ import (
 
 // claudeTranscript is a piece of a transcript as Claude Code 2.1.197 writes it: a line for each block.
 const claudeTranscript = `{"type":"queue-operation","operation":"enqueue","content":"Go."}
-{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Look at the shop."},"timestamp":"2026-11-22T02:09:32.797Z"}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"thinking","thinking":"I must look first.","signature":"x"}],"usage":{"cache_read_input_tokens":30,"cache_creation_input_tokens":20}},"timestamp":"2026-11-22T02:09:33Z"}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"I look."}]},"timestamp":"2026-11-22T02:09:33.5Z"}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"a"}}]},"timestamp":"2026-11-22T02:09:34Z"}
-{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_2","name":"Task","input":{"prompt":"role: guest","subagent_type":"x"}}]},"timestamp":"2026-11-22T02:09:34Z"}
+{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Look at the shop."},` +
+	`"timestamp":"2026-11-22T02:09:32.797Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"thinking","thinking":"I must ` +
+	`look first.","signature":"x"}],"usage":{"cache_read_input_tokens":30,"cache_creation_input_tokens":20}},` +
+	`"timestamp":"2026-11-22T02:09:33Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"I look."}]},` +
+	`"timestamp":"2026-11-22T02:09:33.5Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_1",` +
+	`"name":"Read","input":{"file_path":"a"}}]},"timestamp":"2026-11-22T02:09:34Z"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"toolu_2",` +
+	`"name":"Task","input":{"prompt":"role: guest","subagent_type":"x"}}]},"timestamp":"2026-11-22T02:09:34Z"}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"toolu_9 きのこ"}]}}
 not JSON {{{
-{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"Now I write."},{"type":"tool_use","id":"toolu_3","name":"Write"}]}}
+{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"Now I write."},{"type":"tool_use",` +
+	`"id":"toolu_3","name":"Write"}]}}
 {"type":"assistant","message":{"id":"m3","role":"assistant","content":[{"type":"tool_use","id":"toolu_4","name":"Bash"}]}}
 {"type":"user","isMeta":true,"message":{"role":"user","content":"[a caveat]"}}
 `

@@ -21,7 +21,8 @@ func payloads() []payload {
 				`200}\|\s*(?:sudo\s+)?(?:-\S+\s+)*(?:ba|z|da|k)?sh\b`), "a download that is run at once", false},
 		{[]string{"base64"}, regexp.MustCompile(`base64\s+(?:-d|-D|--decode)[^|\n]{0,80}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b`),
 			"an encoded command that is run", false},
-		{[]string{"rm "}, regexp.MustCompile(`\brm\s+(?:-[a-z-]+\s+)*-[a-z]*(?:rf|fr|r\s+-f|f\s+-r)[a-z]*\s+(?:--no-preserve-root\s+)?["']?(?:/|~|\$home|\$\{home)`), "a command that deletes everything", true},
+		{[]string{"rm "}, regexp.MustCompile(`\brm\s+(?:-[a-z-]+\s+)*-[a-z]*(?:rf|fr|r\s+-f|f\s+-r)[a-z]*\s+` +
+			`(?:--no-preserve-root\s+)?["']?(?:/|~|\$home|\$\{home)`), "a command that deletes everything", true},
 		{[]string{"/dev/tcp/", "/dev/udp/"}, regexp.MustCompile(`/dev/(?:tcp|udp)/[\w.-]+/\d+`), "a reverse shell", false},
 		{[]string{"nc ", "ncat ", "netcat "}, regexp.MustCompile(`\b(?:nc|ncat|netcat)\s+(?:-\w+\s+)*-\w*[ec]\w*\s+\S*(?:sh|bash|cmd)`),
 			"a reverse shell", false},
@@ -67,7 +68,8 @@ func (t *passage) commands() {
 			continue
 		}
 		severity := Hard
-		if p.spoken && t.place == inProse && contains(s, "refuse", "blocked", "rejected", "dangerous", "never run", "forbidden", "拒否", "危険") {
+		if p.spoken && t.place == inProse && contains(s, "refuse", "blocked", "rejected", "dangerous", "never run", "forbidden",
+			"拒否", "危険") {
 			severity = Soft
 		}
 		t.add(Shell, severity, t.where, t.raw[:min(len(t.raw), at[1])], p.what)

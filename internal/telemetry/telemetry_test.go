@@ -59,8 +59,10 @@ mycelium_backend_state{mycelium_state="ready"} 2
 			t.Errorf("without names %q is named", hidden)
 		}
 	}
-	want = `mycelium_calls_total{gen_ai_tool_name="query",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="db",mycelium_surface="mcp-http"} 1
-mycelium_calls_total{gen_ai_tool_name="read",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="docs",mycelium_surface="mcp-http"} 1
+	want = `mycelium_calls_total{gen_ai_tool_name="query",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="db",` +
+		`mycelium_surface="mcp-http"} 1
+mycelium_calls_total{gen_ai_tool_name="read",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="docs",` +
+		`mycelium_surface="mcp-http"} 1
 mycelium_calls_total{mycelium_effect="unknown",mycelium_outcome="denied",mycelium_surface="mcp-http"} 1
 mycelium_role_switches_total{mycelium_role="admin"} 1
 mycelium_sessions 2

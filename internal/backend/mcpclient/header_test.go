@@ -7,7 +7,8 @@ import (
 
 func TestHeaderAnnotationsThatDoNotHold(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"object","properties":{"c":{"type":"integer","x-mcp-header":"B"}}}}}`: "",
+		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"object","properties":{"c":{"type":"integer",` +
+			`"x-mcp-header":"B"}}}}}`: "",
 		`{"properties":{"x-mcp-header":{"type":"string"}}}`:                                                  "",
 		`{"properties":{"a":{"type":"string","default":{"x-mcp-header":1}}}}`:                                "",
 		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`: "twice",

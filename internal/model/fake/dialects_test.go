@@ -29,12 +29,17 @@ func send(t *testing.T, url, body string) (int, string) {
 // sameTalk is the same talk in two dialects: a system prompt, a question, a call with its result, and what is asked next.
 var sameTalk = map[string]struct{ path, body, errors string }{
 	"openai": {"/v1/responses",
-		`{"model":"gpt-5","instructions":"be good","stream":STREAM,"tools":[{"type":"function","name":"exec_command","parameters":{}},{"type":"web_search"}],"input":[
-		{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"質問"}]},
-		{"type":"reasoning","id":"r"},{"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"},{"type":"function_call_output","call_id":"c1","output":"a file"}]}`, `{"error":{`},
+		`{"model":"gpt-5","instructions":"be good","stream":STREAM,"tools":[{"type":"function","name":"exec_command","parameters":{}},` +
+			`{"type":"web_search"}],"input":[
+		{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]},{"type":"message","role":"user",` +
+			`"content":[{"type":"input_text","text":"質問"}]},
+		{"type":"reasoning","id":"r"},{"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"},` +
+			`{"type":"function_call_output","call_id":"c1","output":"a file"}]}`, `{"error":{`},
 	"gemini": {"/v1beta/models/gemini-x:METHOD",
-		`{"systemInstruction":{"parts":[{"text":"be good"}]},"tools":[{"functionDeclarations":[{"name":"exec_command"},{"name":"web_search"}]}],"contents":[
-		{"role":"user","parts":[{"text":"rules"},{"text":"質問"}]},{"role":"model","parts":[{"functionCall":{"name":"exec_command","args":{"cmd":"ls"}}}]},
+		`{"systemInstruction":{"parts":[{"text":"be good"}]},"tools":[{"functionDeclarations":[{"name":"exec_command"},` +
+			`{"name":"web_search"}]}],"contents":[
+		{"role":"user","parts":[{"text":"rules"},{"text":"質問"}]},{"role":"model","parts":[{"functionCall":{"name":"exec_command",` +
+			`"args":{"cmd":"ls"}}}]},
 		{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"exec_command","response":{"output":"a file"}}}]}]}`, `{"error":{"code"`},
 }
 

@@ -38,7 +38,8 @@ const conversation = `{"model":"m","max_tokens":9,"system":[{"type":"text","text
 "messages":[{"role":"user","content":"hi"}%s]}`
 
 const turn = `,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{"x":1}}]},
-{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"},{"type":"image","source":{}}]},{"type":"tool_result","tool_use_id":"b","content":"plain"}]}`
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"},{"type":"image",` +
+	`"source":{}}]},{"type":"tool_result","tool_use_id":"b","content":"plain"}]}`
 
 func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
 	s := New(Step{Text: "zero"}, Step{Func: func(r Request) Step { return Step{Text: "one after " + r.ToolResults()[0].Text} }},

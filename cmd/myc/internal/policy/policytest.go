@@ -84,7 +84,8 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 	}
 	if len(problems) == 0 {
 		pol, unclear := policy.New(policy.Source{
-			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir, Home: v.Project.Home,
+			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir,
+			Home: v.Project.Home,
 		})
 		problems = slices.Concat(unclear, policytest.Examples(pol, config.ReadCommand))
 	}
