@@ -196,16 +196,16 @@ func TestAMissingSecretLeavesItsServerDown(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{
-		"secret KEY is nowhere: the age file " + p.home + "/.config/mycelium/secrets.age does not have it: no such secret (hint: " +
+		"secret KEY is not found: the age file " + p.home + "/.config/mycelium/secrets.age does not have it: no such secret (hint: " +
 			"docs/secrets.md says where secrets can be and how to put them there)",
-		"secret KEY is nowhere: the keyring does not answer",
+		"secret KEY is not found: the keyring does not answer",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("myc tools does not say %q:\n%s", want, stderr)
 		}
 	}
 	for _, b := range p.status().Backends {
-		if failed := b.Name != "files"; failed != (b.State == "failed") || failed && !strings.HasPrefix(b.Error, "secret KEY is nowhere: ") {
+		if failed := b.Name != "files"; failed != (b.State == "failed") || failed && !strings.HasPrefix(b.Error, "secret KEY is not found: ") {
 			t.Errorf("%s is %s: %s", b.Name, b.State, b.Error)
 		}
 	}

@@ -32,7 +32,7 @@ func TestPoliciesInWords(t *testing.T) {
 	}
 }
 
-// While a file of policies does not hold, the rules stand and no model judges.
+// While a file of policies has a fault, the rules apply and no model judges.
 func TestPoliciesThatDoNotHold(t *testing.T) {
 	for text, want := range map[string]string{
 		"policies: [": "policies.yaml:1",
@@ -50,7 +50,7 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 		w.write("policies.yaml", text)
 		w.trust()
 		p := w.load()
-		if got := strings.Join(lines(p.Problems), "\n"); !strings.Contains(got, want) || p.Unjudged != "policies.yaml does not hold" ||
+		if got := strings.Join(lines(p.Problems), "\n"); !strings.Contains(got, want) || p.Unjudged != "policies.yaml has a fault" ||
 			p.Broken.All != "" {
 			t.Errorf("%q: %s; unjudged %q", text, got, p.Unjudged)
 		}

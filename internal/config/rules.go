@@ -80,7 +80,7 @@ func (l *layer) readPolicies() {
 			l.policies = policies
 		}
 		if bad && l.unjudged == "" {
-			l.unjudged = file + " does not hold"
+			l.unjudged = file + " has a fault"
 		}
 	}
 }

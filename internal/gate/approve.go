@@ -18,8 +18,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// A call that the policy marks ask waits here until it is answered, and never runs beside its question. The log has two decisions of
-// it: the ask, and how it was settled.
+// A call that the policy marks ask waits until it is answered, and does not run before. The log has two decisions about it: the ask, and
+// how it was settled.
 
 // Tick is how often a client that asked for progress hears that its call still waits for an approval (door.md 15).
 const Tick = 10 * time.Second
@@ -34,20 +34,20 @@ const (
 
 var errSessionOver = errors.New("the session is over")
 
-// canAsk reports whether a call may wait for an answer, may have one without waiting, or has one.
-func (g *Gate) canAsk(a *Admission) bool {
-	return g.asks != nil || a.hasAnswer()
+// canAsk reports whether a call may wait for an answer, or needs to ask nobody.
+func (a *Admission) canAsk() bool {
+	return a.gate.asks != nil || a.hasAnswer()
 }
 
-// hasAnswer reports whether a request goes on with a call that somebody was asked about: its continuation (decision 9), which may bring
-// the client's own answer, or what is asked of the task that it became, whose id we sealed when the call was admitted.
+// hasAnswer reports whether a request goes on with a call that a person was asked about: its continuation (decision 9), which may
+// bring the client's own answer, or a request about the task that it became, whose id we sealed when the call was admitted.
 func (a *Admission) hasAnswer() bool {
 	_, asked := a.session.Calls.Question(a.id)
 	return a.asksOfTask() || a.Continues != "" && asked
 }
 
-// approve waits for the answer to a call, and returns the decision that stands then. It denies with the error of [Gate.Call].
-func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
+// approve waits for the answer to a call, and returns the decision that then stands. It denies with the error of [Gate.Call].
+func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d policy.Decision, err error) {
 	if a.hasAnswer() {
 		if approved, open := a.session.Calls.Question(a.id); open && !approved {
 			asked.Reason = "goes on with a call that waits for its answer"
@@ -56,100 +56,103 @@ func (g *Gate) approve(ctx context.Context, a *Admission, asked policy.Decision)
 		return allowed(asked, "continues a call that was approved"), nil
 	}
 	if a.NoWait {
-		return g.consult(ctx, a, asked)
+		return a.consult(ctx, asked)
 	}
-	if err = g.settle(ctx); err == nil {
-		err = g.recordDecision(ctx, a, asked)
+	if err = a.gate.settle(ctx); err == nil {
+		err = a.recordDecision(ctx, asked)
 	}
 	if err != nil {
-		return asked, g.unrecorded(a, err)
+		return asked, a.unrecorded(err)
 	}
 	a.asked = true
-	r := g.question(a, asked)
+	r := a.question(asked)
 	a.session.Calls.NoteQuestion(a.id, false)
 	defer func() {
 		if d.Effect != policy.Allow || err != nil {
 			a.session.Calls.Over(a.id)
 		}
 	}()
-	answer, err := g.wait(ctx, a, r)
+	answer, err := a.wait(ctx, r)
 	a.caller = a.session.SnapshotFor(a.Child)
-	if err == nil && answer.By == approval.BySession || a.session.Over(g.now()) {
+	if err == nil && answer.By == approval.BySession || a.session.Over(a.gate.now()) {
 		err = errSessionOver
 	}
 	if err != nil {
-		return asked, g.unanswered(ctx, a, asked, err)
+		return asked, a.unanswered(ctx, asked, err)
 	}
 	a.decidedBy = decidedBy(answer)
 	if !answer.Allow {
-		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
+		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
-	return g.approved(ctx, a, asked, r, answer)
+	return a.approved(ctx, asked, r, answer)
 }
 
-// approved decides a call again that somebody approved: with the scope of now, so that what became forbidden meanwhile stays forbidden.
-func (g *Gate) approved(ctx context.Context, a *Admission, asked policy.Decision, r approval.Request, answer approval.Answer) (policy.Decision, error) {
-	d := g.decide(a)
+// approved decides a call again that was approved, with the scope of now, so that what became forbidden meanwhile stays forbidden.
+func (a *Admission) approved(
+	ctx context.Context, asked policy.Decision, r approval.Request, answer approval.Answer,
+) (policy.Decision, error) {
+	d := a.decide()
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
-		return d, g.refuse(ctx, a, d)
+		return d, a.refuse(ctx, d)
 	}
-	if now := g.question(a, asked); d.Effect == policy.Ask && now.Bound() != r.Bound() {
+	if now := a.question(asked); d.Effect == policy.Ask && now.Bound() != r.Bound() {
 		a.decidedBy = ""
-		return d, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: "What this call would do has changed while it waited for an approval; call again"})
+		const changed = "What this call would do has changed while it waited for an approval; call again"
+		return d, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: changed})
 	}
 	a.session.Calls.NoteQuestion(a.id, true)
-	if now := g.now(); a.since.Equal(a.began) {
-		a.since = now // the time that people take is not the call's
+	if now := a.gate.now(); a.since.Equal(a.began) {
+		a.since = now // waiting for people does not count as time of the call
 	}
 	return allowed(d, approvalText(answer)), nil
 }
 
-// consult is approve for a call that somebody else asks a person about: the agent's own terminal. What is answered for its session already,
-// and what the model is sure of, it need not ask; everything else is refused as ask.
-func (g *Gate) consult(ctx context.Context, a *Admission, asked policy.Decision) (d policy.Decision, err error) {
-	r := g.question(a, asked)
-	answer, settled := g.asks.Consult(ctx, r)
+// consult is approve for a call about which the agent's own terminal asks a person. It settles what was answered for the session
+// before, and what the model is sure of; it refuses any other call with the effect Ask.
+func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d policy.Decision, err error) {
+	r := a.question(asked)
+	answer, settled := a.gate.asks.Consult(ctx, r)
 	a.caller = a.session.SnapshotFor(a.Child)
 	switch {
-	case a.session.Over(g.now()):
-		return asked, g.unanswered(ctx, a, asked, errSessionOver)
+	case a.session.Over(a.gate.now()):
+		return asked, a.unanswered(ctx, asked, errSessionOver)
 	case !settled:
-		if d = g.decide(a); d.Effect == policy.Deny { // while the model thought
-			return d, g.refuse(ctx, a, d)
+		if d = a.decide(); d.Effect == policy.Deny { // while the model thought
+			return d, a.refuse(ctx, d)
 		}
-		return asked, g.refuse(ctx, a, asked)
+		return asked, a.refuse(ctx, asked)
 	}
 	a.decidedBy = decidedBy(answer)
 	if !answer.Allow {
-		return asked, g.refuse(ctx, a, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
+		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
-	return g.approved(ctx, a, asked, r, answer)
+	return a.approved(ctx, asked, r, answer)
 }
 
-// allowed is the decision of a call that was approved.
+// allowed returns the decision of a call that was approved.
 func allowed(d policy.Decision, why string) policy.Decision {
 	d.Effect, d.Reason = policy.Allow, why
 	return d
 }
 
 // wait asks, and tells the caller that it waits.
-func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (approval.Answer, error) {
+func (a *Admission) wait(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	settled := make(chan struct{})
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		g.keepTelling(a, settled, cancel)
+		a.keepTelling(settled, cancel)
 	}()
 	if a.Waits != nil {
 		defer a.Waits()()
 	}
 	var client sync.WaitGroup
-	answer, err := g.asks.AskTelling(ctx, r, func(r approval.Request) {
+	answer, err := a.gate.asks.AskTelling(ctx, r, func(r approval.Request) {
 		if a.caller.World.AskClient && canBeElicited(a.Peer) {
-			client.Go(func() { g.askClient(ctx, a.Peer, r) })
+			client.Go(func() { a.gate.askClient(ctx, a.Peer, r) })
 		}
 	})
 	close(settled)
@@ -160,7 +163,7 @@ func (g *Gate) wait(ctx context.Context, a *Admission, r approval.Request) (appr
 }
 
 // keepTelling sends progress to a caller that wants it, and ends the wait when the session ends.
-func (g *Gate) keepTelling(a *Admission, settled <-chan struct{}, cancel context.CancelCauseFunc) {
+func (a *Admission) keepTelling(settled <-chan struct{}, cancel context.CancelCauseFunc) {
 	var tick <-chan time.Time
 	token := progressToken(a.Params)
 	if a.Peer != nil && token != nil {
@@ -181,7 +184,7 @@ func (g *Gate) keepTelling(a *Admission, settled <-chan struct{}, cancel context
 	}
 }
 
-// progressToken is the raw token under which a request wants progress; nil: it wants none.
+// progressToken returns the raw token under which a request wants progress, or nil.
 func progressToken(params []byte) jsontext.Value {
 	var p struct {
 		Meta struct {
@@ -194,8 +197,8 @@ func progressToken(params []byte) jsontext.Value {
 	return p.Meta.Token
 }
 
-// waitingProgress is one word of progress. Progress must grow, and what the server itself reports later begins at 0 or more: these
-// numbers stay tiny.
+// waitingProgress returns one progress notification. Progress must grow, and the server's own reports later begin at 0 or more, so
+// these numbers stay tiny.
 func waitingProgress(token jsontext.Value, n int) []byte {
 	b := append([]byte(`{"progressToken":`), token...)
 	b = append(b, `,"progress":`...)
@@ -203,8 +206,8 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 	return append(b, `,"message":"Waiting for an approval"}`...)
 }
 
-// question is what people are shown of a call.
-func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
+// question returns what people are shown about a call.
+func (a *Admission) question(d policy.Decision) approval.Request {
 	p := &a.caller.Scope.Principal
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
@@ -223,12 +226,12 @@ func (g *Gate) question(a *Admission, d policy.Decision) approval.Request {
 	}
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {
-		r.Args = g.log.Redact(a.Args)
+		r.Args = a.gate.log.Redact(a.Args)
 	}
 	return r
 }
 
-// decidedBy is who settled a call, in the words of the log.
+// decidedBy returns who settled a call, in the words of the log.
 func decidedBy(a approval.Answer) string {
 	switch {
 	case a.By == approval.ByDeadline:
@@ -275,13 +278,13 @@ func denialText(asked policy.Decision, a approval.Answer) string {
 }
 
 // unanswered refuses and records a call whose question had no answer.
-func (g *Gate) unanswered(ctx context.Context, a *Admission, asked policy.Decision, err error) error {
+func (a *Admission) unanswered(ctx context.Context, asked policy.Decision, err error) error {
 	a.decidedBy = byCaller
 	d := policy.Decision{Rule: asked.Rule}
 	switch {
 	case errors.Is(err, errSessionOver):
 		d.Reason = "The session ended before anybody had answered whether this call may run"
-		return errors.Join(session.ErrNoSession, g.recordDecision(ctx, a, d))
+		return errors.Join(session.ErrNoSession, a.recordDecision(ctx, d))
 	case ctx.Err() != nil:
 		d.Reason = "The call was withdrawn before anybody had answered whether it may run"
 	case errors.Is(err, approval.ErrClosed):
@@ -294,9 +297,9 @@ func (g *Gate) unanswered(ctx context.Context, a *Admission, asked policy.Decisi
 		a.decidedBy = ""
 		d.Reason = "This call needs an approval, and its arguments are too large to be shown to a person; split it"
 	default:
-		g.logger.Error("nobody could be asked about a call", "call", a.id, "tool", a.Item.String(), "error", err)
+		a.gate.logger.Error("nobody could be asked about a call", "call", a.id, "tool", a.Item.String(), "error", err)
 		a.decidedBy = ""
 		d.Reason = "This call needs an approval, and nobody could be asked. The operator's log says why"
 	}
-	return g.refuse(ctx, a, d)
+	return a.refuse(ctx, d)
 }

@@ -489,7 +489,6 @@ func TestProgressWhileACallWaits(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var heard atomic.Int64
-		g := &Gate{}
 		a := &Admission{Request: Request{Params: []byte(`{"_meta":{"progressToken":7}}`)}, session: &session.Session{}}
 		a.Peer = listener(func(method string, params []byte) {
 			if heard.Add(1); method != "notifications/progress" || !strings.Contains(string(params), `"progressToken":7`) {
@@ -498,7 +497,7 @@ func TestProgressWhileACallWaits(t *testing.T) {
 		})
 		settled, over := make(chan struct{}), make(chan struct{})
 		go func() {
-			g.keepTelling(a, settled, func(error) {})
+			a.keepTelling(settled, func(error) {})
 			close(over)
 		}()
 		time.Sleep(35 * time.Second)

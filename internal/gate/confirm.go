@@ -14,14 +14,14 @@ import (
 	"mycelium/internal/policy"
 )
 
-// confirmRule is what the log names as the reason of the question whether skills may be activated.
+// confirmRule is the rule of the question whether skills may be activated, in the log.
 const confirmRule = "session.promotion"
 
-// confirm asks people whether an agent may activate skills, where the mode of promotion is confirm (decision 8), and returns those that
-// it may. What is active already, or not the agent's to activate at all, is no question. Its error is for the agent.
-func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]string, error) {
-	sc := c.session.Snapshot()
-	if g.asks == nil || sc.World.PromotionMode() != view.PromoteConfirm {
+// confirm asks people whether an agent may activate skills, if the mode of promotion is confirm (decision 8), and returns those that
+// it may. It does not ask about skills that are active, or that are not the agent's to activate. Its error is for the agent.
+func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error) {
+	sc := a.session.Snapshot()
+	if a.gate.asks == nil || sc.World.PromotionMode() != view.PromoteConfirm {
 		return nil, nil
 	}
 	var want []string
@@ -34,11 +34,11 @@ func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]strin
 		return nil, nil
 	}
 	d := policy.Decision{Effect: policy.Ask, Rule: confirmRule, Reason: "The agent wants to activate: " + strings.Join(want, ", ")}
-	if err := g.recordDecision(ctx, c, d); err != nil {
-		return nil, g.unrecorded(c, err)
+	if err := a.recordDecision(ctx, d); err != nil {
+		return nil, a.unrecorded(err)
 	}
-	c.asked = true
-	r := g.question(c, d)
+	a.asked = true
+	r := a.question(d)
 	args, err := json.Marshal(map[string][]string{"skills": want}, view.Encoding)
 	if err != nil {
 		return nil, err
@@ -46,27 +46,27 @@ func (g *Gate) confirm(ctx context.Context, c *Admission, add []string) ([]strin
 	r.Args, r.Digest = args, ""
 	r.Digest = r.Sum(args) // of the skills, whatever else the agent wrote
 	r.Facts = policy.Facts{}
-	answer, err := g.wait(ctx, c, r)
-	if err == nil && answer.By == approval.BySession || c.session.Over(g.now()) {
+	answer, err := a.wait(ctx, r)
+	if err == nil && answer.By == approval.BySession || a.session.Over(a.gate.now()) {
 		err = errSessionOver
 	}
 	var denied *DeniedError
 	switch {
 	case err != nil:
-		if err = g.unanswered(ctx, c, d, err); errors.As(err, &denied) {
+		if err = a.unanswered(ctx, d, err); errors.As(err, &denied) {
 			return nil, session.Refusal(denied.Decision.Reason)
 		}
 		return nil, err
 	case !answer.Allow:
-		c.decidedBy = decidedBy(answer)
-		if err := g.recordDecision(ctx, c, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)}); err != nil {
-			g.logger.Error("a denial is not in the audit log", "call", c.id, "error", err)
+		a.decidedBy = decidedBy(answer)
+		if err := a.recordDecision(ctx, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)}); err != nil {
+			a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "error", err)
 		}
 		return nil, session.Refusal(denialText(d, answer))
 	}
-	c.decidedBy = decidedBy(answer)
-	if err := g.recordDecision(ctx, c, allowed(d, approvalText(answer))); err != nil {
-		return nil, g.unrecorded(c, err)
+	a.decidedBy = decidedBy(answer)
+	if err := a.recordDecision(ctx, allowed(d, approvalText(answer))); err != nil {
+		return nil, a.unrecorded(err)
 	}
 	return want, nil
 }

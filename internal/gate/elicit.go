@@ -13,9 +13,9 @@ import (
 	"mycelium/internal/text"
 )
 
-// A client that can be asked (elicitation) is asked in place about a call of its own, where the configuration says so: in the old era by a
-// request on its stream, in the new one by input_required and a retry, which the gateway makes of [Peer] Ask. Its answer is one among
-// those of the other surfaces: the first one counts. Who sits there we cannot see: an agent that answers for its person approves itself.
+// If the configuration says so, a client that supports elicitation is asked in place about a call of its own: in the old era by a request
+// on its stream, in the new era by input_required and a retry. The gateway makes either of them from [Peer] Ask. The first answer counts,
+// of the client or of another surface. We cannot see who answers: an agent that answers for its person approves its own call.
 
 // canBeElicited reports whether a client declared that it shows forms to a person.
 func canBeElicited(p Peer) bool {
@@ -42,14 +42,17 @@ const (
 	sayNever   = "deny for this session"
 )
 
-// askClient asks the client and settles the request with what it answers. A form that is dismissed answers nothing: the call waits on.
+// askClient asks the client and settles the request with its answer. A form that is dismissed does not settle it: the call goes on
+// waiting.
 func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
 	params, err := json.Marshal(map[string]any{
 		"message": clientText(r),
 		"requestedSchema": map[string]any{
-			"type":       "object",
-			"properties": map[string]any{"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}}},
-			"required":   []string{"answer"},
+			"type": "object",
+			"properties": map[string]any{
+				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}},
+			},
+			"required": []string{"answer"},
 		},
 	}, view.Encoding)
 	if err != nil {
@@ -72,7 +75,7 @@ func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
 	}
 }
 
-// clientAnswer reads what a form brought; false: nothing.
+// clientAnswer reads the answer of a form, and reports whether there is one.
 func clientAnswer(result []byte) (a approval.Answer, ok bool) {
 	var form struct {
 		Action  string `json:"action"`
@@ -102,7 +105,7 @@ func clientAnswer(result []byte) (a approval.Answer, ok bool) {
 	return a, false
 }
 
-// clientText is what the form says: the call with its real arguments, every character visible.
+// clientText returns the text of the form: the call with its real arguments, every character visible.
 func clientText(r approval.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "May %s run?", text.OneLine(r.Tool))

@@ -1,9 +1,22 @@
-// Package gate is the one door: every use of a tool, resource or prompt goes through [Gate.Call], which decides by policy,
-// records, and only then reaches a backend. Surfaces hold a [Session] and translate a [DeniedError]; they decide nothing.
+// Package gate is the one door: every use of a tool, resource or prompt goes through [Gate.Call], which decides by policy, records, and
+// only then reaches a backend. Surfaces hold a [session.Session] and translate a [DeniedError]; they decide nothing.
 //
-// A session belongs to a credential ([Gate.Mint]) or to a connection ([Gate.Open]). What it may do now is its scope: the role
-// it has, and the skills that are active. Both are kept as what was asked for; the scope is that, seen through the policy of
-// the moment ([World]). A role or skill that the policy loses falls out of the scope, and comes back with it.
+// The path of one call, with the file or package of each step:
+//
+//	Gate.Call     call.go       begins the span; takes up the call that the request continues
+//	join          expected.go   adds what an agent's hook announced about the call
+//	Snapshot      session       role and skills of the session, seen through the policy of now
+//	decide        decide.go     arguments; facts (package facts); policy.Decide, for the caller and for each principal above it
+//	Pass          limit         takes the tokens of the rates, before anybody is asked
+//	approve       approve.go    waits for a person or a model if the decision is Ask, then decides again
+//	record        outcome.go    writes the decision: a call that is not recorded does not run
+//	Enter         limit         takes a concurrency slot
+//	run           call.go       a control tool (package control), or a backend; then the result's guard (package guard)
+//	Done          outcome.go    writes the outcome, or keeps it as owed (owed.go)
+//
+// The packages of the room, from the bottom up: facts (what a call would do, and what a session wrote), limit (rates and slots) and guard
+// (results) know only the policy; view makes the lists that a session sees; session keeps credentials, roles and skills, and the calls that
+// wait to be continued; control answers the gate's own tools. None of them imports gate.
 package gate
 
 import (
@@ -52,18 +65,18 @@ type Backends interface {
 type Options struct {
 	Backends Backends
 	Log      *audit.Log
-	DB       *store.DB // minted sessions are kept here; nil: there are none, and only Open works (a hook without a daemon)
+	DB       *store.DB // keeps minted sessions; nil: only opened ones exist (a hook without a daemon)
 	World    view.World
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
-	Written  string                      // folder that keeps which files each session wrote, out of agents' reach; empty: it is kept in memory only
-	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it says that it cannot
+	Written  string                      // folder, out of agents' reach, that keeps which files each session wrote; empty: memory only
+	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Logger   *slog.Logger                // nil: discard
-	Meter    *telemetry.Meter            // what is counted; nil: nothing
-	Tracer   *telemetry.Tracer           // what is traced; nil: nothing
+	Meter    *telemetry.Meter            // may be nil
+	Tracer   *telemetry.Tracer           // may be nil
 	Now      func() time.Time            // nil: time.Now
 
-	Approvals *approval.Queue // who answers what the policy marks ask; nil: nobody, so that it is refused
+	Approvals *approval.Queue // answers what the policy marks ask; nil: such calls are refused
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -80,7 +93,7 @@ type Gate struct {
 	now      func() time.Time
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
-	asks     *approval.Queue // nil: nobody can be asked
+	asks     *approval.Queue // nil: such calls are refused
 
 	control *control.Tools // the control tools
 	owed    debts

@@ -2,32 +2,17 @@ package gate
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"mycelium/internal/gate/limit"
-	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
 )
 
-// Call takes a request through the door: facts, decision, record, backend, record. A refusal is a *DeniedError; any other error
-// is a failure of the backend or of the log, in words for people. A session that is over gets ErrNoSession.
-func (g *Gate) Call(ctx context.Context, s *session.Session, r Request) (Reply, error) {
-	if g.tracer == nil {
-		return g.call(ctx, s, r)
-	}
-	meta := rawjson.Member(r.Params, "_meta")
-	r.span = g.tracer.Start(r.Method, rawjson.TextAt(meta, "traceparent"), rawjson.TextAt(meta, "tracestate"))
-	reply, err := g.call(ctx, s, r)
-	r.span.End(failureOf(reply, err))
-	return reply, err
-}
-
-// failureOf is the error.type of what came back.
+// failureOf returns the error.type of a reply or error.
 func failureOf(reply Reply, err error) string {
 	code := ""
 	if reply.Error != nil {
@@ -40,59 +25,63 @@ func failureOf(reply Reply, err error) string {
 	return telemetry.Failure(err != nil, err == nil && reply.Result != nil && reportsError(reply.Result), "")
 }
 
-// measureDecision counts what was decided, where that ends the call. Of what the caller may not know no name is counted.
-func (g *Gate) measureDecision(c *Admission, d policy.Decision) {
+// measureDecision counts a decision, if it ends the call. It counts no name that the caller may not know.
+func (a *Admission) measureDecision(d policy.Decision) {
 	reason := ""
 	if d.Effect != policy.Allow {
 		reason = reasonOf(d)
 	}
-	if c.span != nil {
+	if a.span != nil {
 		if !d.Unknown {
-			c.span.Describe(c.Method, c.Item.String())
+			a.span.Describe(a.Method, a.Item.String())
 		}
-		p := &c.caller.Scope.Principal
-		c.span.Who(c.session.ID, p.Role, c.Surface, c.id)
-		c.span.Decision(effectOf(d), reason)
+		p := &a.caller.Scope.Principal
+		a.span.Who(a.session.ID, p.Role, a.Surface, a.id)
+		a.span.Decision(effectOf(d), reason)
 	}
-	if g.meter == nil || reason == "" {
+	if a.gate.meter == nil || reason == "" {
 		return
 	}
-	g.meter.Denied(reason)
+	a.gate.meter.Denied(reason)
 	if limit, ok := strings.CutPrefix(d.Rule, limit.Rule); ok {
-		g.meter.LimitHit(limit)
+		a.gate.meter.LimitHit(limit)
 	}
-	call := telemetry.Call{Method: c.Method, Surface: c.Surface, Effect: effectOf(d), Outcome: "denied", Failure: "denied", Duration: g.now().Sub(c.began)}
+	call := telemetry.Call{
+		Method: a.Method, Surface: a.Surface, Effect: effectOf(d), Outcome: "denied", Failure: "denied", Duration: a.gate.now().Sub(a.began),
+	}
 	if !d.Unknown {
-		call.Server, call.Tool = c.Item.Server, toolOf(c.Item)
+		call.Server, call.Tool = a.Item.Server, toolOf(a.Item)
 	}
-	g.meter.Called(&call)
+	a.gate.meter.Called(&call)
 }
 
 // measureOutcome counts a call that ran.
-func (g *Gate) measureOutcome(c *Admission, outcome string, reply Reply, failed error, d time.Duration) {
-	if g.meter == nil {
+func (a *Admission) measureOutcome(outcome string, reply Reply, failed error, d time.Duration) {
+	if a.gate.meter == nil {
 		return
 	}
-	call := telemetry.Call{Method: c.Method, Surface: c.Surface, Server: c.Item.Server, Tool: toolOf(c.Item), Effect: "allow", Outcome: outcome, Duration: d}
+	call := telemetry.Call{
+		Method: a.Method, Surface: a.Surface, Server: a.Item.Server, Tool: toolOf(a.Item), Effect: "allow", Outcome: outcome, Duration: d,
+	}
 	if outcome != "ok" {
 		call.Failure = failureOf(reply, failed)
 	}
-	g.meter.Called(&call)
+	a.gate.meter.Called(&call)
 }
 
 // measureBackend counts what a server did.
-func (g *Gate) measureBackend(c *Admission, span *telemetry.Span, began time.Time, result, rpcErr []byte, err error) {
-	if g.meter == nil && span == nil {
+func (a *Admission) measureBackend(span *telemetry.Span, began time.Time, result, rpcErr []byte, err error) {
+	if a.gate.meter == nil && span == nil {
 		return
 	}
 	failure := failureOf(Reply{Result: result, Error: rpcErr}, err)
 	span.End(failure)
-	if g.meter != nil {
-		g.meter.Backend(c.Item.Server, c.Method, failure, g.now().Sub(began))
+	if a.gate.meter != nil {
+		a.gate.meter.Backend(a.Item.Server, a.Method, failure, a.gate.now().Sub(began))
 	}
 }
 
-// toolOf is the name of a tool; of others there are too many.
+// toolOf returns the name of a tool, and "" for the other kinds, of which there are too many to count.
 func toolOf(it policy.Item) string {
 	if it.Kind != policy.Tool {
 		return ""
@@ -100,7 +89,7 @@ func toolOf(it policy.Item) string {
 	return it.Name
 }
 
-// effectOf is the word for what was decided.
+// effectOf returns the word for a decision.
 func effectOf(d policy.Decision) string {
 	if d.Unknown {
 		return "unknown"
@@ -108,7 +97,7 @@ func effectOf(d policy.Decision) string {
 	return d.Effect.String()
 }
 
-// reasonOf is the kind of a refusal's reason: a few words, whatever the rules are called.
+// reasonOf returns the kind of reason of a refusal: one of a few words, whatever the rules are called.
 func reasonOf(d policy.Decision) string {
 	switch kind, _, named := strings.Cut(d.Rule, ":"); {
 	case d.Unknown:
@@ -123,7 +112,7 @@ func reasonOf(d policy.Decision) string {
 	return "rule"
 }
 
-// traced returns params with the trace context of span in place of the client's.
+// traced returns params with the trace context of span in the place of the client's.
 func traced(params []byte, span *telemetry.Span) []byte {
 	if span == nil {
 		return params
@@ -132,7 +121,7 @@ func traced(params []byte, span *telemetry.Span) []byte {
 	return rawjson.Set(params, "_meta", meta)
 }
 
-// Owed is how many outcomes the log has not taken yet: nothing runs until it has.
+// Owed returns how many outcomes the log has not taken yet. No call runs until it has taken them.
 func (g *Gate) Owed() int {
 	g.owed.mu.Lock()
 	defer g.owed.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Subscribe asks a server to tell of changes of one resource. It is decided and recorded like a read of it. tell gets the raw params of
-// each notice, its uri in the form that clients use, as long as the session may read what changed; it must not wait, and is not called
-// after stop has returned. Whoever subscribed looks, when the session has changed, whether it still may ([Gate.MayRead]).
+// Subscribe asks a server to tell of changes of one resource. It is decided and recorded like a read. tell gets the raw params of each
+// notice, with the uri in the form that clients use, as long as the session may read what changed. It must not wait, and is not called
+// after stop has returned. The caller checks with [Gate.MayRead] whenever the session has changed.
 func (g *Gate) Subscribe(ctx context.Context, s *session.Session, r Request, tell func(params []byte)) (stop func(), err error) {
 	a, err := g.Admit(ctx, s, r)
 	if err != nil {
@@ -34,14 +34,4 @@ func (g *Gate) Subscribe(ctx context.Context, s *session.Session, r Request, tel
 	}
 	a.Done(ctx, Reply{}, err)
 	return stop, err
-}
-
-// MayRead reports whether a session may read a resource now.
-func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
-	now := g.now()
-	if s.Over(now) {
-		return false
-	}
-	sc := s.Snapshot()
-	return sc.World.Policy.Decide(policy.Call{Scope: sc.Scope, Item: it, Time: now}).Effect == policy.Allow
 }

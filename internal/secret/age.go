@@ -97,7 +97,7 @@ func (o Options) open(info, key fs.FileInfo) (map[string]string, error) {
 	plain, err := age.Decrypt(sealed, identities...)
 	var nobody *age.NoIdentityMatchError
 	if errors.As(err, &nobody) {
-		return nil, fmt.Errorf("age file %s: it is sealed for somebody else than the identities in %s", o.File, o.Identity)
+		return nil, fmt.Errorf("age file %s: no identity in %s can decrypt it", o.File, o.Identity)
 	}
 	if err != nil { // the text of err quotes the file, which may not be encrypted
 		return nil, fmt.Errorf("age file %s: not an age file, or damaged; seal it with: age -r RECIPIENT -o %s", o.File, o.File)
@@ -130,15 +130,16 @@ func parse(b []byte) (map[string]string, error) {
 		line = strings.TrimPrefix(line, "export ")
 		at := strings.IndexAny(line, "=:")
 		if at < 0 || !IsName(strings.TrimSpace(line[:at])) || line[at] == ':' && at+1 < len(line) && line[at+1] != ' ' && line[at+1] != '\t' {
-			return nil, fmt.Errorf("line %d in it is neither NAME=value nor NAME: value", n)
+			return nil, fmt.Errorf("line %d of its content is neither NAME=value nor NAME: value", n)
 		}
 		name := strings.TrimSpace(line[:at])
 		value, ok := unquote(strings.TrimSpace(line[at+1:]))
 		if !ok {
-			return nil, fmt.Errorf("line %d in it: the value of %s cannot be read: one line, in quotes where it has signs of its own", n, name)
+			return nil, fmt.Errorf("line %d of its content: the value of %s cannot be read; write it on one line, in quotes if it has escapes",
+				n, name)
 		}
 		if _, twice := values[name]; twice {
-			return nil, fmt.Errorf("line %d in it has %s for the second time", n, name)
+			return nil, fmt.Errorf("line %d of its content has %s for the second time", n, name)
 		}
 		values[name] = value
 	}

@@ -111,7 +111,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	text := "secret " + e.Name + " is nowhere"
+	text := "secret " + e.Name + " is not found"
 	for i, err := range e.tried {
 		if i == 0 {
 			text += ": "

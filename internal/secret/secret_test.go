@@ -100,17 +100,17 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	for ref, want := range map[[2]string]string{
-		{Any, "NONE"}: "secret NONE is nowhere: the age file " + f.file +
+		{Any, "NONE"}: "secret NONE is not found: the age file " + f.file +
 			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
 			"variable of that name",
-		{Age, "RING"}:     "secret RING is nowhere: the age file " + f.file + " does not have it: no such secret",
-		{Keyring, "FILE"}: "secret FILE is nowhere: the keyring has no secret of that name under svc: no such secret",
-		{Keyring, "ENV"}:  "secret ENV is nowhere: the keyring has no secret of that name under svc: no such secret",
-		{Any, "FOREIGN"}: "secret FOREIGN is nowhere: the age file " + f.file +
+		{Age, "RING"}:     "secret RING is not found: the age file " + f.file + " does not have it: no such secret",
+		{Keyring, "FILE"}: "secret FILE is not found: the keyring has no secret of that name under svc: no such secret",
+		{Keyring, "ENV"}:  "secret ENV is not found: the keyring has no secret of that name under svc: no such secret",
+		{Any, "FOREIGN"}: "secret FOREIGN is not found: the age file " + f.file +
 			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
 			"variable of that name",
 		{Any, "EMPTY"}: "secret EMPTY is empty in the age",
-		{Any, "EMPTYENV"}: "secret EMPTYENV is nowhere: the age file " + f.file +
+		{Any, "EMPTYENV"}: "secret EMPTYENV is not found: the age file " + f.file +
 			" does not have it: no such secret; the keyring has no secret of that name under svc: no such secret; the environment has no " +
 			"variable of that name",
 		{Any, "../etc"}: `"../etc" cannot name a secret: use letters, digits, _ . and -`,
@@ -161,7 +161,7 @@ func TestFileThatDoesNotOpen(t *testing.T) {
 		"for somebody else": {func(t *testing.T, f *safe) {
 			other, _ := age.GenerateX25519Identity()
 			write(t, f.identity, other.String(), 0o600)
-		}, "age file FILE: it is sealed for somebody else"},
+		}, "age file FILE: no identity in "},
 		"readable identity": {func(_ *testing.T, f *safe) { _ = os.Chmod(f.identity, 0o644) },
 			"identity KEY: others can read it (mode 0644); do: chmod 600 KEY"},
 		"no identity": {func(_ *testing.T, f *safe) { _ = os.Remove(f.identity) },
@@ -170,13 +170,13 @@ func TestFileThatDoesNotOpen(t *testing.T) {
 		"a folder": {func(_ *testing.T, f *safe) { _ = os.Remove(f.file); _ = os.Mkdir(f.file, 0o700) },
 			"age file FILE: not an ordinary file"},
 		"words in it": {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n"+canary+"\n", false) },
-			"age file FILE: line 2 in it is neither NAME=value nor NAME: value"},
+			"age file FILE: line 2 of its content is neither NAME=value nor NAME: value"},
 		"twice": {func(_ *testing.T, f *safe) { f.put("A="+canary+"\n\nA: x\n", false) },
-			"age file FILE: line 3 in it has A for the second time"},
+			"age file FILE: line 3 of its content has A for the second time"},
 		"open quotes": {func(_ *testing.T, f *safe) { f.put("A=\""+canary+"\n", false) },
-			"age file FILE: line 1 in it: the value of A cannot be read"},
+			"age file FILE: line 1 of its content: the value of A cannot be read"},
 		"a block": {func(_ *testing.T, f *safe) { f.put("A: |-\n  "+canary+"\n", false) },
-			"age file FILE: line 1 in it: the value of A cannot be read"},
+			"age file FILE: line 1 of its content: the value of A cannot be read"},
 		"no text": {func(_ *testing.T, f *safe) { f.put("A=\xff", false) }, "age file FILE: its content is not text"},
 	} {
 		f := newSafe(t, "A="+canary+"\n")

@@ -34,18 +34,18 @@ func Approved(r approval.Request) (policy.Rule, error) {
 	once := "; approve it once, or for the session"
 	switch {
 	case r.Kind != approval.Call:
-		return none, errors.New("only a request about a call can become a rule")
+		return none, errors.New("a rule is for a call, and this question is not about one")
 	case r.Rule != "":
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
 			once)
 	case len(r.Args) > maxRuleArgs:
 		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
 	case r.HoldsSecret():
-		return none, fmt.Errorf("the arguments hold a secret, which does not belong into a file%s", once)
+		return none, fmt.Errorf("the arguments hold a secret, which does not belong in a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
-		return none, fmt.Errorf("it executes a file that was written in this session, and may say something else tomorrow%s", once)
+		return none, fmt.Errorf("it executes a file that was written in this session and may change%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
-		return none, fmt.Errorf("not all of it was understood, and a rule allows only what is%s", once)
+		return none, fmt.Errorf("not all of it was understood, and a rule may allow only what was%s", once)
 	}
 	args := r.Args
 	if len(args) == 0 {

@@ -92,7 +92,7 @@ func TestApprovedRuleAllowsThisCallAndNoOther(t *testing.T) {
 func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 	good := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Dir: "/p", Args: []byte(`{"command":"npm publish"}`)}
 	for want, change := range map[string]func(*approval.Request){
-		"about a call":      func(r *approval.Request) { r.Kind = approval.Stop },
+		"is not about one":  func(r *approval.Request) { r.Kind = approval.Stop },
 		"does not overrule": func(r *approval.Request) { r.Rule = "publishing" },
 		"longer than":       func(r *approval.Request) { r.Args = []byte(`{"command":"` + strings.Repeat("x", maxRuleArgs) + `"}`) },
 		"a secret":          func(r *approval.Request) { r.Args = []byte(`{"command":"login [REDACTED]"}`) },

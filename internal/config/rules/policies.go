@@ -66,7 +66,7 @@ func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p jud
 			}
 			list, problems := ParsePolicies(name, data, nil)
 			if source.Faulty(problems) {
-				return text.Hinted(fmt.Errorf("%s does not hold", name), "myc config validate says why; mend it first")
+				return text.Hinted(fmt.Errorf("%s has a fault", name), "myc config validate says why; mend it first")
 			}
 			all = append(all, list...)
 			if name == target {

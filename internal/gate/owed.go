@@ -2,19 +2,20 @@ package gate
 
 import (
 	"context"
-	"mycelium/internal/audit"
 	"sync"
 	"sync/atomic"
+
+	"mycelium/internal/audit"
 )
 
-// append writes a record. The caller's cancellation does not reach it: what happened is recorded even when nobody waits any
-// more (the log bounds its own waiting).
+// append writes a record. The caller's cancellation does not reach it: what happened is recorded even if the caller is gone. The log
+// bounds its own waiting.
 func (g *Gate) append(ctx context.Context, r audit.Record) error {
 	return g.log.Append(context.WithoutCancel(ctx), r)
 }
 
-// debts are outcomes that could not be written. The calls ran and their results went out; until the log has taken these
-// records, no other call runs.
+// debts are outcomes that could not be written. The calls ran and their results went out. No other call runs until the log has taken
+// these records.
 type debts struct {
 	owing atomic.Bool // read on every call, without the lock
 
@@ -37,7 +38,7 @@ func (d *debts) add(r audit.Record) {
 	}
 }
 
-// settle tries to write what is owed. Its error means that the log still does not work.
+// settle writes what is owed. Its error means that the log still does not work.
 func (g *Gate) settle(ctx context.Context) error {
 	d := &g.owed
 	if !d.owing.Load() {

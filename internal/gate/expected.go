@@ -7,15 +7,15 @@ import (
 	"mycelium/internal/gate/session"
 )
 
-// An agent's hook hears of a call of one of our own gateway's tools before the agent's MCP client sends it. What it knows of the call,
-// and the gateway cannot, is kept until then: which subagent calls, and why. The call is found by the agent's own id of it among the
-// calls of the same principal; the id selects, and authorizes nothing.
+// An agent's hook is told of a call of one of our gateway's tools before the agent's MCP client sends it. What only the hook knows is kept
+// until the call comes: which subagent calls, and why. The call is found by the agent's own id of it, among the calls of the same
+// principal; the id selects, and authorizes nothing.
 
-// Expected is what is known of a call before it comes.
+// Expected is what is known about a call before it comes.
 type Expected struct {
 	Child    *session.Child  // who calls; nil: the agent itself
 	Thinking *audit.Thinking // why, where that is known
-	// Came is called when the call has come, with the session that it came through; nil: nobody wants to know. It must not wait.
+	// Came, if set, is called when the call has come, with the session that it came through. It must not wait.
 	Came func(s *session.Session)
 }
 
@@ -38,8 +38,9 @@ type arrivals struct {
 	count map[*session.Session]int
 }
 
-// Expect notes a call that is about to come through a session of the same principal, until Forget is called. False: too many are
-// expected, or another session has announced the same id; the caller must deny the call, which would be decided without it.
+// Expect notes a call that is about to come through a session of the same principal, until Forget is called. False means that too many
+// calls are expected, or that another session has announced the same id; the caller must then deny the call, which would be decided
+// without what is known about it.
 func (g *Gate) Expect(s *session.Session, toolUse string, e Expected) bool {
 	x, key := &g.arrivals, callKey{s.Principal.ID, toolUse}
 	x.mu.Lock()
@@ -72,7 +73,7 @@ func (g *Gate) Forget(s *session.Session, toolUse string) {
 	}
 }
 
-// join takes over what is known of a call that has come.
+// join adds to a request what is known about it.
 func (g *Gate) join(s *session.Session, r *Request) {
 	if r.ToolUse == "" || r.Child != nil || r.Agent != "" { // an agent's own tool is announced by nobody
 		return

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/gate/session"
 )
 
-// Late is the end of a call that this process did not admit: another one did, before a daemon began or after one died.
+// Late is the end of a call that another process admitted: before a daemon began, or after one died.
 type Late struct {
 	ToolUse string // the agent's own id of the call
 	Tool    string // as the decision has it
@@ -18,15 +18,16 @@ type Late struct {
 	Ending
 }
 
-// Finish records how such a call ended: once, and only where the log says that it could run in this session. It reports whether it did.
+// Finish records how such a call ended: once, and only if the log says that it could run in this session. It reports whether it did.
 func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, error) {
 	return g.log.Finish(s.ID, e.ToolUse, func(d audit.Record) (audit.Record, bool) {
 		if d.Surface != e.Surface || d.Tool != e.Tool || d.Effect != "allow" && (d.Effect != "ask" || !e.Asked) {
 			return d, false
 		}
 		r := audit.Record{
-			ID: d.ID, Kind: audit.Outcome, Time: g.now(), Session: d.Session, Principal: d.Principal, Parent: d.Parent, Role: d.Role, Skills: d.Skills,
-			Surface: d.Surface, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse, Outcome: "ok", Duration: e.Took,
+			ID: d.ID, Kind: audit.Outcome, Time: g.now(), Session: d.Session, Principal: d.Principal, Parent: d.Parent, Role: d.Role,
+			Skills: d.Skills, Surface: d.Surface, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse,
+			Outcome: "ok", Duration: e.Took,
 		}
 		if r.Duration <= 0 {
 			r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)

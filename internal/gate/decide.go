@@ -1,0 +1,134 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"mycelium/internal/credential"
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/gate/session"
+	"mycelium/internal/policy"
+	"runtime/debug"
+)
+
+// decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
+func (a *Admission) decide() (d policy.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.gate.logger.Error("a decision panicked", "call", a.id, "tool", a.Item.String(), "panic", p, "stack", string(debug.Stack()))
+			d = policy.Decision{Rule: "fault", Reason: "This call could not be decided, so it does not run. The operator's log says why."}
+		}
+	}()
+	var err error
+	if a.args, a.facts, err = a.read(); err != nil {
+		// A hidden item answers like an absent one, whatever its arguments. The policy says why it is hidden, for the log.
+		if d := decideAs(a.caller, policy.Call{Item: a.Item, Time: a.began}); d.Unknown {
+			return d
+		}
+		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
+	}
+	return decideAs(a.caller, policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began})
+}
+
+// decideAs asks the policy. A call of a child is also decided as what is above the child, with the skills that are active there, and
+// the strictest answer stands: the policy itself assumes that every skill open to a parent is active.
+func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
+	c.Scope = sc.Scope
+	d := sc.World.Policy.Decide(c)
+	if sc.Parent == nil || d.Unknown {
+		return d
+	}
+	above := decideAs(sc.Parent, c)
+	if above.Unknown || above.Effect < d.Effect {
+		return above
+	}
+	d.Guard = d.Guard.And(above.Guard)
+	return d
+}
+
+// read decodes the arguments and makes the facts. Its errors are for the caller.
+func (a *Admission) read() (policy.Args, policy.Facts, error) {
+	args, err := policy.ParseArgs(a.Args)
+	if err != nil {
+		return nil, policy.Facts{}, err
+	}
+	dir := cmp.Or(a.caller.World.Roots[a.Item.Server], a.gate.dir)
+	if a.Item.Server == policy.AgentServer && a.Dir != "" && a.Dir != a.gate.dir {
+		if dir = facts.Resolve(a.Dir); dir == "" {
+			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
+		}
+	}
+	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, dir, a.gate.home)
+	if err == nil {
+		a.session.Written.Mark(&f)
+	}
+	return args, f, err
+}
+
+// MayRead reports whether a session may read a resource now.
+func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
+	now := g.now()
+	if s.Over(now) {
+		return false
+	}
+	sc := s.Snapshot()
+	return sc.World.Policy.Decide(policy.Call{Scope: sc.Scope, Item: it, Time: now}).Effect == policy.Allow
+}
+
+// filesServer is the built-in server whose search asks the gate about every file that it would read.
+const filesServer = "files"
+
+// MaySearch reports whether a search of the built-in files server may read a file for this scope: if the scope sees read_file, whether
+// read_file may read the file; otherwise, whether a rule keeps search_files itself from it.
+func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
+	w := g.Sessions.Catalog()
+	args := policy.Args{"path": path}
+	for _, tool := range []string{"read_file", "search_files"} {
+		it := policy.Item{Server: filesServer, Name: tool}
+		f, err := facts.Of(it, w.Annotations(it), args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
+		if err != nil {
+			return false
+		}
+		d := w.Policy.Decide(policy.Call{Scope: scope, Item: it, Args: args, Facts: f, Time: g.now()})
+		if !d.Unknown {
+			return d.Effect == policy.Allow
+		}
+	}
+	return false
+}
+
+// refuse records a denial, and returns it in the words that the caller may read. If the denial cannot be recorded, the call is denied
+// as well.
+func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
+	if err := a.recordDecision(ctx, d); err != nil {
+		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)
+	}
+	switch {
+	case d.Unknown:
+		return a.unknown()
+	case d.Effect == policy.Ask && !a.NoWait:
+		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
+	}
+	denied := a.denied(d)
+	denied.Invalid = a.Invalid != ""
+	return denied
+}
+
+// denied returns a refusal without what has the form of a secret, which an error in its arguments can quote.
+func (a *Admission) denied(d policy.Decision) *DeniedError {
+	d.Reason = credential.Mask(d.Reason)
+	return &DeniedError{Decision: d, Asked: a.Asked}
+}
+
+// unknown returns the one refusal of what does not exist and of what may not be seen (T7).
+func (a *Admission) unknown() error {
+	return a.denied(policy.Decision{Unknown: true, Reason: "Unknown " + kindName(a.Item.Kind) + ": " + a.Asked})
+}
+
+// unrecorded refuses a call that cannot be recorded.
+func (a *Admission) unrecorded(err error) error {
+	a.gate.logger.Error("a call was refused because it cannot be recorded", "call", a.id, "tool", a.Item.String(), "error", err)
+	return &DeniedError{Asked: a.Asked, Decision: policy.Decision{
+		Rule: "audit", Reason: "This call cannot be recorded, so it does not run. The operator must look at the audit log.",
+	}}
+}
