@@ -37,7 +37,7 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 	r.stopped(said)
 	r.mu.Lock()
 	halted, retries := r.halted, r.retries
-	retry := halted == "" && stuck(said) && retries < maxRetries && (!e.StopHookActive || retries > 0) // no loop with another hook that made it go on
+	retry := halted == "" && stuck(said) && retries < maxRetries && (!e.StopHookActive || retries > 0) // no loop with other hooks
 	if retry {
 		r.retries++
 		r.state = approval.Active
