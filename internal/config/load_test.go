@@ -43,7 +43,8 @@ func TestEmptyProject(t *testing.T) {
 const everything = `
 mcpServers:
   files:  {builtin: files, args: ["src"]}
-  fs:     {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", .], env: {TOKEN: "${TOKEN}"}, timeout: 30s, trust: true, category: filesystem}
+  fs:     {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", .], env: {TOKEN: "${TOKEN}"}, timeout: 30s,` +
+	` trust: true, category: filesystem}
   remote: {type: http, url: "https://example.com/mcp", headers: {Authorization: "Bearer ${REMOTE_TOKEN}"}}
   fixture: {command: ./server, bare: true, concurrency: 4, queue: 16, ping: 30s, askTimeout: 1h}
 session:  {defaultRole: developer, roles: [developer, guest], defaultSkills: [common], promotion: confirm}
@@ -200,7 +201,8 @@ func TestClientEntries(t *testing.T) {
 	w := newWorld(t)
 	w.write(".mcp.json", `{
 	"mcpServers": {
-		"GitHub_MCP.v2": {"type": "http", "url": "https://api.example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}, "timeout": 5000, "alwaysLoad": true},
+		"GitHub_MCP.v2": {"type": "http", "url": "https://api.example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"},`+
+		` "timeout": 5000, "alwaysLoad": true},
 		"helper": {"type": "streamable-http", "url": "https://example.com/mcp", "headersHelper": "/bin/get-headers"},
 		"gemini": {"httpUrl": "https://example.com/mcp", "trust": true, "excludeTools": ["x"]},
 		"off": {"command": "x", "enabled": false},

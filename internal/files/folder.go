@@ -102,7 +102,7 @@ func (s *Server) entries(name string) ([]fs.DirEntry, error) {
 // quoteName writes a name in a list of lines. It quotes a name with line breaks or hidden characters.
 func quoteName(name string) string {
 	if text.OneLine(name) != name || strings.ContainsRune(name, unicode.ReplacementChar) {
-		return text.OneLine(strconv.Quote(name)) // Quote keeps letters that are drawn as nothing
+		return text.OneLine(strconv.Quote(name)) // Quote keeps invisible letters
 	}
 	return name
 }

@@ -110,7 +110,8 @@ func TestCallWaitsForItsAnswer(t *testing.T) {
 	if len(h.back.seen()) != 0 {
 		t.Fatal("it runs beside its question")
 	}
-	if r.Tool != "files__write_file" || r.Role != "developer" || r.Session != s.ID || r.Rule != "ask-writes" || r.Reason != "Writes are reviewed." ||
+	if r.Tool != "files__write_file" || r.Role != "developer" || r.Session != s.ID || r.Rule != "ask-writes" ||
+		r.Reason != "Writes are reviewed." ||
 		r.Dir != h.dir || r.Risk == "" || !strings.Contains(string(r.Args), `"content":"x"`) || strings.Contains(string(r.Args), "geheim") {
 		t.Errorf("people see %+v %s", r, r.Args)
 	}
@@ -122,7 +123,8 @@ func TestCallWaitsForItsAnswer(t *testing.T) {
 		t.Fatalf("%+v, servers saw %v", e, h.back.seen())
 	}
 	last := h.last(audit.Decided)
-	if last["effect"] != "allow" || last["id"] != r.Call || last["decidedBy"] != "person" || !strings.Contains(last["reason"].(string), "kimu via terminal") {
+	if last["effect"] != "allow" || last["id"] != r.Call || last["decidedBy"] != "person" ||
+		!strings.Contains(last["reason"].(string), "kimu via terminal") {
 		t.Errorf("the record of the answer: %v", last)
 	}
 	if out := h.last(audit.Outcome); out["id"] != r.Call || out["outcome"] != "ok" {
@@ -167,7 +169,8 @@ func TestPersonDenies(t *testing.T) {
 
 func TestModelDecides(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{Judge: judgeFunc(func(r approval.Request) approval.Verdict {
-		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good"), Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
+		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good"), Deny: strings.Contains(string(r.Args), "bad"), By: "small-1",
+			Reason: "I read it"}
 	})})
 	s := h.enter("developer")
 	if _, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"good"}`)); err != nil {
@@ -176,7 +179,8 @@ func TestModelDecides(t *testing.T) {
 	if last := h.last(audit.Decided); last["decidedBy"] != "model" || !strings.Contains(last["reason"].(string), "small-1 via model") {
 		t.Errorf("%v", last)
 	}
-	if _, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"bad"}`)); !strings.Contains(denied(t, err).Error(), "I read it") {
+	if _, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"bad"}`)); !strings.Contains(denied(t, err).Error(),
+		"I read it") {
 		t.Errorf("%v", err)
 	}
 	if len(h.back.seen()) != 1 {
@@ -213,10 +217,12 @@ func TestModelDecidesWithoutWaiting(t *testing.T) {
 	h = buildAsking(t, writesAsk(), approval.Options{Judge: judgeFunc(func(r approval.Request) approval.Verdict {
 		if strings.Contains(string(r.Args), "frozen") { // what becomes forbidden while it thinks stays forbidden
 			p := writesAsk()
-			p.rules = append(p.rules, policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"}, Args: map[string]policy.Values{"path": {{Literal: new("frozen")}}}, Reason: "Frozen."})
+			p.rules = append(p.rules, policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"},
+				Args: map[string]policy.Values{"path": {{Literal: new("frozen")}}}, Reason: "Frozen."})
 			h.Swap(p.world(t, h.dir))
 		}
-		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good") || strings.Contains(string(r.Args), "frozen"), Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
+		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good") || strings.Contains(string(r.Args), "frozen"),
+			Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
 	})})
 	s := h.enter("developer")
 	write := func(path string) error {
@@ -228,7 +234,8 @@ func TestModelDecidesWithoutWaiting(t *testing.T) {
 	if err := write("good"); err != nil {
 		t.Fatal(err)
 	}
-	if last := h.last(audit.Decided); last["effect"] != "allow" || last["decidedBy"] != "model" || !strings.Contains(last["reason"].(string), "small-1 via model") || last["args"] == nil {
+	if last := h.last(audit.Decided); last["effect"] != "allow" || last["decidedBy"] != "model" ||
+		!strings.Contains(last["reason"].(string), "small-1 via model") || last["args"] == nil {
 		t.Errorf("%v", last)
 	}
 	if d := denied(t, write("bad")); d.Decision.Effect != policy.Deny || !strings.Contains(d.Error(), "I read it") {
@@ -264,7 +271,8 @@ func TestModelDecidesWithoutWaiting(t *testing.T) {
 
 // What becomes forbidden while a call waits stays forbidden, whatever people answer.
 func TestPolicyChangesWhileACallWaits(t *testing.T) {
-	deny := policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"}, Args: map[string]policy.Values{"path": {{Literal: new("a.txt")}}}, Reason: "Frozen."}
+	deny := policy.Rule{Name: "no-writes", Action: "deny", Tool: policy.Names{"files__write_file"},
+		Args: map[string]policy.Values{"path": {{Literal: new("a.txt")}}}, Reason: "Frozen."}
 	hide := three()
 	hide.skills[1].AllowedTools = []string{"files__read_file"}
 	for name, test := range map[string]struct {
@@ -479,10 +487,12 @@ func TestContinuationKeepsItsApproval(t *testing.T) {
 
 // An old client that wants progress hears every ten seconds that its call waits.
 func TestProgressWhileACallWaits(t *testing.T) {
-	if got := string(waitingProgress([]byte(`"t"`), 3)); got != `{"progressToken":"t","progress":0.000003,"message":"Waiting for an approval"}` {
+	if got := string(waitingProgress([]byte(`"t"`), 3)); got != `{"progressToken":"t","progress":0.000003,"message":"Waiting for an `+
+		`approval"}` {
 		t.Error(got)
 	}
-	for params, want := range map[string]string{`{"_meta":{"progressToken":7}}`: "7", `{"_meta":{}}`: "", `{}`: "", `[]`: "", "": "", `{"_meta":{"progressToken":"x"}}`: `"x"`} {
+	for params, want := range map[string]string{`{"_meta":{"progressToken":7}}`: "7", `{"_meta":{}}`: "", `{}`: "", `[]`: "", "": "",
+		`{"_meta":{"progressToken":"x"}}`: `"x"`} {
 		if got := progressToken([]byte(params)); string(got) != want {
 			t.Errorf("%s: %s", params, got)
 		}
@@ -555,16 +565,20 @@ func TestClientIsAskedInPlace(t *testing.T) {
 		want         string // of the refusal; empty: it runs
 		again        string // of the same call again; "-": asked again
 	}{
-		"once":      {forms, false, accept(sayOnce), "", "-"},
-		"session":   {forms, false, accept(saySession), "", ""},
-		"no":        {forms, false, accept(sayNo), "Not approved by the client of", "-"},
-		"never":     {forms, false, accept(sayNever), "for the rest of this session", "for the rest of this session"},
-		"declined":  {forms, false, func(context.Context, string) (string, error) { return `{"action":"decline"}`, nil }, "Not approved by the client of", "-"},
-		"dismissed": {forms, false, func(context.Context, string) (string, error) { return `{"action":"cancel"}`, nil }, "nobody answered in time", "-"},
-		"odd":       {forms, false, accept("yes"), "nobody answered in time", "-"},
-		"empty":     {forms, false, func(context.Context, string) (string, error) { return `{"action":"accept"}`, nil }, "nobody answered in time", "-"},
+		"once":    {forms, false, accept(sayOnce), "", "-"},
+		"session": {forms, false, accept(saySession), "", ""},
+		"no":      {forms, false, accept(sayNo), "Not approved by the client of", "-"},
+		"never":   {forms, false, accept(sayNever), "for the rest of this session", "for the rest of this session"},
+		"declined": {forms, false, func(context.Context, string) (string, error) { return `{"action":"decline"}`, nil },
+			"Not approved by the client of", "-"},
+		"dismissed": {forms, false, func(context.Context, string) (string, error) { return `{"action":"cancel"}`, nil },
+			"nobody answered in time", "-"},
+		"odd": {forms, false, accept("yes"), "nobody answered in time", "-"},
+		"empty": {forms, false, func(context.Context, string) (string, error) { return `{"action":"accept"}`, nil },
+			"nobody answered in time", "-"},
 		"no object": {forms, false, func(context.Context, string) (string, error) { return `7`, nil }, "nobody answered in time", "-"},
-		"fails":     {forms, false, func(context.Context, string) (string, error) { return "", errors.New("gone") }, "nobody answered in time", "-"},
+		"fails": {forms, false, func(context.Context, string) (string, error) { return "", errors.New("gone") }, "nobody answered in time",
+			"-"},
 		"too late": {forms, false, func(ctx context.Context, _ string) (string, error) {
 			<-ctx.Done()
 			return `{"action":"accept","content":{"answer":"allow once"}}`, nil
@@ -627,7 +641,8 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	}
 	c := change(`{"add":["editor"]}`)
 	r := h.waits()
-	if string(r.Args) != `{"skills":["editor"]}` || r.Reason != "The agent wants to activate: editor" || r.Tool != "mycelium-router__set_active_skills" {
+	if string(r.Args) != `{"skills":["editor"]}` || r.Reason != "The agent wants to activate: editor" ||
+		r.Tool != "mycelium-router__set_active_skills" {
 		t.Errorf("people see %+v %s", r, r.Args)
 	}
 	h.answer(r.ID, approval.Answer{Reason: "later"})

@@ -38,7 +38,8 @@ func BenchmarkCall(b *testing.B) {
 	if err := os.MkdirAll(filepath.Join(dir, "src/deep/er"), 0o755); err != nil {
 		b.Fatal(err)
 	}
-	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, "audit"), Lock: filepath.Join(dir, "lock"), KeyDir: filepath.Join(dir, "key")})
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, "audit"), Lock: filepath.Join(dir, "lock"),
+		KeyDir: filepath.Join(dir, "key")})
 	if err != nil {
 		b.Fatal(err)
 	}

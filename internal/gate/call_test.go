@@ -42,7 +42,8 @@ func TestCallPassesParamsAndResultThrough(t *testing.T) {
 		t.Errorf("told %d times of progress", told)
 	}
 	d, o := h.last(audit.Decided), h.last(audit.Outcome)
-	if d["id"] != o["id"] || d["id"] == "" || d["effect"] != "allow" || d["tool"] != "files__read_file" || d["surface"] != "test" || d["role"] != "guest" {
+	if d["id"] != o["id"] || d["id"] == "" || d["effect"] != "allow" || d["tool"] != "files__read_file" || d["surface"] != "test" ||
+		d["role"] != "guest" {
 		t.Errorf("records %v and %v", d, o)
 	}
 	if args, _ := json.Marshal(d["args"]); string(args) != `{"path":"a.txt"}` {
@@ -121,7 +122,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 	}
 	hidden := refused("X", request("files__write_file", `{"path":"a"}`))
 	for _, name := range []string{
-		"files__no_such_tool", "nowhere__tool", "files__read_file_and_delete", "files__read_file__evil", "files__read\u200b_file", "files__read_file\x00",
+		"files__no_such_tool", "nowhere__tool", "files__read_file_and_delete", "files__read_file__evil", "files__read\u200b_file",
+		"files__read_file\x00",
 		"", "nonsense", "agent__Bash", "mycelium-router__no_such", "mycelium-router__set_role", "FILES__read_file", "execution__run_command",
 	} {
 		if got := refused("X", request(name, `{"path":"a"}`)); got != hidden {
@@ -149,7 +151,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 func TestDenialsAreRecorded(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest")
-	dangerous := []string{"database__delete_database", "execution__run_command", "files__delete_file", "system__shutdown", "admin__create_user",
+	dangerous := []string{"database__delete_database", "execution__run_command", "files__delete_file", "system__shutdown",
+		"admin__create_user",
 		"mycelium-memory__save_memory", "mycelium-memory__recall_memory", "mycelium-memory__list_memories",
 	}
 	for _, name := range dangerous {
@@ -182,7 +185,8 @@ func TestRulesDecideVisibleTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := h.enter("developer")
-	for path, want := range map[string]string{"a.txt": "", "a.secret": "no-secrets", "innocent": "no-secrets", "x/../b.secret": "no-secrets", "docs/a.md": "ask-docs"} {
+	for path, want := range map[string]string{"a.txt": "", "a.secret": "no-secrets", "innocent": "no-secrets", "x/../b.secret": "no-secrets",
+		"docs/a.md": "ask-docs"} {
 		_, err := h.Call(t.Context(), s, request("files__write_file", `{"path":"`+path+`"}`))
 		if want == "" {
 			if err != nil {
@@ -314,7 +318,8 @@ func TestThinkingIsUsedOnce(t *testing.T) {
 	}
 	set := func(text string) {
 		t.Helper()
-		if _, failed := h.ask(s, "mycelium-router__set_thinking", `{"thinking":"`+text+`","type":"reasoning","thinkingTokens":12}`); failed != "" {
+		if _, failed := h.ask(s, "mycelium-router__set_thinking", `{"thinking":"`+text+
+			`","type":"reasoning","thinkingTokens":12}`); failed != "" {
 			t.Fatal(failed)
 		}
 	}
@@ -341,7 +346,8 @@ func TestThinkingIsUsedOnce(t *testing.T) {
 	if got := thought(); got != nil {
 		t.Errorf("the older one came late: %v", got)
 	}
-	if _, failed := h.ask(s, "mycelium-router__set_thinking", `{"thinking":"with figures","cacheMetrics":{"cacheReadTokens":5,"cacheCreationTokens":7}}`); failed != "" {
+	if _, failed := h.ask(s, "mycelium-router__set_thinking", `{"thinking":"with figures","cacheMetrics":{"cacheReadTokens":5,`+
+		`"cacheCreationTokens":7}}`); failed != "" {
 		t.Fatal(failed)
 	}
 	call("files__read_file", Request{})
@@ -349,7 +355,9 @@ func TestThinkingIsUsedOnce(t *testing.T) {
 	if cache, _ := m["cacheMetrics"].(map[string]any); fmt.Sprint(cache) != "map[cacheCreationTokens:7 cacheReadTokens:5]" {
 		t.Errorf("recorded %v", m)
 	}
-	for _, bad := range []string{`{}`, `{"thinking":"x","cacheMetrics":3}`, `{"thinking":"x","cacheMetrics":{"other":1}}`, `{"thinking":"x","cacheMetrics":{"cacheReadTokens":-1}}`, `{"thinking":""}`, `{"thinking":"x","type":"vision"}`, `{"thinking":"x","thinkingTokens":-1}`, `{"thinking":"x","session":"other"}`} {
+	for _, bad := range []string{`{}`, `{"thinking":"x","cacheMetrics":3}`, `{"thinking":"x","cacheMetrics":{"other":1}}`,
+		`{"thinking":"x","cacheMetrics":{"cacheReadTokens":-1}}`, `{"thinking":""}`, `{"thinking":"x","type":"vision"}`,
+		`{"thinking":"x","thinkingTokens":-1}`, `{"thinking":"x","session":"other"}`} {
 		if _, failed := h.ask(s, "mycelium-router__set_thinking", bad); failed == "" {
 			t.Errorf("%s was taken", bad)
 		}
@@ -415,7 +423,8 @@ func TestAdmit(t *testing.T) {
 		t.Errorf("%d outcomes before it ran", n)
 	}
 	a.Done(t.Context(), Reply{Result: []byte(`{}`)}, nil)
-	if d, o := h.last(audit.Decided), h.last(audit.Outcome); d["tool"] != "agent__Read" || d["effect"] != "allow" || o["id"] != d["id"] || o["outcome"] != "ok" {
+	if d, o := h.last(audit.Decided), h.last(audit.Outcome); d["tool"] != "agent__Read" || d["effect"] != "allow" || o["id"] != d["id"] ||
+		o["outcome"] != "ok" {
 		t.Errorf("recorded %v and %v", d, o)
 	}
 	if _, err := h.Admit(t.Context(), s, request("agent__Write", `{"file_path":"a.txt"}`)); !denied(t, err).Decision.Unknown {

@@ -245,7 +245,8 @@ func TestEnded(t *testing.T) {
 	a.Ended(t.Context(), Ending{Failed: "exit code 1", Took: 1500e6, Thinking: &audit.Thinking{Thinking: "late"}})
 	all := h.calls()
 	last := all[len(all)-1]
-	if last.Outcome != "error" || last.Error != "exit code 1" || last.Duration.Milliseconds() != 1500 || last.Thinking == nil || !last.Thinking.Claimed {
+	if last.Outcome != "error" || last.Error != "exit code 1" || last.Duration.Milliseconds() != 1500 || last.Thinking == nil ||
+		!last.Thinking.Claimed {
 		t.Errorf("recorded: %+v", last)
 	}
 }

@@ -88,7 +88,8 @@ func TestClaimsTakeTheRoleAway(t *testing.T) {
 	if !closed(changed) {
 		t.Error("its links were not told")
 	}
-	if note := h.last(audit.Session)["note"]; note != "session claims (issuer); deescalate keeper; deescalate editor" && note != "session claims (issuer); deescalate editor; deescalate keeper" {
+	if note := h.last(audit.Session)["note"]; note != "session claims (issuer); deescalate keeper; deescalate editor" &&
+		note != "session claims (issuer); deescalate editor; deescalate keeper" {
 		t.Errorf("recorded %v", note)
 	}
 	if _, err := h.Sessions.Join(ctx, bearer(t, t0, "admin", "guest")); !errors.Is(err, session.ErrSuperseded) {

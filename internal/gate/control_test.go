@@ -39,7 +39,8 @@ func TestControlDefinitions(t *testing.T) {
 		if err := json.Unmarshal(d.Raw, &def); err != nil {
 			t.Fatal(err)
 		}
-		if def.Name != d.Item.Name || def.Title == "" || def.Description == "" || def.InputSchema.Type != "object" || def.Annotations.ReadOnlyHint == nil {
+		if def.Name != d.Item.Name || def.Title == "" || def.Description == "" || def.InputSchema.Type != "object" ||
+			def.Annotations.ReadOnlyHint == nil {
 			t.Errorf("%s: %s", d.Item, d.Raw)
 		}
 		for name, p := range def.InputSchema.Properties {

@@ -49,7 +49,8 @@ type servers struct {
 	start   func(ctx context.Context, names []string) error
 }
 
-func (b *servers) Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer Peer) (result, rpcErr []byte, err error) {
+func (b *servers) Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer Peer) (result, rpcErr []byte,
+	err error) {
 	b.mu.Lock()
 	b.calls = append(b.calls, server+" "+method+" "+string(params))
 	answer := b.answer
@@ -123,15 +124,18 @@ func three() plan {
 		},
 		skills: []skill.Skill{
 			{
-				Grant:       policy.Grant{Name: "reader", AllowedRoles: []string{"guest", "developer", "admin"}, AllowedTools: []string{"files__read_file", "files__list_directory"}},
-				DisplayName: "Reader", Description: "Reads files.", Triggers: []string{"read", "show", "読んで"}, Instructions: "Read before you write.",
+				Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest", "developer", "admin"},
+					AllowedTools: []string{"files__read_file", "files__list_directory"}},
+				DisplayName: "Reader", Description: "Reads files.", Triggers: []string{"read", "show", "読んで"},
+				Instructions: "Read before you write.",
 				Dir: fstest.MapFS{
 					"SKILL.md": {Data: []byte("---\nallowedTools: [secret__tool]\n---\nRead before you write.")}, "guide.md": {Data: []byte("# Guide")},
 					"data/logo.bin": {Data: []byte{0xff, 0, 1}}, ".hidden": {Data: []byte("x")}, "SKILL.yaml": {Data: []byte("name: reader")},
 					"link.md": {Data: []byte("../../etc/passwd"), Mode: fs.ModeSymlink},
 				},
 				Commands: []skill.Command{
-					{Name: "show", HandlerType: "tool", ToolName: "files__read_file"}, {Name: "dir", HandlerType: "tool", ToolName: "files__list_directory"},
+					{Name: "show", HandlerType: "tool", ToolName: "files__read_file"},
+					{Name: "dir", HandlerType: "tool", ToolName: "files__list_directory"},
 				},
 			},
 			{
@@ -174,7 +178,8 @@ func (p plan) world(tb testing.TB, dir string) view.World {
 		}
 	}
 	src := policy.Source{
-		Catalog: defs, Grants: lib.Grants(), Roles: p.roles, Rules: p.rules, Default: p.start, Limits: p.limits, Dir: dir, Home: filepath.Join(dir, "home"),
+		Catalog: defs, Grants: lib.Grants(), Roles: p.roles, Rules: p.rules, Default: p.start, Limits: p.limits, Dir: dir,
+		Home:   filepath.Join(dir, "home"),
 		Broken: policy.Broken{All: p.broken},
 	}
 	pol, problems := policy.New(src)
@@ -215,8 +220,9 @@ func (h *house) open(p plan) {
 	db := h.db
 	h.t.Cleanup(func() { _ = db.Close() })
 	h.Gate, err = New(Options{
-		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"), Written: filepath.Join(h.dir, "written"),
-		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
+		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"),
+		Written: filepath.Join(h.dir, "written"),
+		Reload:  func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
 	})
 	if err != nil {
 		h.t.Fatal(err)

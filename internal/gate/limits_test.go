@@ -77,7 +77,8 @@ func TestLimitOfARole(t *testing.T) {
 	if d.RetryAfter != 31*time.Second { // the first token comes back a minute after its call, at the end of the second in which it was made
 		t.Errorf("to be tried again in %v", d.RetryAfter)
 	}
-	if r := h.last(audit.Decided); r["effect"] != "deny" || r["rule"] != "limit:guest.perMinute" || r["decidedBy"] != "limit" || r["args"] == nil {
+	if r := h.last(audit.Decided); r["effect"] != "deny" || r["rule"] != "limit:guest.perMinute" || r["decidedBy"] != "limit" ||
+		r["args"] == nil {
 		t.Errorf("recorded as %v", r)
 	}
 	if d := h.try(other, "files__read_file"); d != nil {
@@ -95,7 +96,8 @@ func TestLimitOfARole(t *testing.T) {
 	if d := h.try(a, "files__read_file"); d != nil {
 		t.Errorf("the fifth of the hour: %v", d)
 	}
-	if d := h.try(a, "files__read_file"); d == nil || d.Decision.Rule != "limit:guest.perHour" || d.RetryAfter < 57*time.Minute || !strings.Contains(d.Decision.Reason, "try again in 59 min") {
+	if d := h.try(a, "files__read_file"); d == nil || d.Decision.Rule != "limit:guest.perHour" || d.RetryAfter < 57*time.Minute ||
+		!strings.Contains(d.Decision.Reason, "try again in 59 min") {
 		t.Errorf("the sixth of the hour: %+v", d)
 	}
 	if n := len(h.back.seen()); n != 6 {
@@ -105,7 +107,8 @@ func TestLimitOfARole(t *testing.T) {
 
 // TestLimitOfASession: AX12. Each session counts for itself, and a session keeps its count over role switches.
 func TestLimitOfASession(t *testing.T) {
-	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Session: policy.SessionLimit{Rates: policy.Rates{PerDay: 2}}}}), nil, newClock().now)
+	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Session: policy.SessionLimit{Rates: policy.Rates{PerDay: 2}}}}), nil,
+		newClock().now)
 	a, b := h.enter("guest", "developer"), h.enter("guest")
 	for range 2 {
 		if d := h.try(a, "files__read_file"); d != nil {
@@ -113,7 +116,8 @@ func TestLimitOfASession(t *testing.T) {
 		}
 	}
 	d := h.try(a, "files__read_file")
-	if d == nil || d.Decision.Rule != "limit:guest.session.perDay" || !strings.Contains(d.Decision.Reason, "This session has used up its 2 calls per day; try again in 14") {
+	if d == nil || d.Decision.Rule != "limit:guest.session.perDay" ||
+		!strings.Contains(d.Decision.Reason, "This session has used up its 2 calls per day; try again in 14") {
 		t.Fatalf("the third call: %+v", d)
 	}
 	if d := h.try(b, "files__read_file"); d != nil {
@@ -152,8 +156,10 @@ func TestLimitOfATool(t *testing.T) {
 // TestLimitsHideNothing: what is hidden or absent is answered as ever, however often, and is not counted; neither are control
 // tools, nor calls that the policy refuses.
 func TestLimitsHideNothing(t *testing.T) {
-	p := limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 1}, Tools: map[string]policy.Rates{"files__write_file": {PerMinute: 1}, "nowhere__*": {PerMinute: 1}}}})
-	p.rules = []policy.Rule{{Name: "no", Action: "deny", Tool: policy.Names{"files__list_directory"}, Args: map[string]policy.Values{"x": {{Literal: new(string)}}}}}
+	p := limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 1},
+		Tools: map[string]policy.Rates{"files__write_file": {PerMinute: 1}, "nowhere__*": {PerMinute: 1}}}})
+	p.rules = []policy.Rule{{Name: "no", Action: "deny", Tool: policy.Names{"files__list_directory"},
+		Args: map[string]policy.Values{"x": {{Literal: new(string)}}}}}
 	h := build(t, p)
 	s := h.enter("guest")
 	unknown := DeniedError{Asked: "X", Decision: policy.Decision{Unknown: true, Reason: "Unknown tool: X"}}
@@ -182,7 +188,8 @@ func TestLimitsHideNothing(t *testing.T) {
 // TestContextShowsLimits: what is used, of what, and when it comes back.
 func TestContextShowsLimits(t *testing.T) {
 	h := buildWith(t, limited(map[string]policy.Limit{"guest": {
-		Rates: policy.Rates{PerMinute: 2, Concurrent: 3}, Tools: map[string]policy.Rates{"files__read_*": {PerDay: 9}}, Session: policy.SessionLimit{Rates: policy.Rates{PerHour: 100}},
+		Rates: policy.Rates{PerMinute: 2, Concurrent: 3}, Tools: map[string]policy.Rates{"files__read_*": {PerDay: 9}},
+		Session: policy.SessionLimit{Rates: policy.Rates{PerHour: 100}},
 	}}), nil, newClock().now)
 	s := h.enter("guest")
 	h.try(s, "files__read_file")
@@ -199,7 +206,8 @@ func TestContextShowsLimits(t *testing.T) {
 func TestLimitWarning(t *testing.T) {
 	var said bytes.Buffer
 	time0 := newClock()
-	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 10}}}), slog.New(slog.NewTextHandler(&said, nil)), time0.now)
+	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 10}}}),
+		slog.New(slog.NewTextHandler(&said, nil)), time0.now)
 	s := h.enter("guest")
 	warnings := func() []string {
 		var out []string
@@ -220,7 +228,8 @@ func TestLimitWarning(t *testing.T) {
 	for range 8 {
 		h.try(s, "files__read_file")
 	}
-	if got, want := warnings(), []string{"limit guest.perMinute: 8 of 10 used", "limit guest.perMinute: 8 of 10 used"}; !slices.Equal(got, want) {
+	if got, want := warnings(), []string{"limit guest.perMinute: 8 of 10 used", "limit guest.perMinute: 8 of 10 used"}; !slices.Equal(got,
+		want) {
 		t.Errorf("recorded %q", got)
 	}
 	if n := strings.Count(said.String(), "a limit is nearly used up"); n != 2 {
@@ -231,7 +240,8 @@ func TestLimitWarning(t *testing.T) {
 // TestConcurrency: never more calls under way than a limit has slots, over all sessions of the role; a slot comes back however
 // the call ends; a call that found none did not count.
 func TestConcurrency(t *testing.T) {
-	h := build(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{Concurrent: 2, PerMinute: 4}, Session: policy.SessionLimit{Rates: policy.Rates{Concurrent: 1}}}}))
+	h := build(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{Concurrent: 2, PerMinute: 4},
+		Session: policy.SessionLimit{Rates: policy.Rates{Concurrent: 1}}}}))
 	a, b, c := h.enter("guest"), h.enter("guest"), h.enter("guest")
 	inside, out := make(chan bool), make(chan string)
 	h.back.answer = func(context.Context, policy.Scope, string, string, []byte) ([]byte, []byte, error) {
@@ -256,7 +266,8 @@ func TestConcurrency(t *testing.T) {
 	if d == nil || d.Decision.Rule != "limit:guest.session.concurrent" || d.RetryAfter != time.Second {
 		t.Fatalf("a second call of the session: %+v", d)
 	}
-	if want := "This session has 1 calls under way, as many as it may have at once; try again when one of them has ended"; d.Decision.Reason != want {
+	const want = "This session has 1 calls under way, as many as it may have at once; try again when one of them has ended"
+	if d.Decision.Reason != want {
 		t.Errorf("reason %q", d.Decision.Reason)
 	}
 	begin(b)

@@ -18,10 +18,12 @@ import (
 func tellTale(t *testing.T, bare string, defs ...policy.Definition) *house {
 	t.Helper()
 	p := plan{
-		tools: []string{"fs__read_text_file", "fs__read_file_v2", "fs__search", "fs__get-sum", "fs__moveFile", "other__write_file", "other__dot.ted"},
-		defs:  defs,
+		tools: []string{"fs__read_text_file", "fs__read_file_v2", "fs__search", "fs__get-sum", "fs__moveFile", "other__write_file",
+			"other__dot.ted"},
+		defs: defs,
 		skills: []skill.Skill{
-			{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest", "developer"}, AllowedTools: []string{"fs__read*", "?fs__shown"}, AllowedPrompts: []string{"?fs__shown_prompt"}, AllowedResources: []string{"fs__file:///**"}}, Description: "x"},
+			{Grant: policy.Grant{Name: "reader", AllowedRoles: []string{"guest", "developer"}, AllowedTools: []string{"fs__read*", "?fs__shown"},
+				AllowedPrompts: []string{"?fs__shown_prompt"}, AllowedResources: []string{"fs__file:///**"}}, Description: "x"},
 			{Grant: policy.Grant{Name: "rest", AllowedRoles: []string{"developer"}, AllowedTools: []string{"fs__*", "other__*"}}, Description: "x"},
 		},
 		roles: []policy.Role{{ID: "guest", Deny: []string{"fs__read_text_file"}}, {ID: "developer"}},
@@ -47,7 +49,8 @@ func TestMaskedText(t *testing.T) {
 		{"other", "(fs__read_text_file) fs__read_text_file-based x.fs__read_text_file", "(another tool) another tool-based x.another tool"},
 		{"other", "fs__read_text_fileを使う", "another toolを使う"},
 		{"other", "other__dot.ted. other__dot.teddy other__dot", "another tool. other__dot.teddy other__dot"},
-		{"fs", "fs__read_text_file2 xfs__read_text_file fs__read_text_file_x FS__READ_TEXT_FILE", "fs__read_text_file2 xfs__read_text_file fs__read_text_file_x FS__READ_TEXT_FILE"},
+		{"fs", "fs__read_text_file2 xfs__read_text_file fs__read_text_file_x FS__READ_TEXT_FILE",
+			"fs__read_text_file2 xfs__read_text_file fs__read_text_file_x FS__READ_TEXT_FILE"},
 		{"fs", "fs__read_file_v2 is here", "fs__read_file_v2 is here"},
 		{"fs", "fs__search", "another tool"},
 		// A server's own names, made like names.
@@ -58,7 +61,8 @@ func TestMaskedText(t *testing.T) {
 		// Common words count only where they are meant as names.
 		{"fs", "Search the files; a search finds search results.", "Search the files; a search finds search results."},
 		{"fs", "`search`, \"search\", “search”, 「search」", "`another tool`, \"another tool\", “another tool”, 「another tool」"},
-		{"fs", "the search tool, search tools, searchツール, search(x)", "the another tool tool, another tool tools, another toolツール, another tool(x)"},
+		{"fs", "the search tool, search tools, searchツール, search(x)",
+			"the another tool tool, another tool tools, another toolツール, another tool(x)"},
 		{"fs", "a search toolbox, `search it`, it's search", "a search toolbox, `search it`, it's search"},
 		{"", "", ""},
 	} {
@@ -82,13 +86,23 @@ func TestMaskedDefinition(t *testing.T) {
 			`{ "name":"fs__shown","title" : "like another tool", "description":"a A \"another tool\" another tool b","x":1.0e2}`},
 		{"nothing hidden", `{"name":"shown","description":"a \u0041 fs__read_file_v2 read_file_v2 shown","x":[1.50]}`,
 			`{"name":"fs__shown","description":"a \u0041 fs__read_file_v2 read_file_v2 shown","x":[1.50]}`},
-		{"annotations and _meta", `{"name":"shown","annotations":{"title":"fs__search","readOnlyHint":true},"_meta":{"a/b":{"note":["see read_text_file"]}}}`,
+		{"annotations and _meta", `{"name":"shown","annotations":{"title":"fs__search","readOnlyHint":true},"_meta":{"a/b":{"note":["see ` +
+			`read_text_file"]}}}`,
 			`{"name":"fs__shown","annotations":{"title":"another tool","readOnlyHint":true},"_meta":{"a/b":{"note":["see another tool"]}}}`},
-		{"schema", `{"name":"shown","inputSchema":{"type":"object","properties":{"read_text_file":{"type":"string","description":"as read_text_file","default":"read_text_file"},"enum":{"description":"fs__search"}},"required":["read_text_file","fs__search"],"$defs":{"fs__search":{"$ref":"#/$defs/fs__search"}},"$comment":"fs__search"}}`,
-			`{"name":"fs__shown","inputSchema":{"type":"object","properties":{"read_text_file":{"type":"string","description":"as another tool","default":"read_text_file"},"enum":{"description":"another tool"}},"required":["read_text_file","fs__search"],"$defs":{"fs__search":{"$ref":"#/$defs/fs__search"}},"$comment":"another tool"}}`},
-		{"enum", `{"name":"shown","inputSchema":{"properties":{"a":{"enum":[ "fs__search", "search" , 1,null,{"x":"y"},"fs__read_file_v2","read_text_file"]},"b":{"enum":["fs__search"]},"c":{"enum":["search","read_text_file"]},"d":{"oneOf":[{"const":"fs__search","title":"fs__search"}],"examples":["fs__search","search"]}}}}`,
-			`{"name":"fs__shown","inputSchema":{"properties":{"a":{"enum":["search",1,null,{"x":"y"},"fs__read_file_v2","read_text_file"]},"b":{"enum":["another tool"]},"c":{"enum":["search","read_text_file"]},"d":{"oneOf":[{"const":"another tool","title":"another tool"}],"examples":["another tool","search"]}}}}`},
-		{"output", `{"name":"shown","outputSchema":{"items":[{"description":"of ` + "`search`" + `"}]}}`, `{"name":"fs__shown","outputSchema":{"items":[{"description":"of ` + "`another tool`" + `"}]}}`},
+		{"schema", `{"name":"shown","inputSchema":{"type":"object","properties":{"read_text_file":{"type":"string","description":"as ` +
+			`read_text_file","default":"read_text_file"},"enum":{"description":"fs__search"}},"required":["read_text_file","fs__search"],` +
+			`"$defs":{"fs__search":{"$ref":"#/$defs/fs__search"}},"$comment":"fs__search"}}`,
+			`{"name":"fs__shown","inputSchema":{"type":"object","properties":{"read_text_file":{"type":"string","description":"as another tool",` +
+				`"default":"read_text_file"},"enum":{"description":"another tool"}},"required":["read_text_file","fs__search"],` +
+				`"$defs":{"fs__search":{"$ref":"#/$defs/fs__search"}},"$comment":"another tool"}}`},
+		{"enum", `{"name":"shown","inputSchema":{"properties":{"a":{"enum":[ "fs__search", "search" , 1,null,{"x":"y"},"fs__read_file_v2",` +
+			`"read_text_file"]},"b":{"enum":["fs__search"]},"c":{"enum":["search","read_text_file"]},"d":{"oneOf":[{"const":"fs__search",` +
+			`"title":"fs__search"}],"examples":["fs__search","search"]}}}}`,
+			`{"name":"fs__shown","inputSchema":{"properties":{"a":{"enum":["search",1,null,{"x":"y"},"fs__read_file_v2","read_text_file"]},` +
+				`"b":{"enum":["another tool"]},"c":{"enum":["search","read_text_file"]},"d":{"oneOf":[{"const":"another tool","title":"another ` +
+				`tool"}],"examples":["another tool","search"]}}}}`},
+		{"output", `{"name":"shown","outputSchema":{"items":[{"description":"of ` + "`search`" + `"}]}}`,
+			`{"name":"fs__shown","outputSchema":{"items":[{"description":"of ` + "`another tool`" + `"}]}}`},
 	} {
 		h := tellTale(t, "", def(c.raw))
 		list := h.enter("guest").List(policy.Tool)
@@ -107,19 +121,24 @@ func TestMaskedDefinition(t *testing.T) {
 // TestMaskedEverywhere: prompts, resources, templates, the manifest of a role switch; and a server whose names stand bare.
 func TestMaskedEverywhere(t *testing.T) {
 	defs := []policy.Definition{
-		{Item: policy.Item{Kind: policy.Prompt, Server: "fs", Name: "shown_prompt"}, Raw: []byte(`{"name":"shown_prompt","description":"asks read_text_file","arguments":[{"name":"read_text_file","description":"of read_text_file"}]}`)},
+		{Item: policy.Item{Kind: policy.Prompt, Server: "fs", Name: "shown_prompt"}, Raw: []byte(`{"name":"shown_prompt","description":"asks ` +
+			`read_text_file","arguments":[{"name":"read_text_file","description":"of read_text_file"}]}`)},
 		{Item: policy.Item{Kind: policy.Prompt, Server: "fs", Name: "hidden_prompt"}, Raw: []byte(`{"name":"hidden_prompt"}`)},
-		{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///a"}, Raw: []byte(`{"uri":"file:///a","name":"x","description":"by read_text_file or hidden_prompt, not shown_prompt"}`)},
+		{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///a"},
+			Raw: []byte(`{"uri":"file:///a","name":"x","description":"by read_text_file or hidden_prompt, not shown_prompt"}`)},
 		{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see read_text_file"}`)},
 	}
 	h := tellTale(t, "", defs...)
 	w := h.World()
-	w.Templates = []policy.Definition{{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///{path}"}, Raw: []byte(`{"uriTemplate":"file:///{path}","name":"t","description":"for read_text_file"}`)}}
+	w.Templates = []policy.Definition{{Item: policy.Item{Kind: policy.Resource, Server: "fs", Name: "file:///{path}"},
+		Raw: []byte(`{"uriTemplate":"file:///{path}","name":"t","description":"for read_text_file"}`)}}
 	h.Swap(w)
 	s := h.enter("guest", "guest")
-	for what, got := range map[string][]view.Listed{"prompt": s.List(policy.Prompt)[:1], "resource": s.List(policy.Resource)[:1], "template": s.Templates()} {
+	for what, got := range map[string][]view.Listed{"prompt": s.List(policy.Prompt)[:1], "resource": s.List(policy.Resource)[:1],
+		"template": s.Templates()} {
 		want := map[string]string{
-			"prompt":   `{"name":"fs__shown_prompt","description":"asks another tool","arguments":[{"name":"read_text_file","description":"of another tool"}]}`,
+			"prompt": `{"name":"fs__shown_prompt","description":"asks another tool","arguments":[{"name":"read_text_file","description":"of ` +
+				`another tool"}]}`,
 			"resource": `{"uri":"fs+file:///a","name":"x","description":"by another tool or another tool, not shown_prompt"}`,
 			"template": `{"uriTemplate":"fs+file:///{path}","name":"t","description":"for another tool"}`,
 		}[what]
@@ -135,10 +154,12 @@ func TestMaskedEverywhere(t *testing.T) {
 		t.Errorf("the manifest is %s", raw)
 	}
 
-	bare := tellTale(t, "fs", policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see read_text_file or search"}`)},
+	bare := tellTale(t, "fs", policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"},
+		Raw: []byte(`{"name":"shown","description":"see read_text_file or search"}`)},
 		policy.Definition{Item: policy.Item{Server: "other", Name: "also"}, Raw: []byte(`{"name":"also","description":"not read_text_file"}`)})
 	list := bare.enter("guest").List(policy.Tool)
-	if i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" }); string(list[i].Raw) != `{"name":"shown","description":"see another tool or search"}` {
+	if i := slices.IndexFunc(list, func(l view.Listed) bool { return l.Item.Name == "shown" }); string(list[i].Raw) != `{"name":"shown",`+
+		`"description":"see another tool or search"}` {
 		t.Errorf("bare: %s", list[i].Raw)
 	}
 	if got := maskedFor(bare.enter("guest"), "other", "not read_text_file"); got != "not another tool" {
@@ -149,7 +170,8 @@ func TestMaskedEverywhere(t *testing.T) {
 // TestMaskFollowsTheView: with the skill that shows the tool the definition is the server's own again, and a catalog that loses
 // or gains a name is looked through anew.
 func TestMaskFollowsTheView(t *testing.T) {
-	def := policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see later_tool and search()"}`)}
+	def := policy.Definition{Item: policy.Item{Server: "fs", Name: "shown"}, Raw: []byte(`{"name":"shown","description":"see later_tool and ` +
+		`search()"}`)}
 	h := tellTale(t, "", def)
 	shown := func(s *session.Session) string {
 		list := s.List(policy.Tool)

@@ -40,8 +40,10 @@ func TestMeasured(t *testing.T) {
 	}
 	text := string(h.meter.Text(true))
 	for _, want := range []string{
-		`mycelium_calls_total{gen_ai_tool_name="read_file",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="files",mycelium_surface="test"} 2`,
-		`mycelium_calls_total{gen_ai_tool_name="read_file",mycelium_effect="allow",mycelium_outcome="error",mycelium_server="files",mycelium_surface="test"} 2`,
+		`mycelium_calls_total{gen_ai_tool_name="read_file",mycelium_effect="allow",mycelium_outcome="ok",mycelium_server="files",` +
+			`mycelium_surface="test"} 2`,
+		`mycelium_calls_total{gen_ai_tool_name="read_file",mycelium_effect="allow",mycelium_outcome="error",mycelium_server="files",` +
+			`mycelium_surface="test"} 2`,
 		`mycelium_calls_total{mycelium_effect="unknown",mycelium_outcome="denied",mycelium_surface="test"} 3`,
 		`mycelium_denials_total{mycelium_reason="unknown"} 3`,
 		`mycelium_role_switches_total{mycelium_role="developer"} 1`,
@@ -90,7 +92,8 @@ func TestTraced(t *testing.T) {
 	h.tracer = telemetry.NewTracer(e, 1)
 	const id = `"00-[0-9a-f]{32}-[0-9a-f]{16}-01"`
 	for params, want := range map[string]string{
-		untraced:                               `^{"name":"read_file", "arguments":{},"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01","x":1.0}}$`,
+		untraced: `^{"name":"read_file", ` +
+			`"arguments":{},"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01","x":1.0}}$`,
 		`{"name":"read_file","arguments":{}}`:  `^{"name":"read_file","arguments":{},"_meta":{"traceparent":` + id + `}}$`,
 		`{"name":"read_file","_meta":{  }}`:    `^{"name":"read_file","_meta":{"traceparent":` + id + `  }}$`,
 		`{"_meta":{"y":2},"name":"read_file"}`: `^{"_meta":{"y":2,"traceparent":` + id + `},"name":"read_file"}$`,

@@ -50,7 +50,8 @@ func TestSwitchRoles(t *testing.T) {
 		if diff := cmp.Diff([][]string{want[role], added, removed}, [][]string{h.sees(s), nonNil(m.Added), nonNil(m.Removed)}); diff != "" {
 			t.Errorf("%s: %s", role, diff)
 		}
-		if m.Role != role || m.Metadata.ToolCount != len(s.List(policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) || m.Metadata.GeneratedAt.IsZero() {
+		if m.Role != role || m.Metadata.ToolCount != len(s.List(policy.Tool)) || m.Metadata.ServerCount != len(m.AvailableServers) ||
+			m.Metadata.GeneratedAt.IsZero() {
 			t.Errorf("%s: manifest %+v", role, m.Metadata)
 		}
 		now = want[role]

@@ -13,7 +13,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// scripting is a project whose guest has the shell and the editor, and whose rules ask where something runs that was written in the session.
+// scripting is a project whose guest has the shell and the editor, and whose rules ask where something runs that was written in the
+// session.
 func scripting(t *testing.T) *house {
 	t.Helper()
 	p := three()
@@ -52,13 +53,15 @@ func TestWrittenThenRun(t *testing.T) {
 		}
 	}
 	for _, r := range []Request{
-		request("agent__Write", `{"file_path":"x.sh","content":"rm -rf ~"}`), bash("echo x > Makefile"), bash("cp /tmp/x bin/run"), bash("sed -i s/a/b/ tool.py"), bash("ln -s /tmp/evil y.sh"),
+		request("agent__Write", `{"file_path":"x.sh","content":"rm -rf ~"}`), bash("echo x > Makefile"), bash("cp /tmp/x bin/run"),
+		bash("sed -i s/a/b/ tool.py"), bash("ln -s /tmp/evil y.sh"),
 	} {
 		if rule := h.runs(t, s, r); rule != "" {
 			t.Fatalf("%s was refused by %s", r.Args, rule)
 		}
 	}
-	asks := []string{"bash x.sh", "sh ./x.sh", ". x.sh", "source x.sh", "./x.sh", "cat a; bash -c './x.sh'", "sudo -n bash x.sh", "make test", "bin/run", "python3 tool.py", "./y.sh", "cd bin && ./run", "bash < x.sh", "xargs -n1 ./x.sh < list"}
+	asks := []string{"bash x.sh", "sh ./x.sh", ". x.sh", "source x.sh", "./x.sh", "cat a; bash -c './x.sh'", "sudo -n bash x.sh", "make test",
+		"bin/run", "python3 tool.py", "./y.sh", "cd bin && ./run", "bash < x.sh", "xargs -n1 ./x.sh < list"}
 	for _, command := range asks {
 		if rule := h.runs(t, s, bash(command)); rule != "own-scripts" && !strings.HasPrefix(rule, "base:") {
 			t.Errorf("%s: %q", command, rule)
@@ -104,7 +107,8 @@ func TestUnpackedIntoTheProject(t *testing.T) {
 	s := h.enter("guest")
 	unpack := func(archive, folder string) []string {
 		return []string{
-			"tar -xzf " + archive, "tar xf " + archive, "cat " + archive + " | tar x", "unzip " + archive, "7z x " + archive, "rsync -a " + folder + "/ .", "cp -r " + folder + "/. .", "tar -C . -xf " + archive, "base64 -d " + archive + " | tar xz",
+			"tar -xzf " + archive, "tar xf " + archive, "cat " + archive + " | tar x", "unzip " + archive, "7z x " + archive,
+			"rsync -a " + folder + "/ .", "cp -r " + folder + "/. .", "tar -C . -xf " + archive, "base64 -d " + archive + " | tar xz",
 		}
 	}
 	for _, command := range append(unpack("old.tgz", "/tmp/old"), "tar xf old.tgz -C sub") {
@@ -112,17 +116,20 @@ func TestUnpackedIntoTheProject(t *testing.T) {
 			t.Errorf("%s was refused by %s before anything was written", command, rule)
 		}
 	}
-	for _, command := range []string{"tar czf new.tgz sub", "cp new.tgz /tmp/new.tgz", "mkdir -p /tmp/new/skills", "echo x > /tmp/new/skills/a"} {
+	for _, command := range []string{"tar czf new.tgz sub", "cp new.tgz /tmp/new.tgz", "mkdir -p /tmp/new/skills",
+		"echo x > /tmp/new/skills/a"} {
 		if rule := h.runs(t, s, bash(command)); rule != "" {
 			t.Fatalf("%s was refused by %s", command, rule)
 		}
 	}
-	for _, command := range append(append(unpack("new.tgz", "/tmp/new"), unpack("/tmp/new.tgz", "/tmp/new")...), "echo x > y.tgz; tar xf y.tgz", "ar x new.tgz", "python3 -m zipfile -e new.tgz .") {
+	for _, command := range append(append(unpack("new.tgz", "/tmp/new"), unpack("/tmp/new.tgz", "/tmp/new")...),
+		"echo x > y.tgz; tar xf y.tgz", "ar x new.tgz", "python3 -m zipfile -e new.tgz .") {
 		if rule := h.runs(t, s, bash(command)); rule != "own-scripts" {
 			t.Errorf("%s: %q", command, rule)
 		}
 	}
-	for _, command := range []string{"tar xf new.tgz -C sub", "tar tf new.tgz", "rsync -a /tmp/new/ sub/", "cp new.tgz sub/", "cp /tmp/new/skills/a .", "git status", "tar xf old.tgz", "cat new.tgz"} {
+	for _, command := range []string{"tar xf new.tgz -C sub", "tar tf new.tgz", "rsync -a /tmp/new/ sub/", "cp new.tgz sub/",
+		"cp /tmp/new/skills/a .", "git status", "tar xf old.tgz", "cat new.tgz"} {
 		if rule := h.runs(t, s, bash(command)); rule != "" {
 			t.Errorf("%s was refused by %s", command, rule)
 		}

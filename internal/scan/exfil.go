@@ -9,37 +9,37 @@ func (t *passage) exfil(s *sentence) {
 	if i, ok := s.talk(); ok {
 		switch {
 		case asked && s.has&cWhole != 0 && !contains(line, "language of the conversation"):
-			t.hit(Exfil, s, i, "it asks for the conversation")
+			t.hit(Exfil, s, i, "the text asks for the conversation")
 		case s.has&cSend != 0 && s.has&cWhole != 0 && contains(line, "conversation", "chat history", "chat log", " the chat", "this chat",
 			"dialogue"):
-			t.hit(Exfil, s, i, "it sends the conversation somewhere")
+			t.hit(Exfil, s, i, "the text says that the conversation is sent somewhere")
 		}
 	}
 	if i := strings.Index(line, "system prompt"); i >= 0 && contains(line[max(0, i-40):i], "your ", "copy of", "model's", "own ",
 		"contents of your", "reveal", "print", "repeat", "the current", "assistant's") {
-		t.hit(Exfil, s, s.wordAt("system prompt"), "it asks for the system prompt")
+		t.hit(Exfil, s, s.wordAt("system prompt"), "the text asks for the system prompt")
 	}
 	if m, ok := containsAny(line, "hidden instructions", "initial instructions", "complete chain of thought", "full chain of thought",
 		"entire chain of thought", "your chain of thought"); ok && asked {
-		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model was told or thinks")
+		t.hit(Exfil, s, s.wordAt(m), "the text asks for the model's instructions or thoughts")
 	}
 	if m, ok := containsAny(line, "all environment variables", "every environment variable", "environment variables of the process",
 		"the environment variables", "entire environment", "process environment", "all env vars"); ok && (asked || s.has&cSend != 0) {
-		t.hit(Exfil, s, s.wordAt(m), "it asks for the environment")
+		t.hit(Exfil, s, s.wordAt(m), "the text asks for environment variables")
 	}
 	if m, ok := containsAny(line, "everything you remember", "everything you know about", "private data", "personal data of the user",
 		"all tools that you", "all tools you", "tools that you can use", "tools you have access", "your available tools",
 		"everything that was said", "all that was said", "word for word", "output of printenv", "output of env", "what your operator",
 		"your operator gave you", "instructions that your", "instructions you were given", "the clipboard"); ok && asked && !negated(line, m) {
-		t.hit(Exfil, s, s.wordAt(m), "it asks for what the model knows")
+		t.hit(Exfil, s, s.wordAt(m), "the text asks for information that only the model has")
 	}
 	if m, ok := containsAny(line, "the clipboard", "the open files", "the keystrokes"); ok &&
 		contains(line, "://", "mirrored to", "sent to", "uploaded to") {
-		t.hit(Exfil, s, s.wordAt(m), "it sends away what the user works on")
+		t.hit(Exfil, s, s.wordAt(m), "the text says that the user's clipboard, files or keystrokes are sent away")
 	}
 	t.credentials(s, asked)
 	if contains(line, "subdomain") && s.has&cCred != 0 && contains(line, "encode", "resolve") {
-		t.hit(Exfil, s, s.wordAt("subdomain"), "it sends data out through name resolution")
+		t.hit(Exfil, s, s.wordAt("subdomain"), "the text describes how to send data out through name resolution")
 	}
 }
 
@@ -79,12 +79,12 @@ func (t *passage) credentials(s *sentence, asked bool) {
 		for j, v := range s.words[:i] {
 			if i-j <= 8 && v.class&(cSend|cPut) != 0 && !s.passive(j) && (v.text != "use" || asked) && (asked || v.class&cSend != 0) &&
 				!negated(s.text, v.text) {
-				t.hit(Exfil, s, j, "it wants credentials of the user")
+				t.hit(Exfil, s, j, "the text asks for the user's credentials")
 				return
 			}
 		}
 		if strings.HasSuffix(near, "page's ") {
-			t.hit(Exfil, s, i, "it wants the cookies of a page")
+			t.hit(Exfil, s, i, "the text asks for the cookies or credentials of a page")
 		}
 	}
 }
@@ -99,11 +99,11 @@ func (t *passage) placeholders() {
 		return
 	}
 	if t.picture.MatchString(t.raw) {
-		t.add(Exfil, Hard, t.where, t.raw, "a picture whose address carries data away")
+		t.add(Exfil, Hard, t.where, t.raw, "the address of a picture carries data away")
 	}
 	for _, m := range t.query.FindAllString(t.raw, 8) {
 		if i := strings.Index(m, "?"); i >= 0 && contains(strings.ToLower(m[i:]), known...) {
-			t.add(Exfil, Hard, t.where, m, "an address that carries away what the model knows")
+			t.add(Exfil, Hard, t.where, m, "an address carries away data that only the model has")
 		}
 	}
 }

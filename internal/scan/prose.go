@@ -30,7 +30,7 @@ func (t *passage) hit(family string, s *sentence, at int, why string) {
 	if t.place == inData || t.place == inKey {
 		severity = Hard
 		if family != Shadow {
-			why += ", in a place where no prose belongs"
+			why += ", in a place that should not contain prose"
 		}
 	}
 	t.add(family, severity, t.where, s.text, why)
@@ -66,12 +66,12 @@ func (t *passage) markup() {
 	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override",
 		"priority"} {
 		if i := strings.Index(f, "<"+tag+">"); i >= 0 && len(strings.Fields(f[i:])) >= 4 {
-			t.add(Instruction, Hard, t.where, f[i:], "a tag that sets a text off as an order")
+			t.add(Instruction, Hard, t.where, f[i:], "a tag marks a text as an order")
 		}
 	}
 	if m, ok := containsAny(f, "<|im_start|>", "<|system|>", "<|im_end|>", "[inst]", "[/inst]", "<<sys>>", "### instruction", "### system",
 		"<|endoftext|>", "<|start_header_id|>"); ok {
-		t.add(Instruction, Hard, t.where, f[max(0, strings.Index(f, m)):], "the marks of a chat template")
+		t.add(Instruction, Hard, t.where, f[max(0, strings.Index(f, m)):], "the text has the marks of a chat template")
 	}
 }
 
@@ -90,7 +90,7 @@ var directives = []string{"you must", "you are", "must ", "ignore", "do not", "d
 func (t *passage) orders(s *sentence) {
 	line := s.text
 	if i, ok := s.near(cIgnore, cOrder, 7); ok && s.between(i, cOrder, 7, cPrior|cLocal) {
-		t.hit(Instruction, s, i, "it tells the model to ignore what it was told")
+		t.hit(Instruction, s, i, "the text tells the model to ignore its instructions")
 	}
 	if m, ok := containsAny(line, "forget everything", "forget all", "forget what", "everything you were told", "rules no longer apply",
 		"guidelines no longer apply", "rules do not apply", "guidelines do not apply",
@@ -99,18 +99,18 @@ func (t *passage) orders(s *sentence) {
 		"pay no attention to the", "set aside the earlier", "set aside the previous", "set aside your", "set aside all", "need not follow your",
 		"no longer bound by", "outranks the user", "as if the user had asked", "coming from the developer", "nicht mehr an deine regeln",
 		"ignore what the user", "disregard what the user", "override the user", "ignore the user", "disregard the user", "against the user"); ok {
-		t.hit(Instruction, s, s.wordAt(m), "it gives the model new orders")
+		t.hit(Instruction, s, s.wordAt(m), "the text gives the model new orders")
 	}
 	if m, ok := containsAny(line, "you are now in ", "you are now dan", "you are now an admin", "you are now a ", "you are now unrestricted",
 		"you are now root", "you are now free", "you are now the "); ok && !strings.Contains(line, "you are now going") {
-		t.hit(Instruction, s, s.wordAt(m), "it gives the model another role")
+		t.hit(Instruction, s, s.wordAt(m), "the text gives the model another role")
 	}
 	if m, ok := containsAny(line, "note to the ai", "note to ai", "note for the ai", "note to the model", "note for the model",
 		"note to the assistant", "hidden note", "message to the model", "message to the ai"); ok {
-		t.hit(Instruction, s, s.wordAt(m), "it speaks to the model behind the user's back")
+		t.hit(Instruction, s, s.wordAt(m), "the text addresses the model behind the user's back")
 	}
 	if role, ok := containsAny(line, roles...); ok && contains(line[strings.Index(line, role)+len(role)-5:], directives...) {
-		t.hit(Instruction, s, s.wordAt(role), "it speaks to the model as another than a tool does")
+		t.hit(Instruction, s, s.wordAt(role), "the text pretends to be a message of the system or the model")
 	}
 	t.secrecy(s)
 	t.approval(s)
@@ -123,7 +123,7 @@ func (t *passage) orders(s *sentence) {
 // secrecy looks for orders to keep something from the user.
 func (t *passage) secrecy(s *sentence) {
 	line := s.text
-	why := "it tells the model to keep something from the user"
+	why := "the text tells the model to keep something from the user"
 	if i, ok := s.near(cNot, cTell, 1); ok && !strings.Contains(s.text[s.words[i].end:min(len(s.text), s.words[i].end+3)], ",") {
 		if s.has&cUser != 0 && s.after(i, cUser, 7) {
 			t.hit(Instruction, s, i, why)
@@ -135,7 +135,7 @@ func (t *passage) secrecy(s *sentence) {
 		t.hit(Instruction, s, i, why)
 	}
 	if i, ok := s.near(cStill, cSend|cPut|cHarm|cCall|cRead, 2); ok {
-		t.hit(Instruction, s, i, "it tells the model to do something silently")
+		t.hit(Instruction, s, i, "the text tells the model to do something silently")
 	}
 	if m, ok := containsAny(line, "keep this secret", "keep it secret", "keep this hidden", "keep it hidden", "keep this from",
 		"hide this from", "hide it from", "hide its output", "hide the output", "hidden from the user", "secret from the user", "never learns",
@@ -154,7 +154,7 @@ func foreign(line string) bool {
 // approval looks for orders to avoid the approval of a person.
 func (t *passage) approval(s *sentence) {
 	line := s.text
-	why := "it tells the model to act without the person who approves"
+	why := "the text tells the model to act without a person's approval"
 	if i, ok := s.near(cNot, cAsk, 1); ok && s.has&cUser != 0 {
 		switch {
 		case strings.Contains(line, "without asking") && s.has&(cHarm|cSend) != 0 && !negated(line, "without asking"):
@@ -188,7 +188,7 @@ func (t *passage) first(s *sentence) {
 		"before anything else", "before every tool", "before any tool", "before all other", "no matter what", "for every request",
 		"in each conversation", "on every turn", "first, always", "before every call", "before each call to any"); ok {
 		if !strings.Contains(line, "dialog") {
-			t.hit(Instruction, s, s.wordAt(m), "it pushes itself before everything that the model does")
+			t.hit(Instruction, s, s.wordAt(m), "the text demands that the model calls the tool before anything else")
 		}
 	}
 }
@@ -218,13 +218,13 @@ func (t *passage) files(s *sentence, place string) {
 			continue
 		}
 		if t.place == inParam && w.class&cPut != 0 || t.imperative(s, i) {
-			t.hit(Exfil, s, i, "it wants "+place+" to be read or handed over")
+			t.hit(Exfil, s, i, "the text asks the model to read or pass on "+place)
 			return
 		}
 	}
 	if t.place != inProse && contains(s.text, "content", "contents", "text of", "value of") &&
 		contains(s.text[:at], "content", "text of", "value of") {
-		t.hit(Exfil, s, len(s.words), "it asks for the content of "+place)
+		t.hit(Exfil, s, len(s.words), "the text asks for the content of "+place)
 	}
 }
 

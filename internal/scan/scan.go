@@ -105,7 +105,7 @@ func (s *Scanner) Definition(raw []byte) []Finding {
 	w.collect(raw)
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := w.value(d, "", "", 0); err != nil {
-		w.add(Schema, Hard, "", text.Prefix(string(raw), 80), "it cannot be read: "+err.Error())
+		w.add(Schema, Hard, "", text.Prefix(string(raw), 80), "the definition cannot be read: "+err.Error())
 	}
 	slices.SortStableFunc(w.found, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // hard before soft
 	return w.found
@@ -160,7 +160,7 @@ func (w *walk) collect(raw []byte) {
 // value scans one JSON value. member is the name of the nearest member.
 func (w *walk) value(d *jsontext.Decoder, path, member string, depth int) error {
 	if depth > maxDepth {
-		w.add(Schema, Hard, path, "", "it is nested more than "+strconv.Itoa(maxDepth)+" deep")
+		w.add(Schema, Hard, path, "", "the definition is nested more than "+strconv.Itoa(maxDepth)+" levels deep")
 		return d.SkipValue()
 	}
 	switch d.PeekKind() {

@@ -27,7 +27,7 @@ func (t *passage) secrets() {
 	}
 	if credential.EndsSensitive(t.propertyOf()) && t.place == inData && len(s) >= 8 && !strings.ContainsAny(s, " {}<>$*") && random(s) &&
 		!placeholder(s) {
-		t.add(Secret, Hard, t.where, mask(s, s), "a value under a name that says it is secret")
+		t.add(Secret, Hard, t.where, mask(s, s), "a value whose name marks it as a secret")
 	}
 }
 

@@ -46,7 +46,7 @@ func (t *passage) shadow(s *sentence) {
 		if t.foreignTool(w.text) || strings.HasSuffix(line[:min(len(line), w.end+1)], "_*") && !t.own[w.text] {
 			name = w.text
 			if t.about(s, i) {
-				t.hit(Shadow, s, i, "it says how "+name+", which is not of this server, is to be used or replaced")
+				t.hit(Shadow, s, i, "the text says how to use or replace "+name+", which does not belong to this server")
 				return
 			}
 		}
@@ -56,18 +56,18 @@ func (t *passage) shadow(s *sentence) {
 		if s.has&cMust != 0 || contains(line, "instead of", "forward", "route", "before calling", "before every", "replace", "prefer",
 			"go through", "pass through", "report the answer", "stay away", "expect", "override", "do not use", "whenever") {
 			if !negated(line, m) || contains(line, "do not use", "don't use", "not be used") {
-				t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
+				t.hit(Shadow, s, s.wordAt(m), "the text says how to use the tools of other servers")
 				return
 			}
 		}
 	}
 	if m, ok := containsAny(line, " of the filesystem server", " of the memory server", " of the time server", " of the whatsapp server",
 		" of the github server", "built-in file tool", "built-in tools"); ok && t.about(s, s.wordAt(m)) {
-		t.hit(Shadow, s, s.wordAt(m), "it says how the tools of others are to be used")
+		t.hit(Shadow, s, s.wordAt(m), "the text says how to use the tools of other servers")
 		return
 	}
 	if name != "" && t.others[name] {
-		t.add(Shadow, Soft, t.where, line, "it names "+name+", a tool of another server")
+		t.add(Shadow, Soft, t.where, line, "the text names "+name+", a tool of another server")
 	}
 }
 

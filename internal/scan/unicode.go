@@ -16,7 +16,7 @@ func (w *walk) characters(s, path string) {
 		if why := hidden(runes, i); why != "" {
 			w.add(Hidden, Hard, path, around(runes, i), why)
 		} else if kind := text.KindOf(r); kind == text.LineBreak || kind == text.Direction && !rightToLeft(runes) {
-			w.add(Hidden, Soft, path, around(runes, i), "a mark of direction or line that cannot be seen")
+			w.add(Hidden, Soft, path, around(runes, i), "an invisible direction mark or line break")
 		}
 	}
 	w.disguises(runes, path)
@@ -53,24 +53,24 @@ func hidden(runes []rune, i int) string {
 		}
 	case text.Tag:
 		if !flagged(runes, i) {
-			return "tag characters: text that models read and people do not see"
+			return "tag characters, which models read and people cannot see"
 		}
 	case text.Bidi:
-		return "a bidirectional control: what is shown is in another order than what is read"
+		return "a bidirectional control, which changes the order in which text is shown"
 	case text.ZeroWidth:
-		return "a character of no width"
+		return "a zero-width character"
 	case text.Joiner:
 		if !joins(before) || !joins(after) && r != 0x200c {
-			return "a joiner of no width where nothing is to be joined"
+			return "a zero-width joiner between characters that do not join"
 		}
 	case text.Selector:
 		return selector(r, before)
 	case text.Filler:
 		if r != blankBraille || before == blankBraille {
-			return "a letter that is drawn as nothing"
+			return "an invisible letter"
 		}
 	case text.Private:
-		return "a private character: nobody but its author knows what it means"
+		return "a private-use character, which has no public meaning"
 	default: // shown; or a direction mark, line break, space or format character, which has legitimate uses
 	}
 	return ""
@@ -93,7 +93,7 @@ func selector(r, before rune) string {
 		before >= '0' && before <= '9' || before == 0xa9 || before == 0xae || before == 0x200d):
 		return ""
 	}
-	return "a variation selector that varies nothing: a way to hide data"
+	return "a variation selector without effect, which can hide data"
 }
 
 // joins reports whether joiners are usual next to a character: emoji, and scripts whose letters join.
@@ -132,7 +132,7 @@ func (w *walk) disguises(runes []rune, path string) {
 	for i := 0; i < len(runes); {
 		if r := runes[i]; r >= 0x1d400 && r <= 0x1d7ff {
 			if styled++; styled == 3 {
-				w.add(Confusable, Hard, path, around(runes, i), "words in mathematical letters, which look like ordinary ones and are others")
+				w.add(Confusable, Hard, path, around(runes, i), "words in mathematical letters, which only look like ordinary letters")
 			}
 			i++
 			continue

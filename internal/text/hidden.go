@@ -24,7 +24,7 @@ const (
 	ZeroWidth       // has no width
 	Joiner          // joins or separates the letters around it; ordinary in emoji and in scripts whose letters join
 	Selector        // selects a variant of the character before it
-	Filler          // a letter or symbol that is drawn as nothing
+	Filler          // an invisible letter or symbol
 	Tag             // invisible copies of ASCII, which models read
 	Private         // has a meaning only by private agreement
 	Format          // any other format character

@@ -217,11 +217,6 @@ func BenchmarkView(b *testing.B) {
 			}
 		}
 	})
-	b.Run("unchanged", func(b *testing.B) {
-		for b.Loop() {
-			w.Lists(guest, []string{"k"})
-		}
-	})
 	b.Run("swap", func(b *testing.B) {
 		again := guestWorld(defs, []string{"big__*"})
 		for b.Loop() {
