@@ -20,7 +20,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// bed is where measuring happens: a folder of its own, with the program, a home and projects, removed at the end.
+// bed is a temporary folder with the program, a home and projects. It is removed at the end.
 type bed struct {
 	dir  string
 	myc  string
@@ -56,7 +56,7 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 	return b, nil
 }
 
-// goBuild builds a program of this tree.
+// goBuild builds a program of this module.
 func (b *bed) goBuild(ctx context.Context, file, pkg string, environ ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
 	c.Env = append(os.Environ(), environ...)
@@ -67,7 +67,7 @@ func (b *bed) remove() error { return os.RemoveAll(b.dir) }
 
 func (b *bed) close() { _ = b.remove() }
 
-// project makes a project as myc init does; with echo it has the echo server, and a skill that grants it.
+// project creates a project with myc init. With echo, it adds the echo server and a skill that grants it.
 func (b *bed) project(ctx context.Context, name string, withEcho bool) (string, error) {
 	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -89,7 +89,7 @@ func (b *bed) project(ctx context.Context, name string, withEcho bool) (string, 
 			return "", err
 		}
 	}
-	for _, command := range [][]string{{"trust"}, {"tools", "sync"}} { // what was added, and the tools of its server
+	for _, command := range [][]string{{"trust"}, {"tools", "sync"}} { // the new files, and the tools of the new server
 		if _, err := b.output(ctx, dir, command...); err != nil {
 			return "", err
 		}
@@ -108,7 +108,7 @@ func appendTo(file, text string) error {
 	return os.WriteFile(file, append(old, text...), 0o600) //nolint:gosec // in a folder that we made
 }
 
-// command is the program in a project.
+// command returns a run of the program in a project.
 func (b *bed) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, b.myc, args...)
 	c.Dir, c.Env = dir, b.env
@@ -128,7 +128,7 @@ func (b *bed) output(ctx context.Context, dir string, args ...string) ([]byte, e
 	return out, nil
 }
 
-// peer is a process that speaks JSON-RPC on its pipes.
+// peer is a process that speaks JSON-RPC over its pipes.
 type peer struct {
 	*conn
 	cmd    *exec.Cmd
@@ -159,7 +159,7 @@ func connect(cmd *exec.Cmd) (*peer, error) {
 	return p, nil
 }
 
-// ask calls and insists on a result.
+// ask makes a request that must succeed.
 func (p *peer) ask(ctx context.Context, method, params string) error {
 	m, err := p.call(ctx, method, []byte(params))
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *peer) ask(ctx context.Context, method, params string) error {
 
 const initialize = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`
 
-// hello is what a client says before its first list.
+// hello sends what a client sends before its first list.
 func (p *peer) hello(ctx context.Context) error {
 	if err := p.ask(ctx, "initialize", initialize); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (p *peer) hello(ctx context.Context) error {
 	return p.send(rpc.Message{Method: "notifications/initialized"})
 }
 
-// end closes the process's stdin and returns the CPU time that it took.
+// end closes the stdin of the process and returns its CPU time.
 func (p *peer) end() time.Duration {
 	_ = p.stdin.Close()
 	<-p.ended
@@ -189,7 +189,7 @@ func (p *peer) end() time.Duration {
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
-// cpu is what the threads of living processes have used.
+// cpu returns the CPU time of the threads of running processes.
 func cpu(pids ...int) time.Duration {
 	var sum time.Duration
 	for _, pid := range pids {
@@ -204,7 +204,7 @@ func cpu(pids ...int) time.Duration {
 	return sum
 }
 
-// resident is the memory that a living process holds: its own, and pages of the program's file.
+// resident returns the resident memory of a running process: its own, and pages of the program's file.
 func resident(pid int) string {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	var parts []string
@@ -219,7 +219,7 @@ func resident(pid int) string {
 	return strings.Join(parts, ", ")
 }
 
-// quantile of values, which it sorts.
+// quantile returns a quantile of values, which it sorts.
 func quantile[T cmp.Ordered](values []T, q float64) T {
 	slices.Sort(values)
 	return values[min(len(values)-1, int(q*float64(len(values))))]

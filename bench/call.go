@@ -16,23 +16,23 @@ import (
 	"time"
 )
 
-// way is one way to the echo server.
+// way is one connection to the echo server to measure.
 type way struct {
 	name string
-	base int // the way that it is compared with
+	base int // index of the way to compare with
 	call func(ctx context.Context, l demand) error
 	pids []int // the processes between client and backend
-	made int   // calls
+	made int   // number of calls
 }
 
-// demand is what is called: how many callers, and how many KB come back for the one that is sent.
+// demand is the load of a round: the number of callers, and the KB returned for each KB sent.
 type demand struct{ callers, kb int }
 
-// sample is what one round of one way gave.
+// sample is the result of one round of one way.
 type sample struct {
 	p50, p99 time.Duration
-	rate     float64       // calls a second
-	cpu      time.Duration // of pids, a call
+	rate     float64       // calls per second
+	cpu      time.Duration // of pids, per call
 }
 
 const (
@@ -40,10 +40,10 @@ const (
 	directHTTP
 )
 
-// wants reports whether a way is to be measured.
+// wants reports whether to measure a way.
 func (o options) wants(w way) bool { return strings.Contains(w.name, o.way) }
 
-// measureCalls calls echo with 1 KB in a closed loop, directly and through the gateway, round after round by turns.
+// measureCalls calls echo with 1 KB in a closed loop, directly and through the gateway, in alternating rounds.
 func measureCalls(ctx context.Context, b *bed, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,7 +63,7 @@ func measureCalls(ctx context.Context, b *bed, o options) error {
 		if err != nil {
 			return err
 		}
-		print1(opened.all, samples, l, measured)
+		printTable(opened.all, samples, l, measured)
 	}
 	for i := range opened.all {
 		daemonCalls += opened.all[i].throughDaemon()
@@ -74,16 +74,16 @@ func measureCalls(ctx context.Context, b *bed, o options) error {
 			continue
 		}
 		for ; daemonCalls < o.calls; daemonCalls += batchOfCalls {
-			if err := many(ctx, w); err != nil {
+			if err := callBatch(ctx, w); err != nil {
 				return err
 			}
 		}
 		fmt.Printf("resident memory of the daemon after %d calls: %s\n", daemonCalls, resident(w.pids[0]))
 	}
-	return errors.Join(audited(ctx, b, daemonCalls), check(o.check, measured))
+	return errors.Join(checkAudit(ctx, b, daemonCalls), check(o.check, measured))
 }
 
-// throughDaemon is how many calls went through the daemon on this way.
+// throughDaemon returns the number of calls of this way that the daemon handled.
 func (w *way) throughDaemon() int {
 	if w.name == "HTTP front" || w.name == "stdio front, daemon" {
 		return w.made
@@ -91,11 +91,11 @@ func (w *way) throughDaemon() int {
 	return 0
 }
 
-// batchOfCalls is how many calls many makes.
+// batchOfCalls is the number of calls of callBatch.
 const batchOfCalls = 2000
 
-// many calls without measuring.
-func many(ctx context.Context, w way) error {
+// callBatch makes calls without measuring them.
+func callBatch(ctx context.Context, w way) error {
 	const callers = 16
 	errs := make([]error, callers)
 	var group sync.WaitGroup
@@ -110,8 +110,8 @@ func many(ctx context.Context, w way) error {
 	return errors.Join(errs...)
 }
 
-// audited insists that the log is whole and has every call.
-func audited(ctx context.Context, b *bed, calls int) error {
+// checkAudit returns an error unless the log is intact and has every call.
+func checkAudit(ctx context.Context, b *bed, calls int) error {
 	dir := b.dir + "/daemon"
 	out, err := b.output(ctx, dir, "audit", "verify")
 	fmt.Printf("audit verify: %s\n", strings.TrimSpace(string(out)))
@@ -135,7 +135,7 @@ func audited(ctx context.Context, b *bed, calls int) error {
 	return nil
 }
 
-// rounds measures every way by turns, again and again.
+// rounds measures all ways in alternating rounds.
 func rounds(ctx context.Context, ways []way, l demand, o options) ([][]sample, error) {
 	samples := make([][]sample, len(ways))
 	for r := -1; r < o.rounds; r++ { // the first warms up
@@ -160,9 +160,9 @@ func rounds(ctx context.Context, ways []way, l demand, o options) ([][]sample, e
 	return samples, nil
 }
 
-// print1 prints the table of one number of callers: the median of each figure over the rounds, and the median of the ratios
-// that were measured side by side.
-func print1(ways []way, samples [][]sample, l demand, measured ratios) {
+// printTable prints the table for one number of callers: for each figure, the median over the rounds and the median of the ratios within
+// a round.
+func printTable(ways []way, samples [][]sample, l demand, measured ratios) {
 	rows := [][]string{{fmt.Sprintf("%d callers, %d KB results", l.callers, l.kb), "p50", "ratio", "added", "p99", "ratio", "calls/s", "ratio",
 		"gateway CPU a call"}}
 	for i, w := range ways {
@@ -213,7 +213,7 @@ func print1(ways []way, samples [][]sample, l demand, measured ratios) {
 	table(rows)
 }
 
-// round calls in a closed loop for a while.
+// round calls in a closed loop for a fixed time.
 func round(ctx context.Context, w *way, l demand, d time.Duration) (sample, error) {
 	callers := l.callers
 	took := make([][]time.Duration, callers)
@@ -246,14 +246,14 @@ func callParams(tool string, kb int) string {
 	return fmt.Sprintf(`{"name":%q,"arguments":{"text":%q,"times":%d}}`, tool, kilobyte, kb)
 }
 
-// openedWays are ways to the echo server, and what ends the processes behind them.
+// openedWays are the ways to the echo server, with the functions that end their processes.
 type openedWays struct {
 	bed     *bed
 	all     []way
 	closers []func()
 }
 
-// sessionFlags are the role and the skill that the bench's calls need.
+// sessionFlags are the role and the skill that the calls need.
 var sessionFlags = []string{"--role", "bench", "--skill", "bench"}
 
 func (w *openedWays) close() {
@@ -262,7 +262,7 @@ func (w *openedWays) close() {
 	}
 }
 
-// openWays starts everything and opens every way to the echo server. The caller closes the result, after an error too.
+// openWays starts all processes and opens every way to the echo server. The caller must close the result, also after an error.
 func openWays(ctx context.Context, b *bed, o options) (*openedWays, error) {
 	w := &openedWays{bed: b}
 	if err := w.direct(ctx); err != nil {
@@ -297,7 +297,7 @@ func (w *openedWays) direct(ctx context.Context) error {
 	return nil
 }
 
-// fronts opens the ways through a daemon and through a front that is alone.
+// fronts opens the ways through a daemon, and through a front without a daemon.
 func (w *openedWays) fronts(ctx context.Context) error {
 	dir, err := w.bed.project(ctx, "daemon", true)
 	if err != nil {
@@ -317,7 +317,7 @@ func (w *openedWays) fronts(ctx context.Context) error {
 	return w.pipe(ctx, "stdio front, --alone", "echo__echo", w.bed.command(ctx, dir, append([]string{"mcp", "--alone"}, sessionFlags...)...))
 }
 
-// pipe starts a server that speaks on its pipes. The processes of pids work for it too.
+// pipe starts a server that communicates over its standard streams. pids are other processes that work for it.
 func (w *openedWays) pipe(ctx context.Context, name, tool string, cmd *exec.Cmd, pids ...int) error {
 	p, err := connect(cmd)
 	if err != nil {
@@ -342,7 +342,7 @@ func (w *openedWays) pipe(ctx context.Context, name, tool string, cmd *exec.Cmd,
 	return nil
 }
 
-// daemon runs myc serve in the project and opens the way over HTTP with a token of a session.
+// daemon runs myc serve in the project and opens the way over HTTP with the token of a session.
 func (w *openedWays) daemon(ctx context.Context, b *bed, dir, name string) (*exec.Cmd, error) {
 	serve := b.command(ctx, dir, "serve", "--addr", "127.0.0.1:0")
 	url, end, err := startHTTP(serve, func(line string) string {
@@ -368,7 +368,7 @@ func (w *openedWays) daemon(ctx context.Context, b *bed, dir, name string) (*exe
 	return serve, nil
 }
 
-// startHTTP starts a server whose first line that find finds something in says where it is.
+// startHTTP starts a server and returns its address, which find extracts from a line of output.
 func startHTTP(cmd *exec.Cmd, find func(line string) string) (url string, end func(), err error) {
 	end = func() {}
 	r, w := io.Pipe()
@@ -392,7 +392,7 @@ func startHTTP(cmd *exec.Cmd, find func(line string) string) (url string, end fu
 	return url, end, nil
 }
 
-// post calls over HTTP with connections that stay open, in the newest revision, which needs no session of the protocol.
+// post calls over HTTP with persistent connections, in the newest revision, which has no protocol session.
 func post(url, token, tool string) func(context.Context, demand) error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	small, large := requestBody(tool, 1), requestBody(tool, 100)
@@ -427,7 +427,7 @@ func post(url, token, tool string) func(context.Context, demand) error {
 	}
 }
 
-// requestBody is a call as the newest revision has it.
+// requestBody returns a call in the form of the newest revision.
 func requestBody(tool string, kb int) []byte {
 	params := callParams(tool, kb)
 	params = params[:len(params)-1] +
@@ -436,7 +436,7 @@ func requestBody(tool string, kb int) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
 }
 
-// checked insists that the echo is in the answer, whole.
+// checked returns an error unless the answer contains the whole echo.
 func checked(l demand, answer, rpcErr []byte, err error) error {
 	if err == nil && (!bytes.Contains(answer, []byte(kilobyte)) || len(answer) < l.kb*len(kilobyte)) {
 		err = fmt.Errorf("not the echo: %.300s%.300s", answer, rpcErr)

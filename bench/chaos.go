@@ -11,10 +11,10 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// badModes are the ways in which test/hostile misbehaves.
+// badModes are the kinds of misbehavior of test/hostile.
 var badModes = []string{"hang", "stdout", "stderr", "dies", "nonsense", "late", "leaks", "storm"}
 
-// measureChaos calls a healthy server, alone and beside eight that misbehave and are called as often, by turns.
+// measureChaos calls a healthy server, by turns alone and beside eight misbehaving servers that are called equally often.
 func measureChaos(ctx context.Context, b *bed, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,7 +70,7 @@ func measureChaos(ctx context.Context, b *bed, o options) error {
 	return nil
 }
 
-// storm calls the healthy server in a closed loop, while others call the bad ones, and returns how long the healthy calls took.
+// storm calls the healthy server in a closed loop, while others call the bad ones. It returns the durations of the healthy calls.
 func (f *front) storm(ctx context.Context, callers, others int, d time.Duration) ([]time.Duration, error) {
 	until := time.Now().Add(d)
 	took := make([][]time.Duration, callers)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// point is one figure of one way under one load; ratios are those to the direct way that were measured beside it.
+// point is one figure of one way under one load. Its ratios compare it with the direct way, measured beside it.
 type point struct {
 	way     string
 	callers int
@@ -18,8 +18,8 @@ type point struct {
 
 type ratios map[point]float64
 
-// limit is what a ratio may be. Aim is what issue 3 asks for; Limit what may not be exceeded without somebody looking: it is where
-// we are, and a margin for the noise of shared machines.
+// limit bounds a ratio. Aim is the goal of issue 3. Limit is the present value with a margin for the noise of shared machines; a higher
+// ratio must be explained.
 type limit struct {
 	Way     string  `json:"way"`
 	Callers int     `json:"callers"`
@@ -29,7 +29,7 @@ type limit struct {
 	Limit   float64 `json:"limit"`
 }
 
-// check compares what was measured with the limits of a file. A limit of something that was not measured is an error too.
+// check compares the measurements with the limits in a file. A limit without a measurement is an error too.
 func check(file string, measured ratios) error {
 	if file == "" {
 		return nil

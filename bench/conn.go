@@ -14,7 +14,7 @@ import (
 
 var errEnded = errors.New("the process ended before its answer")
 
-// conn is a client on the pipes of a process. It hands each answer to the call that waits for it.
+// conn is a client on the pipes of a process. It passes each answer to the call that waits for it.
 type conn struct {
 	lines *rpc.Lines
 
@@ -23,14 +23,14 @@ type conn struct {
 
 	mu      sync.Mutex
 	last    int64
-	waiting map[string]chan rpc.Message // by id; nil when the stream has ended
+	waiting map[string]chan rpc.Message // by id; nil after the end of the stream
 }
 
 func newConn(out io.Reader, in io.Writer) *conn {
 	return &conn{lines: rpc.NewLines(out, 0), in: in, waiting: map[string]chan rpc.Message{}}
 }
 
-// read returns when the stream ends.
+// read reads answers until the stream ends.
 func (c *conn) read() {
 	defer c.end()
 	for {

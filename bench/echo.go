@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// echo is the backend: the quickest MCP server that we can write, on stdin and stdout, or with "http" at an address that it
+// echo is the backend, an MCP server that does as little as possible. It serves stdin and stdout, or with "http" an address that it
 // prints.
 func echo(args []string) error {
 	if len(args) > 0 && args[0] == "http" {
@@ -65,7 +65,7 @@ func echoHTTP() error {
 const tools = `{"tools":[{"name":"echo","description":"Returns its ` +
 	`text.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
 
-// answer is the response to one message, or nil.
+// answer returns the response to a message, or nil.
 func answer(line []byte) []byte {
 	m, bad := rpc.Parse(line)
 	if bad != nil || !m.IsRequest() {
@@ -85,7 +85,7 @@ func answer(line []byte) []byte {
 	return m.Append(nil)
 }
 
-// text is what is echoed: the text, as often as the call says.
+// text returns the text of the call, repeated as often as the call says.
 func text(params []byte) []byte {
 	t := rawjson.Path(params, "arguments", "text")
 	times, err := strconv.Atoi(string(rawjson.Path(params, "arguments", "times")))

@@ -20,18 +20,18 @@ import (
 	"mycelium/internal/node/api"
 )
 
-// What is demanded: through the small program with a daemon, as a multiple of a program that reads and answers; and what an event over HTTP
-// adds to the agent's own time.
+// The limits: through the small program with a daemon, as a multiple of a program that reads and answers; and the time that an event over
+// HTTP adds to the agent's own.
 const (
 	hookSmallLimit = 1.5
 	hookHTTPLimit  = time.Millisecond
 )
 
-// hookEvent is a command that the rules of the project are tried on, one after the other.
+// hookEvent is a command that reaches every rule of the project.
 const hookEvent = `{"session_id":"bench","transcript_path":"/none","cwd":"%s","permission_mode":"default","hook_event_name":"PreToolUse",` +
 	`"tool_name":"Bash","tool_input":{"command":"go test ./internal/policy","description":"Tests"},"tool_use_id":"toolu_%d"}`
 
-// hookRules are as many rules as the issue names, ten of them with a condition.
+// hookRules returns as many rules as the issue names. Ten of them have a condition.
 func hookRules() string {
 	var b strings.Builder
 	b.WriteString("version: 1\nrules:\n")
@@ -44,12 +44,12 @@ func hookRules() string {
 		fmt.Fprintf(&b, "  - {name: r%d, action: %s, tool: \"Bash|Write|files__write_file\", match: {path: [{glob: \"part%d/**\"}]}}\n", i,
 			effect, i)
 	}
-	// the last one: all are tried
+	// the last rule, so that all rules before it are evaluated
 	b.WriteString("  - {name: tests, action: allow, tool: Bash, args: {command: \"go test ./internal/policy\"}}\n")
 	return b.String()
 }
 
-// hookProject is a project with 13 skills and 60 rules.
+// hookProject creates a project with 13 skills and 60 rules.
 func (b *bed) hookProject(ctx context.Context) (string, error) {
 	dir, err := b.project(ctx, "hook", false)
 	if err != nil {
@@ -75,8 +75,8 @@ func (b *bed) hookProject(ctx context.Context) (string, error) {
 	return dir, err
 }
 
-// measureHook starts the hook with a daemon and without one, as `myc hook` and as the small program, and a program that does nothing
-// beside them, by turns; then it posts events to the daemon.
+// measureHook runs the hook with and without a daemon, as `myc hook` and as the small program, and by turns with them a program that does
+// nothing. Then it posts events to the daemon.
 func measureHook(ctx context.Context, b *bed, o options) error {
 	dir, err := b.hookProject(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 	return err
 }
 
-// printWays prints what each way took, as a multiple of the first.
+// printWays prints the time of each way as a multiple of the first.
 func printWays(ways []hookWay) {
 	rows := [][]string{{"one event, from start to answer", "least", "median", "p99", "bare starts", "CPU median"}}
 	for i := range ways {
@@ -152,7 +152,7 @@ type hookWay struct {
 	program []string
 }
 
-// measurePosts posts events to the daemon, as Claude Code does: on one connection, one after the other.
+// measurePosts posts events to the daemon as Claude Code does: in sequence, on one connection.
 func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	text, err := b.output(ctx, dir, "session", "new", "--role", "developer", "--json")
 	if err != nil {
@@ -204,7 +204,7 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	return nil
 }
 
-// hookOnce measures one run; it has to answer.
+// hookOnce measures one run, which must answer.
 func (b *bed) hookOnce(ctx context.Context, dir string, program []string, n int, s *starts) error {
 	c := b.command(ctx, dir)
 	c.Path, c.Args = program[0], program

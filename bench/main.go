@@ -1,5 +1,5 @@
-// Command bench measures the real program against the same work done without it, in one run, and prints tables of ratios. It
-// writes nothing that stays. docs/proofs/performance.md says how to read it.
+// Command bench measures the program against the same work without it, in one run, and prints tables of ratios. It leaves no files
+// behind. docs/proofs/performance.md explains the figures.
 //
 //	go run ./bench            # everything
 //	go run ./bench -only call # start, hook, call, chaos, replay or scale
@@ -112,7 +112,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// load is how busy the machine was: on a busy one only the ratios mean anything.
+// load returns the load of the machine. On a busy machine only the ratios are meaningful.
 func load() string {
 	raw, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

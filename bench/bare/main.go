@@ -1,4 +1,4 @@
-// Command bare is what a hook in Go costs at least: it reads its input and prints an answer.
+// Command bare is the least that a hook in Go costs: it reads its input and prints an answer.
 package main
 
 import (

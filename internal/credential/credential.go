@@ -12,21 +12,21 @@ import (
 	"mycelium/internal/text"
 )
 
-// Redacted stands where a secret was masked.
+// Redacted replaces a masked secret.
 const Redacted = "[REDACTED]"
 
-// Span is a place in a text that has the form of a secret: s[Start:End].
+// Span is the place of a secret in a text: s[Start:End].
 type Span struct {
 	Form       *Form
 	Start, End int
-	// Sure reports whether the match is long enough to accuse a text of holding a secret. Shorter ones are masked all the same.
+	// Sure reports whether the match is long enough to prove that the text has a secret. Shorter matches are masked too.
 	Sure bool
 }
 
-// Excerpt returns at most so many bytes of a text, secrets masked. It masks before it cuts: a half of a secret has no form.
+// Excerpt returns at most max bytes of a text with secrets masked. It masks before it cuts, because half of a secret is not recognized.
 func Excerpt(s string, most int) string { return text.Truncate(Mask(s), most) }
 
-// Find returns the secrets in a text, from left to right and without overlaps. Its time grows with the length of the text only.
+// Find returns the secrets in a text, from left to right and without overlaps. Its time is linear in the length of the text.
 func Find(s string) []Span {
 	if m := search(s); m != nil {
 		return m.found()
@@ -34,7 +34,7 @@ func Find(s string) []Span {
 	return nil
 }
 
-// search matches every mark of a text; nil: it has none.
+// search looks up the marks of all forms in a text. It returns nil if there are none.
 func search(s string) (m *matcher) {
 	t := table()
 	for i := 0; i+1 < len(s); i += stride {
@@ -55,11 +55,10 @@ func search(s string) (m *matcher) {
 	return m
 }
 
-// maxPasses bounds how often a text is masked. What was masked can show another secret beside it, seldom a third one.
+// maxPasses bounds how often a text is masked. A masked secret can reveal another one beside it, but rarely a third.
 const maxPasses = 4
 
-// Mask replaces every secret in a text with [Redacted], and returns the text itself where there is none. To mask a text again
-// changes nothing more.
+// Mask replaces every secret in a text with [Redacted]. It returns a text without secrets unchanged. Masking is idempotent.
 func Mask(s string) string {
 	for range maxPasses {
 		found := Find(s)
@@ -84,7 +83,7 @@ func replace(s string, found []Span) string {
 	return b.String()
 }
 
-// Possible reports whether a text has what the form of a secret begins with. Most texts do not, and need not be looked at again.
+// Possible reports whether a text has the mark of any form. Most texts do not, and need no search.
 func Possible[T ~string | ~[]byte](s T) bool {
 	t := table()
 	for i := 0; i+1 < len(s); i += stride {

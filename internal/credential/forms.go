@@ -3,28 +3,28 @@ package credential
 // Form is one form of a secret.
 type Form struct {
 	Name string // unique: github-token
-	What string // with its article, for people: a GitHub token
+	What string // with an article, for people: a GitHub token
 
-	// What a secret of this form looks like. mark is a text of three bytes or more that stands in each one: alternatives are separated
-	// by bars, a class stands for one character. before and after are patterns of what surrounds it (see compile). find takes
-	// their place where a form needs a program.
+	// The pattern of a secret. mark is a text of at least three bytes that each secret contains: bars separate alternatives, and a class
+	// stands for one character. before and after are the patterns around it (see compile). find replaces them for a form that needs a
+	// function.
 	before, mark, after string
 	find                func(m *matcher, from, to int) (start, end int, ok bool)
-	keeps               bool // the mark is no part of the secret, and stays when it is masked
-	sure                int  // the length from which a match proves that the text holds a secret; see [Span]
+	keeps               bool // the mark is not part of the secret, and stays when it is masked
+	sure                int  // the length from which a match proves a secret; see [Span]
 
-	Example string // a made-up secret of this form; where the form needs it, with what stands before it
+	Example string // a made-up secret of this form, with text before it if the form needs that
 	Hidden  string // the part of Example that must not be shown; empty: all of it
-	Other   string // a text that is nearly of this form, and of none
+	Other   string // a text that is nearly of this form
 }
 
-// The names of forms that callers treat in a way of their own.
+// The names of forms that callers treat specially.
 const (
 	PrivateKey        = "private-key"         // has several lines
-	PasswordInAddress = "password-in-address" // goes by its place alone: it may be a placeholder
+	PasswordInAddress = "password-in-address" // recognized by its place only: it may be a placeholder
 )
 
-// Pieces of which the examples are made, so that no scanner takes this file for a leak. Nothing here was ever issued.
+// The examples are made of these pieces, so that no scanner takes this file for a leak. None of them was ever issued.
 const (
 	x8  = "q7Rk2TvL"
 	x16 = x8 + "x9VbN4sM"
@@ -47,9 +47,9 @@ const (
 	u64 = u24 + u24 + u16
 )
 
-// Forms are the forms that the services themselves and the scanners GitHub secret scanning, Gitleaks and TruffleHog publish. Where
-// those give an exact length, the least that is in use stands here: a service may lengthen its keys. The forms that go by what
-// stands before the secret come last: where two forms match, the first one names it. Nobody changes the table.
+// Forms are the forms that the services and the scanners GitHub secret scanning, Gitleaks and TruffleHog publish. Where those give an
+// exact length, the table has the least length in use, because a service may lengthen its keys. Forms that depend on the text before the
+// secret come last: if two forms match, the first one names the secret. The table must not be modified.
 var Forms = []Form{
 	{Name: "mycelium-token", What: "a token of Mycelium", mark: "myc_", after: `[A-Za-z0-9_-]{40,}`,
 		Example: "my" + "c_" + x40 + "abc", Other: "myc_session_tokens"},

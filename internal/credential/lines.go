@@ -2,9 +2,9 @@ package credential
 
 import "strings"
 
-// Lines masks the secrets of a text that comes line by line, a private key of many lines among them. The zero value is ready.
+// Lines masks the secrets of a text that arrives line by line. It also masks private keys of several lines. The zero value is ready.
 type Lines struct {
-	left int // so many lines may still belong to a private key that began
+	left int // how many lines may still belong to a private key that has begun
 }
 
 // maxKeyLines is more than the largest private key in use has.
@@ -32,7 +32,7 @@ func (l *Lines) Mask(line string) string {
 	return Mask(line)
 }
 
-// keyLine reports whether a line can stand in a private key: base64, perhaps with what a logger writes before it, a header or nothing.
+// keyLine reports whether a line can be part of a private key: base64, perhaps after the prefix of a logger, a header or an empty line.
 func keyLine(line string) bool {
 	fields := strings.Fields(line)
 	if len(fields) == 0 || strings.HasPrefix(fields[0], "Proc-Type:") || strings.HasPrefix(fields[0], "DEK-Info:") {

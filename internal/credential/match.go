@@ -14,7 +14,7 @@ import (
 // pairs of bytes, its anchors: a table of all anchors is looked up at every second byte of a text, so that one pass finds the
 // marks of all forms. Where a mark stands, what its form has before and after it is matched.
 
-// stride is the distance of two look-ups. A mark has stride neighbouring anchors, so one of them is hit wherever it stands.
+// stride is the distance of two lookups. A mark has stride neighbouring anchors, so a lookup hits one of them at any position.
 const stride = 2
 
 // An anchor is a pair of bytes in a mark.
@@ -26,19 +26,19 @@ type anchor struct {
 
 // index is the table of forms, made ready for the search.
 type index struct {
-	pairs   [1 << 16]uint16 // by pair of bytes: the place in anchors; 0 for nearly all
+	pairs   [1 << 16]uint16 // by pair of bytes: index in anchors; mostly 0
 	anchors [][]anchor
-	runs    int // how many runs without an end the patterns have
+	runs    int // number of unbounded runs in the patterns
 }
 
-// compiled is a form with its patterns made ready.
+// compiled is a form with compiled patterns.
 type compiled struct {
 	*Form
-	at            int // its place in the table
+	at            int // index in the table
 	before, after []step
 }
 
-// table makes the index with the first text. It takes a fraction of a millisecond, which a start of the program does not pay.
+// table builds the index at the first use. That takes a fraction of a millisecond, which the start of the program avoids.
 var table = sync.OnceValue(func() *index {
 	t := &index{anchors: make([][]anchor, 1)}
 	for i := range Forms {
@@ -52,7 +52,7 @@ var table = sync.OnceValue(func() *index {
 	return t
 })
 
-// add enters a mark at the rarest place in it.
+// add adds a mark to the index at its rarest place.
 func (t *index) add(f *compiled, mark string) {
 	best := 0
 	for o := 1; o+stride < len(mark); o++ {
@@ -115,14 +115,13 @@ func expand(marks string) []string {
 // A step is a run of characters of one class, or a group that may be missing.
 type step struct {
 	class    *[256]bool
-	min, max int // max below 0: as many as there are
-	run      int // of a run without an end: its place among those of all forms
+	min, max int // max below 0: unbounded
+	run      int // of an unbounded run: its index among those of all forms
 	group    []step
 }
 
-// compile reads a pattern: a sequence of classes, each perhaps with a repetition, and of groups in (…)?. It matches greedily and
-// never goes back, so a class that repeats must not hold what the pattern goes on with. A pattern of another kind is a fault of
-// the table, which a test finds.
+// compile parses a pattern: a sequence of classes, each with an optional repetition, and of groups in (…)?. Matching is greedy and does
+// not backtrack, so a repeated class must not contain what follows it. A malformed pattern is an error in the table, which a test finds.
 func (t *index) compile(pattern string) []step {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -176,7 +175,7 @@ func (t *index) repeat(out []step, re *syntax.Regexp, least, most int) []step {
 	return append(out, one...)
 }
 
-// classOf is the class of some ranges. A character beyond ASCII is in it by its bytes.
+// classOf returns the class of some ranges. It contains the bytes of characters beyond ASCII.
 func classOf(ranges ...rune) *[256]bool {
 	var c [256]bool
 	for pair := range slices.Chunk(ranges, 2) {
@@ -191,9 +190,9 @@ func classOf(ranges ...rune) *[256]bool {
 type matcher struct {
 	s     string
 	spans []span
-	runs  []extent // by step: the long run that was measured last, so that no byte is measured again and again
+	runs  []extent // by step: the last long run, so that no byte is measured twice
 	last  []int    // by form: the end of its last match
-	cost  int      // bytes of runs that were measured
+	cost  int      // bytes of measured runs
 }
 
 type extent struct{ from, to int }
@@ -201,8 +200,8 @@ type extent struct{ from, to int }
 // span is a match that may depend on its neighbour.
 type span struct {
 	Span
-	at    int  // the place of its form in the table
-	glued bool // it begins inside of a word: it counts only if another match reaches up to it
+	at    int  // index of its form in the table
+	glued bool // begins inside a word: it counts only if another match ends where it begins
 }
 
 // try matches a form around its mark s[from:to].
@@ -233,7 +232,7 @@ func (m *matcher) try(f *compiled, from, to int) {
 	m.spans = append(m.spans, sp)
 }
 
-// closed reports whether a match of a form with a certain length goes on, and so has another length.
+// closed reports whether a match of a form of fixed length continues, and so has another length.
 func (f *compiled) closed(s string, end int) bool {
 	if f.find != nil || len(f.after) == 0 {
 		return false
@@ -269,10 +268,10 @@ func (m *matcher) forward(steps []step, at int) (int, bool) {
 	return at, true
 }
 
-// shortRun is the length up to which a run is measured again for every mark that stands in it.
+// shortRun is the length up to which a run is measured again for each mark in it.
 const shortRun = 64
 
-// run is the end of the run of a class that begins at a place.
+// run returns the end of the run of a class at an offset.
 func (m *matcher) run(st *step, at int) int {
 	end := m.measure(st, at, min(len(m.s), at+shortRun))
 	if end < at+shortRun {
@@ -297,7 +296,7 @@ func (m *matcher) measure(st *step, at, most int) int {
 	return end
 }
 
-// backward matches the steps that lead up to a place. Each run is short or ends at the mark before, so none is measured twice.
+// backward matches the steps before an offset. Each run is short or ends at the previous mark, so none is measured twice.
 func (m *matcher) backward(steps []step, at int) (int, bool) {
 	for _, st := range steps {
 		start := at
@@ -312,11 +311,11 @@ func (m *matcher) backward(steps []step, at int) (int, bool) {
 	return at, true
 }
 
-// found is what counts of the matches: in order, those that overlap as one of the form that stands first in the table.
+// found returns the valid matches in order. Overlapping matches become one, of the form that comes first in the table.
 func (m *matcher) found() []Span {
 	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
 	var out []Span
-	first := 0 // the place in the table of the last one's form
+	first := 0 // table index of the form of the last match
 	for _, sp := range m.spans {
 		n := len(out)
 		switch {
@@ -338,8 +337,8 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// insideWord reports whether a word goes on at a place. What an escape ends with is no part of a word: \n and \u003d of program
-// text, %3D of an address, the colours of a terminal.
+// insideWord reports whether a word continues at an offset. The end of an escape is not part of a word: \n and \u003d of program text,
+// %3D of a URL, terminal colors.
 func insideWord(s string, at int) bool {
 	if at == 0 || at == len(s) || !wordByte(s[at-1]) || !wordByte(s[at]) {
 		return false
@@ -356,7 +355,7 @@ func insideWord(s string, at int) bool {
 	return true
 }
 
-// escapes reports whether a text ends in an escape of so many hexadecimal digits.
+// escapes reports whether a text ends in an escape with n hexadecimal digits.
 func escapes(head, sign string, digits int) bool {
 	at := len(head) - digits
 	return at >= len(sign) && head[at-len(sign):at] == sign && len(bytes.Trim([]byte(head[at:]), "0123456789abcdefABCDEF")) == 0

@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// A name is a word by which members, variables and headers that hold a secret are known.
+// A name is a word in the names of members, variables and headers that hold a secret.
 type name struct {
 	word  string // small letters, without separators
 	grade grade
 }
 
-// grade says where a word makes a name the name of a secret.
+// grade says where a word makes a name that of a secret.
 type grade uint8
 
 const (
-	certain  grade = iota // wherever it stands in any name, separators left aside
+	certain  grade = iota // anywhere in any name, separators ignored
 	alone                 // as one of the words of a name: auth, not author
-	ending                // as the last word of a name, if the value looks like one made by chance
-	variable              // wherever it stands in the name of an environment variable
-	hint                  // so too, where too many masked values do no harm
+	ending                // as the last word of a name, if the value looks random
+	variable              // anywhere in the name of an environment variable
+	hint                  // likewise, where masking too much does no harm
 )
 
 var names = []name{
@@ -47,7 +47,7 @@ var names = []name{
 // NamePattern is the regular expression of the names that are secret in running text: name=value, "name": "value".
 const NamePattern = `(?:password|passwd|passphrase|secret|token|api[_-]?key|credentials?|private[_-]?key)`
 
-// has reports whether a name in small letters and without separators has a word of the given grades in it.
+// has reports whether a normalized name contains a word of the given grades.
 func has(flat string, grades ...grade) bool {
 	for i := range names {
 		if slices.Contains(grades, names[i].grade) && strings.Contains(flat, names[i].word) {
@@ -57,7 +57,7 @@ func has(flat string, grades ...grade) bool {
 	return false
 }
 
-// is reports whether a word is one of a grade.
+// is reports whether a word has a grade.
 func is(word string, g grade) bool { return slices.Contains(names, name{word, g}) }
 
 // Sensitive reports whether the member of an object holds a secret, by its key: in any case and with or without separators it
@@ -79,11 +79,11 @@ func Sensitive(key string, number bool) bool {
 	return !number || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(counts, w) })
 }
 
-// counts are the words that make a key which speaks of tokens a number of tokens.
+// counts are the words that make a key about tokens a number of tokens.
 var counts = []string{"tokens", "count", "max", "min", "limit", "num", "number", "total", "budget", "used", "usage"}
 
-// Leads reports whether a key holds a token that leads from one page or message to the next: it is no secret, and an answer is of
-// no use without it.
+// Leads reports whether a key holds a token that leads from one page or message to the next. It is not a secret, and the answer is
+// useless without it.
 func Leads(key string) bool {
 	if !strings.Contains(strings.ToLower(key), "token") {
 		return false
@@ -97,8 +97,8 @@ func Leads(key string) bool {
 	})
 }
 
-// EndsSensitive reports whether a name ends in a word for a secret: db_password, API_KEYS, pass. A value under it that looks like
-// chance is probably one.
+// EndsSensitive reports whether a name ends in a word for a secret: db_password, API_KEYS, pass. A random-looking value under it is
+// probably a secret.
 func EndsSensitive(key string) bool {
 	words := Words(key)
 	if len(words) == 0 || Leads(key) {
@@ -109,11 +109,10 @@ func EndsSensitive(key string) bool {
 		slices.ContainsFunc(names, func(n name) bool { return n.grade == certain && strings.HasSuffix(flat, n.word) })
 }
 
-// Variable reports whether an environment variable is named like a secret.
+// Variable reports whether an environment variable has the name of a secret.
 func Variable(name string) bool { return has(flatten(name), certain, variable) }
 
-// MayBeVariable is [Variable] for names under which an operator configures values: it also takes those that have key, pass, auth or
-// cred in them.
+// MayBeVariable is [Variable] for names under which an operator configures values. It also accepts names with key, pass, auth or cred.
 func MayBeVariable(name string) bool { return has(flatten(name), certain, variable, hint) }
 
 func flatten(name string) string {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The forms that no pattern of classes describes. Each gets the place of its mark and returns the place of the secret.
+// The forms that no pattern of classes describes. Each function gets the offset of the mark and returns the place of the secret.
 
-// keyHead is how far before its mark the head of a private key begins, at most.
+// keyHead is the largest distance between the beginning of a private key's head and its mark.
 const keyHead = 64
 
-// findPrivateKey finds a private key in PEM, up to its end line or, where that is missing, to the end of the text.
+// findPrivateKey finds a private key in PEM, up to its end line or, without one, to the end of the text.
 func findPrivateKey(m *matcher, from, to int) (start, end int, ok bool) {
 	head := max(0, from-keyHead)
 	at := strings.LastIndex(m.s[head:from], "-----BEGIN ")
@@ -20,7 +20,7 @@ func findPrivateKey(m *matcher, from, to int) (start, end int, ok bool) {
 	start = head + at
 	tail := strings.TrimPrefix(m.s[to:], " BLOCK")
 	if !strings.HasPrefix(tail, "-----") {
-		return start, to, true // the head alone
+		return start, to, true // only the head
 	}
 	for {
 		_, after, found := strings.Cut(tail, "-----END ")
@@ -42,7 +42,7 @@ func capitals(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ") == ""
 }
 
-// findPassword finds the password in the authority of an address: scheme://user:password@host. A password may hold a sign "@".
+// findPassword finds the password in the authority of an address: scheme://user:password@host. A password may contain "@".
 func findPassword(m *matcher, from, to int) (start, end int, ok bool) {
 	at := from
 	for at > 0 && (m.s[at-1] >= '0' && m.s[at-1] <= '9' || strings.IndexByte("+.-", m.s[at-1]) >= 0) {
@@ -59,7 +59,7 @@ func findPassword(m *matcher, from, to int) (start, end int, ok bool) {
 	return to + colon + 1, to + sign, true
 }
 
-// authority is where the authority of an address ends that begins at a place.
+// authority returns the end of the authority that begins at an offset.
 func (m *matcher) authority(at int) int {
 	end := len(m.s)
 	if n := strings.IndexAny(m.s[at:], "/\" \t\r\n\f"); n >= 0 {
@@ -69,11 +69,11 @@ func (m *matcher) authority(at int) int {
 	return end
 }
 
-// minBasic is the least length of a Basic credential where nothing says that it is one, in base64.
+// minBasic is the least length of a Basic credential without the header's name, in base64.
 const minBasic = 16
 
-// findBasic finds the user and password of a header "Authorization: Basic …". Where the header is not named, only what is base64
-// by its look counts: the word basic stands before many others.
+// findBasic finds the user and password of a header "Authorization: Basic …". Without the header's name, the value must look like base64,
+// because the word basic also precedes other words.
 func findBasic(m *matcher, from, to int) (start, end int, ok bool) {
 	for start = to; start < len(m.s) && m.s[start] == ' '; start++ {
 	}

@@ -21,43 +21,44 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Agent is what there is to know about one coding agent.
+// Agent describes one coding agent.
 type Agent struct {
-	Name    string // as our commands call it, and the name of its program
-	Title   string // as people call it
-	Package string // of npm
+	Name    string // the name in our commands, and of its program
+	Title   string // the name for people
+	Package string // the npm package
 
-	// Marks are environment variables that only what the agent started carries.
+	// Marks are environment variables that only its child processes have.
 	Marks []string
-	// ProjectVar is the variable in which it tells its hooks the folder that it was started in; "": it does not tell.
+	// ProjectVar is the variable with which it tells its hooks its start folder; may be empty.
 	ProjectVar string
-	// Terminal is the variable, and its value, by which it tells its hooks that a person sits at its terminal and that it can ask there.
+	// Terminal is the name and the value of the variable with which it tells its hooks that a person sits at its terminal, where it can
+	// ask.
 	Terminal [2]string
 
 	configVar string // moves the agent's own configuration
-	configDir string // of its own configuration below HOME
-	movedDir  string // of its own configuration below the folder that configVar names
+	configDir string // configuration folder below HOME
+	movedDir  string // configuration folder below the folder that configVar names
 	files     func(own, project string) Files
 
-	// Limit is how long the agent waits for a hook whose entry names no time-out.
+	// Limit is how long the agent waits for a hook whose entry has no time-out.
 	Limit  time.Duration
 	events []eventName
 	answer func(e Event, a Answer) reply
 	tools  []toolName
-	// oneUnderscore says that the name of an MCP server's tool is mcp_SERVER_TOOL besides mcp__SERVER__TOOL.
+	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
-	// transcribes says that its transcripts have the form that [Transcript] reads.
+	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 
 	Hooks  Hooks
 	Launch Launch
-	script *script // how it is driven with a scripted model; nil: it cannot be
+	script *script // how it is run with a scripted model; nil: it cannot be
 }
 
-// agents are the agents in the order of the documentation. A new one is a file of its own and a line here.
+// agents are the agents in the order of the documentation. A new agent is a file and a line here.
 var agents = [...]*Agent{&claude, &codex, &gemini, &crush}
 
-// Agents returns the agents that we know.
+// Agents returns the known agents.
 func Agents() []Agent {
 	var out []Agent
 	for _, a := range agents {
@@ -66,7 +67,7 @@ func Agents() []Agent {
 	return out
 }
 
-// Names returns the names of the agents that we know.
+// Names returns the names of the known agents.
 func Names() []string {
 	var out []string
 	for _, a := range agents {
@@ -75,7 +76,7 @@ func Names() []string {
 	return out
 }
 
-// Named returns the agent of a name.
+// Named returns the agent with a name.
 func Named(name string) (Agent, bool) {
 	for _, a := range agents {
 		if a.Name == name {
@@ -85,13 +86,13 @@ func Named(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// ungoverned are the programs of agents that have no hook of ours.
+// ungoverned are the programs of agents for which there is no hook.
 var ungoverned = [...]string{"opencode", "goose", "cursor-agent", "aider"}
 
-// Programs returns the names under which agents run, those that have no hook of ours included.
+// Programs returns the names of the programs of agents, with or without a hook.
 func Programs() []string { return append(Names(), ungoverned[:]...) }
 
-// Marks returns the environment variables that only what an agent started carries.
+// Marks returns the environment variables that only processes started by an agent have.
 func Marks() []string {
 	var out []string
 	for _, a := range agents {
@@ -103,10 +104,10 @@ func Marks() []string {
 // ErrMissing is the error of Find for an agent that is not installed.
 var ErrMissing = errors.New("not installed")
 
-// Find returns the program of an agent: the first of its name on the PATH of an environment.
+// Find returns the program of an agent: the first with its name on the PATH of an environment.
 func (a Agent) Find(environ []string) (string, error) {
 	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
-		if !filepath.IsAbs(dir) { // "" and "." are whatever folder somebody stands in
+		if !filepath.IsAbs(dir) { // skip "" and ".", which depend on the working directory
 			continue
 		}
 		path := filepath.Join(dir, a.Name)
@@ -117,10 +118,10 @@ func (a Agent) Find(environ []string) (string, error) {
 	return "", fmt.Errorf("%s: no program %q on the PATH: %w", a.Title, a.Name, ErrMissing)
 }
 
-// versionWithin bounds the question for a version: a program of Node takes a second or two on a busy machine.
+// versionWithin bounds a call for the version. A program of Node takes a second or two on a busy machine.
 const versionWithin = 30 * time.Second
 
-// Version asks a program for its version. It runs in an empty home, so that nothing of the person is read or written.
+// Version runs a program to get its version. It uses an empty home, so that nothing of the person is read or written.
 func (a Agent) Version(ctx context.Context, path string, environ []string) (string, error) {
 	home, err := os.MkdirTemp("", "myc-version-")
 	if err != nil {
@@ -145,8 +146,8 @@ func (a Agent) Version(ctx context.Context, path string, environ []string) (stri
 	return strings.TrimSpace(line), nil
 }
 
-// Quiet returns an environment with a home of its own, without a credential, an agent's mark or a token of ours. It is an allow-list
-// of what programs need to run at all.
+// Quiet returns an environment with another home, without credentials, marks of agents and our tokens. It keeps only the variables that
+// programs need to run.
 func Quiet(environ []string, home string) []string {
 	out := []string{"HOME=" + home}
 	for _, name := range []string{"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "TZ", "SYSTEMROOT"} {
@@ -157,13 +158,13 @@ func Quiet(environ []string, home string) []string {
 	return out
 }
 
-// Files are the configuration files of an agent that concern us, absolute. Trust is "" if the agent has no such file.
+// Files are the configuration files of an agent that we use, absolute. Trust is "" if the agent has no such file.
 type Files struct {
-	Hooks string // where its hooks stand
-	Trust string // where it keeps which hooks it trusts
+	Hooks string // has its hooks
+	Trust string // has the hooks that it trusts
 }
 
-// Files returns where an agent reads its configuration: the user's own, or the one of a project folder that is for this machine only.
+// Files returns the paths of an agent's configuration: the user's own, or that of a project folder that is only for this machine.
 func (a Agent) Files(user bool, dir string, environ []string) (Files, error) {
 	if a.files == nil {
 		return Files{}, fmt.Errorf("no agent %q", a.Name)
@@ -182,7 +183,7 @@ func (a Agent) Files(user bool, dir string, environ []string) (Files, error) {
 	return a.files(own, dir), nil
 }
 
-// Events returns the names of the events that the agent has and that we answer, as its configuration spells them.
+// Events returns the agent's names of the events that we answer.
 func (a Agent) Events() []string {
 	var names []string
 	for _, e := range a.events {
@@ -191,7 +192,7 @@ func (a Agent) Events() []string {
 	return names
 }
 
-// Kind returns what an event of the agent is in our words; "" for one that we do not know.
+// Kind returns the kind of an agent's event; "" for an unknown event.
 func (a Agent) Kind(event string) Kind {
 	for _, e := range a.events {
 		if e.name == event {
@@ -201,65 +202,65 @@ func (a Agent) Kind(event string) Kind {
 	return ""
 }
 
-// TellsOutcome reports whether the agent says how its calls end.
+// TellsOutcome reports whether the agent reports how its calls end.
 func (a Agent) TellsOutcome() bool {
 	return slices.ContainsFunc(a.events, func(e eventName) bool { return e.kind == PostTool })
 }
 
-// Launch is how an agent is started in a session of ours. The zero value is of an agent that is not.
+// Launch describes how to start an agent in one of our sessions. It is zero for an agent that cannot be started so.
 type Launch struct {
-	// Options returns the arguments with which it takes settings and MCP servers from these files only.
+	// Options returns arguments that make it read settings and MCP servers from these files only.
 	Options  func(settings, servers string) []string
 	Refused  []string // arguments with which it would run without the hook, with other servers or outside of the session
-	Commands []string // its commands that do not start a session in its process
+	Commands []string // commands that do not start a session in its process
 	Unset    []string // variables with which it would run without the hook
 }
 
-// Hooks is how hooks stand in an agent's configuration.
+// Hooks describes the hooks in an agent's configuration.
 type Hooks struct {
 	Comments bool          // the file may hold comments
-	Flat     bool          // the list of an event holds the handlers themselves, not groups of them
+	Flat     bool          // the list of an event has the handlers themselves, not groups of them
 	unit     time.Duration // of a time-out
-	named    bool          // a handler has a name, by which a person can switch it off
-	argsFrom string        // version from which a handler may be a program with arguments, which no shell reads; "": none
-	// onFailure says that a handler says what happens if it fails: from blockFrom on the tool is blocked, and older versions ignore it.
+	named    bool          // a handler has a name, with which a person can switch it off
+	argsFrom string        // the first version in which a handler may be a program with arguments, run without a shell; "": none
+	// onFailure reports whether a handler has a key for its failure. From version blockFrom on, its failure blocks the tool; older
+	// versions ignore the key.
 	onFailure bool
 	blockFrom string
-	posts     []string      // events that it may post over HTTP instead
-	endLimit  time.Duration // of a hook at the end of a session, where the agent cuts a longer one; 0: as for other events
+	posts     []string      // events that it can post over HTTP instead
+	endLimit  time.Duration // limit of a hook at the end of a session, if the agent has a special one; 0: as for other events
 
-	// DenyPath is where the agent's own deny entries stand; nil: it has no such entries.
+	// DenyPath is the path of the agent's own deny list; nil: it has none.
 	DenyPath  []string
 	denyRules func(protected []Protected, at Place) []string
-	// Switches are settings that switch every hook off.
+	// Switches are the settings that switch all hooks off.
 	Switches []Switch
-	// Disabled is the list of the handlers that a person switched off, by name or command; nil: the agent has no such list.
+	// Disabled is the path of the list of handlers that a person has switched off, by name or command; nil: the agent has none.
 	Disabled []string
-	// TrustKey returns the key under which an agent with a Files.Trust keeps that it trusts a handler, and the hash that it keeps.
+	// TrustKey returns the key and the hash under which an agent with a Files.Trust records its trust in a handler.
 	TrustKey func(file string, h Handler) (key, hash string)
 }
 
-// Switch is a setting that switches every hook off unless it has one value.
+// Switch is a setting that switches all hooks off unless it has one value.
 type Switch struct {
 	Path []string
-	On   string // the value, as JSON, with which hooks run; they run without the setting too
+	On   string // the JSON value with which hooks run; they also run without the setting
 	Hint string
 }
 
 // Handler is one handler of an event in an agent's configuration.
 type Handler struct {
 	Event   string
-	Group   int // place of its group in the list of the event
-	Index   int // its place in the group
+	Group   int // index of its group in the list of the event
+	Index   int // its index in the group
 	Command string
-	Args    []string // of Command, which is then a program and no line for a shell; nil: it is a line
-	Blocks  bool     // it says that its failure blocks the tool
+	Args    []string // of Command, which is then a program; nil: Command is a line for a shell
+	Blocks  bool     // its failure blocks the tool
 	Matcher string
 	Timeout string // as JSON; "" if the entry has none
 }
 
-// Pinned is the time-out that our entry for an event has: a person may have to answer before a tool and at a stop; nobody is waited
-// for elsewhere.
+// Pinned returns the time-out of our entry for an event. It is long before a tool and at a stop, where a person may have to answer.
 func (a Agent) Pinned(event string) time.Duration {
 	switch k := a.Kind(event); {
 	case k == PreTool || k == Permission || k == Stop || k == SubagentStop:
@@ -272,24 +273,25 @@ func (a Agent) Pinned(event string) time.Duration {
 	return 10 * time.Second
 }
 
-// Timeout is the pinned time-out of an event as the agent's file has it.
+// Timeout returns the pinned time-out of an event in the unit of the agent's file.
 func (a Agent) Timeout(event string) string {
 	return fmt.Sprint(int64(a.Pinned(event) / a.Hooks.unit))
 }
 
-// HookName is the name that our handler of an event has in an agent's configuration, where handlers have names.
+// HookName returns the name of our handler of an event, for agents whose handlers have names.
 func HookName(event string) string { return "mycelium " + event }
 
-// TakesArgs reports whether a version of the agent runs a program with arguments as a hook, without a shell.
+// TakesArgs reports whether a version of the agent can run a hook as a program with arguments, without a shell.
 func (a Agent) TakesArgs(version string) bool { return atLeast(version, a.Hooks.argsFrom) }
 
-// BlocksOnFailure reports whether a version of the agent blocks a tool if its hook fails. It then may be served over HTTP as well.
+// BlocksOnFailure reports whether a version of the agent blocks a tool if its hook fails. Such a version may also post its events over
+// HTTP.
 func (a Agent) BlocksOnFailure(version string) bool { return atLeast(version, a.Hooks.blockFrom) }
 
-// SaysOnFailure reports whether our entries in the agent's configuration say what happens if the hook fails.
+// SaysOnFailure reports whether our entries for the agent have a key for the failure of the hook.
 func (a Agent) SaysOnFailure() bool { return a.Hooks.onFailure }
 
-// atLeast reports whether a version, three numbers with dots, is not below another. What is no version is below all.
+// atLeast reports whether version is not lower than another one. Versions are three numbers with dots; any other text is lower than all.
 func atLeast(version, least string) bool {
 	x, y := strings.Split(version, "."), strings.Split(least, ".")
 	if len(x) != 3 || len(y) != 3 {
@@ -308,22 +310,22 @@ func atLeast(version, least string) bool {
 	return true
 }
 
-// Posts reports whether an event of a version of the agent may be posted over HTTP instead of starting a program: it blocks the tool if
-// that fails, and the event is one of those that come often.
+// Posts reports whether a version of the agent may post an event over HTTP instead of starting a program: the event is a frequent one,
+// and a failed post blocks the tool.
 func (a Agent) Posts(version, event string) bool {
 	return a.BlocksOnFailure(version) && slices.Contains(a.Hooks.posts, event)
 }
 
-// Runs is what an entry has an agent do at an event.
+// Runs describes the action of an entry.
 type Runs struct {
 	Program string
 	Args    []string
-	Shell   bool        // the agent takes a line for a shell only
-	URL     string      // it posts the event there instead; "": it runs the program
-	Headers [][2]string // of the post: name and value, in which $NAME is a variable of the agent
+	Shell   bool        // the agent accepts only a line for a shell
+	URL     string      // the agent posts the event to this URL; "": it runs the program
+	Headers [][2]string // headers of the post: name and value, in which $NAME is a variable of the agent
 }
 
-// Entry is the element that stands in the list of an event: one handler, grouped as the agent wants it.
+// Entry returns the element for the list of an event: one handler, grouped as the agent requires.
 func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	handler := `"command": ` + string(rawjson.Quote(r.Program))
 	switch {
@@ -360,21 +362,21 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	return jsontext.Value(`{` + matcher + `"hooks": [{"type": ` + kind + `, ` + handler + `]}`)
 }
 
-// Protected is a path that no agent may touch, in the forms of the policy's table: /x absolute, ~/x in the home, **/x of that name
-// anywhere, ./x in the project. A path stands for everything below it too.
+// Protected is a path that no agent may touch, as in the policy's table: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in
+// the project. It includes everything below the path.
 type Protected struct {
 	Path       string
-	ChangeOnly bool // it may be read
+	ChangeOnly bool // reading is allowed
 }
 
-// Place is where an installation counts: in one project folder, or in every folder of a user.
+// Place is where an installation applies: in one project folder, or in every folder of a user.
 type Place struct {
 	User bool
 	Dir  string // the project folder, absolute
 	Home string
 }
 
-// DenyRules returns the agent's own deny entries for protected paths. They also hold for what never reaches a hook, like a file that a
+// DenyRules returns the agent's own deny entries for protected paths. They also apply to accesses without a hook, such as a file that a
 // person mentions with @.
 func (a Agent) DenyRules(protected []Protected, at Place) []string {
 	if a.Hooks.denyRules == nil {
@@ -383,7 +385,7 @@ func (a Agent) DenyRules(protected []Protected, at Place) []string {
 	return a.Hooks.denyRules(protected, at)
 }
 
-// posted are the headers of a post, and the variables that they may hold.
+// posted returns the headers of a post, and the variables in them.
 func posted(headers [][2]string) string {
 	var fields []rawjson.Field
 	var variables []string
@@ -396,7 +398,7 @@ func posted(headers [][2]string) string {
 	return `, "headers": ` + string(rawjson.Object(fields...)) + `, "allowedEnvVars": ` + string(textList(variables))
 }
 
-// firstThere is the first path that exists, else the first.
+// firstThere returns the first path that exists, or the first path.
 func firstThere(paths ...string) string {
 	for _, p := range paths {
 		if _, err := os.Lstat(p); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -406,7 +408,7 @@ func firstThere(paths ...string) string {
 	return paths[0]
 }
 
-// variable reads a variable of an environment; the last one counts.
+// variable returns a variable of an environment; the last entry counts.
 func variable(environ []string, name string) string {
 	for i := len(environ) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {

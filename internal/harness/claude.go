@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// claude is Claude Code. The format is that of its documentation of hooks and of what version 2.1.197 and later do.
+// claude is Claude Code. The format is from its documentation of hooks and from the behavior of version 2.1.197 and later.
 var claude = Agent{
 	Name: "claude", Title: "Claude Code", Package: "@anthropic-ai/claude-code",
 	Marks: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"}, ProjectVar: "CLAUDE_PROJECT_DIR",
@@ -26,7 +26,7 @@ var claude = Agent{
 		{"SessionStart", SessionStart}, {"SessionEnd", SessionEnd}, {"Notification", Notification},
 	},
 	answer: answerClaude,
-	// Its names are ours; these are other names that it gives, or gave, to the same tools.
+	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
 	transcribes: true,
 	Hooks: Hooks{
@@ -57,9 +57,9 @@ var claude = Agent{
 	},
 }
 
-// scriptClaude is the environment in which Claude Code talks to a scripted model.
+// scriptClaude returns the environment in which Claude Code talks to a scripted model.
 func scriptClaude(home, url, key string) ([]string, error) {
-	// An interactive first run would call home and ask questions; this is what it looks for.
+	// An interactive first run would connect to Anthropic and ask questions, unless these settings exist.
 	err := seedJSON(filepath.Join(home, ".claude", ".claude.json"), map[string]any{
 		"hasCompletedOnboarding": true,
 		"theme":                  "dark",
@@ -74,19 +74,19 @@ func scriptClaude(home, url, key string) ([]string, error) {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"DISABLE_BUG_COMMAND=1",
-		"MCP_TIMEOUT=60000", // milliseconds for an MCP server to start; on a busy machine the default leaves its tools out, silently
+		"MCP_TIMEOUT=60000", // milliseconds to start an MCP server; on a busy machine the default silently leaves out its tools
 	}, err
 }
 
-// denyInClaude are the deny entries of Claude Code for protected paths. In the user's configuration, which counts in every folder, those
-// that forbid a change of files with ordinary names in a project are left out: the hook forbids it in a project of ours.
+// denyInClaude returns Claude Code's deny entries for protected paths. The user's configuration applies to every folder. There, entries
+// against changes of project files with ordinary names are left out, because the hook forbids those changes in our projects.
 func denyInClaude(protected []Protected, at Place) []string {
 	var out []string
 	for _, b := range protected {
 		pattern := ""
 		switch below, kind, _ := strings.Cut(b.Path, "/"); {
 		case below == "" && b.Path == "/root" && (inside(at.Dir, b.Path) || inside(at.Home, b.Path)):
-			continue // the project is excepted, and here everything is below it
+			continue // the project is an exception, and every path here is below it
 		case below == "":
 			pattern = "/" + b.Path
 		case below == "~" && strings.HasPrefix(kind, "appdata/") && runtime.GOOS != "windows":
@@ -115,7 +115,7 @@ func inside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// claudeOutput is what Claude Code reads from a hook; Codex reads the same with fewer of its values.
+// claudeOutput is what Claude Code reads from a hook. Codex reads the same format with fewer values.
 type claudeOutput struct {
 	Continue      *bool           `json:"continue,omitempty"`
 	StopReason    string          `json:"stopReason,omitempty"`
@@ -154,11 +154,11 @@ func answerClaude(e Event, a Answer) reply {
 			specific.Decision, specific.Reason = word, a.Reason
 		}
 	case Permission:
-		specific.Context = "" // it has no such member
+		specific.Context = "" // the dialect has no such member
 		switch a.Verdict {
 		case Allow:
 			specific.Behavior = &claudeBehavior{Behavior: "allow"}
-		case Ask, Pass: // its own dialog goes on
+		case Ask, Pass: // the agent's own dialog goes on
 		default:
 			specific.Behavior = &claudeBehavior{Behavior: "deny", Message: a.Reason, Interrupt: a.Halt}
 		}
@@ -184,7 +184,7 @@ func answerClaude(e Event, a Answer) reply {
 	return reply{stdout: object(out)}
 }
 
-// verdictWord is a verdict in the words of PreToolUse; "" for no opinion.
+// verdictWord returns the name of a verdict in PreToolUse; "" for no opinion.
 func verdictWord(v Verdict) string {
 	switch v {
 	case Allow:

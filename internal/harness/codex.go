@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// codex is OpenAI's Codex CLI. It reads Claude Code's format with fewer values, and ignores an answer that has any other: a bare
-// allow, an ask, continue:false before a tool (codex-rs/hooks/src/engine/output_parser.rs). Such an answer would let the tool run,
-// so what it cannot say is a denial here.
+// codex is OpenAI's Codex CLI. It reads Claude Code's format with fewer values, and ignores an answer with any other value: a bare allow,
+// an ask, continue:false before a tool (codex-rs/hooks/src/engine/output_parser.rs). It would then run the tool, so whatever it cannot
+// express is a denial here.
 var codex = Agent{
 	Name: "codex", Title: "Codex", Package: "@openai/codex",
 	Marks:     []string{"CODEX_SANDBOX", "CODEX_HOME_AGENT"},
@@ -31,7 +31,7 @@ var codex = Agent{
 		{"SubagentStart", SubagentStart}, {"SubagentStop", SubagentStop}, {"SessionStart", SessionStart}, {"SessionEnd", SessionEnd},
 	},
 	answer: answerCodex,
-	// Version 0.169.0: what its hooks call Bash is each of its shells, with the command as text; the other names are those of its tools.
+	// In version 0.169.0, its hooks call each of its shells Bash, with the command as text. The other names are those of its tools.
 	tools: []toolName{
 		{"Bash", "Bash", "command>@command workdir>@dir"},
 		{"shell", "Bash", "command>@command workdir>@dir"},
@@ -67,15 +67,15 @@ var codex = Agent{
 	},
 }
 
-// codexLabels are the events as the keys of their trust spell them.
+// codexLabels are the names of the events in the keys of its trust.
 var codexLabels = []struct{ event, label string }{
 	{"PreToolUse", "pre_tool_use"}, {"PermissionRequest", "permission_request"}, {"PostToolUse", "post_tool_use"},
 	{"UserPromptSubmit", "user_prompt_submit"}, {"Stop", "stop"}, {"SubagentStart", "subagent_start"}, {"SubagentStop", "subagent_stop"},
 	{"SessionStart", "session_start"}, {"SessionEnd", "session_end"},
 }
 
-// codexTrust is the key and the hash under which Codex trusts a handler: SHA-256 of the entry with its defaults, as JSON with sorted
-// names (Codex 0.169.0).
+// codexTrust returns the key and the hash under which Codex trusts a handler: the SHA-256 of the entry with its defaults, as JSON with
+// sorted names (Codex 0.169.0).
 func codexTrust(file string, h Handler) (key, hash string) {
 	label := ""
 	for _, e := range codexLabels {
@@ -94,7 +94,7 @@ func codexTrust(file string, h Handler) (key, hash string) {
 	}
 	b, err := json.Marshal(entry, json.Deterministic(true))
 	if err != nil {
-		return "", "" // an entry of texts and numbers
+		return "", "" // not reached: the entry has only strings and numbers
 	}
 	sum := sha256.Sum256(b)
 	return fmt.Sprintf("%s:%s:%d:%d", file, label, h.Group, h.Index), "sha256:" + hex.EncodeToString(sum[:])
@@ -103,9 +103,9 @@ func codexTrust(file string, h Handler) (key, hash string) {
 func answerCodex(e Event, a Answer) reply {
 	switch e.Kind {
 	case PreTool:
-		a.Halt, a.Context = false, "" // older versions ignore a denial that comes with a context
+		a.Halt, a.Context = false, "" // older versions ignore a denial with a context
 		switch a.Verdict {
-		case Allow, Pass: // silence allows; its own sandbox and approvals come after it
+		case Allow, Pass: // no output allows; its own sandbox and approvals follow
 			a.Verdict, a.Reason = Pass, ""
 		case Ask:
 			a = cannotAsk(a, "Codex")

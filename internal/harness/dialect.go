@@ -12,27 +12,27 @@ import (
 	"mycelium/internal/text"
 )
 
-// MaxInput bounds one event on standard input, in bytes. A tool call that is longer is denied: the agents' own limits are far below.
+// MaxInput bounds one event on standard input, in bytes. A longer tool call is denied; the agents' own limits are far below.
 const MaxInput = 8 << 20
 
-// eventName is an event as the agent calls it, and what it is in our words.
+// eventName maps an agent's name of an event to its kind.
 type eventName struct {
 	name string
 	kind Kind
 }
 
-// reply is what the command prints, and how it ends.
+// reply is the output and the exit code of the hook.
 type reply struct {
 	stdout []byte
 	stderr string
 	exit   int
 }
 
-// Block is the exit code by which a hook of any of these agents blocks what comes next.
+// Block is the exit code with which a hook blocks a tool. It is the same for all agents.
 const Block = 2
 
-// wire is an event on standard input. The four agents name what they share alike; what one of them does not send stays empty. Members
-// that we do not know are let be, since every version adds some.
+// wire is an event on standard input. The four agents use the same names for what they share; members that an agent does not send stay
+// empty. Unknown members are ignored, because every version adds some.
 type wire struct {
 	HookEventName        string         `json:"hook_event_name"`
 	Event                string         `json:"event"` // crush
@@ -63,8 +63,8 @@ type wire struct {
 	} `json:"mcp_context"` // Gemini
 }
 
-// Read reads one event of an agent. event is the name that the agent's configuration pins, or "". Whatever could be told of the event
-// is filled in even with an error, its kind above all: it decides how the failure is answered.
+// Read reads one event of an agent. event is the name that the agent's configuration pins, or "". With an error, the Event still has all
+// that could be read, in particular the kind, which decides the form of the answer.
 func Read(agent, event string, stdin []byte) (Event, error) {
 	a, known := Named(agent)
 	e := Event{Agent: agent, Name: event, Kind: a.Kind(event)}
@@ -94,7 +94,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	switch {
 	case event == "":
 		e.Name, e.Kind = name, kind
-	case kind != e.Kind: // one of the two is wrong: the one that a tool may follow counts
+	case kind != e.Kind: // one of the two is wrong: take the one before a tool
 		if kind.Precedes() && !e.Kind.Precedes() {
 			e.Kind = kind
 		}
@@ -112,13 +112,13 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	return e, e.complete()
 }
 
-// fill takes over what an event says.
+// fill copies the members of an event.
 func (e *Event) fill(a *Agent, w *wire) error {
 	e.Session, e.Dir, e.Mode, e.ToolUse, e.AgentID, e.AgentType = w.SessionID, w.Cwd, w.PermissionMode, w.ToolUseID, w.AgentID, w.AgentType
 	if w.TranscriptPath != nil {
 		e.Transcript = *w.TranscriptPath
 	}
-	e.Again = w.StopHookActive
+	e.StopHookActive = w.StopHookActive
 	switch e.Kind {
 	case PreTool, Permission, PostTool:
 		if err := e.canonical(a, w); err != nil {
@@ -145,7 +145,7 @@ func (e *Event) fill(a *Agent, w *wire) error {
 	return nil
 }
 
-// complete wants what a decision needs.
+// complete returns an error if the event lacks what a decision needs.
 func (e *Event) complete() error {
 	switch {
 	case e.Kind != PreTool && e.Kind != Permission:
@@ -158,14 +158,14 @@ func (e *Event) complete() error {
 	return nil
 }
 
-// Write puts an answer into the agent's dialect. An answer to an event that a tool follows denies unless it says otherwise.
+// Write writes an answer in the agent's dialect. Before a tool, an answer without a verdict denies.
 func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 	a.Reason, a.Message, a.Context = text.TruncateRunes(a.Reason, maxText), text.TruncateRunes(a.Message, maxText),
 		text.TruncateRunes(a.Context, maxText)
 	if e.Kind.Precedes() && a.Verdict != Allow && a.Verdict != Ask && a.Verdict != Pass {
 		a.Verdict = Deny
 		if strings.TrimSpace(a.Reason) == "" {
-			a.Reason = "Mycelium denied this call and gave no reason." // Codex takes no denial without one
+			a.Reason = "Mycelium denied this call and gave no reason." // Codex ignores a denial without a reason
 		}
 	}
 	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
@@ -178,7 +178,7 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 	return agent.answer(e, a).parts()
 }
 
-// cannotAsk is a question as a denial, for an agent whose hooks cannot make it ask its person.
+// cannotAsk turns a question into a denial, for an agent whose hooks cannot ask its person.
 func cannotAsk(a Answer, agent string) Answer {
 	a.Verdict = Deny
 	if a.Reason != "" {
@@ -190,7 +190,7 @@ func cannotAsk(a Answer, agent string) Answer {
 
 func (r reply) parts() ([]byte, string, int) { return r.stdout, r.stderr, r.exit }
 
-// unknownEvent blocks by the means that all agents have: exit code 2 with the reason on stderr.
+// unknownEvent blocks as all agents understand it: exit code 2 with the reason on stderr.
 func unknownEvent(a Answer) reply {
 	reason := a.Reason
 	if reason == "" {
@@ -199,13 +199,13 @@ func unknownEvent(a Answer) reply {
 	return reply{stderr: reason, exit: Block}
 }
 
-// The bounds of what others wrote, in characters: Claude Code caps strings of hooks at 10,000.
+// The bounds of foreign texts, in characters. Claude Code cuts the strings of hooks at 10,000.
 const (
 	maxText = 9500
 	maxName = 200
 )
 
-// stringOf is the string that a JSON value is, or "".
+// stringOf returns the value of a JSON string, or "".
 func stringOf(v jsontext.Value) string {
 	var s string
 	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
@@ -214,7 +214,7 @@ func stringOf(v jsontext.Value) string {
 	return s
 }
 
-// number is the whole number that a JSON value comes to, or 0.
+// number returns the integer part of a JSON number, or 0.
 func number(v jsontext.Value) int64 {
 	var f float64
 	if len(v) == 0 || json.Unmarshal(v, &f) != nil || f < 0 || f > 1e12 {
@@ -223,7 +223,7 @@ func number(v jsontext.Value) int64 {
 	return int64(f)
 }
 
-// jsonFault is what is wrong with a JSON text, without the Go in it.
+// jsonFault describes a JSON error without the words of Go.
 func jsonFault(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -236,10 +236,10 @@ func jsonFault(err error) error {
 	return errors.New("it is not a JSON object")
 }
 
-// object is one JSON object of an answer; members that say nothing are left out.
+// object encodes one JSON object of an answer; empty members are left out.
 func object(v any) []byte {
 	raw, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil { // plain structs of strings: a text that is no UTF-8 is all that can be wrong
+	if err != nil { // only a string that is not UTF-8 can cause an error
 		return nil
 	}
 	return append(raw, '\n')

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// gemini is Google's Gemini CLI (docs/hooks/reference.md of its repository). It has names of its own for the events.
+// gemini is Google's Gemini CLI (docs/hooks/reference.md of its repository). It has its own names for the events.
 var gemini = Agent{
 	Name: "gemini", Title: "Gemini CLI", Package: "@google/gemini-cli",
 	Marks: []string{"GEMINI_CLI"}, ProjectVar: "GEMINI_PROJECT_DIR",
@@ -57,7 +57,7 @@ var gemini = Agent{
 			return []string{"GEMINI_API_KEY=" + key, "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_TELEMETRY_ENABLED=false"}, err
 		},
 		headless: func(prompt string) []string {
-			// The model is named because without one it first asks a model which to take.
+			// Without a model name, it first asks a model to choose one.
 			return []string{"--skip-trust", "--yolo", "-m", "gemini-2.5-flash", "-o", "json", "-p", prompt}
 		},
 		shell: func(command string) (string, map[string]any) {

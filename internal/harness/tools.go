@@ -14,15 +14,15 @@ import (
 	"mycelium/internal/text"
 )
 
-// own is the name under which an agent's own tools stand among the servers, as the policy has it.
+// own is the server name of an agent's own tools in the policy.
 const own = "agent"
 
-// toolName says what a tool of an agent is in our words (decision 13). args renames its arguments: "theirs>ours", with spaces between.
-// The names on the right that begin with "@" stand for more than another name; see reshape. A tool that is not in an agent's table is
-// agent__<its own name> with its own arguments, and is granted by a skill that names it only.
+// toolName maps a tool of an agent to its canonical name (decision 13). args renames its arguments: pairs "theirs>ours", separated by
+// spaces. Targets that begin with "@" are described at reshape. A tool that is not in an agent's table is agent__<its own name> with its
+// own arguments. Only a skill that names it grants it.
 type toolName struct{ native, tool, args string }
 
-// Tools returns the agent's names for tools that are called otherwise here, in pairs: its name, and ours.
+// Tools returns the pairs of an agent's name for a tool and the canonical name, where they differ.
 func (a Agent) Tools() [][2]string {
 	var out [][2]string
 	for _, t := range a.tools {
@@ -31,8 +31,8 @@ func (a Agent) Tools() [][2]string {
 	return out
 }
 
-// canonical puts the tool of an event into our words: name, arguments, and for a shell that is told to work elsewhere, the folder. What
-// the arguments cannot be read for is an error: nothing may run by a reading of ours that is not the agent's.
+// canonical translates the tool of an event: its name, its arguments and, for a shell with a working directory, the folder. Arguments
+// that it cannot translate are an error, because the policy must decide about what the agent will run.
 func (e *Event) canonical(a *Agent, w *wire) error {
 	e.Native, e.Input = w.ToolName, w.ToolInput
 	if len(e.Input) == 0 || string(e.Input) == "null" {
@@ -43,14 +43,14 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 			text.TruncateRunes(name, maxName))
 	}
 	server, tool := a.mcpTool(e.Native)
-	if w.MCP != nil && w.MCP.Server != "" { // Gemini says in so many words what its name only suggests
+	if w.MCP != nil && w.MCP.Server != "" { // Gemini names the server here; the name of the tool is only a hint
 		server, tool = w.MCP.Server, w.MCP.Tool
 		e.Command = append([]string{w.MCP.Command}, w.MCP.Args...)
 	}
 	if server != "" {
 		e.Server = server
 		e.Tool = plain(server) + "__" + tool
-		if plain(server) == own { // it would be taken for the agent's own hands
+		if plain(server) == own { // the tool would look like one of the agent's own
 			return fmt.Errorf("an MCP server has the name %q, which stands for the agent's own tools; call it something else", own)
 		}
 		return nil
@@ -65,7 +65,7 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 	return nil
 }
 
-// claudeName is the name here of a tool that no other table has: Claude Code's other names hold for every agent.
+// claudeName returns the canonical name of a tool that is not in its agent's table. The names of Claude Code apply to every agent.
 func claudeName(native string) string {
 	for _, t := range claude.tools {
 		if t.native == native {
@@ -75,11 +75,11 @@ func claudeName(native string) string {
 	return native
 }
 
-// maxMembers bounds the members of the arguments of a tool: each is compared with each.
+// maxMembers bounds the members of the arguments of a tool, because each is compared with each.
 const maxMembers = 500
 
-// mcpTool splits the name of an MCP server's tool as an agent writes it; no server: it is none. Gemini and crush put one "_" between
-// server and tool, so a server there ends at the first: ours have none in their names.
+// mcpTool splits an agent's name of an MCP server's tool. The server is empty for any other tool. Gemini and crush put one "_" between
+// server and tool, so the server ends at the first "_": names of our servers have no "_".
 func (a *Agent) mcpTool(native string) (server, tool string) {
 	if rest, ok := strings.CutPrefix(native, "mcp__"); ok {
 		if server, tool, ok = strings.Cut(rest, "__"); ok {
@@ -94,18 +94,18 @@ func (a *Agent) mcpTool(native string) (server, tool string) {
 	return "", ""
 }
 
-// plain is the name of an agent's MCP server as ours: of a plugin's server (plugin_PLUGIN_SERVER) the server's own. A name that cannot be
-// one of ours stays, and is unknown.
+// plain returns our name of an agent's MCP server. The server of a plugin (plugin_PLUGIN_SERVER) has its own name. A name that cannot be
+// one of ours stays as it is, and is unknown.
 func plain(server string) string {
 	if plugin, ok := strings.CutPrefix(server, "plugin_"); ok {
-		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // a server's name has no "_", a plugin's may
+		if i := strings.LastIndexByte(plugin, '_'); i >= 0 { // the name of a plugin may have a "_", that of a server has none
 			return plugin[i+1:]
 		}
 	}
 	return server
 }
 
-// reshape renames the arguments of a tool as the table says. The targets that are no names:
+// reshape renames the arguments of a tool as the table says. Special targets:
 //
 //	@command  a command as a text or as an argument vector → command, a text that the shell reads the same way
 //	@dir      the folder in which it works → the event's
@@ -137,7 +137,7 @@ func (e *Event) reshape(args string) error {
 	return nil
 }
 
-// target is what one argument becomes.
+// target translates one argument.
 func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error) {
 	switch to {
 	case "@command":
@@ -167,7 +167,7 @@ func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error)
 	return []rawjson.Field{{Name: to, Value: value}}, nil
 }
 
-// commandText is a command as a shell reads it. An argument vector is quoted word by word, so that it means the same.
+// commandText returns a command as the text of a shell command. It quotes each word of an argument vector.
 func commandText(v jsontext.Value) (string, error) {
 	var command string
 	if json.Unmarshal(v, &command) == nil {
@@ -195,8 +195,8 @@ func ShellWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// patchMembers are the arguments that a patch of Codex comes to: its text, what it writes and what it deletes. A patch that touches
-// nothing that we can see is an error, since Codex may see more.
+// patchMembers translates a patch of Codex into its text, the files that it writes and the files that it deletes. A patch without a file
+// is an error, because Codex may find one.
 func patchMembers(v jsontext.Value) ([]rawjson.Field, error) {
 	patch, err := commandText(v)
 	if err != nil {
@@ -230,7 +230,7 @@ func patchMembers(v jsontext.Value) ([]rawjson.Field, error) {
 	return out, nil
 }
 
-// urlsIn are the addresses that stand in a text.
+// urlsIn returns the URLs in a text.
 func urlsIn(s string) []string {
 	urls := []string{}
 	for word := range strings.FieldsSeq(s) {

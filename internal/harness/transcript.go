@@ -15,20 +15,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Claude Code keeps a transcript of each run: one JSON object a line, one line for each block of a message, written a little after the
-// block came into being (about 100 ms in 2.1.197). Subagents have transcripts of their own in a folder beside it, and there a note of
-// which call started them. Other agents' transcripts have other shapes and are not read.
+// Claude Code keeps a transcript of each run: JSON Lines, one line for each block of a message, written about 100 ms after the block
+// (2.1.197). The transcripts of subagents are in a folder beside it, with a note of the call that started each. Other agents' transcripts
+// have other formats and are not read.
 
-// The bounds on what is read of the end of a transcript, in bytes.
+// How much is read from the end of a transcript, in bytes.
 const (
-	nearTail = 64 << 10 // a call that is about to run stands there, as a rule
-	maxTail  = 1 << 20  // the last messages stand there
+	nearTail = 64 << 10 // usually has the call that is about to run
+	maxTail  = 1 << 20  // has the last messages
 )
 
-// Transcript is the path of the file that an agent keeps of a run, or of one subagent; "" is none: nothing is found in it.
+// Transcript is the path of the transcript of a run or of one subagent. An empty path has no content.
 type Transcript string
 
-// RunTranscript is the transcript of the run that an event belongs to.
+// RunTranscript returns the transcript of the run that an event belongs to.
 func (e *Event) RunTranscript() Transcript {
 	if a, _ := Named(e.Agent); !a.transcribes || !filepath.IsAbs(e.Transcript) || !strings.HasSuffix(e.Transcript, ".jsonl") {
 		return ""
@@ -36,7 +36,7 @@ func (e *Event) RunTranscript() Transcript {
 	return Transcript(e.Transcript)
 }
 
-// OwnTranscript is the transcript of the subagent that an event comes from, else that of the run.
+// OwnTranscript returns the transcript of the subagent that an event comes from, or else that of the run.
 func (e *Event) OwnTranscript() Transcript {
 	if e.AgentID != "" {
 		return e.ChildTranscript()
@@ -44,10 +44,10 @@ func (e *Event) OwnTranscript() Transcript {
 	return e.RunTranscript()
 }
 
-// ChildTranscript is the transcript of the subagent that an event comes from.
+// ChildTranscript returns the transcript of the subagent that an event comes from.
 func (e *Event) ChildTranscript() Transcript { return Transcript(e.ofChild(".jsonl")) }
 
-// ofChild is a file that an agent keeps of the subagent that an event comes from.
+// ofChild returns the path of a file that the agent keeps about the subagent that an event comes from.
 func (e *Event) ofChild(suffix string) string {
 	base, ok := strings.CutSuffix(e.Transcript, ".jsonl")
 	for _, r := range e.AgentID {
@@ -61,7 +61,7 @@ func (e *Event) ofChild(suffix string) string {
 	return filepath.Join(base, "subagents", "agent-"+e.AgentID+suffix)
 }
 
-// openPlain opens a file that others named: a regular one, and without waiting for anybody.
+// openPlain opens a regular file without blocking. Its path comes from an agent.
 func openPlain(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK,
 		0) //nolint:gosec // the path is the agent's own, and only lines of a shape are taken from it
@@ -79,7 +79,7 @@ func openPlain(path string) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// tail is the end of a file, whole lines, at most maxTail bytes.
+// tail returns the whole lines in the last maxTail bytes of a file.
 func tail(path string) ([]byte, error) {
 	f, size, err := openPlain(string(path))
 	if err != nil {
@@ -89,7 +89,7 @@ func tail(path string) ([]byte, error) {
 	return endOf(f, size, maxTail)
 }
 
-// endOf is the end of a file of that size, whole lines, at most so many bytes.
+// endOf returns the whole lines in the last most bytes of a file.
 func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
 	from := max(0, size-most)
 	raw := make([]byte, size-from)
@@ -104,7 +104,7 @@ func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// entry is a line of a transcript, as far as we look at it.
+// entry is a line of a transcript, with the members that are used here.
 type entry struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
@@ -131,8 +131,8 @@ type part struct {
 	Input    jsontext.Value `json:"input"`
 }
 
-// entries are the lines of a piece of a transcript in which a text stands (a piece has thousands, and few concern one call); what is no
-// such line is left out: it is not ours, and is told to nobody.
+// entries returns the lines of a part of a transcript that contain a text. A part has thousands of lines, few of which are about one
+// call. It skips lines of another format silently.
 func entries(raw []byte, with string) []entry {
 	var out []entry
 	for line := range bytes.Lines(raw) {
@@ -147,7 +147,7 @@ func entries(raw []byte, with string) []entry {
 	return out
 }
 
-// parts are the blocks of a message: a text stands for one.
+// parts returns the blocks of a message. A plain string is one text block.
 func (e *entry) parts() []part {
 	content := e.Message.Content
 	if content.Kind() == '"' {
@@ -160,19 +160,20 @@ func (e *entry) parts() []part {
 	return out
 }
 
-// Thought is what an agent thought, and said, in one message.
+// Thought is the reasoning and the text of one message of an agent.
 type Thought struct {
-	Type       string // extended_thinking, or reasoning for what it only said
+	Type       string // extended_thinking, or reasoning if there is only text
 	Thinking   string
-	Summary    string // what it said beside its thoughts
+	Summary    string // the text beside the thinking
 	Model      string
 	Time       time.Time
 	CacheRead  int // tokens
 	CacheWrite int // tokens
 }
 
-// Reasoning is what the agent thought, and said, in the message in which it called a tool; nil where the transcript does not have the
-// call yet, or has no word beside it. coming: the call is about to run, so its message is the last one if it is there at all.
+// Reasoning returns what the agent thought and said in the message that calls a tool. It returns nil if the transcript does not have the
+// call yet, or the message has nothing else. coming says that the call is about to run, so that its message is the last one, if it is
+// there at all.
 func (path Transcript) Reasoning(toolUse string, coming bool) *Thought {
 	if path == "" || toolUse == "" {
 		return nil
@@ -200,10 +201,10 @@ func (path Transcript) Reasoning(toolUse string, coming bool) *Thought {
 	return t
 }
 
-// reasoningIn is reasoning in a piece of a transcript. whole: an earlier message stands before the one that was looked for, so no part
-// of it was cut off.
+// reasoningIn is Reasoning for a part of a transcript. whole reports whether an earlier message comes before the one found, so that the
+// message is complete.
 func reasoningIn(raw []byte, toolUse string) (t *Thought, whole bool) {
-	if !bytes.Contains(raw, []byte(toolUse)) { // most of the time, before a call: it is written a moment later
+	if !bytes.Contains(raw, []byte(toolUse)) { // usual before a call: its line is written a moment later
 		return nil, false
 	}
 	message := ""
@@ -253,26 +254,26 @@ func reasoningIn(raw []byte, toolUse string) (t *Thought, whole bool) {
 	return out, whole
 }
 
-// Task is what the arguments of a call that starts a subagent say.
+// Task is the arguments of a call that starts a subagent.
 type Task struct {
 	Prompt string `json:"prompt"`
 	Kind   string `json:"subagent_type"`
 }
 
-// TaskOf reads the arguments of a call that starts a subagent. What is not there stays empty.
+// TaskOf decodes the arguments of a call that starts a subagent. Missing arguments stay empty.
 func TaskOf(input jsontext.Value) (t Task) {
-	_ = json.Unmarshal(input, &t) // an argument of another kind starts nothing that we know
+	_ = json.Unmarshal(input, &t) // arguments of another type start no subagent that we know
 	return t
 }
 
-// follows reports whether a message of the agent stands before the first line of this one. The lines of a message are not mixed with
-// those of another.
+// follows reports whether another message of the agent comes before the first line of a message. The lines of messages are not
+// interleaved.
 func follows(raw []byte, message string) bool {
 	first := max(bytes.Index(raw, []byte(message)), 0)
 	return speaks(raw[:bytes.LastIndexByte(raw[:first], '\n')+1])
 }
 
-// speaks reports whether a line of a message of the agent stands in a piece of a transcript.
+// speaks reports whether a part of a transcript has a line of a message of the agent.
 func speaks(raw []byte) bool {
 	for len(raw) > 0 {
 		i := bytes.LastIndexByte(raw[:len(raw)-1], '\n') + 1
@@ -284,7 +285,7 @@ func speaks(raw []byte) bool {
 	return false
 }
 
-// Prompt is what a call that starts a subagent tells it; "" where the transcript does not have the call.
+// Prompt returns the prompt in a call that starts a subagent; "" if the transcript does not have the call.
 func (path Transcript) Prompt(toolUse string) string {
 	if path == "" || toolUse == "" {
 		return ""
@@ -303,7 +304,7 @@ func (path Transcript) Prompt(toolUse string) string {
 	return ""
 }
 
-// FirstPrompt is what a subagent was told at its start; "" while its transcript is not there.
+// FirstPrompt returns the first prompt in the transcript of a subagent; "" if there is no transcript yet.
 func (path Transcript) FirstPrompt() string {
 	if path == "" {
 		return ""
@@ -331,7 +332,7 @@ func (path Transcript) FirstPrompt() string {
 	return ""
 }
 
-// StartedBy is the id of the call that started the subagent that an event comes from; "" while the agent has not noted it.
+// StartedBy returns the id of the call that started the subagent of an event; "" if the agent has not noted it yet.
 func (e *Event) StartedBy() string { return startedBy(e.ofChild(".meta.json")) }
 
 func startedBy(path string) string {
@@ -351,11 +352,11 @@ func startedBy(path string) string {
 	return note.ToolUse
 }
 
-// Recent is what happened last in a run, for people.
+// Recent is the end of a run, for people.
 type Recent struct {
-	Messages []string // the last ones, oldest first: who, and the text
+	Messages []string // the last ones, oldest first, with their role
 	Said     string   // what the agent said last
-	Tools    []string // that it used last, oldest first
+	Tools    []string // used last, oldest first
 }
 
 // Recent returns the last n messages of a transcript.

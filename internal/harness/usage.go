@@ -13,20 +13,20 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Usage is what one answer of an agent's model used, in tokens, as its transcript says.
+// Usage is the tokens that one answer of an agent's model used, from the transcript.
 type Usage struct {
 	Model          string
 	Input          int64
 	Output         int64
 	CacheRead      int64
-	CacheWrite     int64 // whatever its life, CacheWriteHour included
+	CacheWrite     int64 // of any lifetime, CacheWriteHour included
 	CacheWriteHour int64
 	Searches       int64 // web searches
 	Fast           bool
 }
 
-// usageLine is one line of Claude Code's transcript, as far as it tells of costs. A message is written on one line for each block of
-// its content, each with the usage of the whole.
+// usageLine is one line of Claude Code's transcript, with the members that matter for costs. A message has one line for each block of its
+// content, each with the usage of the whole message.
 type usageLine struct {
 	Type      string `json:"type"`
 	Timestamp string `json:"timestamp"`
@@ -50,15 +50,15 @@ type usageLine struct {
 	} `json:"message"`
 }
 
-// UsageLine is a line of a transcript that tells of costs: which message used what, and when.
+// UsageLine is the usage in one line of a transcript: message, tokens and time.
 type UsageLine struct {
-	Message string // names the message: in one file, or, with the request's id, everywhere
-	Unique  bool   // it has the request's id: a copy in another file (a session taken up again) is the same message
+	Message string // identifies the message: in its file, or everywhere if Unique is set
+	Unique  bool   // Message includes the id of the request, so a copy in another file (a resumed session) is the same message
 	Time    time.Time
 	Usage   Usage
 }
 
-// ParseUsage reads one line. ok is false for a line that tells of no costs; an error means that it might have and cannot be read.
+// ParseUsage parses one line. ok is false for a line without costs; an error means that the line may have costs but cannot be read.
 func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
 	if !bytes.Contains(line, []byte(`"usage"`)) {
 		return UsageLine{}, false, nil
@@ -68,7 +68,7 @@ func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
 		return UsageLine{}, false, errors.New("a line of the transcript cannot be read")
 	}
 	u := l.Message.Usage
-	if l.Type != "assistant" || u == nil || l.Message.Model == "<synthetic>" { // what Claude Code says itself has a usage of nothing
+	if l.Type != "assistant" || u == nil || l.Message.Model == "<synthetic>" { // Claude Code's own messages have a usage of zero
 		return UsageLine{}, false, nil
 	}
 	if l.Message.ID == "" {
@@ -88,21 +88,21 @@ func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
 	return s, true, nil
 }
 
-// maxLine bounds one line of a transcript, in bytes. Lines with pictures in them are large; no answer of a model is.
+// maxLine bounds one line of a transcript, in bytes. Lines with images are large; no answer of a model is.
 const maxLine = 16 << 20
 
 // ErrGone means that a transcript was there before and is not now.
 var ErrGone = errors.New("the transcript is gone")
 
-// Follower reads what is new in a file of lines. It remembers how far it came; a file that became shorter is read from its beginning.
+// Follower reads the new lines of a file. It remembers its offset. It reads a file that became shorter from the beginning.
 type Follower struct {
 	Path   string
 	offset int64
 	seen   bool
 }
 
-// Read calls line for every new whole line. A file that does not exist yet has none; one that was there before is ErrGone. What is
-// no ordinary file is not opened.
+// Read calls line for every new whole line. A file that does not exist yet has no lines; a file that has disappeared is ErrGone. Read
+// opens regular files only.
 func (t *Follower) Read(line func([]byte)) error {
 	st, err := os.Stat(t.Path)
 	switch {
@@ -133,7 +133,7 @@ func (t *Follower) Read(line func([]byte)) error {
 	return t.lines(bufio.NewReaderSize(f, 256<<10), line)
 }
 
-// lines reads to the last newline. A line over maxLine is passed by.
+// lines reads up to the last newline. It skips a line longer than maxLine.
 func (t *Follower) lines(r *bufio.Reader, line func([]byte)) error {
 	var whole []byte
 	size := int64(0)
@@ -146,7 +146,7 @@ func (t *Follower) lines(r *bufio.Reader, line func([]byte)) error {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case errors.Is(err, io.EOF): // half a line: it is read when it is whole
+		case errors.Is(err, io.EOF): // an incomplete line is read later
 			return nil
 		case err != nil:
 			return fmt.Errorf("read transcript: %w", err)
@@ -159,7 +159,7 @@ func (t *Follower) lines(r *bufio.Reader, line func([]byte)) error {
 	}
 }
 
-// Children is the folder in which an agent keeps the transcripts of the subagents of a run.
+// Children returns the folder with the transcripts of the subagents of a run.
 func (path Transcript) Children() string {
 	return strings.TrimSuffix(string(path), ".jsonl") + "/subagents"
 }

@@ -1,6 +1,6 @@
-// Package hook answers one event of a coding agent. An agent runs it before each of its own tools: the event on standard input is read
-// in that agent's dialect, decided by the daemon (or, if none runs, by whoever the program names), and answered in the same dialect.
-// Whatever goes wrong before a tool is a denial.
+// Package hook answers one event of a coding agent. An agent runs the hook before each of its own tools. The hook reads the event from
+// standard input in the agent's dialect, has it decided by the daemon (or, without one, as the program provides), and answers in the same
+// dialect. Any failure before a tool is a denial.
 package hook
 
 import (
@@ -17,22 +17,22 @@ import (
 // Command is one run of the hook. All fields but Own and Note are required.
 type Command struct {
 	Flags
-	Own    func(program string) bool // whether a program that an agent started as a server is this one; nil: not asked
+	Own    func(program string) bool // reports whether an MCP server that an agent started is this program; nil: not checked
 	In     io.Reader
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) string
 
-	// Decide asks whoever decides: the daemon, or the files. It must heed its context, and is given up on when it does not.
+	// Decide decides an event, by the daemon or by the files. If it ignores the end of its context, the hook answers without it.
 	Decide func(ctx context.Context, e harness.Event) (harness.Answer, error)
-	// Note records a denial that nobody decided; nil: there is no record. It is given up on after a few seconds.
+	// Note records a denial that was not decided; nil: no record. The hook waits a few seconds for it.
 	Note func(ctx context.Context, e harness.Event, why string)
 }
 
-// margin is how much earlier than the agent's own limit we answer: a hook that the agent gives up on denies nothing.
+// margin is how much earlier than the agent's own limit we answer. If the limit passes, the agent goes on as if there were no hook.
 const margin = 5 * time.Second
 
-// Deadline is how long the answer may take: the agent's limit less 5 s, or half of a limit that is shorter than 10 s.
+// Deadline returns how long the answer may take: the agent's limit less 5 s, or half of a limit that is shorter than 10 s.
 func (c *Command) Deadline() time.Duration {
 	limit := c.Limit
 	if limit <= 0 {
@@ -46,16 +46,16 @@ func (c *Command) Deadline() time.Duration {
 	return own
 }
 
-// outcome is what one run comes to.
+// outcome is the result of one run.
 type outcome struct {
 	event  harness.Event
 	answer harness.Answer
-	fault  string // why there is no answer
-	noted  bool   // the fault is on record, or is not ours to record
+	fault  string // why no decision was made
+	noted  bool   // the fault is recorded, or another process records it
 }
 
-// Run reads one event, has it decided and answers it in the agent's dialect; the result is the exit code. It always answers: what goes
-// wrong on the way denies where a tool comes next, and is a message elsewhere.
+// Run reads one event, has it decided, and writes the answer in the agent's dialect. It returns the exit code. It always answers: a
+// failure is a denial before a tool and a message elsewhere.
 func (c *Command) Run(ctx context.Context) int {
 	deadline := c.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, deadline)
@@ -68,7 +68,7 @@ func (c *Command) Run(ctx context.Context) int {
 	case o = <-done:
 	case <-ctx.Done():
 		select {
-		case o = <-done: // both at once: an answer is an answer
+		case o = <-done: // both at once: the answer counts
 		default:
 			o = outcome{event: c.pinned(), fault: lateness(ctx, deadline)}
 			select {
@@ -80,7 +80,7 @@ func (c *Command) Run(ctx context.Context) int {
 	return c.finish(ctx, o)
 }
 
-// runHere is Run for whoever is waited for by a program that gives up in time: it starts nothing beside it, and ends when Decide does.
+// runHere is Run for a caller that enforces the deadline itself. It starts no goroutine, and ends when Decide does.
 func (c *Command) runHere(ctx context.Context) int {
 	deadline := c.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, deadline)
@@ -88,7 +88,7 @@ func (c *Command) runHere(ctx context.Context) int {
 	return c.finish(ctx, c.work(ctx, deadline, make(chan harness.Event, 1)))
 }
 
-// finish prints what a run comes to.
+// finish prints the answer of a run.
 func (c *Command) finish(ctx context.Context, o outcome) int {
 	if o.fault != "" {
 		o.answer = c.failed(ctx, &o)
@@ -96,7 +96,7 @@ func (c *Command) finish(ctx context.Context, o outcome) int {
 	return c.print(o)
 }
 
-// lateness says why nobody waits any longer.
+// lateness says why the run was given up.
 func lateness(ctx context.Context, deadline time.Duration) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Sprintf("no decision came within %s", deadline)
@@ -104,7 +104,7 @@ func lateness(ctx context.Context, deadline time.Duration) string {
 	return "the hook was interrupted"
 }
 
-// work is Run up to the answer. A panic is a fault like any other.
+// work does the work of Run before the answer. It turns a panic into a fault.
 func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<- harness.Event) (o outcome) {
 	o.event = c.pinned()
 	defer func() {
@@ -118,12 +118,12 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 		o.fault = "the event cannot be read: " + err.Error()
 		return o
 	}
-	if len(raw) > harness.MaxInput { // who writes must not find the pipe closed: agents take that for a hook that failed, and go on
+	if len(raw) > harness.MaxInput { // read the rest: if the pipe is closed early, the agent takes the hook for failed and goes on
 		_, _ = io.Copy(io.Discard, c.In)
 	}
 	o.event, err = harness.Read(c.Agent, c.Event, raw)
 	c.surroundings(&o.event)
-	// The daemon answers a little before we would give up on it, so that its record and our answer agree.
+	// The daemon answers a little before our own deadline, so that its record and our answer agree.
 	o.event.Deadline = max((deadline-time.Since(began))*9/10, deadline-time.Since(began)-margin).Milliseconds()
 	known <- o.event
 	if c.Fault != "" {
@@ -132,7 +132,7 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 	}
 	if err != nil {
 		o.fault = err.Error()
-		if o.event.Kind.Precedes() && o.event.Session != "" && o.event.Tool != "" { // as much is known as a record in its session needs
+		if o.event.Kind.Precedes() && o.event.Session != "" && o.event.Tool != "" { // enough is known for a record in the session
 			_, derr := c.Decide(ctx, faulted(o.event, o.fault))
 			o.noted = derr == nil
 		}
@@ -144,13 +144,13 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 	return o
 }
 
-// pinned is the event as far as the agent's configuration pins it.
+// pinned returns the parts of the event that the agent's configuration fixes.
 func (c *Command) pinned() harness.Event {
 	a, _ := harness.Named(c.Agent)
 	return harness.Event{Agent: c.Agent, Name: c.Event, Kind: a.Kind(c.Event)}
 }
 
-// faulted is an event whose call cannot be decided, as it is sent to be recorded.
+// faulted returns an event that only records why its call cannot be decided.
 func faulted(e harness.Event, why string) harness.Event {
 	e.Fault = why
 	if e.Input.Kind() != '{' {
@@ -159,23 +159,23 @@ func faulted(e harness.Event, why string) harness.Event {
 	return e
 }
 
-// surroundings are what the environment tells of the agent.
+// surroundings adds what the environment says about the agent.
 func (c *Command) surroundings(e *harness.Event) {
 	e.Pane, e.Tmux = c.Getenv("TMUX_PANE"), c.Getenv("TMUX")
 	e.Interactive = interactive(e.Agent, c.Getenv)
 	if c.Gateway != "" && e.Server == c.Gateway && (len(e.Command) == 0 || e.Command[0] == "" || c.Own == nil || c.Own(e.Command[0])) {
 		e.Ours = true
-		_, e.Tool, _ = strings.Cut(e.Tool, "__") // our gateway's tools have the names that it gave them
+		_, e.Tool, _ = strings.Cut(e.Tool, "__") // the gateway's tool names include their server
 	}
 }
 
-// interactive reports whether a person sits at the agent's own terminal and is asked there.
+// interactive reports whether a person sits at the agent's own terminal, where the agent can ask.
 func interactive(agent string, getenv func(string) string) bool {
 	a, _ := harness.Named(agent)
 	return a.Terminal[0] != "" && getenv(a.Terminal[0]) == a.Terminal[1]
 }
 
-// failed is the answer where there is none.
+// failed returns the answer of a run that has a fault.
 func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 	if !o.event.Kind.Precedes() {
 		return harness.Answer{Verdict: harness.Pass, Message: "mycelium: " + o.fault}
@@ -186,7 +186,7 @@ func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			defer func() { _ = recover() }() // the answer counts more than its record
+			defer func() { _ = recover() }() // the answer is more important than the record
 			c.Note(noting, o.event, o.fault)
 		}()
 		select {
@@ -198,7 +198,7 @@ func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 		". Nothing ran. A person can look into it with `myc doctor`."}
 }
 
-// print writes the answer. One that cannot be written blocks by the exit code.
+// print writes the answer. If that fails, the exit code blocks the tool.
 func (c *Command) print(o outcome) int {
 	stdout, stderr, exit := harness.Write(o.event, o.answer)
 	if stderr != "" {

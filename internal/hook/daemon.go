@@ -18,13 +18,13 @@ import (
 // Method is the daemon's method that answers an event.
 const Method = "hook/answer"
 
-// TokenVar is the environment variable that carries the token of a session to what belongs to it.
+// TokenVar is the environment variable with the token of a session, for the processes of that session.
 const TokenVar = "MYCELIUM_TOKEN" //nolint:gosec // a name, no credential
 
-// Request is the params of [Method]: an event as the agent wrote it, what the agent's configuration says, and what the environment tells.
-// It is written by append, because the small program has no time for reflection.
+// Request is the params of [Method]: an event as the agent wrote it, the flags of the entry, and parts of the environment. The small
+// program has no time for reflection, so append writes it.
 type Request struct {
-	Token    string            `json:"token"` // of the agent's session; "": it has none
+	Token    string            `json:"token"` // of the agent's session; may be empty
 	Agent    string            `json:"agent"`
 	Event    string            `json:"event"`
 	Gateway  string            `json:"gateway"`
@@ -34,14 +34,14 @@ type Request struct {
 	Input    []byte            `json:"input"`
 }
 
-// Reply is the result of [Method]: what the program shall print, and how it shall end.
+// Reply is the result of [Method]: the output and the exit code of the program.
 type Reply struct {
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
 	Exit   int    `json:"exit"`
 }
 
-// Answer has an event decided, and puts the answer into the agent's dialect. c says who decides and who records.
+// Answer has an event decided, and returns the answer in the agent's dialect. c says who decides and who records.
 func (r *Request) Answer(ctx context.Context, c Command) Reply {
 	var out, errs bytes.Buffer
 	c.Flags = Flags{Agent: r.Agent, Event: r.Event, Gateway: r.Gateway, Limit: milliseconds(r.Limit), Deadline: milliseconds(r.Deadline)}
@@ -52,10 +52,10 @@ func (r *Request) Answer(ctx context.Context, c Command) Reply {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// surroundingVars are the variables that tell of an agent's terminal.
+// surroundingVars are the variables that describe an agent's terminal.
 func surroundingVars(a harness.Agent) []string { return []string{"TMUX_PANE", "TMUX", a.Terminal[0]} }
 
-// append writes a request.
+// append appends the request as JSON.
 func (r *Request) append(b []byte) []byte {
 	text := func(name, value string) {
 		b = append(append(b, '"'), name...)
@@ -75,7 +75,6 @@ func (r *Request) append(b []byte) []byte {
 	return append(base64.StdEncoding.AppendEncode(b, r.Input), `"}`...)
 }
 
-// parseReply reads a reply.
 func parseReply(raw []byte) (r Reply, err error) {
 	members := rawjson.ScanObject(raw)
 	for members.Next() {
@@ -100,23 +99,24 @@ func parseReply(raw []byte) (r Reply, err error) {
 	return r, nil
 }
 
-// How the hook deals with a daemon that dies or does not answer.
+// The timing with a daemon that dies or does not answer.
 const (
 	greetWithin = 5 * time.Second        // a live daemon greets within milliseconds, a frozen one never
-	comeback    = 30 * time.Second       // how long a daemon that died in the middle of a question is waited for
-	redialAfter = 100 * time.Millisecond // and how often it is looked for
+	comeback    = 30 * time.Second       // how long to wait for a daemon that died before its answer
+	redialAfter = 100 * time.Millisecond // between attempts
 )
 
-// askDaemon asks the daemon of a project. A daemon that dies in the middle is waited for a while, since a question to people survives it;
-// daemon.ErrNotRunning: there is none. at is when the answer must be there; slow is called when it does not come at once.
+// askDaemon asks the daemon of a project. If the daemon dies before its answer, askDaemon waits for the next one, because a question to
+// people survives a restart. Without a daemon it returns daemon.ErrNotRunning. The answer must arrive by at; slow is called if it does
+// not arrive at once.
 func askDaemon(dir string, r Request, at time.Time, slow func()) (Reply, error) {
 	paths, err := daemon.PathsOf(dir)
 	if err != nil {
 		return Reply{}, err
 	}
-	var until time.Time // the daemon was there and has gone: how long it is waited for
+	var until time.Time // set when the daemon has died: when to stop waiting for the next
 	for {
-		left := time.Until(at) // the daemon answers a little before we would give up on it, so that its record and our answer agree
+		left := time.Until(at) // the daemon answers a little before our own deadline, so that its record and our answer agree
 		r.Deadline = max((left * 9 / 10).Milliseconds(), (left - margin).Milliseconds(), 1)
 		raw, err := daemon.Ask(paths, greetWithin, Method, r.append(nil), slow)
 		var refused *rpc.Error

@@ -10,18 +10,18 @@ import (
 	"mycelium/internal/state"
 )
 
-// Flags are what the entry in an agent's configuration says.
+// Flags are the arguments of the entry in an agent's configuration.
 type Flags struct {
 	Agent    string
 	Dir      string        // the project folder; "": see ProjectDir
-	Event    string        // the event; "": the event itself says it
-	Gateway  string        // the name of our own gateway in the agent's configuration; "": it has none
+	Event    string        // the event; "": the input names it
+	Gateway  string        // the name of our gateway in the agent's configuration; "": it has none
 	Limit    time.Duration // how long the agent waits; 0: the agent's own default
-	Fault    string        // why nobody could decide, where another process says so: the denial is only to be recorded
-	Deadline time.Duration // how long the answer may take; 0, or more than the limit allows: as long as the limit allows
+	Fault    string        // why another process could not decide: the denial is only recorded
+	Deadline time.Duration // how long the answer may take, at most as long as Limit allows; 0: as long as that
 }
 
-// ParseFlags reads `hook AGENT …` as installers write it. False: the arguments are none of theirs, and say something else.
+// ParseFlags parses `hook AGENT …` as installers write it. ok is false for any other arguments.
 func ParseFlags(args []string) (f Flags, ok bool) {
 	if len(args) < 2 || args[0] != "hook" || !slices.Contains(harness.Names(), args[1]) {
 		return f, false
@@ -55,8 +55,8 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 	return f, true
 }
 
-// ProjectDir is the project folder: the one that dir names, else the nearest folder with a mycelium.yaml or a .mycelium, from the one
-// that the agent was started in upwards, else that one itself. "": it cannot be found.
+// ProjectDir returns the project folder: dir if it is given, else the nearest folder with a mycelium.yaml or a .mycelium, from the
+// agent's start folder upwards, else the start folder. It returns "" if that is not known.
 func ProjectDir(agent, dir string, getenv func(string) string) string {
 	if dir != "" && dir != "." {
 		return dir

@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/harness"
 )
 
-// Program is one run of a program that an agent starts at an event: it passes the event to the daemon, and prints the answer.
+// Program is one run of a program that an agent starts at an event. It passes the event to the daemon and prints the answer.
 type Program struct {
 	Flags
 	Folder string // the project folder, absolute
@@ -22,38 +22,37 @@ type Program struct {
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) string
-	// Interrupted is asked for a context that ends when the program shall end.
+	// Interrupted returns a context that ends when the program is to end.
 	Interrupted func() context.Context
-	// Alone answers an event where no daemon runs, and returns the exit code.
+	// Alone answers an event without a daemon, and returns the exit code.
 	Alone func(ctx context.Context, event []byte) int
-	// Note records a denial that nobody decided.
+	// Note records a denial that was not decided.
 	Note func(ctx context.Context, event []byte, e harness.Event, why string)
 
 	deadline time.Duration
 	until    time.Time
 
-	mu       sync.Mutex // guards what follows
-	event    []byte     // what was read of the event
-	answered bool       // somebody answers
-	watched  bool       // the deadline and interrupts are heeded
+	mu       sync.Mutex // guards the fields below
+	event    []byte     // the part of the event that was read
+	answered bool       // a goroutine has taken on the answer
+	watched  bool       // watch was called
 }
 
-// Run answers one event, and returns the exit code. What goes wrong denies where a tool comes next. When the time is over or the program
-// is interrupted before the answer, it denies and ends the process: system calls may be under way that cannot be broken off.
+// Run answers one event and returns the exit code. A failure before a tool is a denial. At the deadline or an interrupt, Run denies and
+// ends the process, because system calls may be running that cannot be cancelled.
 func (p *Program) Run() int {
 	p.begin()
 	p.watch()
 	return p.run()
 }
 
-// begin begins the time that the answer may take.
 func (p *Program) begin() {
 	p.deadline = (&Command{Flags: p.Flags}).Deadline()
 	p.until = time.Now().Add(p.deadline)
 }
 
-// watch begins to heed the deadline and interrupts. Timers and signals take threads, and those a third of the time of an answer: the small
-// program does without them for the first moments.
+// watch starts to watch the deadline and interrupts. Timers and signals need threads, which cost a third of the time of an answer, so the
+// small program does without them at first.
 func (p *Program) watch() {
 	p.mu.Lock()
 	begun := p.watched
@@ -74,7 +73,7 @@ func (p *Program) watch() {
 func (p *Program) run() int {
 	reply, err := p.ask()
 	if !p.answers() {
-		select {} // it is too late, and the process ends
+		select {} // too late: the process ends
 	}
 	switch {
 	case err == nil:
@@ -91,7 +90,7 @@ func (p *Program) run() int {
 	return p.fault(err.Error())
 }
 
-// ask reads the event and has the daemon answer it. A panic is a fault like any other.
+// ask reads the event and has the daemon answer it. It turns a panic into an error.
 func (p *Program) ask() (reply Reply, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -104,7 +103,7 @@ func (p *Program) ask() (reply Reply, err error) {
 	return askDaemon(p.Folder, p.request(), p.until, p.watch)
 }
 
-// answers takes it on to answer; false: somebody else has.
+// answers reports whether the caller is the first to answer.
 func (p *Program) answers() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,8 +112,8 @@ func (p *Program) answers() bool {
 	return first
 }
 
-// read reads the event, one byte more of it than is taken. Who writes must not find the pipe closed: agents take that for a hook that
-// failed, and go on.
+// read reads the event, up to one byte beyond the limit, and discards the rest. If the pipe were closed early, the agent would take the
+// hook for failed and go on.
 func (p *Program) read() error {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -131,7 +130,7 @@ func (p *Program) read() error {
 	}
 }
 
-// request is what the daemon is asked.
+// request returns the request to the daemon.
 func (p *Program) request() Request {
 	r := Request{
 		Token: p.Getenv(TokenVar), Agent: p.Agent, Event: p.Event, Gateway: p.Gateway, Limit: p.Limit.Milliseconds(), Env: map[string]string{},
@@ -146,7 +145,7 @@ func (p *Program) request() Request {
 	return r
 }
 
-// print prints an answer. One that cannot be written blocks by the exit code.
+// print prints an answer. If that fails before a tool, the exit code blocks it.
 func (p *Program) print(r Reply) int {
 	if r.Stderr != "" {
 		_, _ = io.WriteString(p.Err, r.Stderr)
@@ -160,7 +159,7 @@ func (p *Program) print(r Reply) int {
 	return r.Exit
 }
 
-// fault answers where nobody decided.
+// fault answers an event that was not decided.
 func (p *Program) fault(why string) int {
 	p.mu.Lock()
 	event := bytes.Clone(p.event)

@@ -17,18 +17,18 @@ import (
 	"mycelium/internal/harness"
 )
 
-// small is one run of the small program myc-hook. Where no daemon runs it becomes `myc hook`, which decides by the files.
+// small is one run of the small program myc-hook. If no daemon runs, it becomes `myc hook`, which decides by the files.
 type small struct {
-	args    []string // behind the name of the program: AGENT and flags
+	args    []string // without the name of the program: AGENT and flags
 	environ []string
 }
 
-// RunSmall is the whole of myc-hook: args stand behind the name of the program. interrupted is asked for a context that ends when the
-// program shall end. It returns the exit code.
+// RunSmall is the main function of myc-hook. args do not include the name of the program. interrupted returns a context that ends when
+// the program is to end. RunSmall returns the exit code.
 func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
 	s := small{args, environ}
 	f, ok := ParseFlags(append([]string{"hook"}, args...))
-	if !ok { // myc says what is wrong
+	if !ok { // myc reports what is wrong
 		_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %v. Nothing ran.\n", s.become(nil, nil))
 		return harness.Block
 	}
@@ -52,13 +52,13 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 	return p.run()
 }
 
-// patient reads a file, and calls slow when there is nothing to read for a moment.
+// patient reads a file, and calls slow if no data arrives within a moment.
 type patient struct {
 	*os.File
 	slow func()
 }
 
-// moment is what an agent takes at most between starting a program and writing the event, in milliseconds, as a rule.
+// moment is how long an agent usually takes, at most, between starting the hook and writing the event, in milliseconds.
 const moment = 50
 
 func (p patient) Read(b []byte) (int, error) {
@@ -69,8 +69,8 @@ func (p patient) Read(b []byte) (int, error) {
 	return p.File.Read(b)
 }
 
-// become replaces this process by `myc hook` with the same arguments, and more, and the event if it was read. It returns only if that
-// fails.
+// become replaces this process with `myc hook`, with the same arguments and more, and with the event if it was read. It returns only if
+// that fails.
 func (s *small) become(event []byte, more []string) error {
 	path, err := myc()
 	if err == nil && event != nil {
@@ -84,7 +84,7 @@ func (s *small) become(event []byte, more []string) error {
 	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, slices.Concat([]string{path, "hook"}, s.args, more), s.clean()))
 }
 
-// note has `myc hook` record a denial that nobody decided.
+// note has `myc hook` record a denial that was not decided.
 func (s *small) note(ctx context.Context, event []byte, why string) {
 	path, err := myc()
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *small) note(ctx context.Context, event []byte, why string) {
 	_ = cmd.Run()
 }
 
-// SameProgram reports whether a program, as somebody calls it, is the file at a path.
+// SameProgram reports whether a program, by its name or path, is the file at a path.
 func SameProgram(path, program string) bool {
 	if !filepath.IsAbs(program) {
 		var err error
@@ -111,13 +111,13 @@ func SameProgram(path, program string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// Programs are the names under which the whole program is installed. Small is that of the small one, which stands beside it.
+// Programs are the names under which the whole program is installed. [Small] is installed beside it.
 var Programs = [...]string{"myc", "mycelium", "mycelium-cli"}
 
 // Small is the name of the small program.
 const Small = "myc-hook"
 
-// myc is the whole program beside this one.
+// myc returns the path of the whole program, which is beside this one.
 func myc() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -132,7 +132,7 @@ func myc() (string, error) {
 	return "", fmt.Errorf("there is no %s beside %s, which decides where no daemon runs", Programs[0], self)
 }
 
-// clean is the environment without what makes the loader of a dynamic program load something else: a project's settings may have set it.
+// clean returns the environment without the variables that make the loader load other libraries. A project's settings may have set them.
 func (s *small) clean() []string {
 	return slices.DeleteFunc(slices.Clone(s.environ),
 		func(kv string) bool { return strings.HasPrefix(kv, "LD_") || strings.HasPrefix(kv, "DYLD_") })
@@ -147,10 +147,10 @@ func (s *small) getenv(name string) string {
 	return ""
 }
 
-// pipeHolds is what every system's pipe holds without a reader, in bytes.
+// pipeHolds is how much a pipe holds on every system without a reader, in bytes.
 const pipeHolds = 16 << 10
 
-// replaceStdin makes a text what is read from standard input, also by the program that this process becomes.
+// replaceStdin replaces standard input with a text, also for the program that this process becomes.
 func replaceStdin(text []byte) error {
 	if len(text) <= pipeHolds {
 		r, w, err := os.Pipe()

@@ -14,14 +14,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Entry is one line of the ledger: one question and what it cost.
+// Entry is one line of the ledger: the cost of one question.
 type Entry struct {
 	Time    time.Time `json:"timestamp"`
 	Model   string    `json:"model"`
 	Purpose string    `json:"purpose"` // judge, reply …
 	Session string    `json:"session,omitempty"`
 	Tokens  Tokens    `json:"tokens"`
-	Cents   float64   `json:"costCents"` // of USD
+	Cents   float64   `json:"costCents"` // in US cents
 }
 
 // Tokens is a usage in the ledger.
@@ -32,17 +32,17 @@ type Tokens struct {
 	CacheWrite int64 `json:"cacheWrite,omitzero"`
 }
 
-// Spent are the sums of a ledger in USD.
+// Spent is the sums of a ledger in USD.
 type Spent struct {
 	Today  float64 `json:"today"`
 	Month  float64 `json:"month"`
-	Asked  int     `json:"asked"`           // questions of today
-	Unread int     `json:"unread,omitzero"` // lines that cannot be read; what they cost is missing above
+	Asked  int     `json:"asked"`           // number of questions today
+	Unread int     `json:"unread,omitzero"` // lines that could not be read, whose cost is missing above
 }
 
-// Ledger keeps what was spent: a folder with one file of JSON Lines for each day, costs-YYYY-MM-DD.jsonl. The day is that of the
-// entry, so a file never goes on past midnight. Days are those of the clock's time zone. It is safe for concurrent use, also by
-// several processes: every entry is one write to the end of a file.
+// Ledger keeps costs in a folder, with one JSON Lines file for each day, costs-YYYY-MM-DD.jsonl. Days are those of the clock's time zone,
+// and an entry goes into the file of its own day. It is safe for concurrent use, also by several processes: each entry is one write to
+// the end of a file.
 type Ledger struct {
 	Dir string
 	Now func() time.Time // nil: time.Now
@@ -50,7 +50,7 @@ type Ledger struct {
 	mu sync.Mutex
 }
 
-// Record adds what an answer cost.
+// Record adds the cost of an answer.
 func (l *Ledger) Record(purpose, session string, a Answer) error {
 	e := Entry{Time: l.now(), Model: a.Model, Purpose: purpose, Session: session, Cents: a.Cost * 100,
 		Tokens: Tokens{Input: a.Usage.Input, Output: a.Usage.Output, CacheRead: a.Usage.CacheRead, CacheWrite: a.Usage.CacheWrite}}
@@ -74,7 +74,7 @@ func (l *Ledger) Record(purpose, session string, a Answer) error {
 	return nil
 }
 
-// Spent adds up today and this month.
+// Spent returns the sums of today and of this month.
 func (l *Ledger) Spent() (Spent, error) {
 	now, s := l.now(), Spent{}
 	files, err := filepath.Glob(l.file(now.Format("2006-01") + "-??"))

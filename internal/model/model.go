@@ -1,5 +1,5 @@
-// Package model talks to a language model: one question, one answer, what it cost. It holds the one table of prices of this program
-// and the one ledger of what was spent on questions of our own.
+// Package model sends questions to a language model and accounts for their cost. It has the only price table of this program and the only
+// ledger of our own questions.
 package model
 
 import (
@@ -15,33 +15,33 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
-// The defaults of a client, and the bound of one answer on the wire, in bytes.
+// The defaults of a client, and the bound of one response body in bytes.
 const (
 	DefaultURL     = "https://api.anthropic.com"
 	DefaultTimeout = 30 * time.Second
 	maxAnswer      = 1 << 20
 )
 
-// ErrNoKey means that nobody gave a key: there is no model then.
+// ErrNoKey means that there is no API key, and therefore no model.
 var ErrNoKey = errors.New("no API key")
 
-// Options say how to reach a model.
+// Options are the options of a [Client].
 type Options struct {
-	Key     string        // without one, New returns ErrNoKey
+	Key     string        // required: without a key, New returns ErrNoKey
 	BaseURL string        // empty: DefaultURL
-	Timeout time.Duration // of one question, tries and waits included; 0: DefaultTimeout
-	Retries int           // further tries after an answer that says to come again (429, 529, 5xx) or none at all
+	Timeout time.Duration // of one question with all attempts and delays; 0: DefaultTimeout
+	Retries int           // further attempts after 429, 529, 5xx or no response
 }
 
-// Client asks a model over the Messages API of Anthropic. It is safe for concurrent use and keeps nothing between questions. It
-// reads no environment and no files: what it is given is all that it uses.
+// Client sends questions over the Messages API of Anthropic. It is safe for concurrent use and has no state between questions. It reads
+// no environment variables and no files.
 type Client struct {
 	api     anthropic.Client
 	http    *http.Client
 	timeout time.Duration
 }
 
-// New makes a client. Nothing is sent before a question.
+// New returns a client. It sends nothing.
 func New(o Options) (*Client, error) {
 	if o.Key == "" {
 		return nil, ErrNoKey
@@ -60,7 +60,7 @@ func New(o Options) (*Client, error) {
 	return &Client{api: api, http: client, timeout: o.Timeout}, nil
 }
 
-// Close ends the connections that are kept for the next question.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Question is one request.
@@ -68,20 +68,20 @@ type Question struct {
 	Model     string
 	System    string
 	Text      string
-	Schema    map[string]any // of the JSON object to answer with; nil: plain text
-	MaxTokens int            // 0: 1024. Models that think need room for it
+	Schema    map[string]any // JSON schema of the object to answer with; nil: plain text
+	MaxTokens int            // 0: 1024. Models that think need more
 }
 
-// Answer is what a model said.
+// Answer is the answer of a model.
 type Answer struct {
 	Text  string
-	Model string // as the API names it
+	Model string // by its name in the API
 	Usage Usage
-	Cost  float64 // USD, by the table of prices
+	Cost  float64 // USD, from the price table
 }
 
-// Ask asks one question and waits for the whole answer. Every error is a *Error, but that of a context that ended. An answer that was
-// cut off or refused is an error; what it cost is in the Answer all the same.
+// Ask sends one question and waits for the whole answer. Every error is an *Error, except that of an ended context. A truncated or
+// refused answer is an error, but the Answer has its cost.
 func (c *Client) Ask(ctx context.Context, q Question) (Answer, error) {
 	inner, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (c *Client) Ask(ctx context.Context, q Question) (Answer, error) {
 	return a, nil
 }
 
-// answerOf takes the text and the usage from a message.
+// answerOf returns the text and the usage of a message.
 func answerOf(m *anthropic.Message) Answer {
 	var text strings.Builder
 	for _, b := range m.Content {
@@ -140,24 +140,24 @@ func answerOf(m *anthropic.Message) Answer {
 	return Answer{Text: text.String(), Model: m.Model, Usage: u, Cost: cost}
 }
 
-// Kind says why there is no answer.
+// Kind is the kind of a failure.
 type Kind string
 
 // The kinds of failures.
 const (
 	Timeout     Kind = "timeout"
-	Overloaded  Kind = "overloaded" // it is busy, or we ask too often
+	Overloaded  Kind = "overloaded" // the model is busy, or our rate is too high
 	Unreachable Kind = "unreachable"
 	Rejected    Kind = "rejected" // the key, the model or the request is not accepted
 	TooLong     Kind = "too long"
-	Refused     Kind = "refused" // the model will not speak of it
+	Refused     Kind = "refused" // the model refuses to answer
 	Malformed   Kind = "malformed"
 )
 
-// Error is a question without an answer. It never has the key or the question in it.
+// Error is the failure of a question. It never contains the key or the question.
 type Error struct {
 	Kind   Kind
-	Status int // of HTTP; 0: none
+	Status int // HTTP status; 0: no response
 	Text   string
 }
 
@@ -168,7 +168,7 @@ func (e *Error) Error() string {
 	return "ask the model: " + e.Text
 }
 
-// explain sorts what the SDK says. Its own text repeats addresses and whole bodies; people are told less.
+// explain classifies an error of the SDK. Its own text would repeat addresses and whole bodies.
 func explain(ctx context.Context, err error) *Error {
 	var api *anthropic.Error
 	switch {
@@ -203,7 +203,7 @@ func explainStatus(api *anthropic.Error) *Error {
 	return e
 }
 
-// isDecode reports whether a body arrived and could not be read. The SDK has no type for that; it says what it did.
+// isDecode reports whether a response arrived but could not be decoded. The SDK has no type for that, so its text decides.
 func isDecode(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "error parsing response json") || strings.Contains(text, "expected destination type") ||
@@ -216,7 +216,7 @@ var (
 	errElsewhere = errors.New("a redirect")
 )
 
-// bounded reads no more than maxAnswer of any answer, and follows no redirect.
+// bounded is a transport that limits a response body to maxAnswer and follows no redirect.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -224,7 +224,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 { // the key is in a header of its own, which a redirect would carry to whoever is named
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 { // a redirect would send the key, which is in a header, to another host
 		return nil, errors.Join(errElsewhere, resp.Body.Close())
 	}
 	resp.Body = &boundedBody{resp.Body, maxAnswer}

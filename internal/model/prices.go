@@ -2,32 +2,32 @@ package model
 
 import "strings"
 
-// Usage is what one answer used, in tokens.
+// Usage is the tokens that one answer used.
 type Usage struct {
-	Input          int64 // neither read from nor written to the cache
-	Output         int64 // thinking included
+	Input          int64 // without reads from and writes to the cache
+	Output         int64 // including thinking
 	CacheRead      int64
-	CacheWrite     int64 // whatever its life, CacheWriteHour included
-	CacheWriteHour int64 // of CacheWrite: those that are kept for an hour
+	CacheWrite     int64 // of any lifetime, CacheWriteHour included
+	CacheWriteHour int64 // the part of CacheWrite that is kept for an hour
 	Searches       int64 // web searches by the API
-	Fast           bool  // the faster mode of the larger models
+	Fast           bool  // in the fast mode of the larger models
 }
 
-// price is what a million tokens cost, in USD.
+// price is the price of a million tokens in USD.
 type price struct {
-	family        string // the beginning of a model's name
+	family        string // prefix of the names of its models
 	input, output float64
 	read          float64
-	write, hour   float64 // written to the cache for five minutes, and for an hour
-	fast          float64 // by how much the faster mode multiplies; 0: it is not known, and the dearest is taken
-	above         int64   // prompts of more tokens than this cost times as much; 0: none do
+	write, hour   float64 // cache writes for five minutes, and for an hour
+	fast          float64 // factor of the fast mode; 0: unknown, and the highest is used
+	above         int64   // longer prompts, in tokens, cost times as much; 0: no such limit
 	times         float64
 }
 
-// prices is the one table of prices of this program, in the order of lookup: the first family that a name begins with counts.
+// prices is the price table of this program. The first family that is a prefix of the name counts.
 //
-// As of 2026-11-22, from https://platform.claude.com/docs/en/about-claude/pricing and the pages of the models there; those of the
-// faster mode and all up to Opus 4.8 agree with what Claude Code 2.1.197 reports as total_cost_usd.
+// As of 2026-11-22, from https://platform.claude.com/docs/en/about-claude/pricing and the pages of the models there. The prices of the
+// fast mode, and all up to Opus 4.8, agree with total_cost_usd of Claude Code 2.1.197.
 var prices = []price{
 	{family: "claude-fable-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
 	{family: "claude-mythos-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
@@ -57,15 +57,15 @@ var prices = []price{
 
 const (
 	searchPrice = 0.01 // USD for one web search
-	fastMost    = 6    // the faster mode of Opus 4.6, the dearest that there was
+	fastMost    = 6    // of the fast mode of Opus 4.6, the highest so far
 )
 
-// Cost is what a usage costs in USD. A model that the table does not know costs what the dearest known one does, and known is false:
-// a budget is then used up too early rather than too late. Names are read with what clouds and clients add: a provider before it, a
-// date, a version or a size of the context after it.
+// Cost returns the cost of a usage in USD. For an unknown model it returns the cost of the most expensive known model, and known is
+// false: a budget is then used up too early rather than too late. A name may have the additions of clouds and clients: a provider before
+// it; a date, a version or a context size after it.
 func Cost(model string, u Usage) (usd float64, known bool) {
 	p, known := priceOf(model)
-	// What an agent writes into its transcript may be anything; nothing in it makes up for what was spent.
+	// A transcript of an agent may contain any value. A negative count must not offset other costs.
 	u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Searches = max(u.Input, 0), max(u.Output, 0), max(u.CacheRead, 0), max(u.CacheWrite, 0),
 		max(u.Searches, 0)
 	hour := min(max(u.CacheWriteHour, 0), u.CacheWrite)
@@ -97,8 +97,8 @@ func priceOf(model string) (price, bool) {
 	return dearest(), false
 }
 
-// sameModel reports whether what follows the name of a model leaves it the same one: a date, a word, or what clouds add. A further
-// number of a version makes it another.
+// sameModel reports whether the rest of a name leaves the model the same: a date, a word, or an addition of a cloud. Another version
+// number is another model.
 func sameModel(rest string) bool {
 	if rest == "" || strings.IndexByte("@[:", rest[0]) >= 0 {
 		return true
@@ -114,7 +114,7 @@ func sameModel(rest string) bool {
 	return digits == 0 || digits == len("20060102")
 }
 
-// dearest takes the highest of every column.
+// dearest returns the highest price of every column.
 func dearest() price {
 	d := price{}
 	for _, p := range prices {

@@ -18,20 +18,20 @@ import (
 	"mycelium/internal/state"
 )
 
-// hookServer takes the events that agents post over HTTP, on a loopback port of its own choice. It listens from the first session that
-// wants it on. The next daemon of the project listens at the same port while such a session lives, because its agent knows no other.
+// hookServer takes the events that agents post over HTTP, on a free loopback port. It listens from the first session that needs it. While
+// such a session lives, the next daemon of the project listens on the same port, because its agent knows no other.
 type hookServer struct {
 	state   state.Paths
 	handler http.Handler
 	logger  *slog.Logger
 
 	mu   sync.Mutex      // guards what follows
-	ctx  context.Context // of the events under way; nil: the daemon is not there yet, or ends
-	addr string          // host and port; "": it does not listen
+	ctx  context.Context // of the events under way; nil before the start of the daemon and at its end
+	addr string          // host and port; "" while it does not listen
 	end  func()
 }
 
-// open takes the port again that agents at work know. Events under way end with ctx.
+// open listens again on the port that agents at work know. Events under way end with ctx.
 func (h *hookServer) open(ctx context.Context) {
 	h.mu.Lock()
 	h.ctx = ctx

@@ -40,7 +40,7 @@ type modelJudge struct {
 func newJudge(n *Node) *modelJudge {
 	files, costs := n.files, n.state.Costs()
 	j := &modelJudge{files: files, pool: n.pool, index: n.index, ledger: &model.Ledger{Dir: costs}, logger: n.logger}
-	// Only a person's environment counts: an agent that starts a daemon could name a server of its own there, and be its own judge.
+	// Only a person's environment counts: an agent that starts a daemon could otherwise name its own server and be its own judge.
 	if n.options.Serves && fence.AgentHere(n.options.Environ) == "" {
 		j.baseURL = n.options.Getenv("ANTHROPIC_BASE_URL")
 	}
@@ -62,7 +62,7 @@ func (j *modelJudge) close() {
 	}
 }
 
-// Judge implements [approval.Judge]. Where no model is configured it passes on, silently.
+// Judge implements [approval.Judge]. Without a configured model it passes.
 func (j *modelJudge) Judge(ctx context.Context, r approval.Request) (approval.Verdict, error) {
 	client, conf, err := j.model()
 	if client == nil {
@@ -75,7 +75,8 @@ func (j *modelJudge) Judge(ctx context.Context, r approval.Request) (approval.Ve
 	}).Judge(ctx, r)
 }
 
-// model returns the client of the model that judges; nil: there is none. A missing key is an error only where a judge is configured.
+// model returns the client of the model that judges, or nil if none is configured. A missing key is an error only if a judge is
+// configured.
 func (j *modelJudge) model() (*model.Client, approval.JudgeConfig, error) {
 	conf := j.files.Project().File.Approval.Judge
 	if conf.Off() {

@@ -61,8 +61,8 @@ func (n *Node) parts() []func(context.Context) error {
 	return parts
 }
 
-// withOrderlyEnd returns a context that ends with another one, or by cancel. Before it ends, calls that wait for an approval are let go:
-// their requests are kept for the next process, and do not count as given up when their connections are closed.
+// withOrderlyEnd returns a context that ends with another one, or by cancel. Before it ends, calls that wait for an approval are
+// released: their requests are kept for the next process, and are not abandoned when their connections close.
 func (n *Node) withOrderlyEnd(outer context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(outer))
 	end := func() {
@@ -84,11 +84,11 @@ func (n *Node) Listen(addr string) error {
 	return nil
 }
 
-// indexLag is how long the audit index may be behind the log. Many records at once cost less than the same records one by one, and queries
-// read what the index lacks from the log.
+// indexLag is how long the audit index may lag behind the log. Indexing in batches is cheaper, and queries read the missing records from
+// the log.
 const indexLag = time.Second
 
-// updateIndex keeps the audit index up with the log until ctx is done.
+// updateIndex keeps the audit index up to date until ctx is done.
 func (n *Node) updateIndex(ctx context.Context) error {
 	for {
 		changed := n.log.Changed()

@@ -25,7 +25,7 @@ type Servers struct {
 	handed []string // variables from clients, NAME=VALUE
 }
 
-// Learn asks every server what it offers. A server that fails does not keep the others from being asked.
+// Learn asks every server what it offers. It goes on after a server that fails.
 func (s *Servers) Learn(ctx context.Context) api.LearnReply {
 	out := api.LearnReply{Failed: map[string]string{}}
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func (s *Servers) BeginLogin(ctx context.Context, server, redirect string) (oaut
 	return s.pool.BeginLogin(ctx, server, redirect)
 }
 
-// EndLogin takes the query with which the browser came back, and learns what the server offers to a user who is logged in.
+// EndLogin completes a login with the query that the browser brought back, and learns what the server offers to the user.
 func (s *Servers) EndLogin(ctx context.Context, server, query string) (api.LoginReply, error) {
 	r := api.LoginReply{Server: server}
 	if err := s.pool.EndLogin(ctx, server, query); err != nil {
@@ -79,9 +79,9 @@ func (s *Servers) Logout(ctx context.Context, server string) (api.LogoutReply, e
 // EnvironNames returns the names of the variables that an attaching client hands over.
 func (s *Servers) EnvironNames() []string { return append([]string{}, s.files.Project().File.Env...) }
 
-// SetEnviron takes variables that a client hands over, as far as mycelium.yaml names them: ${VAR} in server entries expands from them.
-// A variable that an earlier client handed over stays if this client lacks it. The client of an agent fills in what is missing and
-// replaces nothing: otherwise an agent could choose what the servers of others are started with.
+// SetEnviron takes variables from a client, if mycelium.yaml names them: ${VAR} in server entries expands from them. A variable from an
+// earlier client stays if this client lacks it. The client of an agent can add missing variables but cannot replace any: otherwise an
+// agent could choose the environment of servers that others use.
 func (s *Servers) SetEnviron(c daemon.Caller, environ []string) {
 	named := s.files.Project().File.Env
 	agent := fence.AgentBehind(c.PID) != ""

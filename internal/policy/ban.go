@@ -11,8 +11,8 @@ func newBan(name, reason string) *ban {
 	return &ban{baseRule{name: "base:" + name, reason: "base constraint " + name + ": " + reason}}
 }
 
-// The bans. No task of an agent needs what they refuse. Where a task might need something similar, the ban is narrow and rules decide on
-// the rest.
+// The bans. No task of an agent needs what they refuse. Where a similar act is sometimes needed, the ban is narrow, and rules decide the
+// rest.
 var (
 	banPrivilege   = newBan("privilege", "an agent does not act as another user")
 	banDebugger    = newBan("debugger", "an agent does not look into other processes")

@@ -33,9 +33,9 @@ const (
 //	./x       in the project
 //	c:/x      on Windows, also seen from its Linux (/mnt/c/x)
 //
-// The files of agents' hooks and of the policy are protected in every folder, not only in the folder where they take effect: git and
-// archives bring files into the project that were made elsewhere (decision 46). The files that take effect are listed a second time, with
-// their folder, because who deletes the folder deletes the files.
+// The files of agents' hooks and of the policy are protected in every folder, not only where they take effect, because git and archives
+// bring in files from elsewhere (decision 46). The files that take effect are listed again with their folder, because deleting the folder
+// deletes the files.
 var baseConstraints = []constraint{
 	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},
 	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes"},
@@ -150,7 +150,7 @@ func (b *baseSet) add(p string, bp basePath) {
 func (b *baseSet) refusesPart(f *Facts, part *Part) *baseRule {
 	for i := range part.Paths {
 		if i+1 < len(part.Paths) && part.Paths[i].Access == Read && part.Paths[i+1].samePlace(&part.Paths[i]) {
-			continue // what may not be read may not be changed either
+			continue // a path that must not be read must not be changed either
 		}
 		if r := b.refuses(f, &part.Paths[i]); r != nil {
 			return r
@@ -238,7 +238,7 @@ func (z zone) within(s []byte, folder string, a use) *basePath {
 		return z.find(trimSlash(s[len(folder):]), a)
 	}
 	if a.remove && above(s, folder) {
-		return z.any(a) // who deletes the folder deletes everything in it
+		return z.any(a) // deleting the folder deletes everything in it
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (z zone) find(rest []byte, a use) *basePath {
 	return nil
 }
 
-// any is the first constraint of a zone by name. It stands for all of them where a call deletes the whole zone.
+// any returns the first constraint of a zone by name. It stands for all of them when a call deletes the whole zone.
 func (z zone) any(_ use) *basePath {
 	for _, first := range sortedKeys(z) {
 		return &z[first][0]

@@ -16,7 +16,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// costLimit bounds the work of one condition, in CEL's cost units: some ten thousand steps, about a millisecond.
+// costLimit bounds the work of one condition, in CEL's cost units: about ten thousand steps, or a millisecond.
 const costLimit = 20_000
 
 // condition is one operand of the outermost "||" of a rule's `when`.
@@ -183,7 +183,7 @@ func (cond *condition) eval(in *input, allow bool) verdict {
 	if err != nil {
 		var cancelled interpreter.EvalCancelledError
 		if in.adapter.absent && !errors.As(err, &cancelled) && strings.Contains(err.Error(), "no such overload") {
-			return misses // it uses an absent argument as if it were there
+			return misses // the condition uses an absent argument
 		}
 		return fails
 	}

@@ -113,7 +113,8 @@ func (c *compiler) fallback(key, s string, preset Effect) Effect {
 	return e
 }
 
-// addCatalog takes the definitions. Two definitions of one item are both dropped: it is not known which of them a call would run.
+// addCatalog adds the definitions. If two definitions have the same item, it drops both, because it is not known which of them a call
+// would run.
 func (c *compiler) addCatalog() {
 	c.byName = map[string][]Item{}
 	twice := map[Item]bool{}

@@ -36,7 +36,7 @@ type Count int
 // MaxCount is the largest figure of a limit. No machine reaches more.
 const MaxCount = 1_000_000_000
 
-// UnmarshalYAML reads a number. 0 is an error: its author could mean "no call" or "any number of calls".
+// UnmarshalYAML reads a number. 0 is an error, because it could mean "no call" or "no limit".
 func (n *Count) UnmarshalYAML(decode func(any) error) error {
 	var v any
 	if err := decode(&v); err != nil {

@@ -40,7 +40,7 @@ func KindOf(it Item) ToolKind {
 // GroupOf is the group of tools that a text, such as a description, is about.
 func GroupOf(text string) string { return groupOf(toolWords(text)) }
 
-// knownUse says what one of the known tools does.
+// knownUse is what a known tool does.
 type knownUse uint8
 
 const (
@@ -68,7 +68,7 @@ func (u knownUse) category() string {
 	}
 }
 
-// knownTool is the table of known tools: those of the files server, and those of agents by their one name.
+// knownTool looks a tool up in the table of known tools: those of the files server, and those of agents by their canonical name.
 func knownTool(it Item) knownUse {
 	if it.Server != "files" && it.Server != AgentServer && it.Kind != Resource {
 		return unknownTool
@@ -95,8 +95,8 @@ func knownTool(it Item) knownUse {
 	return unknownTool
 }
 
-// toolGroups are the groups of tools, each with the words of which one is enough. The first group that has a word of the name takes the
-// tool (requirements, A51 and D8).
+// toolGroups are the groups of tools, each with its words. A tool belongs to the first group that has a word of its name (requirements,
+// A51 and D8).
 var toolGroups = [...]struct{ name, words string }{
 	{"vcs", vcsThings},
 	{"search", "search find grep glob lookup"},
@@ -118,8 +118,8 @@ func groupOf(words []string) string {
 	return "general"
 }
 
-// The words by which calls of unknown tools get a category. A category needs what it is done to and the doing, each anywhere in the
-// names of server and tool; that keeps list_runs, format_url and dry_run out.
+// The words that give a call of an unknown tool its category. A category needs both a thing and a verb, each anywhere in the names of
+// server and tool. That excludes list_runs, format_url and dry_run.
 const (
 	shellThings = "shell bash sh zsh powershell cmd terminal console ssh command commands process script scripts code python javascript " +
 		"sandbox interpreter repl"
@@ -137,7 +137,7 @@ const (
 	lookingVerbs = "get list read search show describe find view stat status count lookup query help ping echo info version diff log " +
 		"validate check preview explain"
 
-	// A word of either list in a tool's own name says that the tool runs commands: exec, bash, runCommand, open-terminal.
+	// A word of either list in a tool's own name means that the tool runs commands: exec, bash, runCommand, open-terminal.
 	interpreters = "shell bash sh zsh powershell terminal cmd console ssh"
 	runs         = "exec execute run spawn command commands"
 )
@@ -147,8 +147,7 @@ func runsCommands(word string) bool { return in(interpreters, word) || in(runs, 
 // in reports whether a word is in a list of words.
 func in(list, word string) bool { return strings.Contains(" "+list+" ", " "+word+" ") }
 
-// categoryOf is the category of a tool that is not known: words are those of its server and its name. The strictest category that fits is
-// taken.
+// categoryOf returns the category of an unknown tool: the strictest one that fits. words are those of its server and its name.
 func categoryOf(words, name []string, acts bool) string {
 	has := func(list string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return in(list, w) })
@@ -180,8 +179,8 @@ func toolWords(name string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// NameWords are the words of a name as they are written. Whatever is neither letter nor digit ends a word, and a capital letter begins
-// one: readFile is "read", "File"; HTTPServer is "HTTP", "Server".
+// NameWords splits a name into words. A character other than a letter or digit ends a word, and a capital letter begins one: readFile is
+// "read", "File"; HTTPServer is "HTTP", "Server".
 func NameWords(name string) []string {
 	var words []string
 	for field := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

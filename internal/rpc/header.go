@@ -10,11 +10,10 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// The form in which a header carries what is not plain ASCII (MCP 2026-07-28, SEP-2243).
+// The form in which a header carries a value that is not plain ASCII (MCP 2026-07-28, SEP-2243).
 const encodedPrefix, encodedSuffix = "=?base64?", "?="
 
-// HeaderValue writes a text as the value of a header: as it is where it is plain ASCII without space at its ends and not of the
-// encoded form itself, else encoded.
+// HeaderValue encodes a text as the value of a header. Plain ASCII without space at its ends stays as it is, unless it looks encoded.
 func HeaderValue(s string) string {
 	plain := s == strings.Trim(s, " \t") && (!strings.HasPrefix(s, encodedPrefix) || !strings.HasSuffix(s, encodedSuffix))
 	for i := range len(s) {
@@ -26,7 +25,7 @@ func HeaderValue(s string) string {
 	return encodedPrefix + base64.StdEncoding.EncodeToString([]byte(s)) + encodedSuffix
 }
 
-// HeaderText reads what HeaderValue wrote. What is not of the encoded form, or not well encoded, is itself.
+// HeaderText decodes a value of HeaderValue. It returns a value that is not encoded, or not well encoded, as it is.
 func HeaderText(v string) string {
 	inner, ok := strings.CutPrefix(v, encodedPrefix)
 	if !ok {
@@ -40,23 +39,23 @@ func HeaderText(v string) string {
 	return string(b)
 }
 
-// ParamHeader is an argument of a tool that is repeated in a header over HTTP, because the tool's input schema asks for it with
+// ParamHeader is an argument of a tool that is repeated in a header over HTTP, because the input schema of the tool asks for it with
 // x-mcp-header (MCP 2026-07-28).
 type ParamHeader struct {
 	Path []string // of the argument
 	Name string   // of the header, with its prefix Mcp-Param-
 }
 
-// ParamHeaderKey is the member of an argument's schema that asks for a header.
+// ParamHeaderKey is the key in the schema of an argument that asks for a header.
 const ParamHeaderKey = "x-mcp-header"
 
-// maxSchemaDepth bounds how deep properties of properties are looked at.
+// maxSchemaDepth bounds the nesting of properties that ParamHeaders visits.
 const maxSchemaDepth = 16
 
 // maxSafeInteger is the largest integer that the header form knows (2^53 - 1, SEP-2243).
 const maxSafeInteger = 1<<53 - 1
 
-// ParamHeaders are those that the definition of a tool asks for. What does not hold as a header name is passed over.
+// ParamHeaders returns the headers that the definition of a tool asks for. It skips invalid header names.
 func ParamHeaders(definition []byte) []ParamHeader {
 	if !bytes.Contains(definition, []byte(ParamHeaderKey)) {
 		return nil
@@ -78,8 +77,8 @@ func paramHeaders(schema []byte, path []string) (list []ParamHeader) {
 	return list
 }
 
-// Value is what the header says of a call's arguments, before [HeaderValue]. false: there is none, because the argument is absent or of a
-// kind that the form does not know (null, objects, fractions, integers that JavaScript cannot hold).
+// Value returns the text of the header for the arguments of a call, before [HeaderValue]. It returns false if the argument is absent or
+// of a type without a header form (null, objects, fractions, integers that JavaScript cannot represent).
 func (p ParamHeader) Value(arguments []byte) (string, bool) {
 	raw := rawjson.Path(arguments, p.Path...)
 	if text, ok := rawjson.Text(raw); ok {
@@ -92,7 +91,7 @@ func (p ParamHeader) Value(arguments []byte) (string, bool) {
 	return s, s == "true" || s == "false"
 }
 
-// IsToken reports whether s may be the name of a header (RFC 9110, token).
+// IsToken reports whether s is a valid header name (RFC 9110, token).
 func IsToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Interrupt ends a read of r that blocks, now or later, and reports whether that is possible: r takes a deadline, or is a
-// closer other than a file that cannot be polled. A process's standard input is such a file unless it was made non-blocking.
+// Interrupt ends a blocked or later read of r, and reports whether that is possible: r must take a deadline, or be a closer other than a
+// file that cannot be polled. Standard input is such a file unless it was made non-blocking.
 func Interrupt(r io.Reader) bool {
 	c, closes := r.(io.Closer)
 	if d, ok := r.(interface{ SetReadDeadline(time.Time) error }); ok {

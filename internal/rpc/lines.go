@@ -9,24 +9,25 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// ErrTooLong is a line over the limit.
+// ErrTooLong reports a line over the limit.
 var ErrTooLong = &Error{Code: CodeInvalidRequest, Message: "message too large"}
 
 // Lines reads newline-delimited messages.
 type Lines struct {
 	r     *bufio.Reader
 	limit int
-	buf   []byte // for lines that do not fit into r's buffer
+	buf   []byte // for lines longer than r's buffer
 	tail  []byte // the end of the last line that was too long
 }
 
-// lineBuffer holds most messages whole; keptBuffer is what stays allocated after a long one.
+// lineBuffer is large enough for most messages; keptBuffer is what stays allocated after a long one.
 const (
 	lineBuffer = 32 << 10
 	keptBuffer = 256 << 10
 )
 
-// NewLines reads from r; a line longer than limit bytes (0: MaxMessage) is an error after which reading goes on with the next line.
+// NewLines returns a reader of the lines of r. A line longer than limit bytes (0: MaxMessage) is an error, after which reading continues
+// with the next line.
 func NewLines(r io.Reader, limit int) *Lines {
 	if limit <= 0 {
 		limit = MaxMessage
@@ -34,8 +35,8 @@ func NewLines(r io.Reader, limit int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, lineBuffer), limit: limit}
 }
 
-// Next returns the next non-empty line without its line end, valid until the following call; ErrTooLong for a line over the
-// limit (skipped whole); io.EOF at the end. A last line without a newline counts.
+// Next returns the next non-empty line without its line end. The line is valid until the following call. Next skips a line over the limit
+// and returns ErrTooLong. It returns io.EOF at the end. A last line without a newline counts.
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
@@ -48,13 +49,13 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// TooLong is the beginning and the end of the line that the last ErrTooLong was about, each at most 32 KiB (of a line that is shorter than
-// both, they overlap). Valid until the following call of Next.
+// TooLong returns the beginning and the end of the line of the last ErrTooLong, at most 32 KiB each. They overlap if the line is shorter
+// than both. They are valid until the following call of Next.
 func (l *Lines) TooLong() (head, tail []byte) {
 	return l.buf[:min(len(l.buf), lineBuffer)], l.tail
 }
 
-// Rest is a reader of everything that Next has not returned yet, for a connection that changes its protocol.
+// Rest returns a reader of everything that Next has not returned yet, for a connection that changes its protocol.
 func (l *Lines) Rest() io.Reader { return l.r }
 
 func (l *Lines) line() ([]byte, error) {
@@ -69,7 +70,7 @@ func (l *Lines) line() ([]byte, error) {
 	return whole, err
 }
 
-// ended judges a line by how its reading ended.
+// ended handles the end of a read.
 func (l *Lines) ended(line []byte, err error) ([]byte, error) {
 	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
 		return nil, err
@@ -80,7 +81,7 @@ func (l *Lines) ended(line []byte, err error) ([]byte, error) {
 	return line, nil
 }
 
-// long gathers a line that is longer than the reader's buffer.
+// long reads a line that is longer than the reader's buffer.
 func (l *Lines) long(head []byte) ([]byte, error) {
 	if cap(l.buf) > keptBuffer {
 		l.buf = nil
@@ -88,7 +89,7 @@ func (l *Lines) long(head []byte) ([]byte, error) {
 	l.buf, l.tail = append(l.buf[:0], head...), l.tail[:0]
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(l.buf) <= l.limit+2 { // two more: the line end
+		if len(l.buf) <= l.limit+2 { // two more for the line end
 			l.buf = append(l.buf, part...)
 			if len(l.buf) > l.limit {
 				l.tail = append(l.tail[:0], l.buf[max(0, len(l.buf)-lineBuffer):]...)
@@ -99,7 +100,7 @@ func (l *Lines) long(head []byte) ([]byte, error) {
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			if errors.Is(err, io.EOF) {
-				err = nil // the end is reported by the next call
+				err = nil // the next call reports the end
 			}
 			return l.ended(l.buf, err)
 		}

@@ -10,12 +10,12 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Parse reads exactly one message. Its error is always an *Error with CodeParse or CodeInvalidRequest; the id is returned in
-// the message where it could be read, so that the answer can carry it.
+// Parse parses exactly one message. Its error is always an *Error with CodeParse or CodeInvalidRequest. The message has the id if it
+// could be read, so that the answer can carry it.
 //
-// What is not JSON, not UTF-8 or followed by more data is CodeParse. CodeInvalidRequest is JSON that is not one message: a batch,
-// a duplicate name at any depth, a name that differs from a protocol key only in case, params that are not an object, an id
-// that is not a string or an integer, a version other than 2.0.
+// CodeParse means that the input is not JSON, not UTF-8 or followed by more data. CodeInvalidRequest means JSON that is not one message:
+// a batch, a duplicate name at any depth, a name that differs from a protocol key only in case, params that are not an object, an id that
+// is not a string or an integer, a version other than 2.0.
 func Parse(b []byte) (Message, *Error) {
 	if !rawjson.Valid(b) {
 		return malformed(b)
@@ -66,7 +66,7 @@ func (f *fields) read(object []byte) *Error {
 	return bad
 }
 
-// message checks the members and makes a message of them.
+// message checks the members and returns the message.
 func (f *fields) message() (Message, *Error) {
 	m := Message{ID: f.readableID()}
 	if string(f.version) != `"2.0"` {
@@ -112,7 +112,7 @@ func (f *fields) response(m Message) (Message, *Error) {
 	return m, nil
 }
 
-// readableID is the id, if it is a string or an integer.
+// readableID returns the id if it is a string or an integer.
 func (f *fields) readableID() []byte {
 	id := f.id
 	if len(id) == 0 || id[0] == '"' {
@@ -133,7 +133,7 @@ func (f *fields) readableID() []byte {
 	return id
 }
 
-// methodName decodes the method; the usual ones cost no allocation.
+// methodName decodes the method, without an allocation for the usual ones.
 func methodName(raw []byte) (string, bool) {
 	switch string(raw) {
 	case `"tools/call"`:
@@ -154,7 +154,7 @@ func methodName(raw []byte) (string, bool) {
 	return rawjson.Text(raw)
 }
 
-// malformed says what is wrong with bytes that are not one strict JSON value. It is slow, and only for refusals.
+// malformed describes why input is not one strict JSON value. It is slow and only used for errors.
 func malformed(b []byte) (Message, *Error) {
 	d := jsontext.NewDecoder(strings.NewReader(string(b)))
 	_, err := d.ReadValue()

@@ -6,9 +6,9 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// PartialID returns the id of a response of which only the beginning and the end are known: a line that was too long. It returns nil
-// if neither part has the id as a member of the message itself, or if the message is not a response. It does not look into the values
-// of other members, so that a result cannot name another call than its own.
+// PartialID returns the id of a response of which only the beginning and the end are known, because the line was too long. It returns nil
+// if the message is not a response, or if neither part has the id as a member of the message itself. It ignores the values of other
+// members, so that a result cannot name another call.
 func PartialID(head, tail []byte) []byte {
 	var id []byte
 	for s := rawjson.ScanObject(head); s.Next(); {
@@ -16,7 +16,7 @@ func PartialID(head, tail []byte) []byte {
 		case "method", "params":
 			return nil
 		case "id":
-			if s.End() < len(head) { // else it may go on
+			if s.End() < len(head) { // otherwise the value may continue
 				id = s.Value()
 			}
 		}
@@ -27,7 +27,7 @@ func PartialID(head, tail []byte) []byte {
 	return id
 }
 
-// tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. If only scalars stand between a
+// tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. If there are only scalars between a
 // comma and the last brace of the line, both belong to the outermost object.
 func tailID(tail []byte) []byte {
 	rest, ok := bytes.CutSuffix(rawjson.Trim(tail), []byte{'}'})
@@ -35,7 +35,7 @@ func tailID(tail []byte) []byte {
 		return nil
 	}
 	var id []byte
-	for range 3 { // the scalars of a message: jsonrpc, id, and of a request method
+	for range 3 { // the scalars of a message: jsonrpc, id and, in a request, method
 		var name, value []byte
 		rest, name, value = rawjson.LastMember(rest)
 		switch string(name) {

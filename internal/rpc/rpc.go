@@ -1,7 +1,7 @@
 // Package rpc reads and writes JSON-RPC 2.0 messages without decoding what they carry.
 //
-// Ids, params, results and errors stay the bytes that came in. Parsing is strict: one JSON object, no batch, no duplicate key
-// at any depth, no case variant of a protocol key at the top level.
+// Ids, params, results and errors stay raw bytes. Parsing is strict: one JSON object, no batch, no duplicate key at any depth, no case
+// variant of a protocol key at the top level.
 package rpc
 
 import (
@@ -28,21 +28,21 @@ const (
 // Message is one request (ID and Method), notification (Method only) or response (ID and Result or Error). The raw members
 // alias the parsed buffer.
 type Message struct {
-	ID     []byte // raw JSON string or number; nil: a notification. A response to an unreadable request has "null"
+	ID     []byte // raw JSON string or number; nil for a notification. The response to an unreadable request has "null"
 	Method string
 	Params []byte // raw JSON object; nil: absent
 	Result []byte // raw JSON value; nil: absent
 	Error  []byte // raw JSON object; nil: absent
 }
 
-// IsRequest reports whether the message asks for an answer.
+// IsRequest reports whether the message is a request.
 func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// IsResponse reports whether the message is an answer.
+// IsResponse reports whether the message is a response.
 func (m Message) IsResponse() bool { return m.Method == "" }
 
-// Append appends the message as one line of JSON, without a newline: line breaks between the tokens of a raw member (JSON has
-// none inside a string) become spaces, all other bytes stay.
+// Append appends the message as one line of JSON, without a newline. Line breaks between the tokens of raw members become spaces; all
+// other bytes stay.
 func (m Message) Append(b []byte) []byte {
 	b = append(b, `{"jsonrpc":"2.0"`...)
 	if m.ID != nil {
@@ -68,7 +68,7 @@ func (m Message) Append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendLine appends raw JSON with line breaks as spaces.
+// appendLine appends raw JSON with line breaks replaced by spaces.
 func appendLine(b, raw []byte) []byte {
 	n := len(b)
 	b = append(b, raw...)
@@ -92,7 +92,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Raw is the error as a JSON object.
+// Raw returns the error as a JSON object.
 func (e *Error) Raw() []byte {
 	b := make([]byte, 0, 48+len(e.Message)+len(e.Data))
 	b = append(b, `{"code":`...)
@@ -106,17 +106,17 @@ func (e *Error) Raw() []byte {
 	return append(b, '}')
 }
 
-// InvalidRequest is the error for a message that breaks the protocol.
+// InvalidRequest returns the error for a message that breaks the protocol.
 func InvalidRequest(msg string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + msg}
 }
 
-// InvalidParams is the error for a request whose parameters cannot be used.
+// InvalidParams returns the error for a request with unusable parameters.
 func InvalidParams(msg string) *Error {
 	return &Error{Code: CodeInvalidParams, Message: "invalid params: " + msg}
 }
 
-// Refuse is the answer to a request that fails with e. The id may be nil if it could not be read.
+// Refuse returns the response to a request that fails with e. The id is nil if it could not be read.
 func Refuse(id []byte, e *Error) Message {
 	if id == nil {
 		id = []byte("null")
@@ -124,7 +124,7 @@ func Refuse(id []byte, e *Error) Message {
 	return Message{ID: id, Error: e.Raw()}
 }
 
-// ErrorOf reads a raw JSON-RPC error object. A part that is missing or of the wrong type stays zero; the result is never nil.
+// ErrorOf decodes a raw JSON-RPC error object. Parts that are missing or of the wrong type stay zero. The result is never nil.
 func ErrorOf(raw []byte) *Error {
 	e := &Error{Data: rawjson.Member(raw, "data")}
 	e.Code, _ = strconv.Atoi(string(rawjson.Member(raw, "code")))

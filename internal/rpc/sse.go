@@ -13,20 +13,20 @@ import (
 
 // Event is one server-sent event.
 type Event struct {
-	ID    string // of this event; unlike in browsers an earlier event's id is not carried over
+	ID    string // of this event; unlike in browsers, the id of an earlier event does not carry over
 	Event string
-	Data  []byte        // may be empty: such an event only names an id to resume from
-	Retry time.Duration // how long to wait before reconnecting; 0: not said
+	Data  []byte        // may be empty: such an event only sets the id to resume from
+	Retry time.Duration // delay before a reconnect; 0: not given
 }
 
-// ErrEventTooLong is an event over the limit. The rest of the stream is not readable after it.
+// ErrEventTooLong reports an event over the limit. The rest of the stream cannot be read.
 var ErrEventTooLong = errors.New("server-sent event too large")
 
-// Events reads an SSE stream, calling yield for each event until it returns false, the stream ends or ctx is done. limit bounds
-// the bytes of one event (0: MaxMessage). A stream that ends at an event's last line still yields the event. When ctx ends while a read
-// blocks, r is closed if it can be; otherwise the read must end by itself.
+// Events reads an SSE stream. It calls yield for each event until yield returns false, the stream ends or ctx is done. limit bounds the
+// bytes of one event (0: MaxMessage). A stream that ends after the last line of an event still yields the event. If ctx ends during a
+// blocked read, Events closes r if it can; otherwise the read must end by itself.
 //
-// The error is nil after a regular end or a false from yield, else ctx's, ErrEventTooLong or the reader's.
+// The error is nil after a regular end or if yield returned false, else that of ctx, ErrEventTooLong or that of the reader.
 func Events(ctx context.Context, r io.Reader, limit int, yield func(Event) bool) error {
 	if limit <= 0 {
 		limit = MaxMessage
@@ -60,11 +60,11 @@ func Events(ctx context.Context, r io.Reader, limit int, yield func(Event) bool)
 type eventReader struct {
 	r      *bufio.Reader
 	limit  int
-	skipLF bool // the last line ended in CR: an LF that follows belongs to it
+	skipLF bool // the last line ended in CR: a following LF belongs to it
 	line   []byte
 }
 
-// next reads one event. ok is false if there was none before the error.
+// next reads one event. ok is false if there was no event before the error.
 func (p *eventReader) next() (e Event, ok bool, err error) {
 	data, size := []byte(nil), 0
 	for {
@@ -109,7 +109,7 @@ func (p *eventReader) next() (e Event, ok bool, err error) {
 	}
 }
 
-// readLine returns a line without its end: LF, CR or CR LF. The end of a CR is not waited for, lest the event stay behind.
+// readLine returns a line without its end: LF, CR or CR LF. After a CR it does not wait for an LF, which could delay the event.
 func (p *eventReader) readLine() ([]byte, error) {
 	p.line = p.line[:0]
 	for {
@@ -140,7 +140,7 @@ func (p *eventReader) readLine() ([]byte, error) {
 	}
 }
 
-// AppendEvent appends an event in SSE form. Line breaks in ID and Event, which the form cannot carry, are left out.
+// AppendEvent appends an event in SSE form. It drops line breaks in ID and Event, which the form cannot carry.
 func AppendEvent(b []byte, e Event) []byte {
 	if e.Event != "" {
 		b = appendField(b, "event: ", e.Event)

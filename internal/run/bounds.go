@@ -6,15 +6,16 @@ import (
 	"mycelium/internal/text"
 )
 
-// boundKey names a run for its budget and its row of refusals.
+// boundKey identifies a run in the budget and in the count of denials.
 func (r *run) boundKey() string { return r.key.agent + " " + r.key.id }
 
-// checkBudget looks at what a run has spent before its next call. stop says why the call is refused; message is for the agent's person.
+// checkBudget compares what a run has spent with its budget before its next call. stop says why the call is denied; message is for the
+// person at the agent.
 func (g *Registry) checkBudget(r *run, e harness.Event) (stop, message string) {
 	if g.Budget == nil {
 		return "", ""
 	}
-	s := g.Budget.Check(r.boundKey(), e.RunTranscript()) // of the run, also in a subagent
+	s := g.Budget.Check(r.boundKey(), e.RunTranscript()) // a subagent spends from the budget of its run
 	r.mu.Lock()
 	r.cost = s.USD
 	first := s.Stop != "" && !r.overBudget
@@ -29,8 +30,8 @@ func (g *Registry) checkBudget(r *run, e harness.Event) (stop, message string) {
 	return s.Stop, s.Warn
 }
 
-// countDenial notes how a call was answered, and what follows from refusals in a row. A call of our own gateway that is only announced is
-// decided there, and one that the agent's own terminal asks about by its person: neither counts.
+// countDenial counts the answer to a call and applies the limits of denials in a row. Two kinds of calls do not count: a call of our own
+// gateway, which the gateway decides later, and a call that the agent's own terminal asks about.
 func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harness.Answer {
 	if g.Denials == nil || a.Verdict != harness.Deny && (a.Verdict != harness.Allow || e.Ours) {
 		return a
@@ -50,14 +51,14 @@ func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harnes
 	return a
 }
 
-// resetDenials begins a new row of refusals: a person has said something to the run.
+// resetDenials restarts the count of denials, because a person has said something to the run.
 func (g *Registry) resetDenials(r *run) {
 	if g.Denials != nil {
 		g.Denials.Forget(r.boundKey())
 	}
 }
 
-// forgetBounds drops what budget and refusals keep of a run that has ended.
+// forgetBounds drops what the budget and the count of denials keep of a run that has ended.
 func (g *Registry) forgetBounds(r *run) {
 	g.resetDenials(r)
 	if g.Budget != nil {

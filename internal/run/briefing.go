@@ -10,12 +10,12 @@ import (
 	"mycelium/internal/harness"
 )
 
-// maxTeaching bounds the instructions that a hook adds to a conversation, in bytes: the agents cap what a hook says at 10,000
-// characters, and the header comes first.
+// maxTeaching bounds the instructions that a hook adds to a conversation, in bytes. Agents cut the output of a hook at 10,000 characters,
+// and the header comes first.
 const maxTeaching = 8000
 
-// brief tells an agent's model what its session is and how to work with its active skills: once for each run, and again when that
-// changed or the agent forgot its conversation. Before that, the triggers of skills in a prompt may activate them (B14, B18).
+// brief tells an agent's model about its session and its active skills: once for each run, and again when they changed or the agent
+// cleared its conversation. First, triggers in a prompt may activate skills (B14, B18).
 func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	a := harness.Answer{Verdict: harness.Pass}
 	if g.Alone && e.Kind == harness.Prompt {
@@ -54,7 +54,7 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	return a
 }
 
-// changeOf is the line that tells of a change of the active skills: [active] (+x, -y); "" for none (B18).
+// changeOf describes a change of the active skills in one line: [active] (+x, -y); "" if nothing changed (B18).
 func changeOf(before, after []string) string {
 	var what []string
 	for _, name := range after {

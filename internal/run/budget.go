@@ -18,61 +18,60 @@ import (
 	"mycelium/internal/harness"
 )
 
-// DefaultWarn is the share of a budget at which people are told (requirements, E20).
+// DefaultWarn is the share of a budget at which people are warned (requirements, E20).
 const DefaultWarn = 0.8
 
-// Limits are budgets in USD.
+// Limits are budgets in USD. 0 is no limit.
 type Limits struct {
-	Session float64 // of one session of an agent, over its whole life; 0: none
-	Total   float64 // of all sessions of a day; 0: none
-	Warn    float64 // share of either at which people are told; 0: DefaultWarn
+	Session float64 // of one session of an agent, over its whole life
+	Total   float64 // of all sessions of a day
+	Warn    float64 // share of either at which people are warned; 0: DefaultWarn
 }
 
 // BudgetOptions of a [Budget]. Limits and Price are required.
 type BudgetOptions struct {
 	Limits func() Limits
-	// Price is what a usage costs in USD; known is false where that is a guess, which must not be too low.
+	// Price returns the cost of a usage in USD. If known is false, the cost is an estimate, which must not be too low.
 	Price  func(harness.Usage) (usd float64, known bool)
-	Dir    string           // where the sums of each day are kept; empty: they are lost when the process ends
-	Now    func() time.Time // nil: time.Now; days are those of its time zone
+	Dir    string           // keeps the sums of each day; empty: they are lost when the process ends
+	Now    func() time.Time // nil: time.Now; it also sets the time zone of the days
 	Logger *slog.Logger     // nil: discard
 }
 
-// Budget follows what agents spend, from the transcripts that they keep, and says when it is enough. It is safe for concurrent use. What
-// an agent asks besides its conversation (titles, summaries) is in no transcript and not counted.
+// Budget follows the costs of agents in their transcripts and says when a budget is used up. It is safe for concurrent use. Requests
+// outside of the conversation (titles, summaries) are in no transcript and are not counted.
 type Budget struct {
 	o BudgetOptions
 
 	mu       sync.Mutex
 	sessions map[string]*spending
-	counted  map[string]*spending // the session that a message with the id of its request was counted for
+	counted  map[string]*spending // the session to which a message with a request id was counted
 	day      string
-	floor    map[string]float64 // of the day, by session: what was kept by the process before
+	floor    map[string]float64 // of the day, by session: what an earlier process has kept
 	total    float64            // of the day
-	warned   string             // the day for which people were told of the total
+	warned   string             // the day for which people were warned about the total
 }
 
-// spending is what one session spent.
 type spending struct {
 	files    map[string]*harness.Follower
 	messages map[string]float64 // what each message cost, by file and id
 	days     map[string]float64
-	usd      float64 // over its life
-	guessed  bool    // a model's price is not known
-	unread   int     // lines that cannot be read
+	usd      float64 // over the life of the session
+	guessed  bool    // the price of a model is not known
+	unread   int     // lines that could not be parsed
 	warned   bool
 }
 
-// Spending is what is known of a session's costs, and what follows.
+// Spending is the state of a session's budget.
 type Spending struct {
 	USD     float64 // of the session
 	Total   float64 // of all sessions today
-	Guessed bool    // a model is not in the table of prices: its dearest is taken
-	Warn    string  // for people, once for each budget; empty: nothing
-	Stop    string  // why the next call is refused and the agent shall stop; empty: it may go on
+	Guessed bool    // a model is not in the price table, and the highest price was used
+	Warn    string  // for people, once for each budget; may be empty
+	Stop    string  // why the next call is denied and the agent must stop; empty: it may continue
 }
 
-// NewBudget makes a budget.
+// NewBudget returns a budget.
 func NewBudget(o BudgetOptions) *Budget {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,9 +82,9 @@ func NewBudget(o BudgetOptions) *Budget {
 	return &Budget{o: o, sessions: map[string]*spending{}, counted: map[string]*spending{}}
 }
 
-// Check reads what is new in the transcript of a session and its subagents, and compares it with the budgets. An agent that keeps no
-// transcript spends nothing that could be seen. One whose transcript was there and is gone, or cannot be read, has no budget left: it
-// could spend anything.
+// Check reads what is new in the transcripts of a session and its subagents, and compares the cost with the budgets. An agent without a
+// transcript costs nothing that Check can see. If a transcript has disappeared or cannot be read, the budget counts as used up, because
+// the cost is not known.
 func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +106,7 @@ func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	return out
 }
 
-// judge compares with the limits. The lock is held.
+// judge compares the cost with the limits. The lock is held.
 func (b *Budget) judge(s *spending, l Limits, out *Spending) {
 	if l.Warn <= 0 || l.Warn > 1 {
 		l.Warn = DefaultWarn
@@ -134,7 +133,7 @@ func (b *Budget) judge(s *spending, l Limits, out *Spending) {
 	}
 }
 
-// Spent is what a session spent as of its last Check, and all sessions today, in USD.
+// Spent returns the cost of a session as of its last Check, and that of all sessions today, in USD.
 func (b *Budget) Spent(session string) (usd, total float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +145,7 @@ func (b *Budget) Spent(session string) (usd, total float64) {
 	return usd, b.total
 }
 
-// Forget drops what is kept of a session that is over. What it spent today stays in the sum of the day.
+// Forget drops a session that has ended. Its cost of today stays in the sum of the day.
 func (b *Budget) Forget(session string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,7 +155,7 @@ func (b *Budget) Forget(session string) {
 	delete(b.sessions, session)
 }
 
-// follow reads the files of a session.
+// follow reads the transcripts of a session.
 func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
 	if transcript == "" {
 		return nil
@@ -183,7 +182,7 @@ func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
 	return err
 }
 
-// read takes in what is new in one file.
+// read reads what is new in one transcript.
 func (b *Budget) read(s *spending, path string) error {
 	t := s.files[path]
 	if t == nil {
@@ -203,7 +202,7 @@ func (b *Budget) read(s *spending, path string) error {
 	})
 }
 
-// count adds a message once. Its first lines may hold less than its last: what is more is added.
+// count adds the cost of a message once. If a later line of the message has a higher usage, count adds the difference.
 func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 	key := path + " " + l.Message
 	if l.Unique {
@@ -211,7 +210,7 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 	}
 	before, had := s.messages[key]
 	if other := b.counted[key]; l.Unique && other != nil && other != s {
-		return // a session that was taken up again under another id holds a copy
+		return // the transcript of a resumed session holds a copy
 	}
 	usd, known := b.o.Price(l.Usage)
 	s.guessed = s.guessed || !known
@@ -224,13 +223,13 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 	s.messages[key] = usd
 	at := l.Time
 	if at.IsZero() || at.After(b.o.Now()) {
-		at = b.o.Now() // a time of tomorrow would not count today
+		at = b.o.Now() // a time in the future would not count today
 	}
 	s.usd += usd - before
 	s.days[at.In(b.o.Now().Location()).Format(time.DateOnly)] += usd - before
 }
 
-// turn takes up the day of now. The lock is held.
+// turn starts a new day if the date has changed. The lock is held.
 func (b *Budget) turn() {
 	day := b.o.Now().Format(time.DateOnly)
 	if day == b.day {
@@ -261,7 +260,7 @@ func (b *Budget) turn() {
 	}
 }
 
-// sum adds up the day and keeps it. A session never has less than it had: a transcript that became shorter takes nothing back.
+// sum adds up the day and saves it. The sum of a session never decreases, even if its transcript becomes shorter.
 func (b *Budget) sum() {
 	changed := false
 	for id, s := range b.sessions {

@@ -11,18 +11,18 @@ import (
 	"mycelium/internal/policy"
 )
 
-// A subagent is a child of the agent's principal: it may do what its session may do, or less, never more. Less, where the prompt that
-// started it names a role, or where what it is called is a role's name (B34).
+// A subagent is a child of the agent's principal: it has the rights of its session or fewer. It has fewer if the prompt that started it
+// names a role, or if its type is the name of a role (B34).
 //
-// Which call started which subagent an agent does not say in its events, and subagents that are started together do not begin in the
-// order of their calls. Claude Code keeps a note of it beside the transcript, which is there before the child's first tool. Where it is
-// missing the child has every role that one of the calls which may have started it names: too narrow rather than too wide.
+// The events of an agent do not say which call started which subagent, and subagents that are started together need not begin in the
+// order of their calls. Claude Code writes a note about it beside the transcript, before the child's first tool call. Without that note,
+// the child is restricted by every role that one of the possible calls names: too few rights rather than too many.
 
-// child is what is known of a subagent.
+// child is what the registry knows of a subagent.
 type child struct {
 	session.Child
-	sure bool // its roles are those of the call that started it
-	seen time.Time
+	certain bool // its roles are those of the call that started it
+	seen    time.Time
 }
 
 // starting is a call that starts a subagent.
@@ -35,8 +35,8 @@ type starting struct {
 // childTool is the agents' tool that starts a subagent.
 const childTool = policy.AgentServer + "__Task"
 
-// startingBy is what is known of a call that starts a subagent. by is the subagent that makes the call: what it may not do, a child of
-// its may not do either.
+// startingBy describes a call that starts a subagent. by is the subagent that makes the call; its restrictions also apply to its
+// children.
 func (g *Registry) startingBy(e harness.Event, by *session.Child) starting {
 	task := harness.TaskOf(e.Input)
 	s := starting{kind: task.Kind, roles: g.rolesIn(task.Prompt), seen: g.Now()}
@@ -46,7 +46,7 @@ func (g *Registry) startingBy(e harness.Event, by *session.Child) starting {
 	return s
 }
 
-// startsChild notes a call that starts a subagent.
+// startsChild records a call that starts a subagent.
 func (r *run) startsChild(toolUse string, s starting) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +68,7 @@ func forgetOldest[T any](m map[string]T, seen func(T) time.Time) {
 	delete(m, oldest)
 }
 
-// rolesIn are the roles that a prompt names.
+// rolesIn returns the roles that a prompt names.
 func (g *Registry) rolesIn(prompt string) []string {
 	p := g.Gate.World().Policy
 	names := p.Roles()
@@ -80,19 +80,18 @@ func (g *Registry) rolesIn(prompt string) []string {
 	return rolesNamed(prompt, names)
 }
 
-// childOf is the subagent that an event comes from; nil: the agent itself.
+// childOf returns the subagent that an event comes from, or nil if it comes from the agent itself.
 func (g *Registry) childOf(r *run, e harness.Event) *session.Child {
 	if e.AgentID == "" {
 		return nil
 	}
 	c, ok := r.child(e.AgentID)
-	if !ok || !c.sure {
+	if !ok || !c.certain {
 		c = g.identify(r, e)
 	}
 	return &c.Child
 }
 
-// child is what is known of a subagent.
 func (r *run) child(id string) (child, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +101,8 @@ func (r *run) child(id string) (child, bool) {
 	return child{}, false
 }
 
-// identify works out what a subagent may be, and keeps it: also when it has stopped, since an agent may go on with it.
+// identify finds out the roles of a subagent and keeps them. It keeps them also after the subagent has stopped, because an agent may
+// resume it.
 func (g *Registry) identify(r *run, e harness.Event) child {
 	c := child{Child: session.Child{ID: e.AgentID, Type: e.AgentType}, seen: g.Now()}
 	by := e.StartedBy()
@@ -111,9 +111,9 @@ func (g *Registry) identify(r *run, e harness.Event) child {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.starting[by]; ok {
-		c.Roles, c.sure = slices.Clone(s.roles), true
-	} else if prompt != "" { // we were not there when it was started
-		c.Roles, c.sure = named, true
+		c.Roles, c.certain = slices.Clone(s.roles), true
+	} else if prompt != "" { // the call that started it was not seen
+		c.Roles, c.certain = named, true
 	} else {
 		for _, s := range r.starting {
 			if s.kind == e.AgentType || s.kind == "" {
@@ -124,16 +124,16 @@ func (g *Registry) identify(r *run, e harness.Event) child {
 	if _, known := g.Gate.World().Policy.Role(e.AgentType); known && e.AgentType != "" {
 		c.Roles = append(c.Roles, e.AgentType)
 	}
-	forgetOldest(r.children, func(c *child) time.Time { return c.seen }) // if it comes again it is identified again
+	forgetOldest(r.children, func(c *child) time.Time { return c.seen }) // a forgotten subagent is identified again when it returns
 	r.children[e.AgentID] = &c
 	return c
 }
 
-// briefChild tells a subagent what it is.
+// briefChild tells a subagent its role.
 func (g *Registry) briefChild(r *run, e harness.Event) harness.Answer {
 	c := g.childOf(r, e)
 	known, _ := r.child(e.AgentID)
-	if c == nil || !known.sure {
+	if c == nil || !known.certain {
 		return harness.Answer{Verdict: harness.Pass} // its role is not known yet
 	}
 	return harness.Answer{Verdict: harness.Pass, Context: control.Brief(r.gateSession(), c, 0).Header}

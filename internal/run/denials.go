@@ -5,31 +5,31 @@ import (
 	"sync"
 )
 
-// The defaults of what happens when an agent is refused again and again (requirements, E16 and E25; decision 0035).
+// The default limits of denials in a row (requirements, E16 and E25; decision 0035).
 const (
-	DefaultDenialAlert = 5  // in a row: the agent is told to try another way, people are told
-	DefaultDenialEnd   = 10 // in a row: the session ends
+	DefaultDenialAlert = 5  // the agent is told to try another way, and people are notified
+	DefaultDenialEnd   = 10 // the session ends
 )
 
-// Denials counts refusals in a row. The zero value does nothing; it is safe for concurrent use. A row belongs to a key that the
-// caller chooses: the agent's session, so that subagents, which are refused for the same reasons, share it with their parent.
+// Denials counts denials in a row. The zero value does nothing; it is safe for concurrent use. The caller chooses the key of a count: the
+// agent's session, so that subagents, which are denied for the same reasons, share the count of their parent.
 type Denials struct {
-	Limits func() (alert, end int) // 0: never. nil: both never
+	Limits func() (alert, end int) // 0 is no limit; a nil function is no limits
 
 	mu   sync.Mutex
 	rows map[string]int
 }
 
-// Row is a row of refusals, and what follows from one more decision.
+// Row is a count of denials in a row, and what follows from the last decision.
 type Row struct {
-	Length int    // refusals in a row, this one included
-	Advice string // for the agent, besides the reason of the refusal; empty: none
-	Halt   string // the agent shall end here, for this reason; empty: it goes on
-	Tell   string // for people, once when each limit is reached; empty: nothing
+	Length int    // denials in a row, this one included
+	Advice string // for the agent, besides the reason of the denial; may be empty
+	Halt   string // why the agent must end here; empty: it continues
+	Tell   string // for people, once when each limit is reached; may be empty
 }
 
-// Decided notes a decision: a refusal makes the row longer, a call that may run ends it. A question that the agent's own terminal asks
-// is neither, and is not to be noted.
+// Decided counts a decision: a denial makes the row longer, a call that may run ends the row. Do not report a question that the agent's
+// own terminal asks.
 func (d *Denials) Decided(key string, allowed bool) Row {
 	if d.Limits == nil {
 		return Row{}
@@ -63,7 +63,7 @@ func (d *Denials) Decided(key string, allowed bool) Row {
 	return s
 }
 
-// Forget begins a new row: a person has spoken to the agent, or its session is over.
+// Forget restarts the count: a person has spoken to the agent, or its session has ended.
 func (d *Denials) Forget(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

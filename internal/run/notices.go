@@ -11,17 +11,17 @@ import (
 	"mycelium/internal/text"
 )
 
-// noticeWords is how much of an agent's last word a notice has, in characters (E22).
+// noticeWords bounds the part of an agent's last message in a notice, in characters (E22).
 const noticeWords = 300
 
-// notifier tells people of runs; without notices it tells nobody.
+// notifier notifies people about runs. Without notices it does nothing.
 type notifier struct {
 	notices Notices
 	now     func() time.Time
 }
 
-// tellStart tells people that an agent began its work. What only goes on in the same run (after its context was cleared or compacted) is
-// no start.
+// tellStart notifies people that an agent has started. An event that only continues a run, after its context was cleared or compacted, is
+// not a start.
 func (n notifier) tellStart(r *run, e harness.Event) {
 	if e.Kind != harness.SessionStart || e.Reason == "clear" || e.Reason == "compact" {
 		return
@@ -30,16 +30,16 @@ func (n notifier) tellStart(r *run, e harness.Event) {
 	n.tell(approval.Started, view, 0, view.Dir)
 }
 
-// stopped keeps the last word of a run that stops, for the notice of its end.
+// stopped keeps the last message of a run for the notice of its end.
 func (r *run) stopped(said string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns++
-	r.said = text.TruncateRunes(strings.TrimSpace(credential.Mask(said)), noticeWords) // masked before it is cut: half of a secret has no form
+	r.said = text.TruncateRunes(strings.TrimSpace(credential.Mask(said)), noticeWords) // mask first: half of a secret is not found
 	r.failed = stuck(said)
 }
 
-// tellEnd tells people that a run has ended, and how. One that was halted was told of then.
+// tellEnd notifies people that a run has ended, and how. For a halted run there was a notice before.
 func (n notifier) tellEnd(r *run) {
 	r.mu.Lock()
 	turns, said, failed, halted := r.turns, r.said, r.failed, r.halted
@@ -54,7 +54,7 @@ func (n notifier) tellEnd(r *run) {
 	n.tell(kind, r.view(), turns, cmp.Or(said, "without a word"))
 }
 
-// ring says that a run's own terminal asks its person. Whatever the run tells next ends that.
+// ring says that a run's own terminal asks its person. The run's next event ends that.
 func (n notifier) ring(r *run) {
 	r.mu.Lock()
 	r.state, r.rings = approval.PermissionPending, true
@@ -66,7 +66,6 @@ func (n notifier) ring(r *run) {
 	n.tell(approval.Waits, s, 0, "it asks at its own terminal whether "+s.Last+" may run")
 }
 
-// stopRinging ends what ring began.
 func (n notifier) stopRinging(r *run) {
 	r.mu.Lock()
 	rang := r.rings

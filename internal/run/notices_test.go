@@ -23,7 +23,7 @@ func TestNoticesOfARun(t *testing.T) {
 	h.send(harness.Event{Kind: harness.Stop, Text: "All tests pass. " + strings.Repeat("長", 400)})
 	h.send(harness.Event{Kind: harness.SessionEnd, Reason: "exit"})
 	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
-	h.send(harness.Event{Kind: harness.Stop, Text: "The build failed and I am out of ideas.", Again: true})
+	h.send(harness.Event{Kind: harness.Stop, Text: "The build failed and I am out of ideas.", StopHookActive: true})
 	h.send(harness.Event{Kind: harness.SessionEnd})
 	h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Edit",
 		Input: jsontext.Value(`{"file_path":"x","old_string":"a","new_string":"b"}`), ToolUse: "1", Interactive: true})

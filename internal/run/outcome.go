@@ -15,20 +15,20 @@ import (
 	"mycelium/internal/text"
 )
 
-// admitted is a call of an agent that runs.
+// admitted is a running call of an agent.
 type admitted struct {
 	*gate.Admission
 	began time.Time
 }
 
-// admit remembers a call that runs until its outcome comes.
+// admit keeps a running call until its outcome arrives.
 func (r *run) admit(id string, a *gate.Admission, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old, repeated := r.calls[id]; repeated {
 		old.Release() // the agent asks again for the same call
 	} else if len(r.calls) >= maxCalls {
-		for id, old := range r.calls { // any: whose outcome is this late comes no more
+		for id, old := range r.calls { // any: an outcome this late does not arrive
 			old.Release()
 			delete(r.calls, id)
 			break
@@ -37,7 +37,7 @@ func (r *run) admit(id string, a *gate.Admission, now time.Time) {
 	r.calls[id] = admitted{a, now}
 }
 
-// outcome is how a call ended, and where the reasoning for it is found.
+// outcome is how a call ended, and where its reasoning is found.
 type outcome struct {
 	*gate.Admission
 	gate.Ending
@@ -45,7 +45,7 @@ type outcome struct {
 	toolUse    string
 }
 
-// record writes how a call ended into the log, with the reasoning that its transcript has by now.
+// record writes the end of a call into the log, with the reasoning that its transcript has by now.
 func (o *outcome) record(ctx context.Context) {
 	if o.Thinking == nil {
 		o.Thinking = o.reasoning()
@@ -57,7 +57,7 @@ func (o *outcome) reasoning() *audit.Thinking {
 	return thinkingOf(o.transcript.Reasoning(o.toolUse, false))
 }
 
-// thinkingOf is what an agent thought, as the log has it. It comes from a file of the agent's, so it is only claimed.
+// thinkingOf converts the reasoning of an agent for the log. It is marked as claimed, because it comes from a file of the agent.
 func thinkingOf(t *harness.Thought) *audit.Thinking {
 	if t == nil {
 		return nil
@@ -69,10 +69,10 @@ func thinkingOf(t *harness.Thought) *audit.Thinking {
 	return out
 }
 
-// afterTool records how a call ended that was admitted before it. An agent writes its transcript a little after the fact: where the
-// reasoning is not there yet, the record waits for the run's next event.
+// afterTool records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
+// for the run's next event.
 func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
-	call, ok, announcedFor, repeated := r.ends(e.ToolUse)
+	call, ok, announcedFor, repeated := r.takeEnded(e.ToolUse)
 	if announcedFor != nil {
 		g.Gate.Forget(announcedFor, e.ToolUse)
 	}
@@ -86,7 +86,7 @@ func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
 	if o.Took <= 0 {
 		o.Took = g.Now().Sub(call.began)
 	}
-	call.Release() // it is not at work any more
+	call.Release()
 	if o.transcript != "" && call.Thinking == nil {
 		if o.Thinking = o.reasoning(); o.Thinking == nil && r.recordLater(o) {
 			return
@@ -95,21 +95,21 @@ func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
 	o.Ended(ctx, o.Ending)
 }
 
-// ends takes a call out that has ended. announcedFor is the session for which it was announced to the gate; repeated: its end was told
-// before.
-func (r *run) ends(toolUse string) (call admitted, ok bool, announcedFor *session.Session, repeated bool) {
+// takeEnded removes a call that has ended. announcedFor is the session for which the gate expected the call; repeated reports whether
+// the end was reported before.
+func (r *run) takeEnded(toolUse string) (call admitted, ok bool, announcedFor *session.Session, repeated bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	call, ok = r.calls[toolUse]
 	announcedFor = r.announced[toolUse]
 	delete(r.calls, toolUse)
 	delete(r.announced, toolUse)
-	repeated = slices.Contains(r.told, toolUse)
-	r.told = lastOf(append(r.told, toolUse), maxCalls)
+	repeated = slices.Contains(r.reported, toolUse)
+	r.reported = lastOf(append(r.reported, toolUse), maxCalls)
 	return call, ok, announcedFor, repeated
 }
 
-// endingOf is how a call ended, as far as its event says.
+// endingOf returns how a call ended, as its event says.
 func endingOf(e harness.Event) gate.Ending {
 	end := gate.Ending{Took: time.Duration(e.DurationMs) * time.Millisecond}
 	if e.Failed {
@@ -122,7 +122,7 @@ func endingOf(e harness.Event) gate.Ending {
 	return end
 }
 
-// recordForeign records how a call ended that this process has not admitted: another process did, or the agent's own terminal asked
+// recordForeign records the end of a call that this process did not admit: another process admitted it, or the agent's own terminal asked
 // about it.
 func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome) {
 	o.Thinking = o.reasoning()
@@ -132,7 +132,7 @@ func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o
 	}
 }
 
-// recordLater keeps the end of a call until the run's next event. False: too many are kept.
+// recordLater keeps the end of a call until the run's next event. It returns false if too many are kept.
 func (r *run) recordLater(o outcome) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +143,7 @@ func (r *run) recordLater(o outcome) bool {
 	return true
 }
 
-// recordLate records the ends of calls that were kept for a run's next event.
+// recordLate records the ends of calls that recordLater kept.
 func (r *run) recordLate(ctx context.Context) {
 	r.mu.Lock()
 	late := r.late

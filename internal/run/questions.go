@@ -25,8 +25,8 @@ type questions struct {
 	} `json:"questions"`
 }
 
-// askElsewhere takes a question of an agent to people who are not at its terminal (E36), before any rule. The answer comes back as the
-// reason for which the tool does not run. False: the question goes the way of every tool.
+// askElsewhere sends a question of an agent to people who are not at its terminal (E36), before any rule. Their answer becomes the reason
+// why the tool does not run. It returns false for a call that is not such a question.
 func (g *Registry) askElsewhere(ctx context.Context, r *run, e harness.Event) (harness.Answer, bool) {
 	if e.Kind != harness.PreTool || e.Tool != questionTool || e.Fault != "" || g.Queue == nil || g.People.Mode() != approval.Remote {
 		return harness.Answer{}, false
@@ -59,7 +59,7 @@ func (g *Registry) askElsewhere(ctx context.Context, r *run, e harness.Event) (h
 		"terminal):\n" + got.Text}, true
 }
 
-// recordQuestion puts a question that people were asked elsewhere on record: as a call that did not run.
+// recordQuestion records a question that people were asked elsewhere as a call that did not run.
 func (g *Registry) recordQuestion(ctx context.Context, r *run, e harness.Event, got approval.Answer, failed error) {
 	why := "its person was asked elsewhere"
 	switch {
@@ -74,6 +74,6 @@ func (g *Registry) recordQuestion(ctx context.Context, r *run, e harness.Event, 
 	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: g.childOf(r, e), Dir: e.Dir,
 		Invalid: why}
 	if a, err := g.Gate.Admit(context.WithoutCancel(ctx), r.gateSession(), req); err == nil {
-		a.Release() // cannot be: an invalid request is refused
+		a.Release() // not reached: the gate denies an invalid request
 	}
 }

@@ -1,5 +1,5 @@
-// Package run is the daemon's side of the hooks: it knows the coding agents at work, and answers their events. A run is one session of
-// an agent; it has a session of the gate, subagents, a transcript, costs, and people who may be asked and are told.
+// Package run is the daemon's side of the hooks: it follows the coding agents at work, and answers their events. A run is one session of
+// an agent. It has a session of the gate, subagents, a transcript, costs, and people who may be asked and notified.
 package run
 
 import (
@@ -25,46 +25,46 @@ import (
 // People says who can be asked about the calls of agents.
 type People interface {
 	Mode() approval.Mode // who is asked
-	Reachable() bool     // somebody looks at the queue, or a chat is configured
-	Chat() bool          // a chat is configured: stops are told there in remote mode
+	Reachable() bool     // somebody watches the queue, or a chat is configured
+	Chat() bool          // a chat is configured: in remote mode it is asked about stops
 }
 
-// Notices tells people of runs. Its methods must not wait.
+// Notices notifies people about runs. Its methods must not block.
 type Notices interface {
 	Post(n approval.Notice)
-	// Ring says that a run's own terminal asks its person, or that this is over. What waits in the queue is told by the queue.
+	// Ring says that a run's own terminal begins or stops asking its person. The queue itself notifies people of requests that wait.
 	Ring(s approval.AgentSession, on bool)
 }
 
 // Options of a [Registry]. Gate, Spec and People are required.
 type Options struct {
 	Gate    *gate.Gate
-	Spec    func() session.Spec // of a session whose hook brings no token: the default principal of the configuration
+	Spec    func() session.Spec // for a hook without a token: the session of the default principal
 	People  People
-	Queue   *approval.Queue  // nil: nobody but the agent's own terminal can be asked
-	Notices Notices          // nil: nobody is told
+	Queue   *approval.Queue  // nil: only the agent's own terminal can ask
+	Notices Notices          // nil: nobody is notified
 	Budget  *Budget          // nil: costs are not followed
-	Denials *Denials         // nil: refusals are not counted
+	Denials *Denials         // nil: denials are not counted
 	Logger  *slog.Logger     // nil: discard
 	Now     func() time.Time // nil: time.Now
-	Alone   bool             // there is no daemon: this process answers one event, and another answered the one before
+	Alone   bool             // there is no daemon: each event is answered by a process of its own
 }
 
-// Registry knows the runs of agents, and answers their events. It is safe for concurrent use.
+// Registry keeps the runs of agents and answers their events. It is safe for concurrent use.
 type Registry struct {
 	Options
 	notifier
 
-	opening sync.Mutex // held while a session is opened, so that a run has one
+	opening sync.Mutex // held while a session is opened, so that a run gets only one
 
-	mu    sync.Mutex // guards what follows; a run's own mutex may be taken under it, and never the other way round
-	runs  map[key]*run
-	past  []approval.AgentSession // that ended, the newest first
-	ended []*session.Session      // sessions of our own that no run has any more, and that are to be ended
-	gone  []*run                  // that are over, and have calls whose end is not on record yet
+	mu        sync.Mutex // guards the fields below; it is locked before the mutex of a run, never after
+	runs      map[key]*run
+	past      []approval.AgentSession // runs that ended, newest first
+	unused    []*session.Session      // our own sessions without a run, which are to be ended
+	endedRuns []*run                  // ended runs with calls whose end is not recorded yet
 }
 
-// New makes a registry. Its runs are looked after by Run.
+// New returns a registry. Run must be called to expire its runs.
 func New(o Options) *Registry {
 	g := &Registry{Options: o, runs: map[key]*run{}}
 	if g.Logger == nil {
@@ -77,14 +77,14 @@ func New(o Options) *Registry {
 	return g
 }
 
-// Event answers one event of an agent. s is the session of the hook's token; nil: it brought none, and the run of the agent has a
-// session of the default principal. Whatever goes wrong before a tool is a denial; elsewhere it is a message.
+// Event answers one event of an agent. s is the session of the hook's token; without a token it is nil, and the run gets a session of the
+// default principal. A failure before a tool call is a denial; elsewhere it is a message.
 func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Event) (a harness.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.Logger.Error("an event of an agent's hook panicked", "agent", e.Agent, "event", e.Kind, "panic", p, "stack",
 				string(debug.Stack()))
-			a = faulty(e, errors.New("the daemon failed at it; its log says why"))
+			a = faulty(e, errors.New("the daemon failed on this event; its log says why"))
 		}
 	}()
 	if e.Deadline > 0 {
@@ -130,7 +130,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	return harness.Answer{Verdict: harness.Pass}
 }
 
-// faulty is the answer to an event that could not be dealt with.
+// faulty returns the answer to an event that could not be handled.
 func faulty(e harness.Event, err error) harness.Answer {
 	why := "Mycelium could not decide about this: " + credential.Mask(err.Error())
 	if e.Kind.Precedes() {
@@ -141,14 +141,14 @@ func faulty(e harness.Event, err error) harness.Answer {
 
 // The bounds on how long runs are kept.
 const (
-	// busyFor is how long a run counts as at work after its last event: longer than any single step of an agent, and an end for one
-	// that was killed and said nothing.
+	// busyFor is how long a run counts as at work after its last event. It is longer than any single step of an agent, and it bounds an
+	// agent that was killed without notice.
 	busyFor = 30 * time.Minute
-	// idleEnd is how long a run without a token keeps its session after its last event. The next event begins another.
+	// idleEnd is how long a run without a token keeps its session after its last event. The next event begins a new session.
 	idleEnd = 4 * time.Hour
 )
 
-// Run ends runs that were silent for long, until ctx is done; then it records what is not on record yet.
+// Run ends runs that have been silent for idleEnd, until ctx is done. Then it records what is not recorded yet.
 func (g *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(busyFor)
 	defer tick.Stop()
@@ -168,7 +168,7 @@ func (g *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// all are the runs in no order.
+// all returns the runs in no particular order.
 func (g *Registry) all() []*run {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,14 +187,14 @@ func (g *Registry) recordAll(ctx context.Context) {
 	g.endSessions(ctx)
 }
 
-// Busy reports whether an agent is at work, so that the daemon must not end for want of clients.
+// Busy reports whether an agent is at work, so that the daemon must not end although it has no clients.
 func (g *Registry) Busy() bool {
 	since := g.Now().Add(-busyFor)
 	return slices.ContainsFunc(g.all(), func(r *run) bool { return r.atWork(since) })
 }
 
-// find finds the run that an event belongs to, or begins it, and notes what the event says of it. An event that names no session of its
-// agent belongs to one run of them all.
+// find returns the run that an event belongs to, or begins one, and updates it from the event. All events that name no session of their
+// agent belong to one run.
 func (g *Registry) find(ctx context.Context, s *session.Session, e harness.Event) (*run, error) {
 	k := key{agent: e.Agent, id: e.Session}
 	if s != nil {
@@ -231,7 +231,7 @@ func (g *Registry) find(ctx context.Context, s *session.Session, e harness.Event
 	return r, nil
 }
 
-// known is a run that is there, and whose session lives.
+// known returns an existing run whose session is live.
 func (g *Registry) known(k key, e harness.Event) *run {
 	g.mu.Lock()
 	r := g.runs[k]
@@ -243,7 +243,7 @@ func (g *Registry) known(k key, e harness.Event) *run {
 	return r
 }
 
-// makeRoom forgets the run that was silent for longest, where there are too many. The lock is held.
+// makeRoom drops the run with the oldest last event if there are too many. The lock is held.
 func (g *Registry) makeRoom() {
 	if len(g.runs) < maxRuns {
 		return
@@ -258,7 +258,7 @@ func (g *Registry) makeRoom() {
 	g.forget(oldest)
 }
 
-// Sessions are the runs of agents, oldest first.
+// Sessions returns the runs of agents, oldest first.
 func (g *Registry) Sessions() []approval.AgentSession {
 	out := []approval.AgentSession{}
 	for _, r := range g.all() {
@@ -268,14 +268,14 @@ func (g *Registry) Sessions() []approval.AgentSession {
 	return out
 }
 
-// Past are runs that ended, the newest first.
+// Past returns runs that have ended, newest first.
 func (g *Registry) Past() []approval.AgentSession {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.past)
 }
 
-// Abort tells a run of an agent to end: its next call is refused, and says why. id is the agent's own session id.
+// Abort makes a run of an agent end: its next call is denied with the reason why. id is the agent's own session id.
 func (g *Registry) Abort(id, why string) error {
 	why = cmp.Or(why, "a person ended this session")
 	var stopped []approval.AgentSession
@@ -294,7 +294,7 @@ func (g *Registry) Abort(id, why string) error {
 	return nil
 }
 
-// end ends a run, with its session where that is ours.
+// end ends a run, and its session if we opened it.
 func (g *Registry) end(ctx context.Context, r *run) {
 	g.mu.Lock()
 	g.forget(r)
@@ -302,7 +302,7 @@ func (g *Registry) end(ctx context.Context, r *run) {
 	g.endSessions(ctx)
 }
 
-// forget takes a run out. The lock is held.
+// forget removes a run. The lock is held.
 func (g *Registry) forget(r *run) {
 	if g.runs[r.key] != r {
 		return
@@ -311,36 +311,36 @@ func (g *Registry) forget(r *run) {
 	view := r.view()
 	s, own, late := r.release(g.Gate)
 	if late {
-		g.gone = append(g.gone, r)
+		g.endedRuns = append(g.endedRuns, r)
 	}
 	g.past = slices.Insert(g.past, 0, view)
 	g.past = g.past[:min(len(g.past), maxPast)]
 	if own {
-		g.ended = append(g.ended, s)
+		g.unused = append(g.unused, s)
 	}
 }
 
-// endSessions ends sessions that no run has any more, and records what runs that are over left.
+// endSessions ends sessions that no run uses any more, and records what ended runs have left.
 func (g *Registry) endSessions(ctx context.Context) {
 	g.mu.Lock()
-	ended, gone := g.ended, g.gone
-	g.ended, g.gone = nil, nil
+	unused, runs := g.unused, g.endedRuns
+	g.unused, g.endedRuns = nil, nil
 	g.mu.Unlock()
-	for _, r := range gone {
+	for _, r := range runs {
 		r.recordLate(ctx)
 	}
-	for _, s := range ended {
+	for _, s := range unused {
 		if err := g.Gate.Sessions.End(ctx, s.ID); err != nil && !errors.Is(err, session.ErrNoSession) {
 			g.Logger.Warn("the session of an agent's run could not be ended", "session", s.ID, "error", err)
 		}
 	}
 }
 
-// closeSession has the session of a run that shall end ended, for the gateway too.
+// closeSession queues the session of a halted run for its end, so that the gateway refuses it too.
 func (g *Registry) closeSession(r *run) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s := r.gateSession(); !isDone(s) {
-		g.ended = append(g.ended, s)
+		g.unused = append(g.unused, s)
 	}
 }

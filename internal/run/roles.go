@@ -9,12 +9,11 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxPrompt bounds how much of a prompt is searched for roles, in bytes: whom somebody is to be is said at the start.
+// maxPrompt bounds how much of a prompt is searched for roles, in bytes. A prompt that gives a role does so at its start.
 const maxPrompt = 64 << 10
 
-// rolesNamed are the roles that a prompt gives to whoever is to follow it, in the order in which they stand there: role: x, as x role,
-// with x role (with an article or in quotes, if need be), ロール: x, 役割: x, xロールで, xの役割で. Words that are no role's name say
-// nothing.
+// rolesNamed returns the roles that a prompt gives to its reader, in the order of the prompt. It recognizes role: x, as x role, with x
+// role (also with an article or in quotes), ロール: x, 役割: x, xロールで and xの役割で. It ignores words that are not the name of a role.
 func rolesNamed(prompt string, known []string) []string {
 	prompt = strings.ToLower(text.Prefix(prompt, maxPrompt))
 	type found struct {
@@ -51,7 +50,7 @@ func rolesNamed(prompt string, known []string) []string {
 // quotes may stand around the name of a role.
 const quotes = "\"'`“”‘’「」『』*<>"
 
-// givesRole reports whether what stands before and after a name makes it a role to take.
+// givesRole reports whether the text before and after a name says to take that role.
 func givesRole(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
@@ -90,7 +89,7 @@ func givesRole(before, after string) bool {
 	return false
 }
 
-// wordRune reports whether a rune belongs to a word or a name as Latin letters are written.
+// wordRune reports whether a rune is part of a Latin word or name.
 func wordRune(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || r == '-' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)))
 }

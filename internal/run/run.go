@@ -15,19 +15,18 @@ import (
 	"mycelium/internal/harness"
 )
 
-// key names a run of an agent: what its hooks say, below the credential that they bring. It selects, and authorizes nothing.
+// key identifies a run of an agent by what its hooks say, within the session of their token. It selects a run, and authorizes nothing.
 type key struct {
-	session string // id of the token's session; empty: the default principal's
+	session string // id of the token's session; empty: of the default principal
 	agent   string
 	id      string // the agent's own session id
 }
 
-// run is one run of an agent.
 type run struct {
 	key   key
 	since time.Time
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	session    *session.Session
 	own        bool // opened here, for a hook without a token
 	label      string
@@ -36,32 +35,31 @@ type run struct {
 	pane, tmux string
 	state      approval.SessionState
 	waiting    int  // calls that wait in the queue
-	rings      bool // its own terminal asks its person
+	rings      bool // its own terminal is asking its person
 	seen       time.Time
-	tool       string // the last one
-	count      int    // of calls
-	halted     string // why it shall end; empty: it goes on
-	turns      int    // how often it stopped
-	said       string // its last word then
-	failed     bool   // which tells of an error
+	tool       string // the last tool called
+	count      int    // number of calls
+	halted     string // why the next call is denied; empty: the run continues
+	turns      int    // number of stops
+	said       string // its last message at that stop
+	failed     bool   // the message reports an error
 	cost       float64
-	overBudget bool // and people know
+	overBudget bool // and people have been notified
 
-	calls     map[string]admitted         // that run now, by tool_use_id
-	late      []outcome                   // of calls that have ended, and that are not on record yet
-	told      []string                    // tool_use_ids of the last calls whose end was told
-	announced map[string]*session.Session // calls of our own gateway that the gate expects, and in whose name, by tool_use_id
-	verdicts  map[string]harness.Verdict  // that were given before a tool ran, by call; for a PermissionRequest after it
+	calls     map[string]admitted         // running calls, by tool_use_id
+	late      []outcome                   // ended calls that are not recorded yet
+	reported  []string                    // tool_use_ids of the last calls whose end was reported
+	announced map[string]*session.Session // calls of our own gateway that the gate expects, with their session, by tool_use_id
+	verdicts  map[string]harness.Verdict  // answers given before a tool ran, by call; a later PermissionRequest needs them
 	children  map[string]*child
 	starting  map[string]starting // calls that start a subagent, by tool_use_id
 
-	briefing string   // what its model was told of its session
-	active   []string // the skills that were active then
-	retries  int      // stops that were answered with "try another way", since the last prompt
+	briefing string   // what its model was told about its session
+	active   []string // the skills that were active at the briefing
+	retries  int      // stops answered with "try a different approach" since the last prompt
 }
 
-// The bounds on what is kept of runs. What is beyond them is forgotten, the oldest first; a call that is forgotten stays unfinished in
-// the log.
+// The bounds on what is kept of runs. Beyond them, the oldest entry is dropped. A call that is dropped stays unfinished in the log.
 const (
 	maxRuns     = 500
 	maxCalls    = 500
@@ -71,7 +69,7 @@ const (
 	maxPast     = 50
 )
 
-// maxName bounds a name or a line that others wrote, in characters.
+// maxName bounds a name or a line of foreign text, in characters.
 const maxName = 200
 
 func newRun(k key, now time.Time) *run {
@@ -81,8 +79,8 @@ func newRun(k key, now time.Time) *run {
 	}
 }
 
-// sessionID is the id of the session that a run of an agent has where its hook brings no token: the same in every process that opens it,
-// with a daemon and without, so that records and what was written in the session are found by the next. It tells nobody anything.
+// sessionID returns the id of the session of a run whose hook brings no token. Every process computes the same id, with a daemon or
+// without, so that each finds the records of the others. The id reveals nothing.
 func sessionID(principal string, e harness.Event) string {
 	sum := sha256.Sum256([]byte("run\x00" + principal + "\x00" + e.Agent + "\x00" + e.Session))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
@@ -97,21 +95,20 @@ func isDone(s *session.Session) bool {
 	}
 }
 
-// open gives a run its session.
 func (r *run) open(s *session.Session, own bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.session, r.own, r.briefing = s, own, ""
 }
 
-// needsSession reports whether the session of a run has ended, and the run has not been told to end.
+// needsSession reports whether the session of a run has ended although the run continues.
 func (r *run) needsSession() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.halted == "" && isDone(r.session)
 }
 
-// release lets go of what a run that is over holds. late: ends of calls are not on record yet.
+// release frees what an ended run holds. late reports whether ends of calls are not recorded yet.
 func (r *run) release(g *gate.Gate) (s *session.Session, own, late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +121,7 @@ func (r *run) release(g *gate.Gate) (s *session.Session, own, late bool) {
 	return r.session, r.own, len(r.late) > 0
 }
 
-// note keeps what an event says of the run.
+// note updates the run from an event.
 func (r *run) note(e harness.Event, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +134,7 @@ func (r *run) note(e harness.Event, now time.Time) {
 	switch e.Kind {
 	case harness.Stop:
 		r.state = approval.Idle
-	case harness.Notification: // it waits for its person: for an answer, or for what is next
+	case harness.Notification: // the agent waits for its person: for an answer or for the next prompt
 		if !r.rings {
 			r.state = approval.Idle
 		}
@@ -151,7 +148,7 @@ func (r *run) note(e harness.Event, now time.Time) {
 	}
 }
 
-// view is the run as people see it.
+// view returns the run as people see it.
 func (r *run) view() approval.AgentSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +162,7 @@ func (r *run) view() approval.AgentSession {
 	return s
 }
 
-// request is what every request of a run says.
+// request returns a request with the fields that all requests of a run share.
 func (r *run) request(k approval.Kind) approval.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +172,7 @@ func (r *run) request(k approval.Kind) approval.Request {
 	}
 }
 
-// waits notes that a call of a run waits in the queue, until the function that it returns is called.
+// waits records that a call of the run waits in the queue, until over is called.
 func (r *run) waits() (over func()) {
 	add := func(n int) {
 		r.mu.Lock()
@@ -198,21 +195,21 @@ func (r *run) lastSeen() time.Time {
 	return r.seen
 }
 
-// atWork reports whether a run did something after a time, and does not wait for its person.
+// atWork reports whether a run has done something since a time and does not wait for its person.
 func (r *run) atWork(since time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state != approval.Idle && r.seen.After(since)
 }
 
-// silentSince reports whether the last event of a run is that old, or its session has ended.
+// silentSince reports whether the run had no event after t, or its session has ended.
 func (r *run) silentSince(t time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return isDone(r.session) || !r.seen.After(t)
 }
 
-// halt has the next call of a run refused.
+// halt makes the gate deny the next call of a run.
 func (r *run) halt(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,7 +222,7 @@ func (r *run) haltedBy() string {
 	return r.halted
 }
 
-// verdict is what was said of the same call before its permission was asked for.
+// verdict returns the answer to the same call before its permission was requested.
 func (r *run) verdict(call string) (harness.Verdict, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,7 +230,7 @@ func (r *run) verdict(call string) (harness.Verdict, bool) {
 	return v, ok
 }
 
-// remember keeps what was said of a call.
+// remember keeps the answer to a call.
 func (r *run) remember(call string, v harness.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,7 +51,7 @@ func TestNoFormLeavesARun(t *testing.T) {
 				t.Fatalf("%s: people are shown %q and %q", f.Form, shown, r.said)
 			}
 		}
-		h.send(harness.Event{Kind: harness.Stop, Text: text, Again: true})
+		h.send(harness.Event{Kind: harness.Stop, Text: text, StopHookActive: true})
 		h.send(harness.Event{Kind: harness.SessionEnd})
 		for _, n := range notices {
 			if strings.Contains(n, f.Secret) {

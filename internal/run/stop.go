@@ -14,18 +14,18 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxRetries is how often an agent that stops at an error is told to try another way, for each prompt of its person.
+// maxRetries is how often an agent that stops at an error is told to try a different approach after each prompt.
 const maxRetries = 2
 
-// What is told of a stop (E31).
+// The bounds on the report of a stop (E31).
 const (
 	stopMessages = 15
 	stopLast     = 800 // characters of what the agent said last
 	stopTools    = 5
 )
 
-// stop answers an agent that wants to stop. At an error it is told to try another way; in remote mode, where a chat is configured,
-// people are asked; else it stops.
+// stop answers an agent that wants to stop. At an error, it tells the agent to try a different approach. In remote mode with a chat, it
+// asks people. Otherwise the agent stops.
 func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	path := e.RunTranscript()
 	var seen harness.Recent
@@ -37,14 +37,14 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 	r.stopped(said)
 	r.mu.Lock()
 	halted, retries := r.halted, r.retries
-	another := halted == "" && stuck(said) && retries < maxRetries && (!e.Again || retries > 0) // else another hook made it go on: no loops
-	if another {
+	retry := halted == "" && stuck(said) && retries < maxRetries && (!e.StopHookActive || retries > 0) // no loop with other hooks
+	if retry {
 		r.retries++
 		r.state = approval.Active
 	}
 	r.mu.Unlock()
 	switch {
-	case another:
+	case retry:
 		return harness.Answer{Verdict: harness.Pass, Block: true, Reason: fmt.Sprintf(
 			"You stopped at an error. Try a different approach: look at what failed and why, and choose another way (attempt %d of %d). "+
 				"If none is left, say so plainly and stop.", retries+1, maxRetries)}
@@ -65,7 +65,7 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 	return harness.Answer{Verdict: harness.Pass, Block: true, Reason: cmp.Or(got.Text, got.Reason, "A person says: go on.")}
 }
 
-// forPeople is what happened last, as a person reads it who was not there. Secrets are masked before anything is cut.
+// forPeople describes what happened last, for a person who was not there. It masks secrets before it cuts anything.
 func forPeople(l harness.Recent, said string) string {
 	var b strings.Builder
 	for _, m := range l.Messages {
@@ -80,7 +80,7 @@ func forPeople(l harness.Recent, said string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Summary is what happened lately in a run of an agent, for people. id is the agent's own session id.
+// Summary describes what a run of an agent did lately, for people. id is the agent's own session id.
 func (g *Registry) Summary(id string) (string, error) {
 	var e *harness.Event
 	for _, r := range g.all() {
@@ -95,14 +95,14 @@ func (g *Registry) Summary(id string) (string, error) {
 	return cmp.Or(forPeople(seen, seen.Said), "what it did is not known, because its transcript is not read"), nil
 }
 
-// transcribed is an event of a run, as far as it says where the transcript is.
+// transcribed returns an event that only says where the run's transcript is.
 func (r *run) transcribed() *harness.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &harness.Event{Agent: r.key.agent, Transcript: r.transcript}
 }
 
-// stuck reports whether a last word tells of an error and of no success (E31).
+// stuck reports whether a message mentions an error and no success (E31).
 func stuck(said string) bool {
 	said = strings.ToLower(said)
 	return mentions(said,
@@ -112,7 +112,7 @@ func stuck(said string) bool {
 		"passes", "finished", "works", "working", "no error", "no errors", "without errors", "成功", "完了", "解決", "修正しました", "直りました", "終わりました")
 }
 
-// mentions reports whether a text in lower case has one of the words: a Latin one whole, a Japanese one where it stands.
+// mentions reports whether a text in lower case has one of the words: a Latin word whole, a Japanese word anywhere.
 func mentions(said string, words ...string) bool {
 	for _, word := range words {
 		for rest := said; ; {

@@ -261,7 +261,7 @@ func TestStops(t *testing.T) {
 	h := build(t, p)
 	stop := func(text string, again bool) harness.Answer {
 		t.Helper()
-		return h.send(harness.Event{Kind: harness.Stop, Text: text, Again: again})
+		return h.send(harness.Event{Kind: harness.Stop, Text: text, StopHookActive: again})
 	}
 	if a := stop("The build failed with an error.", false); !a.Block || !strings.Contains(a.Reason, "different approach") {
 		t.Errorf("at an error: %+v", a)

@@ -16,10 +16,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// surface is what the log calls this way to the door.
+// surface is the name of the hook in the log.
 const surface = "hook"
 
-// Tools of agents whose dialog with a person is the tool itself: our allowing must not answer in the person's place.
+// These tools are themselves a dialog of the agent with a person. Our answer must not replace the person's.
 const (
 	questionTool = "agent__AskUserQuestion"
 	planTool     = "agent__ExitPlanMode"
@@ -29,7 +29,7 @@ const (
 func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	if why := r.haltedBy(); why != "" {
 		e.Fault = "This session is over: " + why + ". Stop now."
-		g.decide(ctx, r, e, g.childOf(r, e)) // which refuses and records it
+		g.decide(ctx, r, e, g.childOf(r, e)) // the gate denies the call and records it
 		g.closeSession(r)
 		return harness.Answer{Verdict: harness.Deny, Reason: credential.Mask(e.Fault), Halt: true}
 	}
@@ -42,7 +42,7 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	c := g.childOf(r, e)
 	stop, message := g.checkBudget(r, e)
 	if stop != "" && e.Fault == "" {
-		e.Fault = stop // the gate refuses it with this reason, and records it
+		e.Fault = stop // the gate denies the call for this reason and records it
 	}
 	a, done := g.askElsewhere(ctx, r, e)
 	if !done {
@@ -58,7 +58,7 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	return a
 }
 
-// callKey names a call where the agent gives no id: by who calls what with which arguments.
+// callKey identifies a call for which the agent gives no id: by the caller, the tool and the arguments.
 func callKey(e harness.Event) string {
 	sum := sha256.New()
 	for _, part := range []string{e.AgentID, e.Tool, string(e.Input)} {
@@ -68,8 +68,8 @@ func callKey(e harness.Event) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// permit answers a PermissionRequest for a call that was decided when it was about to run. What the policy asks about is the person's to
-// answer, in the agent's own dialog. What it allows is allowed where nobody sits there; else the agent's own rules have a reason to ask.
+// permit answers a PermissionRequest for a call that was decided before. If the policy asks, the person answers in the agent's own
+// dialog. If the policy allows and nobody sits at the terminal, the call is allowed. Otherwise the agent has a reason of its own to ask.
 func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
 	switch {
 	case v == harness.Deny:
@@ -80,9 +80,9 @@ func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
 	return harness.Answer{Verdict: harness.Pass}
 }
 
-// decide takes a call to the gate.
+// decide has the gate decide a call.
 func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *session.Child) harness.Answer {
-	it, _ := policy.ParseTool(e.Tool) // a name that is none is asked for all the same: the gate records it
+	it, _ := policy.ParseTool(e.Tool) // the gate records a malformed name too
 	session := r.gateSession()
 	thinking := thinkingOf(e.OwnTranscript().Reasoning(e.ToolUse, true))
 	if e.Ours && e.Fault == "" {
@@ -100,7 +100,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
 		r.admit(e.ToolUse, a, g.Now())
 	} else {
-		a.Release() // how it ends nobody will say: it stays unfinished in the log
+		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
 	}
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
@@ -111,8 +111,8 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	return harness.Answer{Verdict: harness.Allow}
 }
 
-// announce allows a call of our own gateway, which decides about it when it comes: as the child that calls, and in one session with this
-// run (W4). What the session does not show does not exist.
+// announce allows a call of our own gateway and tells the gate to expect it. The gateway decides the call when it arrives, as the
+// subagent that makes it, and in the session of this run (W4). An item that the session does not show does not exist.
 func (g *Registry) announce(r *run, s *session.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
 	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
 	switch {
@@ -135,8 +135,8 @@ func (g *Registry) announce(r *run, s *session.Session, e harness.Event, it poli
 	return harness.Answer{Verdict: harness.Allow}
 }
 
-// share makes a run without a token and the MCP client of the same agent one session: that of the client, which is told of changes. It
-// must be no wider than the run's own: the id of a call selects it, and authorizes nothing.
+// share joins the session of a run without a token with that of the agent's MCP client. The client's session stays, because the client is
+// notified of changes. It must not have roles that the run lacks: the id of a call selects the session, and authorizes nothing.
 func (g *Registry) share(r *run, client *session.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,11 +152,11 @@ func (g *Registry) share(r *run, client *session.Session) {
 			return
 		}
 	}
-	g.ended = append(g.ended, r.session)
+	g.unused = append(g.unused, r.session)
 	r.session, r.own, r.briefing = client, false, ""
 }
 
-// refused puts a refusal into an answer.
+// refused turns an error of the gate into an answer.
 func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	var denied *gate.DeniedError
 	if !errors.As(err, &denied) {
@@ -174,16 +174,16 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	return harness.Answer{Verdict: harness.Deny, Reason: reason}
 }
 
-// because is why the policy decided so, for the agent and its person.
+// because says why the policy decided so, for the agent and its person.
 func because(d policy.Decision) string {
 	reason := cmp.Or(d.Reason, "This call needs an approval")
-	if d.Rule != "" && d.Rule != "request" { // which is no rule that anybody wrote
+	if d.Rule != "" && d.Rule != "request" { // "request" is not a rule that anybody wrote
 		reason += " (rule: " + d.Rule + ")"
 	}
 	return reason
 }
 
-// mayNotWait reports whether a question of the policy does not go to the queue.
+// mayNotWait reports whether a question of the policy stays out of the queue.
 func (g *Registry) mayNotWait(e harness.Event) bool {
 	switch g.People.Mode() {
 	case approval.Local:

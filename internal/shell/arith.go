@@ -57,7 +57,7 @@ func (r *reader) comparison(c *syntax.TestClause, st program.State) {
 	})
 }
 
-// evaluatesNames looks at the arguments of the builtins that take names of variables, or numbers.
+// evaluatesNames handles the arguments of the builtins that take names of variables, or numbers.
 func (r *reader) evaluatesNames(c *program.Call) {
 	switch c.Part.Program {
 	case "test", "[", "let":

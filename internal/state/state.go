@@ -1,5 +1,5 @@
-// Package state knows where everything lies that the program keeps for a project. What must not come with a clone, and what no
-// agent may write, is in the user's own state folder; the rest is in the project. No other package knows these paths.
+// Package state has the paths of everything that the program keeps for a project. State that must not come with a clone, and state that
+// no agent may write, is in the user's own state folder; the rest is in the project.
 package state
 
 import (
@@ -40,13 +40,13 @@ func UserIn(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "mycelium"), nil
 }
 
-// TrustList is the file in a user's state folder that lists the trusted project folders; TrustLock is its lock.
+// TrustList returns the file in a user's state folder that lists the trusted project folders.
 func TrustList(user string) string { return filepath.Join(user, "trust.json") }
 
 // TrustLock is the lock of [TrustList].
 func TrustLock(user string) string { return filepath.Join(user, "trust.lock") }
 
-// EditLock is the lock that this program holds while it changes files that people own in a project.
+// EditLock is the lock to hold while changing files of a project that people own.
 func EditLock(project string) string { return filepath.Join(Folder(project), "edit.lock") }
 
 // Paths are the paths of one project.

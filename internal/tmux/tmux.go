@@ -1,4 +1,4 @@
-// Package tmux drives tmux by its command line: panes, keys, windows.
+// Package tmux controls tmux through its command line: panes, keys, windows.
 package tmux
 
 import (
@@ -15,28 +15,28 @@ import (
 	"unicode"
 )
 
-// Server is one tmux server. The zero value is the user's own; its methods start none except where they say so.
+// Server is one tmux server. The zero value is the user's default server. Methods do not start a server unless they say so.
 type Server struct {
 	Socket  string // path of its socket; empty: tmux's default
-	Config  string // the file that it reads when it starts; empty: tmux's default
-	Program string // empty: tmux, from PATH
-	// between a text and its Enter; 0: 150 ms. A program in the pane takes what comes in one burst for one paste, Enter included
+	Config  string // its configuration file; empty: tmux's default
+	Program string // empty: tmux from PATH
+	// Pause is the delay between a text and its Enter; 0: 150 ms. Without a delay, a program may take both for one paste.
 	Pause time.Duration
 	Env   []string // environment of tmux; nil: that of this process
 }
 
-// ErrNoServer means that no tmux server runs there.
+// ErrNoServer means that no tmux server runs at the socket.
 var ErrNoServer = errors.New("no tmux server runs")
 
-// ErrNoPane means that the pane or window is not there any more.
+// ErrNoPane means that the pane or window does not exist any more.
 var ErrNoPane = errors.New("the tmux pane is gone")
 
 const (
 	pause = 150 * time.Millisecond
-	limit = 10 * time.Second // for one command: a server that is stopped answers nothing
+	limit = 10 * time.Second // for one command: a stopped server never answers
 )
 
-// At returns the server that a process in one of its panes finds in its variable TMUX (socket,pid,session).
+// At returns the server from the variable TMUX (socket,pid,session) of a process in one of its panes.
 func At(env string) Server {
 	socket, _, _ := strings.Cut(env, ",")
 	return Server{Socket: socket}
@@ -44,33 +44,33 @@ func At(env string) Server {
 
 // Pane is one pane of a server.
 type Pane struct {
-	ID      string // %3: unique as long as the server runs
+	ID      string // %3: unique while the server runs
 	Session string // its name
-	Window  string // @2: unique as long as the server runs
-	Name    string // of its window, without our bell
-	Command string // what runs in it now, the name of the program
-	Dir     string // working directory of that
-	PID     int    // of what was started in it
-	Dead    bool   // it ended, and the pane shows what it left
-	Status  int    // of one that ended: its exit code, 128 and the signal's number if one ended it, or Unknown
-	Marked  bool   // with our bell
+	Window  string // @2: unique while the server runs
+	Name    string // of its window, without our mark
+	Command string // name of the running program
+	Dir     string // working directory of the program
+	PID     int    // of the program that the pane started
+	Dead    bool   // the program has exited, and the pane shows its last output
+	Status  int    // exit code of a dead pane, or 128 plus the number of the signal, or Unknown
+	Marked  bool   // has our mark
 	Socket  string // of the server
 }
 
-// Unknown is the Status of a pane whose program runs, or whose end the server has not taken in.
+// Unknown is the Status of a pane whose program runs, or whose exit code the server does not know yet.
 const Unknown = -1
 
-// Options of a window that we marked: what it was called, and whether tmux named it by itself.
+// Options of a marked window: its former name, and whether tmux had chosen that name.
 const (
 	nameOption = "@mycelium-name"
 	autoOption = "@mycelium-auto"
 	bell       = "🔔 "
 )
 
-// Panes lists every pane of every session.
+// Panes lists all panes of all sessions.
 //
-// tmux 3.3a misses the end of a child now and then: the pane is dead, its program stays a zombie, and the exit code is unknown until
-// another child of the server ends. Panes then lets the server run a child, so that it collects them all, and lists again.
+// tmux 3.3a sometimes misses the exit of a child: the pane is dead, its program stays a zombie, and the exit code is unknown until
+// another child of the server exits. Panes then makes the server run a child, so that it collects all of them, and lists again.
 func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	panes, err := s.list(ctx)
 	if err != nil || !slices.ContainsFunc(panes, func(p Pane) bool { return p.Dead && p.Status == Unknown }) {
@@ -83,7 +83,7 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 }
 
 func (s Server) list(ctx context.Context) ([]Pane, error) {
-	sep := rand.Text() // names and folders may hold any character
+	sep := rand.Text() // names and folders may contain any character
 	fields := []string{"#{pane_id}", "#{session_name}", "#{window_id}", "#{?#{" + nameOption + "},#{" + nameOption + "},#{window_name}}",
 		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{?#{pane_dead_signal},128,#{pane_dead_status}}",
 		"#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
@@ -107,8 +107,8 @@ func (s Server) list(ctx context.Context) ([]Pane, error) {
 	return all, nil
 }
 
-// Type types a text into a pane and presses Enter. A text of several lines is pasted as one, so that no line of it is sent alone. Control
-// characters other than line feed and tab are refused: they would be keys.
+// Type types a text into a pane and presses Enter. It pastes a text of several lines, so that no line is sent alone. Control characters
+// other than line feed and tab are an error, because they are keys.
 func (s Server) Type(ctx context.Context, pane, text string) error {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
@@ -148,7 +148,7 @@ func (s Server) Type(ctx context.Context, pane, text string) error {
 	return nil
 }
 
-// there tells whether something runs in the pane: tmux takes keys for a dead one without a word.
+// there reports whether a program runs in the pane. tmux silently accepts keys for a dead pane.
 func (s Server) there(ctx context.Context, pane string) error {
 	if !paneID(pane) {
 		return fmt.Errorf("%q is not a pane", pane)
@@ -163,16 +163,16 @@ func (s Server) there(ctx context.Context, pane string) error {
 	return nil
 }
 
-// Window says what to start.
+// Window describes a window to open.
 type Window struct {
-	Session string   // the session that it belongs to; it is made if it is missing
+	Session string   // its session, which is created if it is missing
 	Name    string   // of the window
 	Dir     string   // working directory, absolute
-	Command []string // program and arguments; they pass no shell
-	Env     []string // NAME=value, besides the server's own
+	Command []string // program and arguments, run without a shell
+	Env     []string // NAME=value, in addition to the server's own
 }
 
-// Open starts a command in a new window and returns its pane. It starts the server, and the session, if there is none.
+// Open runs a command in a new window and returns its pane. It starts the server and the session if necessary.
 func (s Server) Open(ctx context.Context, w Window) (Pane, error) {
 	const format = "#{pane_id} #{window_id}"
 	args := []string{"new-window", "-d", "-P", "-F", format, "-t", "=" + w.Session + ":"}
@@ -183,7 +183,7 @@ func (s Server) Open(ctx context.Context, w Window) (Pane, error) {
 	for _, e := range w.Env {
 		args = append(args, "-e", literal(e))
 	}
-	// With one argument tmux would hand it to a shell.
+	// A single argument would be a command line for a shell.
 	args = append(args, "--")
 	if len(w.Command) == 1 {
 		args = append(args, "/usr/bin/env", "--")
@@ -202,7 +202,7 @@ func (s Server) Open(ctx context.Context, w Window) (Pane, error) {
 	return Pane{ID: id, Session: w.Session, Window: window, Name: w.Name, Dir: w.Dir}, nil
 }
 
-// Mark puts a bell before the name of the pane's window, where every status line shows it. Marking twice is marking once.
+// Mark puts a bell before the name of the pane's window, where every status line shows it. It does nothing if the window has the mark.
 func (s Server) Mark(ctx context.Context, pane string) error {
 	if !paneID(pane) {
 		return fmt.Errorf("mark the window of %q: it is not a pane", pane)
@@ -234,7 +234,7 @@ func (s Server) Mark(ctx context.Context, pane string) error {
 	return nil
 }
 
-// Clear takes the bell away and gives the window its name back; a window without it stays as it is.
+// Clear removes the bell and restores the name of the window. It does nothing if the window has no mark.
 func (s Server) Clear(ctx context.Context, pane string) error {
 	if !paneID(pane) {
 		return fmt.Errorf("clear the mark of %q: it is not a pane", pane)
@@ -248,7 +248,7 @@ func (s Server) Clear(ctx context.Context, pane string) error {
 		return nil
 	}
 	steps := [][]string{{"rename-window", "-t", pane, "--", literal(plain(f[2]))}}
-	if f[1] == "1" { // renaming switched it off
+	if f[1] == "1" { // our renaming has switched it off
 		steps = append(steps, []string{"set-option", "-w", "-t", pane, "-u", "automatic-rename"})
 	}
 	steps = append(steps, []string{"set-option", "-w", "-t", pane, "-u", autoOption},
@@ -261,7 +261,7 @@ func (s Server) Clear(ctx context.Context, pane string) error {
 	return nil
 }
 
-// Screen is what a pane shows now, as text.
+// Screen returns the text that a pane shows.
 func (s Server) Screen(ctx context.Context, pane string) (string, error) {
 	out, err := s.run(ctx, "", "capture-pane", "-p", "-t", pane)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s Server) Screen(ctx context.Context, pane string) (string, error) {
 	return out, nil
 }
 
-// Kill ends the server and everything in it.
+// Kill ends the server and all its panes.
 func (s Server) Kill(ctx context.Context) error {
 	if _, err := s.run(ctx, "", "kill-server"); err != nil && !errors.Is(err, ErrNoServer) {
 		return fmt.Errorf("end the tmux server: %w", err)
@@ -278,7 +278,7 @@ func (s Server) Kill(ctx context.Context) error {
 	return nil
 }
 
-// run runs one tmux command. -u: names are UTF-8 whatever the environment says.
+// run runs one tmux command. -u makes names UTF-8 in any environment.
 func (s Server) run(ctx context.Context, stdin string, args ...string) (string, error) {
 	front := []string{"-u"}
 	if s.Socket != "" {
@@ -298,7 +298,7 @@ func (s Server) run(ctx context.Context, stdin string, args ...string) (string, 
 	c.Stdin = strings.NewReader(stdin)
 	var out, problem bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problem
-	c.WaitDelay = time.Second // a server that was started here may hold the pipes
+	c.WaitDelay = time.Second // a server started here may hold the pipes
 	err := c.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.String(), nil
@@ -318,7 +318,7 @@ func (s Server) run(ctx context.Context, stdin string, args ...string) (string, 
 	return "", err
 }
 
-// literal keeps tmux from taking a semicolon at the end of an argument for the end of the command.
+// literal escapes a semicolon at the end of an argument, which would end the command.
 func literal(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`
@@ -326,10 +326,10 @@ func literal(s string) string {
 	return s
 }
 
-// plain keeps tmux from expanding a name: #(…) would run a command.
+// plain escapes a name, which tmux would expand: #(…) runs a command.
 func plain(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
-// paneID reports whether a text is the id of a pane and nothing else: a target may also be a pattern or a command's option.
+// paneID reports whether a text is the id of a pane. A target may also be a pattern or an option.
 func paneID(s string) bool {
 	n, ok := strings.CutPrefix(s, "%")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""

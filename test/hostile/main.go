@@ -1,6 +1,6 @@
-// Command hostile is an MCP server over stdio that misbehaves: its first argument says how. It is a fixture of the chaos test
-// (cmd/myc) and of `go run ./bench -only chaos`. Its one tool, echo, returns the argument "text" of the call in question, whenever it does
-// answer, so that a wrong answer can be told from a right one. With TOOLS=N in its environment it lists N tools more.
+// Command hostile is an MCP server over stdio that misbehaves in the way that its first argument names. It is a fixture of the chaos test
+// (cmd/myc) and of `go run ./bench -only chaos`. If its one tool, echo, answers at all, it returns the argument "text" of its own call,
+// so that a wrong answer is recognizable. With TOOLS=N in its environment it lists N more tools.
 //
 //	healthy  answers at once
 //	hang     answers nothing but the handshake and its lists
@@ -37,7 +37,7 @@ func main() {
 	if len(os.Args) > 1 {
 		mode = os.Args[1]
 	}
-	if mode == "leak" { // a process that was left behind: it holds out until it is killed
+	if mode == "leak" { // a process left behind: it runs until it is killed
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 		for {
 			time.Sleep(time.Hour)
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// mostLeft is how many processes one server leaves behind: enough to be seen, few enough for a small machine.
+// mostLeft bounds the processes that one server leaves behind: enough to be noticed, few enough for a small machine.
 const mostLeft = 12
 
 type message struct {
@@ -66,7 +66,7 @@ type message struct {
 type server struct {
 	mode  string
 	lists int
-	left  int // processes that were left behind
+	left  int // processes left behind
 
 	mu  sync.Mutex // guards out
 	out *bufio.Writer
@@ -166,7 +166,7 @@ func (s *server) list(id json.RawMessage) {
 	}
 }
 
-// manyTools are definitions of the size that real ones have.
+// manyTools returns definitions of a realistic size.
 func manyTools(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -179,7 +179,7 @@ func manyTools(n int) string {
 	return b.String()
 }
 
-// flood writes everything that nobody asked for.
+// flood writes messages that nobody requested.
 func (s *server) flood() {
 	endless := strings.Repeat("x", 1<<20)
 	for i := 0; ; i++ {
@@ -246,7 +246,7 @@ func (s *server) nonsense(id json.RawMessage, text string) {
 	}
 }
 
-// leak starts a process and forgets it; away: in a session of its own, and without a parent.
+// leak starts a process and abandons it; with away, in its own session and without a parent.
 func leak(away bool) {
 	self, err := os.Executable()
 	if err != nil {

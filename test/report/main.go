@@ -1,5 +1,5 @@
-// Command report runs `go test` and tells a person how it goes: a line for each package as it ends, every fifteen seconds what is
-// still running, the output of tests that fail, and at the end what was skipped and why. Its arguments are those of `go test`.
+// Command report runs `go test` and reports its progress: a line for each package that ends, every fifteen seconds the running tests, the
+// output of failed tests, and at the end the skipped tests with their reasons. Its arguments are those of `go test`.
 package main
 
 import (
@@ -50,7 +50,7 @@ func fatal(err error) {
 	os.Exit(1)
 }
 
-// event is one line of `go test -json` (`go doc test2json`), and of `go build -json` for what does not compile.
+// event is one line of `go test -json` (`go doc test2json`), or of `go build -json` for a build failure.
 type event struct {
 	Action     string
 	Package    string
@@ -62,7 +62,7 @@ type event struct {
 
 type test struct{ pkg, name string }
 
-// report collects the events and prints.
+// report collects and prints events.
 type report struct {
 	out io.Writer
 
@@ -77,7 +77,7 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, running: map[test]time.Time{}, output: map[test]*strings.Builder{}, skips: map[string]int{}}
 }
 
-// read takes the events in until the stream ends. A line that is no event is printed as it is.
+// read reads events until the stream ends. It prints a line that is not an event as it is.
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for {
@@ -106,7 +106,7 @@ func (r *report) take(e event) {
 	switch e.Action {
 	case "run", "cont":
 		r.running[t] = time.Now()
-	case "pause": // a parallel test that waits for its turn
+	case "pause": // a parallel test waits for its turn
 		delete(r.running, t)
 	case "output":
 		if r.output[t] == nil {
@@ -139,7 +139,7 @@ func (r *report) testEnds(t test, how string) {
 	}
 }
 
-// packageEnds prints the line of a package. What it says outside of its tests matters where it fails: a panic, a time-out, a leak.
+// packageEnds prints the line of a package. The package's own output is printed if it fails: a panic, a time-out or a leak.
 func (r *report) packageEnds(e event) {
 	switch e.Action {
 	case "fail":
@@ -163,7 +163,7 @@ func (r *report) said(t test) string {
 	return ""
 }
 
-// reason is why a test was skipped: the text of its last log line.
+// reason returns why a test was skipped: the last line of its log.
 func reason(output string) string {
 	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(output), "\n")) {
 		if _, text, ok := strings.Cut(line, ".go:"); ok {
@@ -175,7 +175,7 @@ func reason(output string) string {
 	return "no reason given"
 }
 
-// tick prints what runs, every fifteen seconds.
+// tick prints the running tests every fifteen seconds.
 func (r *report) tick(done <-chan struct{}) {
 	t := time.NewTicker(15 * time.Second)
 	defer t.Stop()
@@ -189,7 +189,7 @@ func (r *report) tick(done <-chan struct{}) {
 	}
 }
 
-// progress prints how many tests have ended, and the three that have run longest.
+// progress prints the number of finished tests and the three that have run longest.
 func (r *report) progress(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,7 +202,7 @@ func (r *report) progress(now time.Time) {
 	fmt.Fprintf(r.out, "...  %d tests ended; running: %s\n", r.passed+r.failed+r.skipped, strings.Join(names, ", "))
 }
 
-// end prints what was skipped and why, in one line, and the sum.
+// end prints the skipped tests with their reasons in one line, and the totals.
 func (r *report) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"mycelium/internal/credential"
 )
 
-// Sample is a text of one form.
+// Sample is a text with a secret of one form.
 type Sample struct {
 	Form, What string
-	Text       string // the secret, where its form needs it with what stands around it
+	Text       string // the secret, with text around it if the form needs that
 	Secret     string // the part of Text that must not be shown
-	Other      string // a text that is nearly of the form, and of none
+	Other      string // a text that is nearly of the form
 }
 
-// Samples are one for each form.
+// Samples returns one sample of each form.
 func Samples() []Sample {
 	var out []Sample
 	for _, f := range credential.Forms {

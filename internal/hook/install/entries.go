@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/harness"
 )
 
-// paths are the lists that we write to, each with the objects on the way to it.
+// paths are the lists that we write to, each with the names of the objects that lead to it.
 func (s *Setup) paths() [][]string {
 	out := [][]string{{"hooks"}}
 	for _, event := range s.Agent.Events() {
@@ -18,7 +18,7 @@ func (s *Setup) paths() [][]string {
 	return out
 }
 
-// lookup finds a value by a path of names; nil without one.
+// lookup returns the value at a path of names, or nil.
 func lookup(root *jsonNode, path []string) *jsonNode {
 	for _, name := range path {
 		if root == nil || root.kind != '{' {
@@ -34,7 +34,6 @@ func exists(text []byte, comments bool, path []string) bool {
 	return err == nil && lookup(&root, path) != nil
 }
 
-// has reports whether a list of texts holds one.
 func (s *Setup) has(text []byte, path []string, want string) bool {
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
 	if err != nil {
@@ -44,7 +43,7 @@ func (s *Setup) has(text []byte, path []string, want string) bool {
 	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
 }
 
-// strip takes our entries out: hooks by what they run, denials by the note, and the containers that are ours and empty then.
+// strip removes our entries: hooks by their command, deny entries by the note, and then our containers that are empty.
 func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 	for {
 		root, err := parseJSON(text, s.Agent.Hooks.Comments)
@@ -59,7 +58,7 @@ func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 	}
 }
 
-// stripOne takes one thing of ours out; nil when there is none left.
+// stripOne removes one thing of ours. It returns nil if there is none left.
 func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
 		for _, event := range hooks.members {
@@ -86,7 +85,7 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 			}
 		}
 	}
-	for _, path := range slices.Backward(n.Made) { // the inner ones stand behind the outer ones
+	for _, path := range slices.Backward(n.Made) { // inner containers come last
 		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
 		if inner := lookup(root, path); inner == nil || len(inner.members)+len(inner.elems) > 0 || inner.kind != '{' && inner.kind != '[' {
 			continue
@@ -104,13 +103,13 @@ func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {
 	return !slices.ContainsFunc(handlers.elems, func(h jsonNode) bool { return !s.isOurs(handlerAt(text, &h)) })
 }
 
-// handler is one handler in a file; ours says that it runs our hook.
+// handler is one handler in a file; ours reports whether it runs our hook.
 type handler struct {
 	harness.Handler
 	ours bool
 }
 
-// handlerAt is the handler that a value of a file is, as far as it stands in the value.
+// handlerAt decodes a handler, without its place in the list.
 func handlerAt(text []byte, n *jsonNode) harness.Handler {
 	h := harness.Handler{Command: n.get("command").str(text), Blocks: n.get("onFailure").str(text) == "block"}
 	if t := n.get("timeout"); t != nil {
@@ -125,7 +124,7 @@ func handlerAt(text []byte, n *jsonNode) harness.Handler {
 	return h
 }
 
-// handlers are all handlers of a file, in their order.
+// handlers returns all handlers of a file, in order.
 func (s *Setup) handlers(text []byte) ([]handler, error) {
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
 	if err != nil {

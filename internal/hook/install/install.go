@@ -1,5 +1,5 @@
-// Package install puts our hook into the configuration of an agent, takes it out again, and says whether it stands there as it was put.
-// The files belong to people: what is not ours stays as it is, byte for byte.
+// Package install adds our hook to the configuration of an agent, removes it, and checks it. People own these files: everything that is
+// not ours stays, byte for byte.
 package install
 
 import (
@@ -22,19 +22,19 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Setup is an installation of our hook in one agent's configuration.
+// Setup describes an installation of our hook in one agent's configuration.
 type Setup struct {
 	Agent     harness.Agent
-	User      bool                // in the configuration of the user, for every folder; else in that of the project
+	User      bool                // in the user's configuration, for every folder; else in the project's
 	Dir       string              // project folder, absolute
-	Environ   []string            // HOME, and what moves an agent's configuration
+	Environ   []string            // HOME, and the variables that move an agent's configuration
 	Myc       string              // our program, absolute
 	Small     string              // the small program, absolute; "": there is none, and Myc answers the events
-	Version   string              // of the agent, which says what its configuration may hold; "": not known
-	Addr      string              // host and port where the daemon takes events over HTTP from a session with a token; "": nowhere
-	Gateway   string              // how our gateway's entry among the agent's MCP servers is called
-	State     string              // folder outside of the project for the notes of what was written
-	Protected []harness.Protected // what no agent may touch: the agent's own deny entries say it too, where it has such entries
+	Version   string              // of the agent, which decides the form of the entries; "": not known
+	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
+	Gateway   string              // the name of our gateway among the agent's MCP servers
+	State     string              // folder outside of the project for the notes
+	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
 }
 
 // Change is what Install or Uninstall did to a file.
@@ -43,7 +43,7 @@ type Change struct {
 	Did  string `json:"did"` // wrote, changed, removed or kept
 }
 
-// FileError is a file that cannot be worked with. It was not touched.
+// FileError is a file that could not be edited. It was not changed.
 type FileError struct {
 	File string
 	Err  error
@@ -53,7 +53,7 @@ type FileError struct {
 func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// runs is what the entry for an event runs.
+// runs returns what the entry for an event runs.
 func (s *Setup) runs(event string) harness.Runs {
 	r := harness.Runs{Program: s.Small, Args: []string{s.Agent.Name}, Shell: !s.Agent.TakesArgs(s.Version)}
 	if s.Addr != "" && s.Agent.Posts(s.Version, event) {
@@ -76,7 +76,7 @@ func (s *Setup) runs(event string) harness.Runs {
 	return r
 }
 
-// shellWords splits a line as harness.ShellWord wrote it; ok is false for one that a shell would do more with.
+// shellWords splits a line that harness.ShellWord has quoted. ok is false if a shell would do more than split it.
 func shellWords(line string) (words []string, ok bool) {
 	var w strings.Builder
 	in, word := false, false
@@ -112,7 +112,7 @@ func shellWords(line string) (words []string, ok bool) {
 	return words, !in
 }
 
-// words are the program and the arguments of a handler; nil for a line that a shell would do more with.
+// words returns the program and the arguments of a handler, or nil for a line that a shell would do more with.
 func words(h harness.Handler) []string {
 	if h.Args != nil {
 		return append([]string{h.Command}, h.Args...)
@@ -121,7 +121,7 @@ func words(h harness.Handler) []string {
 	return w
 }
 
-// isOurs reports whether a handler runs our hook for this agent, whichever version wrote it.
+// isOurs reports whether a handler runs our hook for this agent. Entries of every version count.
 func (s *Setup) isOurs(h harness.Handler) bool {
 	w := words(h)
 	if len(w) >= 2 && (w[0] == s.Small || filepath.Base(w[0]) == hook.Small) {
@@ -130,10 +130,10 @@ func (s *Setup) isOurs(h harness.Handler) bool {
 	return len(w) >= 3 && w[1] == "hook" && w[2] == s.Agent.Name && (w[0] == s.Myc || slices.Contains(hook.Programs[:], filepath.Base(w[0])))
 }
 
-// files are where this installation writes.
+// files returns the files that this installation edits.
 func (s *Setup) files() (harness.Files, error) { return s.Agent.Files(s.User, s.Dir, s.Environ) }
 
-// denials are the agent's own deny entries for what is protected.
+// denials returns the agent's own deny entries for protected paths.
 func (s *Setup) denials() []string {
 	at := harness.Place{User: s.User, Dir: s.Dir}
 	for _, kv := range s.Environ {
@@ -144,15 +144,15 @@ func (s *Setup) denials() []string {
 	return s.Agent.DenyRules(s.Protected, at)
 }
 
-// Install writes our entries. What stands there of ours is replaced; everything else stays. Nothing is written if that changes nothing.
+// Install writes our entries and replaces older ones. Everything else stays. It does not write a file that would not change.
 func (s *Setup) Install() ([]Change, error) { return s.edit(s.install) }
 
-// Uninstall takes our entries out again, and the containers and the file that Install made for them where nothing else is in them.
+// Uninstall removes our entries. It also removes the containers and the file that Install created if nothing else is in them.
 func (s *Setup) Uninstall() ([]Change, error) {
 	return s.edit(func(_ string, text []byte, n *note) ([]byte, error) { return s.uninstall(text, n) })
 }
 
-// install is the text of a file with our entries, and the note of them.
+// install returns the text of a file with our entries, and the note about them.
 func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 	if n.File == "" {
 		*n = note{File: file, New: len(bytes.TrimSpace(text)) == 0}
@@ -174,7 +174,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 	}
 	for _, rule := range s.denials() {
 		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
-			continue // somebody's own
+			continue // of somebody else
 		}
 		if text, err = addElement(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, jsontext.Value(rawjson.Quote(rule))); err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 	return text, nil
 }
 
-// uninstall is the text without our entries; the note is empty then.
+// uninstall returns the text without our entries, and an empty note.
 func (s *Setup) uninstall(text []byte, n *note) ([]byte, error) {
 	text, err := s.strip(text, n)
 	if err != nil {
@@ -197,8 +197,8 @@ func (s *Setup) uninstall(text []byte, n *note) ([]byte, error) {
 	return text, nil
 }
 
-// edit reads the file, has it changed, and writes it and the note of what is ours in it. An entry that no note knows would be left
-// behind, a note without its entry is harmless: so the note is written first, and removed last.
+// edit reads the file, has it changed, and writes it and its note. Uninstall would leave behind an entry without a note, while a note
+// without its entry does no harm. The note is therefore written first and deleted last.
 func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, error)) ([]Change, error) {
 	f, err := s.files()
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, err
 	return done, err
 }
 
-// readConfig reads a file of an agent with its mode; one that is not there is empty, and will be for its owner only.
+// readConfig reads a file of an agent and its mode. A missing file is empty, and is created for its owner only.
 func readConfig(path string) ([]byte, fs.FileMode, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -266,14 +266,14 @@ func readConfig(path string) ([]byte, fs.FileMode, error) {
 	return b, st.Mode().Perm(), nil
 }
 
-// edit is a file of an agent as it was and as it shall be.
+// edit is the change of one file of an agent.
 type edit struct {
 	path          string
 	before, after []byte
 	mode          fs.FileMode
 }
 
-// write writes what changed, whole or not at all. A link is followed: people keep such files elsewhere.
+// write writes a changed file atomically. It follows links, because people keep such files elsewhere.
 func (e *edit) write() (did string, err error) {
 	if bytes.Equal(e.before, e.after) {
 		return "kept", nil
@@ -304,8 +304,8 @@ func (e *edit) write() (did string, err error) {
 	return "changed", nil
 }
 
-// direct are the variables with which an agent posts its events to no proxy. Settings of the project may name one, which would read the
-// token, and could consent to everything.
+// direct are the variables that keep an agent's events from a proxy. Settings of the project may name one, which would read the token and
+// could allow every call.
 func (s *Setup) direct() map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
@@ -319,8 +319,8 @@ func (s *Setup) direct() map[string]string {
 	return out
 }
 
-// Settings is what Install would write, as a settings file of Claude Code of its own for one run. Such a file stands above those of the
-// user and of the project, so it also says that hooks are on.
+// Settings returns a settings file of Claude Code for one run, with what Install would write. Such a file has precedence over those of
+// the user and of the project, so it also switches hooks on.
 func (s *Setup) Settings() ([]byte, error) {
 	own := map[string]any{"disableAllHooks": false}
 	if s.Addr != "" {

@@ -14,31 +14,31 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// The configuration of agents is JSON that belongs to people. It is changed where our entries stand and nowhere else: order, spaces,
-// comments and what we do not know stay as they are, byte for byte.
+// The configuration files of agents are JSON, and people own them. Only the places of our entries change: the order, white space,
+// comments and unknown members stay, byte for byte.
 
-// jsonNode is one value of a JSON text, with where it stands.
+// jsonNode is one value of a JSON text and its place.
 type jsonNode struct {
-	kind       byte // { [ " and for all the rest the first byte
+	kind       byte // '{', '[', '"', or the first byte of any other value
 	start, end int
 	members    []jsonMember // of an object
 	elems      []jsonNode   // of an array
 }
 
-// jsonMember is a member of an object; start is that of its name.
+// jsonMember is a member of an object; start is the offset of its name.
 type jsonMember struct {
 	name  string
 	start int
 	value jsonNode
 }
 
-// The bounds of a file: nobody's settings come near them.
+// The bounds of a file. Real settings are far below.
 const (
 	maxJSONDepth = 200
-	maxJSONLists = 50_000 // objects and arrays; what blanks comments has no bound of its own on how deep they are nested
+	maxJSONLists = 50_000 // objects and arrays; the removal of comments has no bound on the nesting
 )
 
-// withoutMark is a text whose byte order mark is blank.
+// withoutMark replaces a byte order mark with spaces.
 func withoutMark(text []byte) []byte {
 	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
 		return append([]byte("   "), text[3:]...)
@@ -46,14 +46,14 @@ func withoutMark(text []byte) []byte {
 	return text
 }
 
-// parseJSON reads a whole text, with comments, and commas before a closing bracket, where the agent does too. An empty one has a zero kind.
-// Names that stand twice are refused: nobody knows which one the agent reads.
+// parseJSON parses a whole text, with comments and trailing commas if the agent allows them. An empty text gives a zero kind. Duplicate
+// names are an error, because it is not known which of them the agent reads.
 func parseJSON(text []byte, comments bool) (jsonNode, error) {
 	plain := withoutMark(text)
 	if len(bytes.TrimSpace(plain)) == 0 {
 		return jsonNode{}, nil
 	}
-	if comments { // become blanks: every place stays what it is
+	if comments { // comments become spaces, so offsets stay the same
 		if bytes.Count(plain, []byte("[")) > maxJSONLists || bytes.Count(plain, []byte("{")) > maxJSONLists {
 			return jsonNode{}, errors.New("it has too many lists")
 		}
@@ -80,7 +80,7 @@ func parseJSON(text []byte, comments bool) (jsonNode, error) {
 		strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
-// readNode reads the next value of a text.
+// readNode parses the next value of a text.
 func readNode(d *jsontext.Decoder, text []byte) (n jsonNode, err error) {
 	n.kind = byte(d.PeekKind())
 	switch {
@@ -116,7 +116,7 @@ func readNode(d *jsontext.Decoder, text []byte) (n jsonNode, err error) {
 	return n, err
 }
 
-// get is a member of an object; nil if it has none of that name.
+// get returns a member of an object, or nil.
 func (n *jsonNode) get(name string) *jsonNode {
 	for i := range n.members {
 		if n.members[i].name == name {
@@ -126,10 +126,10 @@ func (n *jsonNode) get(name string) *jsonNode {
 	return nil
 }
 
-// raw is the text of a value.
+// raw returns the text of a value.
 func (n *jsonNode) raw(text []byte) jsontext.Value { return jsontext.Value(text[n.start:n.end]) }
 
-// str is the text that a string holds; "" for anything else.
+// str returns the value of a string, or "" for any other value.
 func (n *jsonNode) str(text []byte) string {
 	var s string
 	if n == nil || n.kind != '"' || json.Unmarshal(n.raw(text), &s) != nil {
@@ -138,10 +138,10 @@ func (n *jsonNode) str(text []byte) string {
 	return s
 }
 
-// errShape is the error of a file in which something else stands where our entries belong.
+// errShape reports a value of another type where our entries belong.
 var errShape = errors.New("holds something else than expected")
 
-// addElement appends a value to the array at a path of names, and makes the containers on the way where they are missing.
+// addElement appends a value to the array at a path of names. It creates containers that are missing.
 func addElement(text []byte, comments bool, path []string, value jsontext.Value) ([]byte, error) {
 	root, err := parseJSON(text, comments)
 	if err != nil {
@@ -169,7 +169,7 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 	return insert(text, at, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
 }
 
-// insert puts a member or an element at the end of a container that stands at a depth.
+// insert adds a member or an element at the end of a container at a nesting depth.
 func insert(text []byte, n *jsonNode, depth int, unit string, item []byte) []byte {
 	inner, outer := "\n"+strings.Repeat(unit, depth+1), "\n"+strings.Repeat(unit, depth)
 	var out []byte
@@ -185,13 +185,13 @@ func insert(text []byte, n *jsonNode, depth int, unit string, item []byte) []byt
 		out = append(append(out, text[:n.start+1]...), inside...)
 		return append(append(append(append(out, inner...), item...), outer...), text[n.end-1:]...)
 	}
-	// A comma may stand there already; what is between the last item and the bracket stays behind ours.
+	// There may be a trailing comma. Text between the last item and the bracket stays, after our item.
 	out = append(append(out, text[:last]...), ',')
 	out = append(append(out, inner...), item...)
 	return append(out, text[last:]...)
 }
 
-// nested is a value inside an array inside the objects of a path, laid out.
+// nested returns the JSON text of a value in an array at a path of objects.
 func nested(path []string, value jsontext.Value, prefix, unit string) []byte {
 	out := []byte("[" + string(value) + "]")
 	for i := len(path) - 1; i >= 0; i-- {
@@ -200,7 +200,7 @@ func nested(path []string, value jsontext.Value, prefix, unit string) []byte {
 	return indented(out, prefix, unit)
 }
 
-// indented lays a value out as the lines of a file whose first line stands already behind a prefix.
+// indented formats a value as lines of a file; the first line follows a prefix.
 func indented(value jsontext.Value, prefix, unit string) []byte {
 	v := bytes.Clone(value)
 	j := jsontext.Value(v)
@@ -210,7 +210,7 @@ func indented(value jsontext.Value, prefix, unit string) []byte {
 	return j
 }
 
-// indentOf is what one level of a file is indented by: what stands before its first member, if that begins a line.
+// indentOf returns the indentation of one level: the space before the first member, if that begins a line.
 func indentOf(text []byte, root *jsonNode) string {
 	first := -1
 	switch {
@@ -229,7 +229,7 @@ func indentOf(text []byte, root *jsonNode) string {
 	return string(line)
 }
 
-// cut removes the i-th item of a container, with one comma and the space on its side.
+// cut removes the i-th item of a container, with one comma and the space beside it.
 func cut(text []byte, n *jsonNode, i int) []byte {
 	type span struct{ start, end int }
 	var spans []span
@@ -242,7 +242,7 @@ func cut(text []byte, n *jsonNode, i int) []byte {
 	from, to := spans[i].start, spans[i].end
 	switch {
 	case i > 0:
-		from = spans[i-1].end // the comma before it, and the lines between, go with it
+		from = spans[i-1].end // with the comma before it and the lines between them
 	case len(spans) > 1:
 		to = spans[1].start
 	default:

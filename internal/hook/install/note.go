@@ -15,17 +15,16 @@ import (
 	"mycelium/internal/atomicfile"
 )
 
-// note is what we remember of an installation: what in the file is ours and cannot be told from what a person wrote, and that it was
-// there at all, so that a hook that somebody took out is missed. It stands where no agent may write.
+// note records an installation: which parts of the file are ours, where the file itself does not show it, and that the installation
+// exists, so that a removed hook is noticed. It is kept where no agent may write.
 type note struct {
 	File   string     `json:"file"`
-	New    bool       `json:"new,omitzero"`     // the file was made for us
-	Made   [][]string `json:"made,omitempty"`   // the containers that were, the outer ones first
-	Denied []string   `json:"denied,omitempty"` // the agent's own denials that we wrote
+	New    bool       `json:"new,omitzero"`     // we created the file
+	Made   [][]string `json:"made,omitempty"`   // the containers that we created, outer ones first
+	Denied []string   `json:"denied,omitempty"` // our entries in the agent's own deny list
 	Trust  []string   `json:"trust,omitempty"`  // the keys under which the agent trusts our entries
 }
 
-// notePath is where the note of a file stands.
 func (s *Setup) notePath(file string) string {
 	sum := sha256.Sum256([]byte(file))
 	return filepath.Join(s.State, s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
@@ -62,7 +61,7 @@ func (s *Setup) writeNote(file string, n *note) error {
 	return nil
 }
 
-// dropNote forgets an installation.
+// dropNote deletes the note of an installation.
 func (s *Setup) dropNote(file string) error {
 	if err := os.Remove(s.notePath(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &FileError{s.notePath(file), err, "remove it by hand"}

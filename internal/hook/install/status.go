@@ -12,24 +12,24 @@ import (
 	"mycelium/internal/harness"
 )
 
-// Installation is how one stands.
+// Installation is the state of one installation.
 type Installation struct {
 	Scope     string    `json:"scope"` // user or project
 	File      string    `json:"file"`
-	Installed bool      `json:"installed"` // at least one entry is there, or was and is missed
+	Installed bool      `json:"installed"` // at least one entry exists, or existed and is missing
 	Ours      int       `json:"ours"`      // entries of ours
 	Foreign   int       `json:"foreign"`   // hooks of others
-	Denials   int       `json:"denials"`   // the agent's own deny entries of ours that are there
+	Denials   int       `json:"denials"`   // our entries in the agent's own deny list
 	Problems  []Problem `json:"problems"`
 }
 
-// Problem is something that keeps an installed hook from doing its work.
+// Problem is a fault that keeps an installed hook from working.
 type Problem struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
 }
 
-// Status looks at an installation and changes nothing.
+// Status reports the state of an installation. It changes nothing.
 func (s *Setup) Status() Installation {
 	st := Installation{Scope: "project", Problems: []Problem{}}
 	if s.User {
@@ -90,7 +90,7 @@ func (s *Setup) Status() Installation {
 	return st
 }
 
-// statusEntries compares the entries with what Install writes.
+// statusEntries compares the entries with those that Install writes.
 func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, format string, args ...any)) {
 	programs := map[string]bool{}
 	for _, event := range s.Agent.Events() {
@@ -131,11 +131,11 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 	}
 }
 
-// statusSwitches looks for what switches hooks off.
+// statusSwitches looks for settings that switch hooks off.
 func (s *Setup) statusSwitches(text []byte, bad func(hint, format string, args ...any)) {
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
 	if err != nil {
-		return // told already
+		return // already reported
 	}
 	for _, sw := range s.Agent.Hooks.Switches {
 		if v := lookup(&root, sw.Path); v != nil && string(v.raw(text)) != sw.On {
@@ -153,7 +153,7 @@ func (s *Setup) statusSwitches(text []byte, bad func(hint, format string, args .
 	}
 }
 
-// statusTrust looks whether Codex would run our entries.
+// statusTrust checks whether Codex trusts our entries.
 func (s *Setup) statusTrust(file, hooks string, handlers []handler, again string, bad func(hint, format string, args ...any)) {
 	text, _, err := readConfig(file)
 	if err == nil {

@@ -13,10 +13,10 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Codex runs a hook only after its person has trusted exactly this entry: config.toml has a table [hooks.state."FILE:EVENT:GROUP:INDEX"]
-// with the hash of the entry. Who installs our hook trusts it, so the installer writes these tables for its own entries, and no other.
+// Codex runs a hook only after a person has trusted exactly this entry: config.toml has a table [hooks.state."FILE:EVENT:GROUP:INDEX"]
+// with the hash of the entry. A person who installs our hook trusts it, so the installer writes these tables, for its own entries only.
 
-// trust is the change of the file in which the agent keeps what it trusts, for the hooks as they shall be.
+// trust returns the change of the file in which the agent keeps what it trusts, for the new hooks.
 func (s *Setup) trust(f harness.Files, hooks []byte, n *note) (edit, error) {
 	text, mode, err := readConfig(f.Trust)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Setup) trust(f harness.Files, hooks []byte, n *note) (edit, error) {
 	return edit{f.Trust, text, after, mode}, nil
 }
 
-// trusting is the text with the trust of our entries, and without what it trusted of ours before.
+// trusting returns the text with trust in our present entries and without that in our earlier ones.
 func (s *Setup) trusting(file string, text, hooks []byte, old []string) (after []byte, keys []string, err error) {
 	handlers, err := s.handlers(hooks)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Setup) trusting(file string, text, hooks []byte, old []string) (after [
 	return after, keys, nil
 }
 
-// trusts says for each of our entries whether the agent trusts it as it is.
+// trusts reports for each of our entries whether the agent trusts its present form.
 func (s *Setup) trusts(file string, text []byte, h handler) (bool, error) {
 	tables, err := tomlTables(text)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Setup) trusts(file string, text []byte, h handler) (bool, error) {
 	return false, nil
 }
 
-// inlineHooks refuses a file that says elsewhere than in tables of their own what belongs into ours.
+// inlineHooks refuses a file that has our settings in inline tables or dotted keys instead of tables of their own.
 func inlineHooks(tables []tomlTable) error {
 	for _, t := range tables {
 		for name := range t.values {
@@ -100,19 +100,18 @@ func inlineHooks(tables []tomlTable) error {
 	return nil
 }
 
-// tomlTable is a table of a TOML file: where it stands, and its plain values.
+// tomlTable is a table of a TOML file: its place and its plain values.
 type tomlTable struct {
-	name   []string // the root has none
+	name   []string // empty for the root
 	line   int
-	start  int               // of its header
-	own    int               // behind the header and the lines that follow it without a gap
-	values map[string]string // by key, its parts joined by dots; of plain values only
+	start  int               // start of the header
+	own    int               // end of the header and of the lines that follow it without a gap
+	values map[string]string // plain values by key; the parts of a key are joined by dots
 }
 
-// errTOML is the error of a file that is no TOML.
 var errTOML = errors.New("cannot be read as TOML")
 
-// tomlTables finds the tables of a file.
+// tomlTables returns the tables of a file.
 func tomlTables(text []byte) ([]tomlTable, error) {
 	tables := []tomlTable{{line: 1, values: map[string]string{}}}
 	var p unstable.Parser
@@ -142,7 +141,7 @@ func tomlTables(text []byte) ([]tomlTable, error) {
 	return tables, p.Error()
 }
 
-// keyOf is the name of a table or of a value, by its parts, and where it begins.
+// keyOf returns the parts of the name of a table or a value, and the offset where it begins.
 func keyOf(n *unstable.Node) (name []string, at int) {
 	for key := n.Key(); key.Next(); {
 		if name == nil {
@@ -153,7 +152,7 @@ func keyOf(n *unstable.Node) (name []string, at int) {
 	return name, at
 }
 
-// lineEnd is where the line of a place ends, behind its line break.
+// lineEnd returns the offset after the line break of the line at an offset.
 func lineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1

@@ -1,5 +1,5 @@
-// Package web answers the events that an agent posts over HTTP, in the place of a program that it starts. Each answer is a decision or
-// an error: never a success without a body, which agents take for consent.
+// Package web answers the events that an agent posts over HTTP instead of starting a program. Each answer is a decision or an error. It
+// is never a success without a body, because agents take that for consent.
 package web
 
 import (
@@ -16,32 +16,32 @@ import (
 	"mycelium/internal/hook"
 )
 
-// Handler answers POST /hook/AGENT/EVENT with the event as its body and the token of the agent's session as its bearer.
+// Handler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
 type Handler struct {
-	// Known reports whether a token is one of a live session.
+	// Known reports whether a token belongs to a live session.
 	Known func(ctx context.Context, token string) bool
 	// Decide decides an event of the session of a token.
 	Decide func(ctx context.Context, token string, e harness.Event) (harness.Answer, error)
-	// Note records a denial that nobody decided.
+	// Note records a denial that was not decided.
 	Note func(ctx context.Context, e harness.Event, why string)
 }
 
-// The headers by which an agent says what a program that it starts would find in its environment.
+// The headers in which an agent sends what a program would find in its environment.
 const (
 	paneHeader     = "X-Mycelium-Pane"
 	tmuxHeader     = "X-Mycelium-Tmux"
 	terminalHeader = "X-Mycelium-Terminal"
 )
 
-// maxBody bounds what is read of one request, in bytes. An event that is longer than harness.MaxInput is denied, and read to its end.
+// maxBody bounds the part of a request that is kept, in bytes. An event longer than harness.MaxInput is denied, after all of it was read.
 const maxBody = 64 << 20
 
-// Headers are what an agent's entry adds to its requests: each header, and the variable of the agent whose value it has.
+// Headers returns the headers that an agent's entry adds to its requests: each header with the agent's variable for its value.
 func Headers(a harness.Agent) [][2]string {
 	return [][2]string{{paneHeader, "TMUX_PANE"}, {tmuxHeader, "TMUX"}, {terminalHeader, a.Terminal[0]}}
 }
 
-// URL is where an agent posts an event to a server at an address.
+// URL returns the URL to which an agent posts an event.
 func URL(addr, agent, event string, limit time.Duration, gateway string) string {
 	u := url.URL{Scheme: "http", Host: addr, Path: "/hook/" + agent + "/" + event}
 	q := url.Values{"limit": {limit.String()}}
@@ -57,7 +57,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost:
 		http.Error(w, "post an event", http.StatusMethodNotAllowed)
-	case !local(r): // a page of another site must not reach this under its own name
+	case !local(r): // a page of another site must not reach this server by DNS rebinding
 		http.Error(w, "this host or origin may not post events", http.StatusForbidden)
 	case !bearer || !h.Known(r.Context(), token):
 		http.Error(w, "the session of this agent has ended: its token is not one of a live session", http.StatusUnauthorized)
@@ -66,7 +66,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// local reports whether a request was meant for a loopback address, and comes from no page.
+// local reports whether a request was meant for a loopback address and does not come from a web page.
 func local(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.Host)
 	ip := net.ParseIP(host)

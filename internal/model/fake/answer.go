@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// answer is a message on its way to the client.
+// answer is a message to the client.
 type answer struct {
 	id     string
 	model  string
@@ -19,7 +19,7 @@ type answer struct {
 	usage  Usage
 }
 
-// usage on the wire.
+// usage is the usage in its JSON form.
 type usage struct {
 	InputTokens              int `json:"input_tokens"`
 	OutputTokens             int `json:"output_tokens"`
@@ -27,7 +27,7 @@ type usage struct {
 	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 }
 
-// message on the wire. A stop reason of null means that it goes on.
+// message is a message in its JSON form. In a stream, the stop reason is null until the end.
 type message struct {
 	ID           string  `json:"id"`
 	Type         string  `json:"type"`
@@ -72,7 +72,7 @@ func newAnswer(req Request, step Step) (answer, error) {
 	return a, nil
 }
 
-// message is the answer with some content; without a stop reason it has not used anything yet.
+// message returns the answer with the given content. Without a stop reason, it has no usage yet.
 func (a answer) message(content []block, stop string) message {
 	m := message{ID: a.id, Type: "message", Role: "assistant", Model: a.model, Content: content, Usage: usage{
 		InputTokens: a.usage.Input, OutputTokens: 1, CacheReadInputTokens: a.usage.CacheRead, CacheCreationInputTokens: a.usage.CacheWrite}}
@@ -85,7 +85,7 @@ func (a answer) message(content []block, stop string) message {
 	return m
 }
 
-// stream writes the answer as server-sent events, each text in several pieces.
+// stream writes the answer as server-sent events, each text in several deltas.
 func (a answer) stream(w http.ResponseWriter) {
 	send := stream(w)
 	send("message_start", map[string]any{"message": a.message(nil, "")})
@@ -104,7 +104,8 @@ func (a answer) stream(w http.ResponseWriter) {
 	send("message_stop", map[string]any{})
 }
 
-// stream begins a stream of server-sent events, and returns what sends one: with its name and, as its type, in it; "" for one without.
+// stream begins a stream of server-sent events and returns a function that sends one. The name is also the type in the event; an event
+// may have none.
 func stream(w http.ResponseWriter) func(event string, v map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -119,12 +120,12 @@ func stream(w http.ResponseWriter) func(event string, v map[string]any) {
 		if err != nil {
 			raw = []byte(`{"type":"error","error":{"type":"api_error","message":"fake cannot write its answer"}}`)
 		}
-		_, _ = fmt.Fprintf(w, "%sdata: %s\n\n", name, raw) // the client may be gone
+		_, _ = fmt.Fprintf(w, "%sdata: %s\n\n", name, raw) // the client may have gone
 		_ = flush.Flush()
 	}
 }
 
-// tokens are those of the prompt and of the answer.
+// tokens returns the input and output tokens of the answer.
 func (u Usage) tokens() (in, out int) {
 	if in, out = u.Input, u.Output; in == 0 {
 		in = 10
@@ -135,7 +136,7 @@ func (u Usage) tokens() (in, out int) {
 	return in, out
 }
 
-// pieces takes a block apart: the empty block that begins it, and its deltas.
+// pieces splits a block into its empty start block and its deltas.
 func (b block) pieces() (empty map[string]any, deltas []map[string]any) {
 	add := func(kind, field, value string) {
 		for _, part := range chunks(value) {
@@ -156,7 +157,7 @@ func (b block) pieces() (empty map[string]any, deltas []map[string]any) {
 	}
 }
 
-// chunks cuts a text into pieces of a few characters, never inside one, and not more than about a hundred pieces.
+// chunks splits a text at character boundaries into at most about a hundred pieces.
 func chunks(s string) []string {
 	size := max(16, len(s)/100)
 	var out []string

@@ -1,9 +1,9 @@
-// Package fake is a scripted fake of the model APIs that agents speak, so that real agents can be tested without a model:
-// Anthropic's Messages, OpenAI's Responses and Google's generateContent, at one address, with one script.
+// Package fake is a scripted server for the model APIs that agents use, so that real agents can be tested without a model: Anthropic's
+// Messages, OpenAI's Responses and Google's generateContent, at one address, with one script.
 //
-// A script is a row of steps. The step that answers a request is the number of assistant messages in it, so a conversation may be
-// repeated, resumed or run several times beside itself. Requests that carry no tools are not the conversation but an agent's side
-// calls (titles, topics, summaries); they are answered with a short text and use no step.
+// A script is a list of steps. The number of assistant messages in a request selects the step that answers it, so a conversation can be
+// repeated, resumed or run several times in parallel. Requests without tools are side calls of an agent (titles, topics, summaries). They
+// get a short text and use no step.
 package fake
 
 import (
@@ -19,39 +19,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Key is the API key that agents are given. It opens nothing.
+// Key is the API key to give to agents. It is not a real key.
 const Key = "sk-dummy-test-0123456789abcdef"
 
-// maxBody bounds one request, in bytes; the real API takes 32 MB.
+// maxBody bounds one request, in bytes; the real API accepts 32 MB.
 const maxBody = 64 << 20
 
-// Step is one answer of the model.
+// Step is one answer of the script.
 type Step struct {
-	Text     string    // a text block; empty: none
-	Thinking string    // a thinking block before everything else; empty: none
-	ToolUses []ToolUse // after the text
+	Text     string    // a text block; may be empty
+	Thinking string    // a thinking block before all others; may be empty
+	ToolUses []ToolUse // follow the text
 	Stop     string    // stop reason; empty: tool_use with tool uses, else end_turn
 	Usage    Usage
-	Status   int                // answer with this HTTP status and Text as the message of the error; 0: 200
-	Func     func(Request) Step // makes the step from the request; the other fields are then ignored
+	Status   int                // HTTP status, with Text as the error message; 0: 200
+	Func     func(Request) Step // returns the step for the request; the other fields are then ignored
 }
 
-// ToolUse is a tool that the model wants to use.
+// ToolUse is a use of a tool by the model.
 type ToolUse struct {
-	ID    string // empty: one is made from step and place
+	ID    string // empty: made from the numbers of step and block
 	Name  string
-	Input any // marshalled; nil: {}. A jsontext.Value is sent as it is
+	Input any // marshalled; nil: {}. A jsontext.Value is sent unchanged
 }
 
-// Usage is what the answer says that it cost, in tokens. Zero fields are sent as 10 in and 5 out.
+// Usage is the usage that the answer reports, in tokens. Zero fields are sent as 10 in and 5 out.
 type Usage struct {
 	Input, Output, CacheRead, CacheWrite int
 }
 
-// Server is the fake. It listens on loopback from New until Close, and is an http.Handler besides.
+// Server is the scripted server. It listens on loopback from New until Close, and is an http.Handler.
 type Server struct {
-	// Main, when set before the first request, tells which requests belong to the conversation. By default those that carry tools do:
-	// an agent that is offered no tool at all needs another answer.
+	// Main reports whether a request belongs to the conversation. It must be set before the first request. By default, requests with
+	// tools do; an agent without any tool needs another function.
 	Main func(Request) bool
 
 	steps  []Step
@@ -63,7 +63,7 @@ type Server struct {
 	requests []Request
 }
 
-// New starts a fake with a script. It panics when loopback cannot be listened on: nothing can be tested then.
+// New starts a server with a script. It panics if it cannot listen on loopback.
 func New(steps ...Step) *Server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,26 +78,26 @@ func New(steps ...Step) *Server {
 	return s
 }
 
-// Play replaces the script. It is for scripts that have to know the address, and comes before the first request.
+// Play replaces the script, for scripts that need the address. Call it before the first request.
 func (s *Server) Play(steps ...Step) { s.steps = slices.Clone(steps) }
 
-// URL is the address of the fake: what ANTHROPIC_BASE_URL wants.
+// URL returns the address, for ANTHROPIC_BASE_URL.
 func (s *Server) URL() string { return s.url }
 
-// Close ends the fake and its connections.
+// Close closes the server and its connections.
 func (s *Server) Close() {
 	_ = s.server.Close()
 	<-s.done
 }
 
-// Requests are the requests for messages so far, in the order of their arrival, side calls included.
+// Requests returns the requests for messages in order of arrival, side calls included.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Turns are the requests of the conversation: those that were answered by a step.
+// Turns returns the requests that a step answered.
 func (s *Server) Turns() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Side })
 }
@@ -145,7 +145,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, a.message(a.blocks, a.stop))
 }
 
-// turn notes a request, and finds what answers it.
+// turn records a request and returns its answer.
 func (s *Server) turn(req Request) (Request, Step) {
 	main := s.Main
 	if main == nil {
@@ -163,7 +163,7 @@ func (s *Server) turn(req Request) (Request, Step) {
 	return req, s.step(req)
 }
 
-// step is what answers a request.
+// step returns the step that answers a request.
 func (s *Server) step(req Request) Step {
 	switch {
 	case req.Side:
@@ -178,7 +178,7 @@ func (s *Server) step(req Request) Step {
 	return step
 }
 
-// read decodes a request; where it cannot, it has answered.
+// read decodes a request. If it fails, it writes the error response.
 func read(w http.ResponseWriter, r *http.Request) (Request, bool) {
 	var body struct {
 		Model    string         `json:"model"`
@@ -210,7 +210,7 @@ func read(w http.ResponseWriter, r *http.Request) (Request, bool) {
 	return req, true
 }
 
-// readJSON reads the body of a request, and keeps it as it came.
+// readJSON decodes the body of a request and returns the raw body.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) (raw jsontext.Value, err error) {
 	if err = json.UnmarshalRead(http.MaxBytesReader(w, r.Body, maxBody), &raw); err == nil {
 		err = json.Unmarshal(raw, into)
@@ -226,5 +226,5 @@ func fail(w http.ResponseWriter, status int, kind, message string) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the client may be gone
+	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the client may have gone
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// geminiPrefix begins the paths of Google's API; the model and the method follow.
+// geminiPrefix is the prefix of the paths of Google's API, before the model and the method.
 const geminiPrefix = "/v1beta/models/"
 
 // geminiPart is one part of a content.
@@ -89,7 +89,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	stream(w)("", answer)
 }
 
-// message is a content as the other API has it.
+// message converts a content to a Message.
 func (c geminiContent) message() Message {
 	m := Message{Role: "user"}
 	if c.Role == "model" {

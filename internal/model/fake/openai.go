@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// item is one of the input or of the output of OpenAI's Responses API, as far as tests look at it.
+// item is an input or output item of OpenAI's Responses API, with the members that tests use.
 type item struct {
 	Type      string         `json:"type"`
 	ID        string         `json:"id,omitempty"`
@@ -17,13 +17,13 @@ type item struct {
 	Content   jsontext.Value `json:"content,omitzero"` // of a message
 	CallID    string         `json:"call_id,omitempty"`
 	Name      string         `json:"name,omitempty"`
-	Arguments string         `json:"arguments,omitempty"` // JSON in a text
-	Input     string         `json:"input,omitempty"`     // of a custom tool's call
-	Output    jsontext.Value `json:"output,omitzero"`     // of a call's output
+	Arguments string         `json:"arguments,omitempty"` // JSON as a string
+	Input     string         `json:"input,omitempty"`     // of the call of a custom tool
+	Output    jsontext.Value `json:"output,omitzero"`     // of the output of a call
 	Status    string         `json:"status,omitempty"`
 }
 
-// responses answers POST /v1/responses. What an answer holds (a text, calls) is one message of the assistant in the Request.
+// responses answers POST /v1/responses. The items of an answer (a text, calls) form one assistant message in the Request.
 func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Model        string         `json:"model"`
@@ -61,7 +61,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, t := range body.Tools {
 		if t.Name == "" {
-			t.Name = t.Type // one that the API itself brings
+			t.Name = t.Type // a tool that the API provides
 		}
 		req.Tools = append(req.Tools, Tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters})
 	}
@@ -78,7 +78,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	sendOpenAI(w, req, step, output)
 }
 
-// block is an item as the other API has it, and whose it is.
+// block converts an item to a role and a Block.
 func (i item) block() (role string, b Block) {
 	switch {
 	case strings.HasSuffix(i.Type, "_call_output"):
@@ -94,10 +94,10 @@ func (i item) block() (role string, b Block) {
 	case i.Role == "assistant":
 		return i.Role, Block{Type: "text", Text: textOf(i.Content)}
 	}
-	return "user", Block{Type: "text", Text: textOf(i.Content)} // system and developer messages are no turns
+	return "user", Block{Type: "text", Text: textOf(i.Content)} // system and developer messages do not count as turns
 }
 
-// textOf is the text of content: a string, or a list of parts.
+// textOf returns the text of content, which is a string or a list of parts.
 func textOf(raw jsontext.Value) string {
 	var s string
 	if raw.Kind() == '"' && json.Unmarshal(raw, &s) == nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Request is one request for a message, decoded as far as tests look at it.
+// Request is one request for a message, with the members that tests use.
 type Request struct {
 	Model     string
-	System    string // the text of the system prompt, blocks joined by newlines
+	System    string // text of the system prompt, blocks joined by newlines
 	Messages  []Message
 	Tools     []Tool
 	Stream    bool
 	MaxTokens int
-	Step      int  // how many assistant messages it holds: the step that answers it
-	Side      bool // not of the conversation (see Server.Main): answered without a step
+	Step      int  // number of assistant messages, which selects the step
+	Side      bool // a side call (see Server.Main)
 	Header    http.Header
 	Raw       []byte // the whole body
 }
@@ -39,7 +39,7 @@ type Message struct {
 // Block is one block of a message.
 type Block struct {
 	Type      string         // text, tool_use, tool_result …
-	Text      string         // of a text; of a tool_result, the text of its content
+	Text      string         // of a text block; of a tool_result, the text of its content
 	ID        string         // of a tool_use
 	Name      string         // of a tool_use
 	Input     jsontext.Value // of a tool_use
@@ -47,7 +47,7 @@ type Block struct {
 	IsError   bool           // of a tool_result
 }
 
-// ToolNames are the names of the tools that are offered, in their order.
+// ToolNames returns the names of the offered tools, in order.
 func (r Request) ToolNames() []string {
 	names := make([]string, len(r.Tools))
 	for i, t := range r.Tools {
@@ -56,7 +56,7 @@ func (r Request) ToolNames() []string {
 	return names
 }
 
-// ToolResults are the results of tools in the last message.
+// ToolResults returns the tool results in the last message.
 func (r Request) ToolResults() []Block {
 	if len(r.Messages) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (r Request) ToolResults() []Block {
 	return out
 }
 
-// Text is the text of every message of one role, joined by newlines.
+// Text returns the text of all messages of one role, joined by newlines.
 func (r Request) Text(role string) string {
 	var out []string
 	for _, m := range r.Messages {
@@ -83,7 +83,7 @@ func (r Request) Text(role string) string {
 	return strings.Join(out, "\n")
 }
 
-// block is a content block on the wire, of a request or of an answer.
+// block is a content block in its JSON form, of a request or an answer.
 type block struct {
 	Type      string         `json:"type"`
 	Text      *string        `json:"text,omitzero"`
@@ -97,7 +97,7 @@ type block struct {
 	IsError   bool           `json:"is_error,omitzero"`
 }
 
-// blocksOf reads content: a string, or an array of blocks.
+// blocksOf decodes content, which is a string or an array of blocks.
 func blocksOf(raw jsontext.Value) ([]Block, error) {
 	if raw.Kind() == '"' {
 		var s string
@@ -125,7 +125,7 @@ func blocksOf(raw jsontext.Value) ([]Block, error) {
 	return out, nil
 }
 
-// flatten is the text of content; "" for none.
+// flatten returns the text of content, or "".
 func flatten(raw jsontext.Value) (string, error) {
 	if len(raw) == 0 {
 		return "", nil

@@ -1,5 +1,5 @@
-// Package api says what the node of a project and its clients ask each other on the socket: the methods, their parameters and
-// their replies. Both ends use it.
+// Package api defines the protocol between the node of a project and its clients on the socket: the methods, their parameters and their
+// replies.
 package api
 
 import (
@@ -12,10 +12,10 @@ import (
 // Method is a request to a node, with the type of its parameters and of its reply.
 type Method[P, R any] struct {
 	Name string
-	Act  string // what a person does with it, for a refusal; agents may not use such a method. Empty: everybody may
+	Act  string // the act of a person, for a refusal: agents may not use the method; empty: everybody may
 }
 
-// None is the type of parameters and replies that say nothing.
+// None is the type of empty parameters and replies.
 type None struct{}
 
 // The methods.

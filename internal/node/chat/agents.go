@@ -119,8 +119,8 @@ func (c *Chats) Send(ctx context.Context, s approval.AgentSession, text string) 
 	return at.Type(ctx, p.ID, text)
 }
 
-// checkTyped refuses a text that an agent's terminal would not take for words. After "!" the agent runs a shell command that no
-// hook sees (W10).
+// checkTyped refuses a text that an agent's terminal would not take as a prompt. After "!" the agent runs a shell command without any
+// hook (W10).
 func checkTyped(text string) error {
 	text = strings.TrimSpace(text)
 	switch {
@@ -175,7 +175,7 @@ func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
 }
 
-// Start starts an agent in a new tmux window. It checks the folder again, which a person chose a while ago.
+// Start starts an agent in a new tmux window. It checks the folder again, because the person chose it a while ago.
 func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (label string, err error) {
 	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {

@@ -58,8 +58,8 @@ func New(o Options) *Chats {
 	return &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
 }
 
-// Run runs the bot and the notices that the files name until ctx is done. It starts them anew when what the files name changes, so
-// that a token is rotated by writing another one.
+// Run runs the bot and the notices that the files name until ctx is done. It restarts them when their configuration changes, so that a
+// token can be rotated by a change of the file.
 func (c *Chats) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		conf, err := c.channels()

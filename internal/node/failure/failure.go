@@ -1,5 +1,5 @@
-// Package failure is an error as people meet it: what went wrong, how to mend it, and of which kind it is. One table turns the
-// kind into the exit code of a command, the code of a JSON-RPC error and the status of an HTTP response.
+// Package failure defines errors for people: what went wrong, how to mend it, and the kind of the failure. One table maps the kind to the
+// exit code of a command, the code of a JSON-RPC error and the status of an HTTP response.
 package failure
 
 import (
@@ -25,12 +25,12 @@ const (
 	Invalid                 // a parameter has a value that cannot be used
 	NotFound                // what was named does not exist
 	NoRole                  // the role or skill does not exist here, or may not be taken
-	Conflict                // it is too late: what was named has changed
+	Conflict                // too late: the thing named has changed
 	Unavailable             // the node is ending
 )
 
-// codes are what each surface shows for a kind. Exit codes are those of every command (docs/reference); the codes of JSON-RPC are
-// different for each kind, so that a client finds the kind again.
+// codes are the codes of a kind on each surface. Exit codes are the same for all commands (docs/reference). Each kind has its own
+// JSON-RPC code, so that a client can recover the kind.
 var codes = [...]struct{ exit, rpc, http int }{
 	Other:       {1, rpc.CodeInternal, http.StatusInternalServerError},
 	Usage:       {2, rpc.CodeInvalidRequest, http.StatusBadRequest},

@@ -15,9 +15,9 @@ import (
 	"mycelium/internal/keeper"
 )
 
-// Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that carries one of
-// our tokens or an agent's mark in its environment, or that has an agent among its ancestors. Without a sandbox this is a
-// fence, not a wall: an agent that runs as the same user can take its own marks off (docs/decisions/0003-operator-fence.md).
+// Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that has one of our tokens
+// or an agent's mark in its environment, or an agent among its ancestors. Without a sandbox this fence is not a wall: an agent that runs
+// as the same user can remove its own marks.
 
 // Marks returns the environment variables that only the children of an agent have, or those of a server: a tool that runs commands is
 // another shell of the agent (W2).

@@ -93,7 +93,7 @@ func (l *Loader) OpenView() (*View, error) {
 	v.Close = func() {
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = v.Pool.Run(ended) // a pool that is told to end at once only closes
+		_ = v.Pool.Run(ended)
 		_ = v.Files.Close()
 	}
 	v.Compile()

@@ -28,8 +28,8 @@ const (
 	Wide        RemarkKind = "wide"        // it allows, or refuses, more than it seems to say
 )
 
-// Review looks for rules that cannot decide and for rules that are wider than they look. It judges the rules as they are written: every
-// finding is certain, but there may be more to find. The remarks are sorted by file, line, rule and kind.
+// Review finds rules that cannot decide and rules that are wider than they look. Every remark is certain, but there may be more to find.
+// The remarks are sorted by file, line, rule and kind.
 func Review(p *policy.Policy) []Remark {
 	v := review{p: p, rules: p.CompiledRules()}
 	for i, r := range v.rules {
@@ -190,7 +190,7 @@ func (v *review) width(r policy.CompiledRule) {
 	}
 }
 
-// unasked finds a rule without any condition over an agent's own tool that changes things: no call of the tool is asked about any more.
+// unasked finds an allow rule without conditions for an agent's own tool that changes things: the tool then runs without a question.
 func (v *review) unasked(r policy.CompiledRule) {
 	for _, tool := range r.Patterns {
 		if it, exact := tool.Exact(); exact && it.Server == policy.AgentServer && policy.KindOf(it).Changes {

@@ -116,8 +116,8 @@ func (c *Call) take(o Option, role byte) {
 	}
 }
 
-// findOption finds an option in the options of a row. A long name may be the beginning of the name that is listed; an option that has the
-// very name goes before. It reads byte by byte, because it runs for each letter of each option.
+// findOption finds an option in the options of a row. A long name may be abbreviated; an exact match has precedence. findOption works
+// byte by byte, because it runs for each letter of each option.
 func findOption(options, name string, long bool) (canonical string, role byte) {
 	if name == "" {
 		return "", 0
@@ -185,7 +185,7 @@ func (c *Call) Value(name string) (value Word, ok bool) {
 	return Word{}, false
 }
 
-// Said reports whether a long option is given, also shortened to as few as least letters.
+// Said reports whether a long option is given, possibly abbreviated to no fewer than least letters.
 func (c *Call) Said(name string, least int) bool {
 	for _, w := range c.Words {
 		if w.Text == "--" {

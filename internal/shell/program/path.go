@@ -148,7 +148,7 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 // link is a symbolic link that the command makes. Before the command runs, it cannot be resolved on the disk.
 type link struct{ at, to string }
 
-// follow appends where the paths from an index on lead through the links that the command made before.
+// follow appends the destinations of the paths from an index on, through the links that the command made before.
 func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
 	for _, l := range w.links {
 		for _, p := range paths[from:len(paths):len(paths)] {
@@ -162,8 +162,8 @@ func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
 	return paths
 }
 
-// Link records symbolic links to the targets: a later part of the same command may go through them. A relative target is meant from the
-// folder at.
+// Link records symbolic links to the targets, because a later part of the same command may go through them. A relative target starts from
+// the folder at.
 func Link(c *Call, to Word, targets []Word, at string) {
 	for _, w := range targets {
 		if w.Unknown || to.Unknown || len(c.Walk.links) >= MaxWords {

@@ -25,15 +25,14 @@ func patternPlace(a policy.Access, s string) string {
 	return dir
 }
 
-// protected are names that rules and base constraints speak of. A pattern that begins with a character of its own may be meant for one of
-// them.
+// protected are the names in rules and base constraints. A pattern with at least one literal character may be meant for one of them.
 var protected = [...]string{".env", ".env.local", ".env.production", ".netrc", ".npmrc", ".git-credentials", "id_rsa",
 	"id_ed25519", "credentials.json", "credentials.yaml", "secrets.json", "secrets.yaml", ".git", "mycelium.yaml", "rules.yaml",
 	"config.json", ".mcp.json", "crush.json", ".crush.json", "skills", "roles", "protocols", "workflows", ".mycelium", ".claude",
 	".codex", ".gemini", ".crush", "settings.json", "settings.local.json", ".ssh", ".aws", ".gnupg", ".kube", "passwd", "shadow"}
 
-// protectedMatches returns the paths with a protected name that a pattern matches. What else it matches only the file system knows, which
-// the gate asks.
+// protectedMatches returns the paths with a protected name that a pattern matches. Its other matches depend on the file system; the gate
+// checks them there.
 func protectedMatches(pattern string) []string {
 	last := strings.TrimRight(pattern, "/")
 	dir := ""

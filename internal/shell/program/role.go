@@ -53,8 +53,8 @@ func hasNoOptions(name string) bool {
 	return false
 }
 
-// WorkHere gives the working directory the roles. What a program writes below it has no name. The folder itself stands for what is
-// written there, unless it is the project: as a written path the project would mean that it is replaced.
+// WorkHere gives the roles to the working directory. The names of the files that a program writes below it are not known, so the folder
+// stands for them. The exception is the project folder: a written project folder would mean that the project is replaced.
 func (c *Call) WorkHere(roles string) {
 	for i := range roles {
 		if roles[i] == 'w' && c.State.only(c.Walk.Dir) {

@@ -1,4 +1,4 @@
-// Package faketest finds the real agents that tests run against the scripted model, and keeps them off the network.
+// Package faketest finds the real agents for tests with the scripted model, and keeps them off the network.
 package faketest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Find returns the program to test with: the one that MYCELIUM_TEST_NAME names (MYCELIUM_TEST_CODEX …), else the one that `make test`
-// installs in the repository.
+// Find returns the program of an agent: the one in MYCELIUM_TEST_NAME (MYCELIUM_TEST_CODEX …), else the one that `make test` installs in
+// the repository.
 func Find(repository, name string) (string, error) {
 	variable := "MYCELIUM_TEST_" + strings.ToUpper(name)
 	path := os.Getenv(variable)
@@ -19,8 +19,8 @@ func Find(repository, name string) (string, error) {
 	return present(path, name, variable)
 }
 
-// FindNewest returns the newest version of an agent to test with: the one that MYCELIUM_TEST_NAME_NEWEST names, else the one that `make
-// test` installs in the repository.
+// FindNewest returns the newest version of an agent: the one in MYCELIUM_TEST_NAME_NEWEST, else the one that `make test` installs in the
+// repository.
 func FindNewest(repository, name string) (string, error) {
 	variable := "MYCELIUM_TEST_" + strings.ToUpper(name) + "_NEWEST"
 	path := os.Getenv(variable)
@@ -30,7 +30,7 @@ func FindNewest(repository, name string) (string, error) {
 	return present(path, name, variable)
 }
 
-// present is the absolute path of a program that is there.
+// present returns the absolute path of an existing program.
 func present(path, name, variable string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NoNetwork has a command run in a network namespace of its own: nothing outside can be reached, whatever the program tries. What
-// runs there must call LoopbackUp first. A user other than root gets a user namespace as well, in which it is root.
+// NoNetwork runs a command in its own network namespace, where it can reach nothing outside. The command must call LoopbackUp first. A
+// user other than root also gets a user namespace and is root in it.
 func NoNetwork(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -23,7 +23,7 @@ func NoNetwork(cmd *exec.Cmd) {
 	}
 }
 
-// LoopbackUp switches on the loopback interface of a new network namespace.
+// LoopbackUp enables the loopback interface of a new network namespace.
 func LoopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

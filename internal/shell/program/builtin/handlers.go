@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// changeDir is cd and pushd.
+// changeDir handles cd and pushd.
 func changeDir(c *program.Call) {
 	to := program.Word{Text: c.Walk.Home, Unknown: c.Walk.Home == ""}
 	if vals, ok := c.State.Lookup("HOME"); ok && len(vals) == 1 {
@@ -51,7 +51,7 @@ func changeDir(c *program.Call) {
 	c.Fail = before
 }
 
-// popDir is popd.
+// popDir handles popd.
 func popDir(c *program.Call) {
 	c.OK = c.State.At(nil, true)
 	if vals, ok := c.State.Lookup("OLDPWD"); ok && len(vals) == 1 && !vals[0].Unknown {
@@ -59,13 +59,13 @@ func popDir(c *program.Call) {
 	}
 }
 
-// leave is exit and return: the shell reaches no later point.
+// leave handles exit and return: the shell does not reach the commands after them.
 func leave(c *program.Call) { c.OK.Dead, c.Fail.Dead = true, true }
 
-// setOptions is set: -e stops the shell after a failure, and arguments become $1, $2 …
+// setOptions handles set: -e stops the shell after a failure, and arguments become $1, $2 …
 func setOptions(c *program.Call, args []program.Word) {
 	if len(args) == 0 {
-		c.Does |= effect.Secrets // it shows every variable
+		c.Does |= effect.Secrets // set without arguments prints every variable
 	}
 	for i, a := range args {
 		isOption := strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+")
@@ -97,7 +97,7 @@ func setArguments(c *program.Call, args []program.Word) {
 	c.Finish()
 }
 
-// shiftArguments is shift.
+// shiftArguments handles shift.
 func shiftArguments(c *program.Call) {
 	vals, ok := c.State.Lookup("@")
 	switch {
@@ -141,7 +141,7 @@ func read(c *program.Call) {
 // unknownVariable is why an assignment is unclear.
 const unknownVariable = "which variable is meant is not known"
 
-// forgetNames is read, mapfile, getopts and unset: the values of the variables become unknown.
+// forgetNames handles read, mapfile, getopts and unset: the values of the variables become unknown.
 func forgetNames(c *program.Call) {
 	for _, o := range c.Operands {
 		if o.Unknown {
@@ -155,7 +155,7 @@ func forgetNames(c *program.Call) {
 	c.OK, c.Fail = c.State, c.State
 }
 
-// exportNames is export, declare, local and readonly where the parser takes them for no declaration: behind command or builtin.
+// exportNames handles export, declare, local and readonly where the parser does not treat them as declarations: after command or builtin.
 func exportNames(c *program.Call) {
 	st := c.State
 	for _, o := range c.Operands {
@@ -202,7 +202,7 @@ func source(c *program.Call, args []program.Word) {
 	c.Finish()
 }
 
-// command is command and builtin. With -v it only asks.
+// command handles command and builtin. With -v it only prints what the name means.
 func command(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	if c.HasAny("v", "V") {
@@ -212,7 +212,7 @@ func command(c *program.Call, args []program.Word) {
 	c.RunInPlace(c.Operands)
 }
 
-// exec runs a command in the place of the shell. Without a command it only redirects.
+// exec replaces the shell with a command. Without a command it only redirects.
 func exec(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	if len(c.Operands) == 0 {
@@ -223,7 +223,7 @@ func exec(c *program.Call, args []program.Word) {
 	c.OK.Dead = true
 }
 
-// umask may let others write what is made from then on.
+// umask may let others write the files created later.
 func umask(c *program.Call) {
 	if len(c.Operands) == 0 {
 		return
@@ -238,7 +238,7 @@ func umask(c *program.Call) {
 	}
 }
 
-// test is test and [: what it asks of a file is a read of it.
+// test handles test and [: a test of a file reads it.
 func test(c *program.Call, args []program.Word) {
 	for i, t := range args {
 		if fileTest(t.Text) && i+1 < len(args) {

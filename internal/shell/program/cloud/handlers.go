@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// container is docker run and docker exec: what is mounted is ours, and what runs there is not.
+// container handles docker run and docker exec. Mounted folders are ours; paths inside the container are not.
 func container(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	c.Does |= effect.Container
@@ -35,7 +35,7 @@ func container(c *program.Call, args []program.Word) {
 	c.Finish()
 }
 
-// privileged looks for the option that gives a container the rights of the machine, behind the name of a subcommand too.
+// privileged looks for the option that gives a container the rights of the machine, also after the name of a subcommand.
 func privileged(c *program.Call) {
 	for _, t := range c.Words {
 		if t.Text == "--privileged" || strings.HasPrefix(t.Text, "--privileged=") && t.Text != "--privileged=false" {
@@ -44,7 +44,7 @@ func privileged(c *program.Call) {
 	}
 }
 
-// mounted takes a folder of ours that a container gets.
+// mounted handles one of our folders that a container mounts.
 func mounted(c *program.Call, t program.Word) {
 	src, _, _ := strings.Cut(t.Text, ":")
 	if t.Unknown {
@@ -95,7 +95,7 @@ func redisReads(s string) bool {
 	return false
 }
 
-// cloudCommand is a command of aws, gcloud and az. A command that begins with describe, get, list or show changes nothing.
+// cloudCommand handles aws, gcloud and az. A command that begins with describe, get, list or show changes nothing.
 func cloudCommand(c *program.Call, _ []program.Word) {
 	c.Does |= effect.Network
 	if len(c.Part.Hosts) > 0 { // not the cloud's own address
@@ -154,7 +154,7 @@ func buildImage(c *program.Call) {
 	}
 }
 
-// otherService is why a program is unclear that is led to a machine which is not the project's.
+// otherService is the reason why a program is unclear that connects to a machine outside of the project.
 const otherService = "the service is another one"
 
 // dockerOptions looks for options that lead docker to another machine.
@@ -179,7 +179,7 @@ func forgeOptions(c *program.Call) {
 	}
 }
 
-// forgeAPI is gh api: with a field or a method it changes something.
+// forgeAPI handles gh api: with a field or a method it changes something.
 func forgeAPI(c *program.Call) {
 	method := ""
 	if v, ok := c.Value("X"); ok {

@@ -45,7 +45,7 @@ func tar(c *program.Call) {
 	}
 }
 
-// tarMode takes the archive. It returns the letter of what is done with it, 0 if that is not known, and the files.
+// tarMode reads the mode of tar and handles the archive. It returns the letter of the mode, or 0 if it is not known, and the files.
 func tarMode(c *program.Call) (mode byte, files []program.Word) {
 	for _, m := range [...]string{"c", "x", "t", "r", "u", "A", "delete"} {
 		if c.Has(m) {
@@ -122,7 +122,7 @@ func unzip(c *program.Call) {
 	program.Unpack(c)
 }
 
-// extract7z is x and e of 7z.
+// extract7z handles x and e of 7z.
 func extract7z(c *program.Call) {
 	if !c.Has("o") {
 		program.Unpack(c)
@@ -136,7 +136,7 @@ func ar(c *program.Call) {
 	}
 }
 
-// zip runs the command behind -TT.
+// zip runs the command of -TT.
 func zip(c *program.Call) {
 	for i, w := range c.Words {
 		if w.Text == "-TT" && i+1 < len(c.Words) {

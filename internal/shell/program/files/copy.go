@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// copyFiles is cp.
+// copyFiles handles cp.
 func copyFiles(c *program.Call) {
 	to, sources, ok := split(c)
 	if !ok {
@@ -26,7 +26,7 @@ func copyFiles(c *program.Call) {
 	destination(c, to, sources)
 }
 
-// moveFiles is mv.
+// moveFiles handles mv.
 func moveFiles(c *program.Call) {
 	to, sources, ok := split(c)
 	if !ok {
@@ -52,7 +52,7 @@ func split(c *program.Call) (to program.Word, sources []program.Word, ok bool) {
 	return c.Operands[n-1], c.Operands[:n-1], true
 }
 
-// destination takes where cp, mv and ln write: the path itself, and what it becomes if that is a folder.
+// destination handles the path to which cp, mv and ln write: the path itself, and the paths in it if it is a folder.
 func destination(c *program.Call, to program.Word, sources []program.Word) {
 	folder := program.Named(".|..", to.Text) || strings.HasSuffix(to.Text, "/") || strings.HasSuffix(to.Text, "/.") ||
 		strings.HasSuffix(to.Text, "/..") || len(sources) > 1 || c.Has("t")
@@ -79,7 +79,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 	program.WriteSettings(c, to)
 }
 
-// makeLink is ln: the link is written, and what it leads to is read. The target of a symbolic link is meant from the folder of the link.
+// makeLink handles ln: it writes the link and reads its target. The target of a symbolic link is relative to the folder of the link.
 func makeLink(c *program.Call) {
 	targets := c.Operands
 	to, fixed := c.Value("t")
@@ -99,7 +99,7 @@ func makeLink(c *program.Call) {
 			t.Text = strings.TrimSuffix(at, "/") + "/" + t.Text
 		}
 		c.File(policy.Read, t)
-		c.File(policy.Write, t) // through the link: where a hard link leads, no later call can tell
+		c.File(policy.Write, t) // through the link: no later call can tell where a hard link leads
 	}
 	destination(c, to, targets)
 	if c.Has("s") {

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// find takes its starting points, tests, and what is done with what it finds.
+// find handles the starting points, the tests and the actions.
 func find(c *program.Call, args []program.Word) {
 	roots, i := startingPoints(args)
 	if len(roots) == 0 {
@@ -25,7 +25,7 @@ func find(c *program.Call, args []program.Word) {
 				name = args[i].Text
 			}
 		case t.Text == "-o" || t.Text == "-or" || t.Text == "-not" || t.Text == "!" || t.Text == ",":
-			name = "" // what is found is not what the one name says
+			name = "" // the found files do not all have that name
 		}
 		if name == "" {
 			break
@@ -82,7 +82,7 @@ func startingPoints(args []program.Word) (roots []program.Word, next int) {
 	return roots, next
 }
 
-// takeActions takes what find does with what it finds.
+// takeActions handles the actions on the files found.
 func takeActions(c *program.Call, args, found []program.Word) {
 	var runs [][]program.Word
 	at := c.State
@@ -115,7 +115,7 @@ func takeActions(c *program.Call, args, found []program.Word) {
 	}
 }
 
-// behind returns the words behind the value of an option, as fd -x takes them.
+// behind returns the words after the value of an option, as fd -x takes them.
 func behind(c *program.Call, names ...string) []program.Word {
 	for i, w := range c.Words {
 		for _, n := range names {
@@ -127,7 +127,7 @@ func behind(c *program.Call, names ...string) []program.Word {
 	return nil
 }
 
-// runFound is fd, which runs a command with what it found.
+// runFound handles fd, which can run a command with the files found.
 func runFound(c *program.Call) {
 	first, ok := c.Value("x")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// repository takes a remote: its name, an address, host:path or a path.
+// repository handles the word for a remote: its name, an address, host:path or a path.
 func repository(c *program.Call, t program.Word) {
 	c.Does |= effect.Network
 	switch at := strings.IndexByte(t.Text, ':'); {
@@ -144,7 +144,7 @@ func commit(c *program.Call) {
 	}
 }
 
-// initialize is init.
+// initialize handles init.
 func initialize(c *program.Call) {
 	if c.Has("separate-git-dir") {
 		c.Unclear(separated)
@@ -154,7 +154,7 @@ func initialize(c *program.Call) {
 // separated is why --separate-git-dir is unclear.
 const separated = "git's settings come to lie where anybody writes them"
 
-// collect is gc.
+// collect handles gc.
 func collect(c *program.Call) {
 	if c.Has("prune") {
 		c.Does |= effect.History
@@ -179,7 +179,7 @@ func tag(c *program.Call) {
 	}
 }
 
-// clone takes the repository and the folder that it is cloned into.
+// clone handles clone: the repository, and the folder that it is cloned into.
 func clone(c *program.Call) {
 	for i, t := range c.Operands {
 		if i == 0 {
@@ -199,7 +199,7 @@ func clone(c *program.Call) {
 	}
 }
 
-// fetch is fetch and ls-remote: the repository, and what is fetched from it.
+// fetch handles fetch and ls-remote: the repository, and the refs that are fetched from it.
 func fetch(c *program.Call) {
 	for i, t := range c.Operands {
 		switch {
@@ -219,7 +219,7 @@ func pull(c *program.Call) {
 	}
 }
 
-// show is log, show, diff and format-patch, which may read any file.
+// show handles log, show, diff and format-patch, which may read any file.
 func show(c *program.Call) {
 	if c.HasAny("ext-diff", "textconv") {
 		c.Unclear("a program of the settings shows the difference")
@@ -261,10 +261,10 @@ func readOutside(c *program.Call) {
 	}
 }
 
-// patched is apply and am.
+// patched handles apply and am.
 func patched(c *program.Call) { c.Unclear("which files it writes stands in what it reads") }
 
-// other is a subcommand that no row describes: an alias, or a program of its own.
+// other handles a subcommand without a row: an alias, or a program of its own.
 func other(c *program.Call, _ []program.Word) {
 	c.Does |= effect.Unknown
 	if len(c.Words) > 1 {

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// push says where a push goes, and what it replaces and deletes there. It is also send-pack and http-push.
+// push finds where a push goes, and what it replaces and deletes there. It handles push, send-pack and http-push.
 func push(c *program.Call) {
 	c.Does |= effect.Push | effect.Network
 	if c.Has("n") {

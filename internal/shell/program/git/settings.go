@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// globalOptions looks at the options before the subcommand: -c sets what git runs.
+// globalOptions reads the options before the subcommand: -c sets the commands that git runs.
 func globalOptions(c *program.Call) {
 	for _, o := range c.Options {
 		switch o.Name {
@@ -31,8 +31,8 @@ func globalOptions(c *program.Call) {
 	executeFolders(c)
 }
 
-// executeFolders executes the settings in the folders in which git may find a repository that is not the project's own. Git takes every
-// folder for a bare repository that looks like one, so that an editor may have written these settings.
+// executeFolders executes the settings in the folders where git may find a repository other than the project's own. Git accepts any
+// folder that looks like a bare repository, so an editor may have written these settings.
 func executeFolders(c *program.Call) {
 	for _, d := range c.State.Dirs {
 		for n := 0; d != c.Walk.Dir && d != "/" && d != "/tmp" && d != "." && n < program.MaxDepth; n++ {

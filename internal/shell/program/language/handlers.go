@@ -7,7 +7,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// interpret is node, ruby, perl, php and the like. Their rows say which options are code.
+// interpret handles node, ruby, perl, php and similar programs. Their rows name the options that are code.
 func interpret(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	runScanned(c)
@@ -95,7 +95,7 @@ func python(c *program.Call, args []program.Word) {
 	c.Finish()
 }
 
-// runModule is python -m. A module that is a program too is that program.
+// runModule handles python -m. A module that is also a program is that program.
 func runModule(c *program.Call, words []program.Word) {
 	if len(words) == 0 || words[0].Unknown {
 		c.Unclear("which module runs is not known")
@@ -118,7 +118,7 @@ func runModule(c *program.Call, words []program.Word) {
 	c.Finish()
 }
 
-// edit is an editor or a pager that a person would use. Commands among its operands are code.
+// edit handles an editor or a pager that a person would use. Commands among its operands are code.
 func edit(c *program.Call) {
 	if c.HasAny("e", "E") {
 		c.Does |= effect.InlineCode

@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// netcat is nc: it listens with -l, runs programs with -e, and reaches sockets with -U.
+// netcat handles nc: it listens with -l, runs programs with -e, and connects to sockets with -U.
 func netcat(c *program.Call) {
 	switch {
 	case c.Has("U"):
@@ -40,7 +40,7 @@ func socat(c *program.Call) {
 	}
 }
 
-// socatAddress takes KIND:rest,option…
+// socatAddress handles KIND:rest,option…
 func socatAddress(c *program.Call, t program.Word) {
 	kind, rest, _ := strings.Cut(t.Text, ":")
 	rest, _, _ = strings.Cut(rest, ",")
@@ -87,7 +87,7 @@ func ssh(c *program.Call, args []program.Word) {
 	c.RunElsewhere(rest)
 }
 
-// sshOption takes -o Key=value. Some values are commands.
+// sshOption handles -o Key=value. Some values are commands.
 func sshOption(c *program.Call, v program.Word) {
 	key, val, ok := strings.Cut(v.Text, "=")
 	if !ok {
@@ -101,7 +101,7 @@ func sshOption(c *program.Call, v program.Word) {
 	}
 }
 
-// transfer is rsync, scp and sftp: host:path is on another machine.
+// transfer handles rsync, scp and sftp: host:path is on another machine.
 func transfer(c *program.Call) {
 	n := len(c.Operands)
 	for i, t := range c.Operands {

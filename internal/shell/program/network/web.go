@@ -8,10 +8,10 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// daemonPort is where our own daemon listens unless it is told otherwise. Whoever speaks to it there could be an operator.
+// daemonPort is the default port of our own daemon. A client that connects to it could act as an operator.
 const daemonPort = "8420"
 
-// curl sends what -d, -F and -T name, and writes what -o and -O name.
+// curl sends the values of -d, -F and -T, and writes the files of -o and -O.
 func curl(c *program.Call) {
 	for _, o := range c.Options {
 		switch o.Name {
@@ -53,7 +53,7 @@ func curl(c *program.Call) {
 	addresses(c, c.Operands)
 }
 
-// attached takes @file in a value that is sent, and name=@file or name=<file of a form.
+// attached handles @file in a value to send, and name=@file or name=<file in a form.
 func attached(c *program.Call, o program.Option) {
 	s := o.Value.Text
 	if o.Name == "F" || o.Name == "data-urlencode" {
@@ -126,7 +126,7 @@ func wget(c *program.Call) {
 	addresses(c, c.Operands)
 }
 
-// request is httpie: with a field or a method it sends something.
+// request handles httpie: with a field or a method it sends something.
 func request(c *program.Call) {
 	for _, t := range c.Operands {
 		switch s := t.Text; {

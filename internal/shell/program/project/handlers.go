@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// makeTargets is make: the file that says what it runs, and whether it only shows that.
+// makeTargets handles make: the file with the targets, and the options that only print them.
 func makeTargets(c *program.Call) {
 	if c.Has("n") {
 		c.Does |= effect.Read
@@ -38,7 +38,7 @@ func makeTargets(c *program.Call) {
 	}
 }
 
-// goBuild is go build and the like. Whoever has a module is asked for a version of it.
+// goBuild handles go build and similar commands.
 func goBuild(c *program.Call) {
 	linkerOptions(c)
 	for _, t := range c.Operands {
@@ -75,7 +75,7 @@ func goRun(c *program.Call) {
 	}
 }
 
-// cleanCaches is go clean.
+// cleanCaches handles go clean.
 func cleanCaches(c *program.Call) {
 	if c.Has("modcache") {
 		c.File(policy.Delete, c.Walk.InHome("go/pkg/mod"))
@@ -115,7 +115,7 @@ func changesSource(option string) bool {
 	return strings.Contains(option, ":registry")
 }
 
-// audit is npm audit, which may change what the project declares.
+// audit handles npm audit, which may change the declared dependencies.
 func audit(c *program.Call) {
 	if len(c.Operands) > 0 || c.Has("fix") {
 		c.Does |= effect.Deps | effect.ProjectCode
@@ -125,7 +125,7 @@ func audit(c *program.Call) {
 	}
 }
 
-// publish shows what it would do with --dry-run.
+// publish with --dry-run only prints what it would do.
 func publish(c *program.Call) {
 	if c.HasAny("dry-run", "n") {
 		c.Does &^= effect.Publish
@@ -138,7 +138,7 @@ func npmSettings(c *program.Call) { changeSettings(c, false) }
 // settings are the settings of pip and go, where an operand with "=" changes one.
 func settings(c *program.Call) { changeSettings(c, true) }
 
-// changeSettings takes settings of a package manager. Reading them is nothing; a changed one may say which code runs.
+// changeSettings handles the settings of a package manager. Reading them has no effect; a changed one may decide which code runs.
 func changeSettings(c *program.Call, assigns bool) {
 	sets := c.HasAny("w", "u") || len(c.Operands) > 0 && program.Named("edit|set", c.Operands[0].Text)
 	for _, t := range c.Operands {

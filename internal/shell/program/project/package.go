@@ -8,7 +8,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// packageScript is npm test, npm run x, npm exec x and the subcommands that only a project knows (yarn lint).
+// packageScript handles npm test, npm run x, npm exec x and the subcommands that a project defines (yarn lint).
 func packageScript(c *program.Call, _ []program.Word) {
 	words := c.Words
 	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
@@ -29,7 +29,7 @@ func packageScript(c *program.Call, _ []program.Word) {
 	}
 	c.Does |= effect.ProjectCode
 	if len(words) > 2 && words[len(words)-1].Text == "env" {
-		c.Does |= effect.Secrets // it shows the whole environment
+		c.Does |= effect.Secrets // env prints the whole environment
 	}
 	program.ExecuteSettings(c, words)
 	c.WorkHere("rw")
@@ -44,7 +44,8 @@ func packageScript(c *program.Call, _ []program.Word) {
 	c.Finish()
 }
 
-// runPackage is npx, bunx and uvx: a package is fetched, if it is not there, and runs. A known tool that a project has is that tool.
+// runPackage handles npx, bunx and uvx: they fetch a package unless it is installed, and run it. A known tool in the project's
+// dependencies is that tool.
 func runPackage(c *program.Call, args []program.Word) {
 	pkg, named, rest := packageOptions(c, args)
 	if len(rest) == 0 {
@@ -125,7 +126,8 @@ func packageName(s string) string {
 	return s
 }
 
-// install is npm install, pip install and go get: with a name they fetch something new, without one what the project declares.
+// install handles npm install, pip install and go get. With a name they fetch something new; without one they fetch the declared
+// dependencies.
 func install(c *program.Call) {
 	c.Does |= effect.ProjectCode
 	fresh := c.HasAny("g", "e")

@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// kill ends processes, but for those that the command itself started.
+// kill ends processes, except those that the command itself started.
 func kill(c *program.Call) {
 	if c.Has("l") || isZero(c, "s") || isZero(c, "n") || len(c.Words) > 1 && c.Words[1].Text == "-0" {
 		return
@@ -26,7 +26,7 @@ func kill(c *program.Call) {
 	}
 }
 
-// isZero reports whether the value of an option is the signal 0, which only asks whether a process is there.
+// isZero reports whether the value of an option is the signal 0, which only tests whether a process exists.
 func isZero(c *program.Call, option string) bool {
 	v, _ := c.Value(option)
 	return v.Text == "0"
@@ -58,7 +58,7 @@ func hostname(c *program.Call) {
 	}
 }
 
-// mount only lists what is mounted without an operand.
+// mount without an operand only lists what is mounted.
 func mount(c *program.Call) {
 	if len(c.Words) == 1 || c.Has("l") {
 		c.Does &^= effect.Privilege
@@ -121,5 +121,5 @@ func tmux(c *program.Call) {
 	}
 }
 
-// search knows the names of all files.
+// search lists the names of all files.
 func search(c *program.Call) { c.File(policy.Read, program.Known("/")) }

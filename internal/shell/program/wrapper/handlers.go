@@ -7,7 +7,7 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// behindFirst is a wrapper whose first operand is its own: timeout 5 COMMAND, taskset MASK COMMAND.
+// behindFirst handles a wrapper whose first operand is its own: timeout 5 COMMAND, taskset MASK COMMAND.
 func behindFirst(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
@@ -24,7 +24,7 @@ func ionice(c *program.Call, args []program.Word) {
 	c.RunInPlace(c.Operands)
 }
 
-// flock runs a command line with -c, or the operands behind the file.
+// flock runs the command line of -c, or the operands after the file.
 func flock(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	if v, ok := c.Value("c"); ok {
@@ -61,7 +61,7 @@ func env(c *program.Call, args []program.Word) {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
-		c.Does |= effect.Secrets // it shows the whole environment
+		c.Does |= effect.Secrets // env without a command prints the whole environment
 		c.Finish()
 		return
 	}
@@ -71,8 +71,8 @@ func env(c *program.Call, args []program.Word) {
 // abbreviates reports whether a word is the beginning of a long option, as GNU programs take it.
 func abbreviates(word, option string) bool { return strings.HasPrefix(option, word) }
 
-// splitEnd returns how many arguments of env are its own if there is -S: what stands behind its value belongs to the command in it.
-// Without -S they all are its own.
+// splitEnd returns how many arguments belong to env itself. With -S, the arguments after its value belong to the command in it. Without
+// -S, all belong to env.
 func splitEnd(args []program.Word) int {
 	for i := 0; i < len(args); i++ {
 		s := args[i].Text
@@ -114,14 +114,14 @@ func splitWords(t program.Word, home string) ([]program.Word, bool) {
 	var words []program.Word
 	for w := range strings.FieldsSeq(t.Text) {
 		if strings.HasPrefix(w, "~/") || w == "~" {
-			w = home + w[1:] // env takes it as it is, but the writer means the folder
+			w = home + w[1:] // env does not expand it, but the author means the folder
 		}
 		words = append(words, program.Known(w))
 	}
 	return words, true
 }
 
-// sudo is a part of its own, and gives more rights to what it runs.
+// sudo makes a part of its own, and gives more rights to the command that it runs.
 func sudo(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	rest := c.Operands
@@ -169,7 +169,7 @@ func xargs(c *program.Call, args []program.Word) {
 	c.RunInPlace(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
 }
 
-// hole returns the text that stands for an argument: the value of -I, or {}.
+// hole returns the placeholder for an argument: the value of -I, or {}.
 func hole(c *program.Call) string {
 	if v, ok := c.Value("I"); ok && v.Text != "" {
 		return v.Text
@@ -177,7 +177,7 @@ func hole(c *program.Call) string {
 	return "{}"
 }
 
-// parallel runs a command with arguments that stand behind ::: or come from standard input.
+// parallel runs a command with the arguments after ::: or from standard input.
 func parallel(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	if v, ok := c.Value("a"); ok {
@@ -219,7 +219,7 @@ func watch(c *program.Call, args []program.Word) {
 	c.RunWords(c.Operands)
 }
 
-// script runs a command with -c, and writes to a file what it shows.
+// script runs the command of -c and writes its output to a file.
 func script(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	v, ok := c.Value("c")
