@@ -137,7 +137,7 @@ func TestBudgetOfADayOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-func TestSumsThatCannotBeReadAreCountedAnew(t *testing.T) {
+func TestUnreadableSumsRestart(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"a":-5}`, `{"a":"x"}`, "null", ""} {
 		w := newBudgetWorld(t, Limits{Total: 10})
 		if err := os.MkdirAll(filepath.Join(w.dir, "costs"), 0o755); err != nil {
@@ -148,8 +148,8 @@ func TestSumsThatCannotBeReadAreCountedAnew(t *testing.T) {
 		}
 		w.add("a", spent("m1", 100))
 		w.want("a", 1, 1, "", "")
-		if text != "null" && !strings.Contains(w.logs.String(), "counted anew") {
-			t.Errorf("%q is not spoken of", text)
+		if text != "null" && !strings.Contains(w.logs.String(), "the count restarts") {
+			t.Errorf("%q is not reported", text)
 		}
 	}
 }
