@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// imports is the import graph of DESIGN.md: what a line does not list is forbidden. Direct imports of code that is not a test
-// count. It is a statement of policy: a build is not fixed by relaxing it. The graph names rooms; a package below a room may
+// imports is the import graph of docs/design.md: an import that no line lists is forbidden. Only direct imports of code that is not
+// a test count. It is a statement of policy: a build is not fixed by relaxing it. The graph names rooms; a package below a room may
 // import what its room may, and the packages of one room may import each other. Rooms that are not built yet stand here too.
 const imports = `
 rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy :

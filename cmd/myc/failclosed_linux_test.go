@@ -20,10 +20,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The fail-closed matrix of threats.md: ten faults at six doors. Every cell ends in an explicit denial in the caller's own dialect, and
-// in a record where one can be written.
+// The fail-closed matrix of docs/proofs/fail-closed.md: ten faults at six doors. Every cell ends in an explicit denial in the caller's own
+// format, and in a record if it can be written.
 
-// failFiles are a project in which every door lets a write through.
+// failFiles are the files of a project in which every door allows a write.
 var failFiles = []string{
 	"mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: " +
 		"{builtin: files}}\n",

@@ -22,11 +22,11 @@ import (
 
 // attempt is one way in which an agent may try to free itself.
 type attempt struct {
-	way   string // of threats.md
+	way   string // W6, W8 or W9, the row of docs/capabilities.md
 	tool  string // of Claude Code; "": Bash
 	input string // the command, or the path of the file
-	run   bool   // the fence stops it too: it is really run, as a child of an agent, whatever the hook said
-	base  bool   // no rule of a person opens it: it is refused where a rule allows everything
+	run   bool   // the fence stops it too: the test also runs it, as a child of an agent
+	base  bool   // it is refused even where a rule allows everything
 }
 
 // attempts is the table. P is the project, H the home, D the daemon's pid, S its socket, A its address, M our program.

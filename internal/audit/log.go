@@ -56,7 +56,7 @@ type pending struct {
 }
 
 const (
-	lockWait     = 2 * time.Second // after it the call cannot be recorded, and does not run (door.md)
+	lockWait     = 2 * time.Second // after this the call cannot be recorded and does not run
 	verifyWait   = time.Minute     // no call waits for Verify, so it may outlast a disk that is slow to sync
 	syncInterval = 100 * time.Millisecond
 	maxGroup     = 4 << 20 // bytes of one write

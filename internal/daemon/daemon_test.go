@@ -107,13 +107,9 @@ func TestOwnAgainAfterKill(t *testing.T) {
 	if _, err := Dial(t.Context(), p); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("dial to a dead owner: %v", err)
 	}
-	began := time.Now()
 	o, err := Own(p)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("owning again took %s", took)
 	}
 	if err := o.Close(); err != nil {
 		t.Error(err)

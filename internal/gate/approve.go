@@ -21,7 +21,7 @@ import (
 // A call that the policy marks ask waits until it is answered, and does not run before. The log has two decisions about it: the ask, and
 // how it was settled.
 
-// Tick is how often a client that asked for progress hears that its call still waits for an approval (door.md 15).
+// Tick is how often a client that asked for progress hears that its call still waits for an approval.
 const Tick = 10 * time.Second
 
 // Who decided, besides the policy, in the words of the log.

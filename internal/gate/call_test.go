@@ -258,7 +258,7 @@ func TestWhatCannotBeRecordedDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestOutcomeThatCannotBeWritten: door.md, log, point 10. The result goes out; nothing else runs until the log has the outcome.
+// TestOutcomeThatCannotBeWritten: the caller gets the result, but no other call runs until the log has the outcome.
 func TestOutcomeThatCannotBeWritten(t *testing.T) {
 	h := build(t, three())
 	s := h.enter("guest")

@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// idleAfter is how long after its last client an automatic daemon ends (door.md).
+// idleAfter is how long after its last client an automatic daemon ends.
 const idleAfter = 10 * time.Minute
 
 // Run serves the socket, and HTTP where Listen was called, until ctx is done, a client stops it, or an automatic daemon is idle. It

@@ -198,8 +198,8 @@ func BenchmarkMaskedView(b *testing.B) {
 	})
 }
 
-// BenchmarkView is what a list of 10,000 tools costs.
-func BenchmarkView(b *testing.B) {
+// tenThousand are the definitions of as many tools of one server.
+func tenThousand() []policy.Definition {
 	var defs []policy.Definition
 	for i := range 10_000 {
 		name := fmt.Sprintf("tool_%05d", i)
@@ -208,6 +208,24 @@ func BenchmarkView(b *testing.B) {
 				`{"name":%q,"description":"Does it.","inputSchema":{"type":"object"}}`, name),
 		})
 	}
+	return defs
+}
+
+// TestAListCostsAFewAllocations: the lists of a view are a few large pieces of memory, however many tools they hold.
+func TestAListCostsAFewAllocations(t *testing.T) {
+	w := New(guestWorld(tenThousand(), []string{"big__*"}), nil, nil, nil)
+	n := testing.AllocsPerRun(5, func() {
+		w.views.made = nil
+		w.Lists(guest, []string{"k"})
+	})
+	if n > 100 {
+		t.Errorf("the lists of 10,000 tools cost %v allocations", n)
+	}
+}
+
+// BenchmarkView is what a list of 10,000 tools costs.
+func BenchmarkView(b *testing.B) {
+	defs := tenThousand()
 	w := New(guestWorld(defs, []string{"big__*"}), nil, nil, nil)
 	b.Run("changed", func(b *testing.B) {
 		for b.Loop() {

@@ -33,7 +33,7 @@ func MCP(a *base.App) *cobra.Command { return (&app{a}).mcpCmd() }
 // Keeper is `myc keeper`.
 func Keeper(a *base.App) *cobra.Command { return (&app{a}).keeperCmd() }
 
-// defaultAddr is where HTTP is served (cli.md).
+// defaultAddr is the address of the HTTP server.
 const defaultAddr = "127.0.0.1:8420"
 
 type serveOptions struct {
