@@ -129,7 +129,7 @@ func checkTyped(text string) error {
 	case !utf8.ValidString(text) || len(text) > 16<<10:
 		return errors.New("the text is too long or not plain text")
 	case text[0] == '!' || strings.HasPrefix(text, "！"):
-		return errors.New("a text that begins with ! runs a shell command past the policy; leave out the !")
+		return errors.New("a text that begins with ! runs a shell command past the policy; write it without the first character")
 	}
 	return nil
 }

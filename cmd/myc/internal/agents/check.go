@@ -75,7 +75,7 @@ func tail(output string) string {
 	return "\nit said:\n" + output
 }
 
-// checkProject is a project in which one command is denied and another allowed, whatever the shipped rules are.
+// checkProject is a project in which one command is denied and another allowed, whatever the default rules are.
 var checkProject = map[string]string{
 	"mycelium.yaml": "session: {defaultRole: developer}\n",
 	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: " +
