@@ -70,7 +70,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	e := Event{Agent: agent, Name: event, Kind: a.Kind(event)}
 	switch {
 	case !known:
-		return e, fmt.Errorf("no agent %q: there are %s", agent, strings.Join(Names(), ", "))
+		return e, fmt.Errorf("unknown agent %q: the known agents are %s", agent, strings.Join(Names(), ", "))
 	case event != "" && e.Kind == "":
 		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, event)
 	case len(stdin) > MaxInput:

@@ -127,7 +127,7 @@ func TestDenialIsExplicit(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	const good = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	for name, c := range map[string]struct{ agent, event, in, want string }{
-		"no agent":          {"copilot", "", good, "no agent"},
+		"no agent":          {"copilot", "", good, "unknown agent"},
 		"nothing":           {"claude", "PreToolUse", "", "cannot be read"},
 		"not a JSON object": {"claude", "PreToolUse", "[]", "cannot be read"},
 		"cut":               {"claude", "PreToolUse", good[:40], "cannot be read"},

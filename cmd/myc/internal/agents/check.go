@@ -21,7 +21,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook check: no agent %q: there are %s", agent, strings.Join(harness.Names(), ", "))
+		return failure.Usagef("hook check: unknown agent %q: the known agents are %s", agent, strings.Join(harness.Names(), ", "))
 	}
 	program, err := known.Find(a.Environ)
 	if err != nil {

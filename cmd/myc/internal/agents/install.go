@@ -122,7 +122,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook %s: no agent %q: there are %s", name, agent, strings.Join(harness.Names(), ", "))
+		return failure.Usagef("hook %s: unknown agent %q: the known agents are %s", name, agent, strings.Join(harness.Names(), ", "))
 	}
 	if f.user && f.project {
 		return failure.Usagef("hook %s: --user or --project, not both", name)
@@ -161,7 +161,8 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks. If %s runs already, restart it.\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: run myc hook check %s, which proves that the hook blocks. If %s is already running, restart it.\n",
+		agent, known.Title)
 	return nil
 }
 
