@@ -1,5 +1,5 @@
-// Command myc-hook answers one event of a coding agent. It is `myc hook` as a small program that starts in a few milliseconds: it asks
-// the daemon of the project, and where no daemon runs it becomes the `myc` beside it.
+// Command myc-hook answers one event of a coding agent. It is a small form of `myc hook` that starts in a few milliseconds. It asks the
+// daemon of the project. Without a daemon it becomes the `myc` beside it.
 package main
 
 import (

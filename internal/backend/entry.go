@@ -59,7 +59,7 @@ type attempt struct {
 	err  error
 }
 
-var errRemoved = errors.New("it was taken out of the configuration, or the program ends")
+var errRemoved = errors.New("it was removed from the configuration, or the program is ending")
 
 // connect returns a connection, and starts the server if there is none. fresh reports that the server was not connected before.
 func (e *entry) connect(ctx context.Context) (c *connection, fresh bool, err error) {

@@ -37,8 +37,8 @@ func TestQueueIsBounded(t *testing.T) {
 	at(t, p, 1, 0)
 	go func() { _, err := ask(ctx, t, p, "s", nil); second <- err }()
 	at(t, p, 1, 1)
-	const full = `server "s": it is busy: 1 calls are at work and 1 wait (hint: try again later; concurrency and queue of its entry set ` +
-		`how many may)`
+	const full = `server "s": it is busy: 1 calls are running and 1 wait (hint: try again later; concurrency and queue in its entry set ` +
+		`the limits)`
 	if _, err := ask(ctx, t, p, "s", nil); err == nil || text.Describe(err) != full {
 		t.Errorf("error %v", err)
 	}

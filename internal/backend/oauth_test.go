@@ -377,7 +377,7 @@ func TestOAuthNothingAskedFor(t *testing.T) {
 		}
 		f.ServeHTTP(w, r)
 	}))})
-	if _, err := p.BeginLogin(testContext(t), "s", testRedirect); err == nil || !strings.Contains(err.Error(), "asks for no authorization") {
+	if _, err := p.BeginLogin(testContext(t), "s", testRedirect); err == nil || !strings.Contains(err.Error(), "requires no authorization") {
 		t.Error(err)
 	}
 }

@@ -90,10 +90,10 @@ func (q *queue) release() { <-q.slots }
 type fullError struct{ active, waiting int }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("it is busy: %d calls are at work and %d wait", e.active, e.waiting)
+	return fmt.Sprintf("it is busy: %d calls are running and %d wait", e.active, e.waiting)
 }
 
 // Hint is how to mend it.
 func (e *fullError) Hint() string {
-	return "try again later; concurrency and queue of its entry set how many may"
+	return "try again later; concurrency and queue in its entry set the limits"
 }

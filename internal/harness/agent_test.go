@@ -26,7 +26,7 @@ func install(t *testing.T, dir, name, script string, mode os.FileMode) {
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	install(t, first, "codex", "", 0o600) // no program
+	install(t, first, "codex", "", 0o600) // not executable
 	install(t, second, "codex", "", 0o700)
 	if err := os.MkdirAll(filepath.Join(second, "gemini"), 0o700); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestEveryAgentIsWhole: a new agent is one file, and none of its parts is forgotten.
+// TestEveryAgentIsWhole: every agent has all its parts.
 func TestEveryAgentIsWhole(t *testing.T) {
 	for _, a := range Agents() {
 		for part, there := range map[string]bool{
@@ -143,7 +143,7 @@ func TestEveryAgentIsWhole(t *testing.T) {
 	}
 }
 
-// TestOthersAgree: the rooms below know the least that they must of agents, and it is the same.
+// TestOthersAgree: the packages below harness repeat a few facts about agents, which must be the same.
 func TestOthersAgree(t *testing.T) {
 	var aliases [][2]string
 	for _, tool := range claude.tools {

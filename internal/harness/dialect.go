@@ -70,7 +70,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	e := Event{Agent: agent, Name: event, Kind: a.Kind(event)}
 	switch {
 	case !known:
-		return e, fmt.Errorf("no agent %q: there are %s", agent, strings.Join(Names(), ", "))
+		return e, fmt.Errorf("unknown agent %q: the known agents are %s", agent, strings.Join(Names(), ", "))
 	case event != "" && e.Kind == "":
 		return e, fmt.Errorf("%s has no event %q that this hook answers", agent, event)
 	case len(stdin) > MaxInput:
@@ -81,7 +81,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
 	}
 	if name := rawjson.RepeatedName(stdin, maxMembers); name != "" {
-		return e, fmt.Errorf("the event has the member %s twice, in other letters", text.TruncateRunes(name, maxName))
+		return e, fmt.Errorf("the event has the member %s twice, in different case", text.TruncateRunes(name, maxName))
 	}
 	name := w.HookEventName
 	if name == "" {
@@ -169,7 +169,7 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 		}
 	}
 	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
-		a.Reason = "Mycelium says so, and gave no reason."
+		a.Reason = "Mycelium gave no reason."
 	}
 	agent, ok := Named(e.Agent)
 	if !ok || e.Kind == "" {
@@ -194,7 +194,7 @@ func (r reply) parts() ([]byte, string, int) { return r.stdout, r.stderr, r.exit
 func unknownEvent(a Answer) reply {
 	reason := a.Reason
 	if reason == "" {
-		reason = "Mycelium does not know this event, so what follows it is denied."
+		reason = "Mycelium does not know this event and denies what follows."
 	}
 	return reply{stderr: reason, exit: Block}
 }

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// answers are what a host may answer; each event of the golden files is answered with every one of them.
+// answers are all kinds of answers; each event of the golden files gets every one of them.
 var answers = []struct {
 	name string
 	Answer
@@ -36,8 +36,8 @@ var answers = []struct {
 	{"halt", Answer{Halt: true, Reason: "enough"}},
 }
 
-// TestDialects reads every event of testdata/AGENT.txtar (NAME.in) and compares what it comes to (NAME.event) and how each answer to
-// it is written (NAME.out) with the golden files. `go test ./internal/harness -run TestDialects -update` writes them anew.
+// TestDialects reads every event of testdata/AGENT.txtar (NAME.in). It compares the canonical event (NAME.event) and each answer in the
+// dialect (NAME.out) with the golden files. `go test ./internal/harness -run TestDialects -update` rewrites them.
 func TestDialects(t *testing.T) {
 	for _, known := range Agents() {
 		agent := known.Name
@@ -87,7 +87,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// written is how every answer to an event is written.
+// written returns every answer to an event in the dialect.
 func written(e Event) []byte {
 	var b bytes.Buffer
 	for _, a := range answers {
@@ -103,7 +103,7 @@ func written(e Event) []byte {
 	return b.Bytes()
 }
 
-// TestDenialIsExplicit: whatever the zero answer meets before a tool, every dialect says no in so many words, or blocks by its exit code.
+// TestDenialIsExplicit: before a tool, the zero answer is an explicit denial in every dialect, or blocks by the exit code.
 func TestDenialIsExplicit(t *testing.T) {
 	for _, agent := range append(Names(), "nobody") {
 		known, _ := Named(agent)
@@ -127,7 +127,7 @@ func TestDenialIsExplicit(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	const good = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	for name, c := range map[string]struct{ agent, event, in, want string }{
-		"no agent":          {"copilot", "", good, "no agent"},
+		"no agent":          {"copilot", "", good, "unknown agent"},
 		"nothing":           {"claude", "PreToolUse", "", "cannot be read"},
 		"not a JSON object": {"claude", "PreToolUse", "[]", "cannot be read"},
 		"cut":               {"claude", "PreToolUse", good[:40], "cannot be read"},
@@ -160,7 +160,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestNamesAreOnce: no agent's tool stands in its table twice, and what it stands for is a tool that the policy knows.
+// TestNamesAreOnce: no tool of an agent is in its table twice, and the policy knows every canonical name.
 func TestNamesAreOnce(t *testing.T) {
 	for _, a := range Agents() {
 		seen := map[string]bool{}
@@ -176,7 +176,7 @@ func TestNamesAreOnce(t *testing.T) {
 	}
 }
 
-// TestCanonical: what the agents call differently is one tool with one kind of arguments.
+// TestCanonical: tools with different names in different agents become one tool with the same arguments.
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ agent, native, in, tool, out, dir string }{
 		{"claude", "Bash", `{"command":"ls"}`, "agent__Bash", `{"command":"ls"}`, "/p"},
@@ -235,7 +235,7 @@ func fuzzRead(f *testing.F, agent string) {
 		if err != nil && known.Kind(event).Precedes() && !e.Kind.Precedes() {
 			t.Errorf("%+v is not read, and would not be denied", e)
 		}
-		for _, c := range answers { // nothing panics, and a denial is one
+		for _, c := range answers { // no answer panics, and a denial stays a denial
 			stdout, stderr, exit := Write(e, c.Answer)
 			if e.Kind.Precedes() && c.Verdict == Deny && !bytes.Contains(stdout, []byte(`"deny"`)) && (exit != Block || stderr == "") {
 				t.Errorf("%+v: %s is %q %q %d", e, c.name, stdout, stderr, exit)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDisguises: an event that two programs read differently, and a server that calls itself the agent, are faults, which deny.
+// TestDisguises: an event that two programs would read differently, and an MCP server with the name of the agent, are faults and denied.
 func TestDisguises(t *testing.T) {
 	for _, c := range []struct{ agent, event, why string }{
 		{"claude", `{"hook_event_name":"PreToolUse","tool_name":"Bash","Tool_Name":"Read","tool_input":{"command":"ls"}}`, "twice"},

@@ -39,7 +39,7 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 		e.Input = jsontext.Value("{}")
 	}
 	if name := rawjson.RepeatedName(e.Input, maxMembers); name != "" {
-		return fmt.Errorf("the arguments have the member %s twice, in other letters: programs read them differently",
+		return fmt.Errorf("the arguments have the member %s twice, in different case: programs read them differently",
 			text.TruncateRunes(name, maxName))
 	}
 	server, tool := a.mcpTool(e.Native)

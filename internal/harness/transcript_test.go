@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// claudeTranscript is a piece of a transcript as Claude Code 2.1.197 writes it: a line for each block.
+// claudeTranscript is a part of a transcript of Claude Code 2.1.197: a line for each block.
 const claudeTranscript = `{"type":"queue-operation","operation":"enqueue","content":"Go."}
 {"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Look at the shop."},` +
 	`"timestamp":"2026-11-22T02:09:32.797Z"}
@@ -72,7 +72,7 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestLongTranscript: of a long one the end is read, and the line that the cut goes through is left out.
+// TestLongTranscript: only the end of a long transcript is read, without the line that the cut splits.
 func TestLongTranscript(t *testing.T) {
 	early := strings.ReplaceAll(claudeTranscript, "toolu_1", "toolu_early")
 	path := writeFile(t, "r.jsonl",
@@ -82,7 +82,7 @@ func TestLongTranscript(t *testing.T) {
 	}
 }
 
-// TestTranscriptsThatAreNone: a path that an agent names may be anything. Nothing blocks, nothing is believed.
+// TestTranscriptsThatAreNone: an agent may name any path. None of them blocks, and other formats are ignored.
 func TestTranscriptsThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe.jsonl")
@@ -139,7 +139,7 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-// BenchmarkReasoning is what a hook spends on a long transcript: of a call that is written already, and of one that is not yet.
+// BenchmarkReasoning measures the time of a hook with a long transcript, for a call that has been written and for one that has not.
 func BenchmarkReasoning(b *testing.B) {
 	other := strings.NewReplacer("toolu_", "toolu_x", `"id":"m`, `"id":"x`).Replace(claudeTranscript)
 	path := writeFile(b, "r.jsonl", strings.Repeat(other, 2*maxTail/len(other))+claudeTranscript)
@@ -154,8 +154,8 @@ func BenchmarkReasoning(b *testing.B) {
 	}
 }
 
-// TestReasoningNearTheEnd: the short end is enough only where the whole message stands in it. What a cut takes away, the thinking of the
-// same message or the call itself, is found further up.
+// TestReasoningNearTheEnd: the short end of the file suffices only if it has the whole message. Otherwise the rest of the message, its
+// thinking or the call itself, is found further up.
 func TestReasoningNearTheEnd(t *testing.T) {
 	filler := func(n int) string {
 		return `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", n) + "\"}}\n"
@@ -175,7 +175,7 @@ func TestReasoningNearTheEnd(t *testing.T) {
 	} {
 		path := writeFile(t, "r.jsonl", text)
 		for _, coming := range []bool{false, true} {
-			if name == "a message after, and the call" && coming { // it is not about to run any more
+			if name == "a message after, and the call" && coming { // it is not the next call any more
 				continue
 			}
 			if got := Transcript(path).Reasoning("toolu_8", coming); got == nil || got.Thinking != "Far up." {

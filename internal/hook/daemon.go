@@ -90,7 +90,7 @@ func parseReply(raw []byte) (r Reply, err error) {
 			known = err == nil
 		}
 		if !known {
-			return r, fmt.Errorf("the daemon's answer has the member %q", name)
+			return r, fmt.Errorf("the daemon's answer has an unknown or invalid member %q", name)
 		}
 	}
 	if !members.Complete() {

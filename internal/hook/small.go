@@ -129,7 +129,7 @@ func myc() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("there is no %s beside %s, which decides where no daemon runs", Programs[0], self)
+	return "", fmt.Errorf("%s is missing beside %s; without a daemon it decides", Programs[0], self)
 }
 
 // clean returns the environment without the variables that make the loader load other libraries. A project's settings may have set them.

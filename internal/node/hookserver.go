@@ -43,7 +43,7 @@ func (h *hookServer) open(ctx context.Context) {
 	if runs, _ := filepath.Glob(h.state.Run("*")); len(runs) == 0 {
 		_ = os.Remove(h.state.HookAddr())
 	} else if _, err := h.listen(strings.TrimSpace(string(addr))); err != nil {
-		h.logger.Warn("agents at work post their events to a port that is taken; their tools are blocked until they are started again",
+		h.logger.Warn("the port to which running agents post their events is taken; their tools are blocked until they are restarted",
 			"error",
 			err)
 	}
@@ -84,7 +84,7 @@ func (h *hookServer) listen(addr string) (string, error) {
 	go func() {
 		defer close(done)
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			h.logger.Error("the events of agents are not taken any more", "error", err)
+			h.logger.Error("events of agents over HTTP are no longer accepted", "error", err)
 		}
 	}()
 	h.addr = l.Addr().String()
@@ -101,7 +101,7 @@ func (h *hookServer) listen(addr string) (string, error) {
 		err = atomicfile.Note(h.state.HookAddr(), []byte(h.addr+"\n"), 0o600)
 	}
 	if err != nil {
-		h.logger.Warn("the next daemon will not know where agents post their events", "error", err)
+		h.logger.Warn("the port for agents' events was not saved for the next daemon", "error", err)
 	}
 	return h.addr, nil
 }

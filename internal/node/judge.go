@@ -165,7 +165,7 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 		}
 		text = fmt.Sprintf("rule %s in %s", name, source.RulesFile)
 	default:
-		return "", fmt.Errorf("a reply of kind %q is not written anywhere", reply.Kind)
+		return "", fmt.Errorf("a reply of kind %q is neither a policy nor a rule", reply.Kind)
 	}
 	if err := j.files.Reload(ctx); err != nil {
 		return text, fmt.Errorf("it was written, but is not in force: %w", err)

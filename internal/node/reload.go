@@ -65,7 +65,7 @@ func (r *reloader) Reload(context.Context) error {
 	next := old.With(p)
 	next.Compile()
 	if root := project.FilesRoot(p); root != old.Root {
-		r.logger.Warn("the folder of the built-in files server changes when the daemon is started again", "now", old.Root, "then", root)
+		r.logger.Warn("the new folder of the built-in files server takes effect when the daemon restarts", "now", old.Root, "then", root)
 	}
 	if why := next.Broken(); why != "" && old.Broken() == "" {
 		r.mu.Lock()

@@ -34,7 +34,7 @@ func (n *Node) WriteInfo() error {
 		err = atomicfile.Note(n.paths.Info, append(b, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("leave a note about this daemon: %w", err)
+		return fmt.Errorf("write daemon.json: %w", err)
 	}
 	n.onClose(func() { _ = os.Remove(n.paths.Info) })
 	return nil

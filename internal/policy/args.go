@@ -30,7 +30,7 @@ func ParseArgs(raw []byte) (Args, error) {
 		return nil, fmt.Errorf("read arguments: %w", err)
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read arguments: something follows the object")
+		return nil, errors.New("read arguments: more data after the object")
 	}
 	m, ok := v.(map[string]any)
 	if !ok {

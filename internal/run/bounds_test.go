@@ -25,7 +25,7 @@ func (n *told) kinds() (out []approval.NoticeKind) {
 	return out
 }
 
-// An agent that is refused again and again is told to try another way, its people are told, and at last its session ends (E25).
+// An agent with many denials in a row is told to try another way, people are notified, and in the end its session ends (E25).
 func TestRunThatIsRefusedAgainAndAgainEnds(t *testing.T) {
 	var people told
 	p := coder()
@@ -41,7 +41,7 @@ func TestRunThatIsRefusedAgainAndAgainEnds(t *testing.T) {
 		!strings.Contains(a.Reason, "Try a different approach") || a.Halt {
 		t.Errorf("the second: %+v", a)
 	}
-	// A call that may run ends the row, a prompt of its person too.
+	// A call that may run ends the row, and so does a prompt.
 	if a := h.send(harness.Event{Kind: harness.PreTool, Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
 		ToolUse: "3"}); a.Verdict != harness.Allow {
 		t.Errorf("read: %+v", a)
@@ -65,14 +65,14 @@ func TestRunThatIsRefusedAgainAndAgainEnds(t *testing.T) {
 		"not from here") {
 		t.Errorf("people: %+v", people.notices)
 	}
-	// Another run is another row.
+	// Another run has its own row.
 	if a := h.send(harness.Event{Kind: harness.PreTool, Session: "r2", Tool: "agent__Read", Input: jsontext.Value(`{"file_path":"x"}`),
 		ToolUse: "1"}); a.Verdict != harness.Allow {
 		t.Errorf("another run: %+v", a)
 	}
 }
 
-// Past its budget the next call of a run is refused, on the record, and the agent is told to stop; before, its person is told (E20).
+// Past its budget, the next call of a run is denied and recorded, and the agent is told to stop. Before that, its person is warned (E20).
 func TestRunPastItsBudgetIsRefused(t *testing.T) {
 	var people told
 	p := coder()

@@ -194,7 +194,7 @@ func (b *Budget) read(s *spending, path string) error {
 		switch {
 		case err != nil:
 			if s.unread++; s.unread == 1 {
-				b.o.Logger.Warn("costs of an agent are not complete", "transcript", path, "error", err)
+				b.o.Logger.Warn("the costs of an agent are incomplete", "transcript", path, "error", err)
 			}
 		case ok:
 			b.count(s, path, l)
@@ -249,7 +249,7 @@ func (b *Budget) turn() {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.o.Logger.Warn("what agents spent today cannot be read; it is counted anew", "file", b.file(), "error", err)
+		b.o.Logger.Warn("the agents' costs of today cannot be read; the count restarts", "file", b.file(), "error", err)
 		b.floor = map[string]float64{}
 	}
 	if b.floor == nil {
@@ -286,7 +286,7 @@ func (b *Budget) sum() {
 		err = atomicfile.Note(b.file(), append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		b.o.Logger.Warn("what agents spent today is not kept", "error", err)
+		b.o.Logger.Warn("the agents' costs of today were not saved", "error", err)
 	}
 }
 

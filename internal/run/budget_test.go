@@ -17,10 +17,10 @@ import (
 	"mycelium/internal/harness"
 )
 
-// cents prices every token of output at a cent, so that sums can be read; a model "?" is not known.
+// cents prices every output token at a cent, so that sums are readable. The price of model "?" is unknown.
 func cents(u harness.Usage) (float64, bool) { return float64(u.Output) / 100, u.Model != "?" }
 
-// spent is a line of a transcript: a message of so many cents.
+// spent returns a line of a transcript: a message that costs so many cents.
 func spent(id string, cents int, more ...string) string {
 	request, model, at := "", "claude-opus-4-8", "2026-11-22T10:00:00.000Z"
 	for _, m := range more {
@@ -37,7 +37,7 @@ func spent(id string, cents int, more ...string) string {
 		request, at, id, model, cents) + "\n"
 }
 
-// world is a folder with transcripts, a clock, and budgets over both.
+// world is a folder with transcripts, a clock, and a budget over both.
 type budgetWorld struct {
 	t    *testing.T
 	dir  string
@@ -53,7 +53,7 @@ func newBudgetWorld(t *testing.T, l Limits) *budgetWorld {
 	return w
 }
 
-// restart is a new process over the same files.
+// restart starts a new process over the same files.
 func (w *budgetWorld) restart() {
 	w.Budget = NewBudget(BudgetOptions{Limits: func() Limits { return w.lim }, Price: cents, Dir: filepath.Join(w.dir, "costs"),
 		Now: func() time.Time { return w.now }, Logger: slog.New(slog.NewTextHandler(&w.logs, nil))})
@@ -77,7 +77,7 @@ func (w *budgetWorld) add(name string, text ...string) {
 	}
 }
 
-// want checks a session and compares.
+// want checks a session and compares the result.
 func (w *budgetWorld) want(session string, usd, total float64, warn, stop string) {
 	w.t.Helper()
 	s := w.Check(session, harness.Transcript(w.path(session)))
@@ -96,16 +96,16 @@ func TestBudgetOfASession(t *testing.T) {
 	w.want("a", 1, 1, "", "")
 	half := spent("m2", 290)
 	w.add("a", half[:40])
-	w.want("a", 1, 1, "", "") // half a line
+	w.want("a", 1, 1, "", "") // an incomplete line
 	w.add("a", half[40:])
 	w.want("a", 3.9, 3.9, "", "")
-	w.add("a/subagents/agent-1", spent("m1", 20)) // of its own file: another message
+	w.add("a/subagents/agent-1", spent("m1", 20)) // another message, because its file is another
 	w.want("a", 4.1, 4.1, "$4.10 of its $5.00", "")
-	w.want("a", 4.1, 4.1, "", "") // told once
+	w.want("a", 4.1, 4.1, "", "") // warned once
 	w.add("a", spent("m3", 90))
 	w.want("a", 5, 5, "", "$5.00 of $5.00")
 	w.want("a", 5, 5, "", "Stop here")
-	w.want("b", 0, 5, "", "") // another session has its own
+	w.want("b", 0, 5, "", "") // another session has its own budget
 	w.lim.Session = 0
 	w.want("a", 5, 5, "", "")
 	if usd, total := w.Spent("a"); usd != 5 || total != 5 {
@@ -116,28 +116,28 @@ func TestBudgetOfASession(t *testing.T) {
 func TestBudgetOfADayOutlivesTheProcess(t *testing.T) {
 	w := newBudgetWorld(t, Limits{Total: 10, Warn: 0.5})
 	w.add("old", spent("m0", 700, "at=2026-11-21T10:00:00Z"))
-	w.want("old", 7, 0, "", "") // it spent that yesterday
+	w.want("old", 7, 0, "", "") // spent yesterday
 	w.add("a", spent("m1", 400))
 	w.add("b", spent("m1", 200))
 	w.want("a", 4, 4, "", "")
 	w.want("b", 2, 6, "All sessions have used $6.00 of today's $10.00", "")
 	w.Forget("a")
 	w.restart()
-	w.want("b", 2, 6, "All sessions", "") // of a, which is over, the sum is kept; people are told again
+	w.want("b", 2, 6, "All sessions", "") // the sum of the ended session a is kept; people are warned again
 	w.add("b", spent("m2", 400))
 	w.want("b", 6, 10, "", "$10.00 of $10.00")
 	w.want("c", 0, 10, "", "The budget of today is used up")
 	w.now = w.now.Add(12*time.Hour + time.Second)
 	w.want("b", 6, 0, "", "") // a new day
 	w.add("b", spent("m3", 100, "at=2026-11-23T00:00:01Z"), spent("m4", 100, "at=2027-01-01T00:00:00Z"), spent("m5", 100, "at=never"))
-	w.want("b", 9, 3, "", "") // times of tomorrow and of nothing count today
+	w.want("b", 9, 3, "", "") // a time in the future, or no time, counts as today
 	entries, err := os.ReadDir(filepath.Join(w.dir, "costs"))
 	if err != nil || len(entries) != 2 || entries[0].Name() != "agents-2026-11-22.json" {
 		t.Errorf("%v %v", entries, err)
 	}
 }
 
-func TestSumsThatCannotBeReadAreCountedAnew(t *testing.T) {
+func TestUnreadableSumsRestart(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"a":-5}`, `{"a":"x"}`, "null", ""} {
 		w := newBudgetWorld(t, Limits{Total: 10})
 		if err := os.MkdirAll(filepath.Join(w.dir, "costs"), 0o755); err != nil {
@@ -148,18 +148,18 @@ func TestSumsThatCannotBeReadAreCountedAnew(t *testing.T) {
 		}
 		w.add("a", spent("m1", 100))
 		w.want("a", 1, 1, "", "")
-		if text != "null" && !strings.Contains(w.logs.String(), "counted anew") {
-			t.Errorf("%q is not spoken of", text)
+		if text != "null" && !strings.Contains(w.logs.String(), "the count restarts") {
+			t.Errorf("%q is not reported", text)
 		}
 	}
 }
 
-// What an agent does to its transcript gives nothing back.
+// Changes of an agent to its transcript do not lower the sum.
 func TestATranscriptThatIsTamperedWith(t *testing.T) {
 	w := newBudgetWorld(t, Limits{Session: 5})
 	w.add("a", spent("m1", 300), spent("m2", 100))
 	w.want("a", 4, 4, "$4.00", "")
-	if err := os.WriteFile(w.path("a"), []byte(spent("m1", 300)), 0o644); err != nil { // cut short
+	if err := os.WriteFile(w.path("a"), []byte(spent("m1", 300)), 0o644); err != nil { // truncated
 		t.Fatal(err)
 	}
 	w.want("a", 4, 4, "", "")
@@ -172,7 +172,7 @@ func TestATranscriptThatIsTamperedWith(t *testing.T) {
 	}
 	w.want("a", 6, 6, "", "the transcript is gone")
 	w.lim = Limits{}
-	w.want("a", 6, 6, "", "") // without a budget nobody minds
+	w.want("a", 6, 6, "", "") // without limits there is no warning
 	w.lim = Limits{Total: 100}
 	w.add("d/subagents/agent-1", spent("m1", 100))
 	w.want("d", 1, 7, "", "")
@@ -186,15 +186,15 @@ func TestATranscriptThatIsTamperedWith(t *testing.T) {
 	w.want("e", 0, 7, "", "not a regular file")
 }
 
-// A session that was taken up again begins with a copy of what went before.
+// A resumed session begins with a copy of the earlier transcript.
 func TestCopiesAreCountedOnce(t *testing.T) {
 	w := newBudgetWorld(t, Limits{Total: 100})
 	w.add("a", spent("m1", 300, "request=r1"), spent("m1", 300, "request=r1"))
 	w.want("a", 3, 3, "", "")
 	w.add("b", spent("m1", 300, "request=r1"), spent("m2", 50, "request=r2"), spent("m2", 70, "request=r2"))
-	w.want("b", 0.7, 3.7, "", "") // the later line of m2 says more
+	w.want("b", 0.7, 3.7, "", "") // the later line of m2 has more tokens
 	w.Forget("b")
-	w.want("b", 0.7, 3.7, "", "") // taken up again under its own id
+	w.want("b", 0.7, 3.7, "", "") // resumed under its own id
 }
 
 func TestAModelWithoutAPriceIsSaid(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAModelWithoutAPriceIsSaid(t *testing.T) {
 	}
 }
 
-// The transcript that Claude Code 2.1.197 wrote, with two subagents of which one is kept here.
+// A transcript of Claude Code 2.1.197 with two subagents, one of which is kept here.
 func TestARealTranscript(t *testing.T) {
 	b := NewBudget(BudgetOptions{Limits: func() Limits { return Limits{} }, Price: func(u harness.Usage) (float64, bool) {
 		if u.Model != "claude-opus-4-8" {
@@ -220,7 +220,7 @@ func TestARealTranscript(t *testing.T) {
 	}
 }
 
-// However a transcript is cut into writes and however often it is looked at, the sum is the same, and never falls.
+// The sum does not depend on how the transcript is split into writes, nor on how often it is read, and it never decreases.
 func TestReadingInPiecesChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -305,7 +305,7 @@ func TestDenialsInARow(t *testing.T) {
 	want("a", false, 2, false, false, "")
 	want("b", false, 1, false, false, "") // another session
 	want("a", false, 3, true, false, "3 calls in a row were refused")
-	want("a", false, 4, true, false, "") // people are told once
+	want("a", false, 4, true, false, "") // people are notified once
 	want("a", true, 0, false, false, "")
 	for i := range 4 {
 		s := d.Decided("a", false)

@@ -17,19 +17,19 @@ import (
 	"mycelium/internal/policy"
 )
 
-// task is the event before a subagent is started.
+// task returns the event before a subagent is started.
 func task(id, kind, prompt string) harness.Event {
 	return harness.Event{Kind: harness.PreTool, Tool: "agent__Task", ToolUse: id,
 		Input: jsontext.Value(fmt.Sprintf(`{"prompt":%q,"subagent_type":%q}`, prompt, kind))}
 }
 
-// by makes an event one of a subagent.
+// by turns an event into one of a subagent.
 func by(e harness.Event, id, kind string) harness.Event {
 	e.AgentID, e.AgentType = id, kind
 	return e
 }
 
-// families is the world of coder, in which starting a subagent is allowed.
+// families is a world like coder in which subagents may be started.
 func families() plan {
 	p := coder()
 	p.skills[0].AllowedTools = append(p.skills[0].AllowedTools, "agent__Task")
@@ -37,13 +37,13 @@ func families() plan {
 	return p
 }
 
-// editing is the event before a file is edited, which a guest may not.
+// editing returns the event before a file is edited, which a guest may not do.
 func editing(id string) harness.Event {
 	return harness.Event{Kind: harness.PreTool, Tool: "agent__Edit", ToolUse: id,
 		Input: jsontext.Value(`{"file_path":"a.go","old_string":"a","new_string":"b"}`)}
 }
 
-// notes writes what Claude Code notes of a subagent, and returns the path of the run's transcript.
+// notes writes Claude Code's note about a subagent, and returns the path of the run's transcript.
 func (h *house) notes(agent, meta, transcript string) string {
 	h.t.Helper()
 	dir := filepath.Join(h.dir, "projects", "r1", "subagents")
@@ -71,7 +71,7 @@ func TestChildren(t *testing.T) {
 	}
 	may(editing("e0"), harness.Allow, "the agent itself edits")
 	may(by(editing("e1"), "a0", "general-purpose"), harness.Allow, "a child without a role edits")
-	// Two are started together, and begin in the other order: the notes tell them apart.
+	// Two subagents are started together and begin in reverse order. The notes tell them apart.
 	may(task("t1", "general-purpose", "as guest role, look around"), harness.Allow, "a task")
 	may(task("t2", "general-purpose", "do it"), harness.Allow, "another")
 	path := h.notes("a1", `{"agentType":"general-purpose","toolUseId":"t2"}`, "")
@@ -82,16 +82,16 @@ func TestChildren(t *testing.T) {
 	may(bound, harness.Deny, "the first child edits")
 	may(harness.Event{Kind: harness.SubagentStop, AgentID: "a2"}, harness.Pass, "it stops")
 	may(bound, harness.Deny, "it edits when it is woken again")
-	// Without notes a child has the role of every call that may have started it.
+	// Without notes, the roles of every call that may have started a child restrict it.
 	may(by(editing("e4"), "a3", "general-purpose"), harness.Deny, "a child of which nothing is noted edits")
 	may(by(editing("e5"), "a4", "Explore"), harness.Allow, "one of another kind edits")
 	may(by(editing("e6"), "a5", "guest"), harness.Deny, "one that is called like a role edits")
-	// After a restart its own transcript tells what it was told.
+	// After a restart, its own transcript has its prompt.
 	late := by(editing("e7"), "a6", "general-purpose")
 	late.Transcript = h.notes("a6", `{"toolUseId":"unknown"}`,
 		`{"type":"user","message":{"role":"user","content":"Work with the guest role."}}`+"\n")
 	may(late, harness.Deny, "one from before the restart edits")
-	// What a bound child starts is bound.
+	// The children of a restricted child are restricted.
 	nested := by(task("t3", "general-purpose", "role: developer"), "a1", "general-purpose")
 	nested.Transcript = path
 	may(nested, harness.Allow, "the free child starts one")
@@ -112,7 +112,7 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// TestLawHookChildren: whatever a prompt says, and whatever is noted of it, a child may do nothing that its parent may not.
+// TestLawHookChildren: for any prompt and any note, a child may do only what its parent may do.
 func TestLawHookChildren(t *testing.T) {
 	h := build(t, families())
 	n := 0
@@ -142,8 +142,8 @@ func TestLawHookChildren(t *testing.T) {
 	})
 }
 
-// TestOwnGateway: a call of our own gateway is allowed by the hook and decided by the gateway, as the child that makes it, and the two
-// share one session from then on.
+// TestOwnGateway: the hook allows a call of our own gateway. The gateway decides it for the child that makes it. From then on the two
+// share one session.
 func TestOwnGateway(t *testing.T) {
 	h := build(t, families())
 	client, err := h.gate.Sessions.Open(t.Context(), session.Spec{Principal: "local", Role: "developer", Roles: []string{"guest"}})
@@ -181,7 +181,7 @@ func TestOwnGateway(t *testing.T) {
 	if got := h.said(); !strings.HasSuffix(got, "local/a1 decision files__read_file allow\nlocal/a1 outcome files__read_file ok") {
 		t.Errorf("the log says\n%s", got)
 	}
-	// They are one session now: what the client's agent becomes, its own hands become.
+	// They share a session now: a change of role over MCP also applies to the agent's own tools.
 	if got := h.Sessions(); len(got) != 1 || got[0].Role != "developer" {
 		t.Errorf("sessions: %+v", got)
 	}
@@ -202,7 +202,7 @@ func TestOwnGateway(t *testing.T) {
 	}
 }
 
-// TestShareIsNoAuthority: the id of a call joins a run to a session of the same principal that is not wider, and to no other.
+// TestShareIsNoAuthority: the id of a call joins a run only to a session of the same principal that is not wider.
 func TestShareIsNoAuthority(t *testing.T) {
 	for name, spec := range map[string]session.Spec{
 		"another principal": {Principal: "other", Role: "developer"},

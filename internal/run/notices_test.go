@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/harness"
 )
 
-// People are told when an agent's session begins and how it ends, with its last word, and when it waits at its own terminal (E22).
+// People are notified when an agent's session starts, when it ends, with its last message, and when it waits at its own terminal (E22).
 func TestNoticesOfARun(t *testing.T) {
 	var people told
 	p := coder()
@@ -19,7 +19,7 @@ func TestNoticesOfARun(t *testing.T) {
 	p.people.mode = func() approval.Mode { return approval.Local }
 	h := build(t, p)
 	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
-	h.send(harness.Event{Kind: harness.SessionStart, Reason: "compact"}) // the same run goes on
+	h.send(harness.Event{Kind: harness.SessionStart, Reason: "compact"}) // the same run continues
 	h.send(harness.Event{Kind: harness.Stop, Text: "All tests pass. " + strings.Repeat("長", 400)})
 	h.send(harness.Event{Kind: harness.SessionEnd, Reason: "exit"})
 	h.send(harness.Event{Kind: harness.SessionStart, Reason: "startup"})
@@ -30,7 +30,7 @@ func TestNoticesOfARun(t *testing.T) {
 	if err := h.Abort(h.Sessions()[0].ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	h.send(harness.Event{Kind: harness.SessionEnd}) // it was told of
+	h.send(harness.Event{Kind: harness.SessionEnd}) // there was a notice before
 	want := []approval.NoticeKind{approval.Started, approval.Completed, approval.Started, approval.Errored, approval.Waits, approval.Aborted}
 	if !slices.Equal(people.kinds(), want) {
 		t.Fatalf("told of %v", people.kinds())

@@ -128,7 +128,7 @@ func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o
 	o.Thinking = o.reasoning()
 	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: surface, Asked: e.Interactive, Ending: o.Ending}
 	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
-		g.Logger.Error("how a call ended is not in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
+		g.Logger.Error("the end of a call was not recorded in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"mycelium/internal/harness"
 )
 
-// TestOutcomeOfACallOfAnotherProcess: each hook is a process of its own where no daemon is, and a daemon may begin or die between a call
-// and its end. Its outcome is on record all the same, once, and never of a call that was denied or not decided.
+// TestOutcomeOfACallOfAnotherProcess: without a daemon, each hook is a process of its own, and a daemon may start or die between a call
+// and its end. The outcome is recorded once all the same, but not for a call that was denied or not decided.
 func TestOutcomeOfACallOfAnotherProcess(t *testing.T) {
 	p := coder()
 	p.opts.Alone = true
 	h := build(t, p)
-	next := func() { h.Registry = New(h.Options) } // another process, of which only the log knows what was before
+	next := func() { h.Registry = New(h.Options) } // another process, which knows the past only from the log
 	after := func(id, tool string, interactive, failed bool) {
 		next()
 		h.send(harness.Event{Kind: harness.PostTool, Tool: tool, ToolUse: id, DurationMs: 1234, Interactive: interactive, Failed: failed,
@@ -23,26 +23,26 @@ func TestOutcomeOfACallOfAnotherProcess(t *testing.T) {
 	}
 	h.send(read("t1", "notes.md"))
 	after("t1", "agent__Read", false, false)
-	after("t1", "agent__Read", false, false) // told again
+	after("t1", "agent__Read", false, false) // reported twice
 	next()
 	h.send(read("t2", "notes.md"))
 	after("t2", "agent__Read", false, true)
 	h.send(bash("t3", "git push"))
 	after("t3", "agent__Bash", true, false) // it was denied
-	after("t4", "agent__Read", true, false) // nobody decided it
+	after("t4", "agent__Read", true, false) // not decided
 	h.send(read("t5", "notes.md"))
-	after("t5", "agent__Bash", false, false) // another tool than was decided
+	after("t5", "agent__Bash", false, false) // not the tool that was decided
 	e := bash("t6", "make")
 	e.Interactive = true
 	if a := h.send(e); a.Verdict != harness.Ask {
 		t.Fatalf("%+v", a)
 	}
-	after("t6", "agent__Bash", false, false) // nobody sits there: nobody can have said yes
+	after("t6", "agent__Bash", false, false) // nobody sits at the terminal, so nobody can have approved
 	after("t6", "agent__Bash", true, false)
 	next()
 	h.Event(t.Context(), nil, harness.Event{Agent: "claude", Session: "another", Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t5"})
 	next()
-	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t5", Ours: true}) // the gateway tells that itself
+	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Read", ToolUse: "t5", Ours: true}) // the gateway records that itself
 	want := `local decision agent__Read allow by reads
 local outcome agent__Read ok
 local decision agent__Read allow by reads
@@ -67,7 +67,7 @@ local outcome agent__Bash ok`
 	}
 }
 
-// TestOneOutcome: entries in two files of an agent's configuration tell the same end at the same time, to one daemon or to none.
+// TestOneOutcome: entries in two files of an agent's configuration report the same end at the same time, to one daemon or without one.
 func TestOneOutcome(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		p := coder()

@@ -24,7 +24,7 @@ import (
 	"mycelium/internal/store"
 )
 
-// nobody are backends that answer nothing: what hooks decide is run by the agent.
+// nobody is a set of backends without any server. The agent itself runs what hooks decide.
 type nobody struct{}
 
 func (nobody) Do(context.Context, policy.Scope, string, string, []byte, gate.Peer) (result, rpcErr []byte, err error) {
@@ -36,7 +36,7 @@ func (nobody) Subscribe(context.Context, string, string, func([]byte)) (stop fun
 }
 func (nobody) Start(context.Context, []string) error { return nil }
 
-// plan is what the world of a test is made of.
+// plan describes the world of a test.
 type plan struct {
 	tools  []string
 	skills []skill.Skill
@@ -50,7 +50,7 @@ type plan struct {
 	people crowd
 }
 
-// crowd are the people of a test. What is nil is nobody, and the mode auto.
+// crowd is the people of a test. A nil function means nobody, or the mode auto.
 type crowd struct {
 	mode        func() approval.Mode
 	reach, chat func() bool
@@ -79,13 +79,13 @@ func (c crowd) Post(n approval.Notice) {
 	}
 }
 
-// grant is a skill that grants tools to roles.
+// grant returns a skill that grants tools to roles.
 func grant(name string, roles []string, tools ...string) skill.Skill {
 	return skill.Skill{Grant: policy.Grant{Name: name, AllowedRoles: roles, AllowedTools: tools}, Description: "Does " + name + ".",
 		Instructions: "How to " + name + "."}
 }
 
-// coder is the usual world: a developer whose Bash asks but for git status, and a guest who reads.
+// coder is the usual world: a developer whose Bash asks except for git status, and a guest who reads.
 func coder() plan {
 	return plan{
 		tools: []string{"files__read_file", "files__write_file", "shop__buy"},
@@ -102,7 +102,7 @@ func coder() plan {
 	}
 }
 
-// house is a host with everything real behind it.
+// house is a registry with all real parts behind it.
 type house struct {
 	*Registry
 	t     *testing.T
@@ -164,7 +164,7 @@ func build(t *testing.T, p plan) *house {
 	return h
 }
 
-// send is one event of the run "r1" of Claude Code without a token.
+// send sends one event of the run "r1" of Claude Code without a token.
 func (h *house) send(e harness.Event) harness.Answer {
 	h.t.Helper()
 	if e.Agent == "" {
@@ -179,19 +179,19 @@ func (h *house) send(e harness.Event) harness.Answer {
 	return h.Event(h.t.Context(), nil, e)
 }
 
-// bash is the event before a command.
+// bash returns the event before a command.
 func bash(id, command string) harness.Event {
 	return harness.Event{Kind: harness.PreTool, Tool: "agent__Bash", ToolUse: id,
 		Input: jsontext.Value(fmt.Sprintf(`{"command":%q}`, command))}
 }
 
-// read is the event before a file is read.
+// read returns the event before a file is read.
 func read(id, path string) harness.Event {
 	return harness.Event{Kind: harness.PreTool, Tool: "agent__Read", ToolUse: id,
 		Input: jsontext.Value(fmt.Sprintf(`{"file_path":%q}`, path))}
 }
 
-// records are the records of calls, oldest first.
+// records returns the records of calls, oldest first.
 func (h *house) records() []audit.Record {
 	h.t.Helper()
 	var out []audit.Record
@@ -206,7 +206,7 @@ func (h *house) records() []audit.Record {
 	return out
 }
 
-// said is the records of calls, each in a few words.
+// said returns the records of calls in short form.
 func (h *house) said() string {
 	h.t.Helper()
 	var out []string

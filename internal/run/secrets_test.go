@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/harness"
 )
 
-// TestNoFormLeavesARun: no form of a secret comes into a denial, a notice, a question to people, a summary or the log by the events of an
-// agent, and no half of one where a text is cut.
+// TestNoFormLeavesARun: events of an agent bring no secret of any form, nor half of one at a cut, into a denial, a notice, a question to
+// people, a summary or the log.
 func TestNoFormLeavesARun(t *testing.T) {
 	p := coder()
 	var notices []string

@@ -18,10 +18,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// mode is what approval.mode says.
+// mode is the value of approval.mode.
 func mode(m approval.Mode) func() approval.Mode { return func() approval.Mode { return m } }
 
-// answering settles every request of the house's queue by a function, and keeps what it saw.
+// answering answers every request in the queue with a function, and keeps the requests.
 func (h *house) answering(f func(approval.Request) approval.Answer) (seen func() []approval.Request) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
@@ -98,8 +98,8 @@ func TestPermissionRequest(t *testing.T) {
 		{bash("t1", "make"), approval.Local, true, harness.Pass},     // the policy asks: its own dialog goes on
 		{bash("t2", "git push"), approval.Local, true, harness.Deny}, // the policy denies
 		{read("t3", "a.md"), approval.Local, true, harness.Pass},     // the agent's own rules ask, and its person is there
-		{read("t4", "b.md"), approval.Remote, true, harness.Allow},   // … and is away
-		{read("t5", "c.md"), approval.Local, false, harness.Allow},   // … and nobody ever was
+		{read("t4", "b.md"), approval.Remote, true, harness.Allow},   // … but is away
+		{read("t5", "c.md"), approval.Local, false, harness.Allow},   // … and nobody sits there
 		{harness.Event{Kind: harness.PreTool, Tool: "shop__buy", ToolUse: "t6", Input: jsontext.Value(`{}`)}, approval.Local, true,
 			harness.Deny},
 	} {
@@ -116,7 +116,7 @@ func TestPermissionRequest(t *testing.T) {
 		}
 	}
 	set = approval.Local
-	e := bash("", "git push") // nothing was decided before
+	e := bash("", "git push") // no earlier decision
 	e.Kind = harness.Permission
 	e.AgentID = "a1"
 	if a := h.send(e); a.Verdict != harness.Deny {
@@ -129,7 +129,7 @@ func TestPermissionRequest(t *testing.T) {
 	}
 }
 
-// TestBell: the window of an agent that asks at its own terminal is marked until the agent goes on.
+// TestBell: the window of an agent that asks at its own terminal is marked until the agent continues.
 func TestBell(t *testing.T) {
 	p := coder()
 	var rang []string
@@ -152,7 +152,7 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// TestPending: a run whose call waits in the queue says so, and keeps the daemon.
+// TestPending: a run whose call waits in the queue shows that, and keeps the daemon running.
 func TestPending(t *testing.T) {
 	h := build(t, coder())
 	var during []approval.AgentSession
@@ -350,7 +350,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// TestIdleEnds: what is heard of nobody for hours ends; a run at work keeps the daemon only as long as one step can take.
+// TestIdleEnds: a run without events for hours ends. A run keeps the daemon running only as long as one step can take.
 func TestIdleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := build(t, coder())
@@ -381,7 +381,7 @@ func TestIdleEnds(t *testing.T) {
 	})
 }
 
-// TestFailsClosed: what goes wrong in the host denies what precedes a tool, and is a message elsewhere.
+// TestFailsClosed: a failure in the daemon is a denial before a tool, and a message elsewhere.
 func TestFailsClosed(t *testing.T) {
 	p := coder()
 	h := build(t, p)
@@ -422,7 +422,7 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
-// TestBounds: what an agent makes us keep has an end.
+// TestBounds: what is kept of an agent is bounded.
 func TestBounds(t *testing.T) {
 	h := build(t, coder())
 	for i := range maxRuns + 3 {

@@ -192,7 +192,7 @@ func (a *Authority) checkResource(m *resourceMetadata, address string) error {
 	own := same && rp == up && r.RawQuery == a.URL.RawQuery
 	parent := same && r.RawQuery == "" && strings.HasPrefix(up+"/", rp+"/") && address == wellKnown(a.URL, wellKnownResource, rp)
 	if !own && !parent {
-		return fmt.Errorf("it is for the resource %s, which is not this server: a token for it would be another's",
+		return fmt.Errorf("it is for the resource %s, which is not this server: its tokens are not for this server",
 			httpclient.VisibleHost(m.Resource))
 	}
 	return nil

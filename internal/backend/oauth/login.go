@@ -100,7 +100,7 @@ func (a *Authority) begin(ctx context.Context, redirect string) (Login, error) {
 		return Login{}, err
 	}
 	if f.issuer.assumed && !wanted {
-		return Login{}, errors.New("it asks for no authorization, and names no authorization server")
+		return Login{}, errors.New("it requires no authorization and names no authorization server")
 	}
 	if err := f.issuer.checkPKCE(); err != nil {
 		return Login{}, fmt.Errorf("authorization server %s: %w", httpclient.VisibleHost(f.issuer.Issuer), err)
@@ -202,7 +202,7 @@ func (a *Authority) end(ctx context.Context, query string) error {
 	case len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1:
 		return errors.New("the browser's answer has a parameter twice")
 	case q.Has("iss") && q.Get("iss") != pl.grant.Issuer:
-		return fmt.Errorf("the answer does not come from %s, which was asked: it is refused (a mix-up)", httpclient.VisibleHost(pl.grant.Issuer))
+		return fmt.Errorf("the answer comes from another issuer than %s and is refused (a mix-up)", httpclient.VisibleHost(pl.grant.Issuer))
 	case pl.iss && !q.Has("iss"):
 		return fmt.Errorf("the answer does not say that it comes from %s, though that server always does: it is refused",
 			httpclient.VisibleHost(pl.grant.Issuer))

@@ -257,7 +257,7 @@ func readConfig(path string) ([]byte, fs.FileMode, error) {
 	}
 	const most = 16 << 20
 	if !st.Mode().IsRegular() || st.Size() > most {
-		return nil, 0, &FileError{path, errors.New("no ordinary file of a sensible size"), "move it away, and run this again"}
+		return nil, 0, &FileError{path, errors.New("not a regular file, or too large"), "move it away, and run this again"}
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -284,7 +284,7 @@ func (e *edit) write() (did string, err error) {
 	}
 	now, err := os.ReadFile(target)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(now, e.before) {
-		return "", &FileError{e.path, errors.New("changed while it was worked on"), "run this again"}
+		return "", &FileError{e.path, errors.New("the file changed during the edit"), "run this again"}
 	}
 	if len(e.after) == 0 {
 		if err := os.Remove(target); err != nil {

@@ -18,7 +18,7 @@ import (
 	"mycelium/internal/policy"
 )
 
-// protected is what no agent may touch.
+// protected is a set of paths that no agent may touch.
 func protected() []harness.Protected {
 	var out []harness.Protected
 	for _, b := range policy.BasePaths() {
@@ -27,7 +27,7 @@ func protected() []harness.Protected {
 	return out
 }
 
-// newSetup is an installation in a home and a project of its own.
+// newSetup returns an installation in its own home and project.
 func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 	t.Helper()
 	home := t.TempDir()
@@ -138,7 +138,7 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 	})
 }
 
-// foreign are configurations of people, as each agent may have them.
+// foreign are configurations that people may have written for each agent.
 var foreign = map[string]string{
 	"claude": "{\n\t\"model\": \"opus\",\t\"env\": {\"A\":\"1\"},\n\t\"permissions\": {\"allow\": [\"Bash(ls)\"], \"deny\": " +
 		"[\"Read(~/.ssh)\"] },\n\t\"hooks\": {\n\t\t\"Stop\": " +
@@ -183,7 +183,7 @@ func TestWhatOthersWroteStays(t *testing.T) {
 	})
 }
 
-// TestUninstallTakesNothingElse: what a person writes after the installation stays, in every list that we wrote into.
+// TestUninstallTakesNothingElse: what a person adds after the installation stays, in every list that contains our entries.
 func TestUninstallTakesNothingElse(t *testing.T) {
 	s, file := newSetup(t, "claude", false)
 	changes, err := s.Install()
@@ -210,7 +210,7 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 	}
 }
 
-// TestBrokenFileIsLeftAlone: a file that cannot be read whole is not touched, and the message says where and what to do.
+// TestBrokenFileIsLeftAlone: a file that cannot be parsed is not changed, and the message says where it is broken and what to do.
 func TestBrokenFileIsLeftAlone(t *testing.T) {
 	for _, text := range []string{
 		"{\n  \"hooks\": {,}\n}", "{\"hooks\": []}", "{\"hooks\": {\"PreToolUse\": {}}}", "[]", "null", "{\"a\":1,\"a\":2}", "{} {}", "{\"a\":",
@@ -248,7 +248,7 @@ func TestLinkIsFollowed(t *testing.T) {
 	}
 }
 
-// TestTamperingIsSeen: each way to weaken an installed hook is a problem in its status (W6).
+// TestTamperingIsSeen: the status reports each way to weaken an installed hook (W6).
 func TestTamperingIsSeen(t *testing.T) {
 	swap := func(from, to string) func(string) string {
 		return func(text string) string { return strings.Replace(text, from, to, 1) }
@@ -340,7 +340,7 @@ func TestCodexTrust(t *testing.T) {
 	}
 }
 
-// TestKnownHash is what Codex 0.169.0 itself computes (hooks/list of its app server).
+// TestKnownHash compares with the hash that Codex 0.169.0 itself computes (hooks/list of its app server).
 func TestKnownHash(t *testing.T) {
 	codex, _ := harness.Named("codex")
 	key, hash := codex.Hooks.TrustKey("/f",
@@ -350,7 +350,7 @@ func TestKnownHash(t *testing.T) {
 	}
 }
 
-// TestDenials: every protected path that may not be read is denied in Claude Code's own words.
+// TestDenials: Claude Code's own deny list has every protected path that must not be read.
 func TestDenials(t *testing.T) {
 	for _, user := range []bool{false, true} {
 		s, _ := newSetup(t, "claude", user)
@@ -403,7 +403,7 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
-// drawJSON is a random value.
+// drawJSON draws a random value.
 func drawJSON(t *rapid.T, depth int) any {
 	kind := rapid.IntRange(0, 6).Draw(t, "kind")
 	if depth <= 0 {
@@ -425,8 +425,8 @@ func drawJSON(t *rapid.T, depth int) any {
 		rapid.Custom(func(t *rapid.T) any { return drawJSON(t, depth-1) }), 1, 4).Draw(t, "object")
 }
 
-// TestLawInstallAndUninstall: whatever a person's file holds, installing is refused or changes nothing but our entries, and taking
-// them out again gives the file back byte for byte.
+// TestLawInstallAndUninstall: for any file of a person, Install fails or changes only our entries, and Uninstall restores the file byte
+// for byte.
 func TestLawInstallAndUninstall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		agent, _ := harness.Named(rapid.SampledFrom(harness.Names()).Draw(t, "agent"))
@@ -466,7 +466,7 @@ func TestLawInstallAndUninstall(t *testing.T) {
 	})
 }
 
-// TestHostileFiles: a file that is made to break a reader is refused.
+// TestHostileFiles: a file that is made to break a parser is refused.
 func TestHostileFiles(t *testing.T) {
 	for _, comments := range []bool{false, true} {
 		for _, piece := range []string{"[", `{"a":`, `["]",`} {

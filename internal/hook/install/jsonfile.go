@@ -139,7 +139,7 @@ func (n *jsonNode) str(text []byte) string {
 }
 
 // errShape reports a value of another type where our entries belong.
-var errShape = errors.New("holds something else than expected")
+var errShape = errors.New("has a value of an unexpected type")
 
 // addElement appends a value to the array at a path of names. It creates containers that are missing.
 func addElement(text []byte, comments bool, path []string, value jsontext.Value) ([]byte, error) {
@@ -154,7 +154,7 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 	at := &root
 	for depth, name := range path {
 		if at.kind != '{' {
-			return nil, fmt.Errorf("%s: %w: no object", strings.Join(path[:depth], "."), errShape)
+			return nil, fmt.Errorf("%s: %w: not an object", strings.Join(path[:depth], "."), errShape)
 		}
 		next := at.get(name)
 		if next == nil {
@@ -164,7 +164,7 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 		at = next
 	}
 	if at.kind != '[' {
-		return nil, fmt.Errorf("%s: %w: no list", strings.Join(path, "."), errShape)
+		return nil, fmt.Errorf("%s: %w: not a list", strings.Join(path, "."), errShape)
 	}
 	return insert(text, at, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
 }

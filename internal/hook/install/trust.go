@@ -93,7 +93,7 @@ func inlineHooks(tables []tomlTable) error {
 			root := len(t.name) == 0 && first == "hooks"
 			state := slices.Equal(t.name, []string{"hooks"}) && first == "state"
 			if root || state || slices.Equal(t.name, []string{"hooks", "state"}) {
-				return fmt.Errorf("line %d: hooks.state is written in another form than tables [hooks.state.\"…\"]", t.line)
+				return fmt.Errorf("line %d: hooks.state is not written as tables [hooks.state.\"…\"]", t.line)
 			}
 		}
 	}

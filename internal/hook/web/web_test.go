@@ -19,8 +19,8 @@ import (
 const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write",` +
 	`"tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`
 
-// TestEveryAnswerIsOne: whatever happens, an answer is an error of HTTP, which blocks the tool, or JSON; where the decision is not known it
-// is a denial. Claude Code takes a success with an empty body for consent.
+// TestEveryAnswerIsOne: every answer is an HTTP error, which blocks the tool, or JSON. Without a decision it is a denial. Claude Code
+// takes a success with an empty body for consent.
 func TestEveryAnswerIsOne(t *testing.T) {
 	allow := func(context.Context, string, harness.Event) (harness.Answer, error) {
 		return harness.Answer{Verdict: harness.Allow}, nil
@@ -100,7 +100,7 @@ func TestEveryAnswerIsOne(t *testing.T) {
 	}
 }
 
-// TestWhatTheAgentSays: the entry's address and headers come to the event as what a program finds in its arguments and environment.
+// TestWhatTheAgentSays: the URL and headers of the entry give the event what a program gets from its arguments and environment.
 func TestWhatTheAgentSays(t *testing.T) {
 	claude, _ := harness.Named("claude")
 	variables := map[string]string{"TMUX_PANE": "%3", "TMUX": "/tmp/tmux-0/default,1,0", "CLAUDE_CODE_ENTRYPOINT": "cli"}

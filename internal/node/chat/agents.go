@@ -88,7 +88,7 @@ func (c *Chats) ours(dir string) bool {
 func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Server, tmux.Pane, error) {
 	at := tmux.At(s.Tmux)
 	if s.Pane == "" {
-		return at, tmux.Pane{}, errors.New("it does not run in tmux, so nobody else can type there; start agents in tmux, or with /new")
+		return at, tmux.Pane{}, errors.New("the agent does not run in tmux, so a text cannot be typed there; start agents in tmux, or with /new")
 	}
 	panes, err := at.Panes(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Serve
 			continue
 		}
 		if p.Dead || !isAgent(p.Command) {
-			return at, p, fmt.Errorf("no agent runs in its window any more, there is %s: a text would be a command there", p.Command)
+			return at, p, fmt.Errorf("its window no longer runs an agent but %s, which would run the text as a command", p.Command)
 		}
 		return at, p, nil
 	}
@@ -127,9 +127,9 @@ func checkTyped(text string) error {
 	case text == "":
 		return errors.New("the text is empty")
 	case !utf8.ValidString(text) || len(text) > 16<<10:
-		return errors.New("the text is too long, or no text")
+		return errors.New("the text is too long or not plain text")
 	case text[0] == '!' || strings.HasPrefix(text, "！"):
-		return errors.New("a text that begins with ! is a command of the shell there, which no policy sees; write it without")
+		return errors.New("a text that begins with ! runs a shell command past the policy; write it without the first character")
 	}
 	return nil
 }

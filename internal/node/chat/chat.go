@@ -64,7 +64,7 @@ func (c *Chats) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		conf, err := c.channels()
 		if err != nil {
-			c.Logger.Warn("no chat and no notice works until this is fixed", "error", err)
+			c.Logger.Warn("chats and notices do not work until this is fixed", "error", err)
 			conf = channels{}
 		}
 		part, cancel := context.WithCancel(ctx)
@@ -156,7 +156,7 @@ func (c *Chats) channels() (out channels, err error) {
 func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
 	out, err := notify.New(notify.Options{Config: conf, Queue: c.Queue, Board: &c.board, Logger: c.Logger})
 	if err != nil {
-		c.Logger.Warn("no notice tells people of what waits", "error", err)
+		c.Logger.Warn("notices of waiting calls are off", "error", err)
 		return
 	}
 	_ = out.Run(ctx)

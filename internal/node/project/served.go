@@ -45,7 +45,7 @@ func ServedSkill(s pin.Served, text []byte) (*skill.Skill, []policy.Problem) {
 	front, err := skill.FrontMatter(text)
 	said := jsontext.Value(rawjson.Member(s.Raw, "frontmatter")).Clone()
 	if err == nil && (said.Canonicalize() != nil || (*jsontext.Value)(&front).Canonicalize() != nil || !bytes.Equal(said, front)) {
-		err = errors.New("the front matter of its SKILL.md is another than that of its entry")
+		err = errors.New("the front matter of its SKILL.md differs from that of its entry")
 	}
 	if err != nil {
 		return nil, []policy.Problem{{File: file, Message: err.Error(), Hint: "tell the makers of the server"}}

@@ -159,7 +159,7 @@ func (c *Case) Check(p *policy.Policy) (policy.Explanation, error) {
 	case c.Rule != "" && x.Rule != c.Rule:
 		return x, fmt.Errorf("%s: decided by %q (%s)", c.Text, x.Rule, x.Reason)
 	case p.Visible(call.Scope, c.Item) != (x.Effect != "unknown"):
-		return x, fmt.Errorf("%s: %s, but visible says otherwise", c.Text, x.Effect)
+		return x, fmt.Errorf("%s: %s, but Visible disagrees", c.Text, x.Effect)
 	}
 	return x, nil
 }

@@ -21,7 +21,7 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook check: no agent %q: there are %s", agent, strings.Join(harness.Names(), ", "))
+		return failure.Usagef("hook check: unknown agent %q: the known agents are %s", agent, strings.Join(harness.Names(), ", "))
 	}
 	program, err := known.Find(a.Environ)
 	if err != nil {
@@ -75,7 +75,7 @@ func tail(output string) string {
 	return "\nit said:\n" + output
 }
 
-// checkProject is a project in which one command is denied and another allowed, whatever the shipped rules are.
+// checkProject is a project in which one command is denied and another allowed, whatever the default rules are.
 var checkProject = map[string]string{
 	"mycelium.yaml": "session: {defaultRole: developer}\n",
 	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: " +

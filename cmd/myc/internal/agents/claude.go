@@ -91,7 +91,7 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	if made && role == "" {
-		role = "developer" // init makes this role for coding agents; the default of clients is guest
+		role = "developer" // init creates this role for coding agents; the default role of clients is guest
 	}
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	return a.runAgent(known.Launch, program, argv, s.Token)
 }
 
-// needProject fails outside of a project. At a terminal it offers to set one up, and made reports that it did.
+// needProject fails outside of a project. At a terminal it offers to set one up; made reports whether it did.
 func (a *app) needProject() (made bool, err error) {
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *app) needProject() (made bool, err error) {
 	return true, a.SetUp(false, "")
 }
 
-// readLine reads one line of the terminal and not a byte more, because the rest is input of the agent.
+// readLine reads one line of the terminal and no byte more, because the rest is input for the agent.
 func (a *app) readLine() (string, error) {
 	var line []byte
 	for b := make([]byte, 1); ; {

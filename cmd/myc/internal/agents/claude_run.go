@@ -38,7 +38,7 @@ func (a *app) attach(ctx context.Context) (*base.Client, error) {
 	return c, nil
 }
 
-// agentTTL is how long a session lives whose launcher was killed and could not end it.
+// agentTTL is how long a session lives if its launcher was killed and could not end it.
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
@@ -62,7 +62,7 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Ses
 	return s, nil
 }
 
-// endFor ends the session of an agent that has exited. Another daemon may run by now.
+// endFor ends the session of an agent that has exited. Another daemon may be running by now.
 func (a *app) endFor(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.AnswerWithin)
 	defer cancel()

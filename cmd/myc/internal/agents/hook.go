@@ -53,7 +53,7 @@ func (a *app) hookCmd() *cobra.Command {
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "name of the gateway among the agent's MCP servers; install sets it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(harness.Names(), args[0]) {
-			return failure.Usagef("hook: no agent %q: there are %s", args[0], strings.Join(harness.Names(), ", "))
+			return failure.Usagef("hook: unknown agent %q: the known agents are %s", args[0], strings.Join(harness.Names(), ", "))
 		}
 		f.Agent = args[0]
 		if code := a.hook(c.Context(), f); code != 0 {

@@ -23,7 +23,7 @@ import (
 // gatewayName is the default name of the gateway among an agent's MCP servers.
 const gatewayName = "mycelium"
 
-// installFlags are what install, uninstall, status and check share.
+// installFlags are the common flags of install, uninstall, status and check.
 type installFlags struct {
 	user, project bool
 	gateway       string
@@ -89,7 +89,7 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	return s, nil
 }
 
-// smallBeside is the small program beside ours; "": it is not there, and ours answers the events.
+// smallBeside returns the small program beside ours; "" if it is missing, and ours answers the events.
 func smallBeside(self string) string {
 	path := filepath.Join(filepath.Dir(self), hook.Small)
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
@@ -98,7 +98,7 @@ func smallBeside(self string) string {
 	return path
 }
 
-// versionOf is the version of an agent that is installed; "" for one that is not, or does not say.
+// versionOf returns the version of an installed agent; "" if the agent is not installed or does not report it.
 func (a *app) versionOf(ctx context.Context, agent harness.Agent) string {
 	path, err := agent.Find(a.Environ)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	}
 	known, ok := harness.Named(agent)
 	if !ok {
-		return failure.Usagef("hook %s: no agent %q: there are %s", name, agent, strings.Join(harness.Names(), ", "))
+		return failure.Usagef("hook %s: unknown agent %q: the known agents are %s", name, agent, strings.Join(harness.Names(), ", "))
 	}
 	if f.user && f.project {
 		return failure.Usagef("hook %s: --user or --project, not both", name)
@@ -161,7 +161,8 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "Next: myc hook check %s proves that it blocks. If %s runs already, restart it.\n", agent, known.Title)
+	fmt.Fprintf(a.Out, "Next: run myc hook check %s, which proves that the hook blocks. If %s is already running, restart it.\n",
+		agent, known.Title)
 	return nil
 }
 

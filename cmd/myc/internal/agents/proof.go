@@ -16,17 +16,17 @@ import (
 	"mycelium/internal/model/fake"
 )
 
-// proving proves with a real agent that the hook stops it. The agent runs in a home and a folder that are thrown away, with a model that
-// follows a script; nothing of the person's is read, and nothing leaves the machine.
+// proving checks with a real agent that the hook blocks it. The agent runs in a temporary home and folder with a scripted model. It reads
+// nothing of the person's and sends nothing to the network.
 type proving struct {
 	agent   harness.Agent
 	program string // the agent's
 	setup   install.Setup
-	// prepare makes a folder a project in which deniedCommand is denied and allowedCommand is allowed; end undoes what is not a file.
+	// prepare sets up a project in which deniedCommand is denied and allowedCommand is allowed. end undoes everything but files.
 	prepare func(ctx context.Context, dir string, environ []string) (end func(), err error)
 }
 
-// The commands of a check, as the agent's shell gets them.
+// The commands of a check, as arguments of the agent's shell.
 const (
 	deniedCommand  = "touch this-was-denied"
 	allowedCommand = "touch this-was-allowed"
@@ -37,16 +37,16 @@ type Proof struct {
 	Version string `json:"version"` // of the agent
 	Blocked bool   `json:"blocked"` // the denied command did not run
 	Ran     bool   `json:"ran"`     // the allowed one did
-	Told    string `json:"told"`    // what the agent's model was told of the denied one
-	Output  string `json:"output"`  // of the agent, where it is not as it should be
+	Told    string `json:"told"`    // what the agent's model was told about the denied command
+	Output  string `json:"output"`  // output of the agent, if the check fails
 }
 
-// checkWithin bounds a check; on an idle machine one takes a few seconds.
+// checkWithin bounds a check, which takes a few seconds on an idle machine.
 const checkWithin = 3 * time.Minute
 
-// run runs the agent once. An error means that nothing was proved.
+// run runs the agent once. With an error, the check has no result.
 func (c *proving) run(ctx context.Context) (p Proof, err error) {
-	home, err := os.MkdirTemp("", "myc-check-") // short: a socket has to fit below it
+	home, err := os.MkdirTemp("", "myc-check-") // short, because the path of a socket has a limit
 	if err == nil {
 		home, err = filepath.EvalSymlinks(home)
 	}
@@ -70,7 +70,7 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 	}
 	model.Play(fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, deniedCommand)}},
 		fake.Step{ToolUses: []fake.ToolUse{shellUse(c.agent, allowedCommand)}}, fake.Step{Text: "done"})
-	// What goes elsewhere than to the script ends at a port where nobody listens.
+	// Requests to any other host go to a port without a listener.
 	environ = append(environ, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "HTTP_PROXY=http://127.0.0.1:9",
 		"HTTPS_PROXY=http://127.0.0.1:9",
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
@@ -99,7 +99,7 @@ func shellUse(a harness.Agent, command string) fake.ToolUse {
 	return fake.ToolUse{Name: tool, Input: input}
 }
 
-// judge looks at what is there after the run.
+// judge examines the files after the run.
 func (c *proving) judge(ctx context.Context, p *Proof, dir string, model *fake.Server, out []byte, runErr error) error {
 	there := func(command string) bool {
 		_, err := os.Lstat(filepath.Join(dir, strings.TrimPrefix(command, "touch ")))

@@ -93,7 +93,7 @@ func (a *app) requestID(ctx context.Context, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", failure.Hint(fmt.Errorf("approvals: no request that waits has an id that begins with %q", prefix),
+		return "", failure.Hint(fmt.Errorf("approvals: no waiting request has an id that begins with %q", prefix),
 			"myc approvals list shows what waits; a settled one is shown by its whole id")
 	default:
 		return "", failure.Hint(fmt.Errorf("approvals: %q is the beginning of %d ids", prefix, len(found)),

@@ -68,7 +68,8 @@ func currentUser() string {
 	return ""
 }
 
-// watchRequests calls tell with every request until ctx is done. When the daemon dies it attaches again, and starts one if none runs.
+// watchRequests calls tell with every request until ctx is done. If the daemon dies, it attaches to another one, and starts it if
+// necessary.
 func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) error {
 	for ctx.Err() == nil {
 		c, err := a.Attach(ctx)
@@ -100,7 +101,7 @@ func watchOnce(ctx context.Context, c *base.Client, tell func(approval.Request))
 		}
 		tell(r)
 	}
-	return nil // however it ended: whether the daemon is found again is said by the next attempt
+	return nil // the next attempt tells whether a daemon can be found
 }
 
 // maxRequestLine bounds one request on the way to a terminal, in bytes: its arguments are bounded by the queue.

@@ -18,8 +18,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// AnswerWithin is how long the node of a project may take to answer a connection, so that one that is frozen does not freeze every
-// command.
+// AnswerWithin is how long the node of a project may take to answer a connection. It keeps a frozen node from freezing every command.
 const AnswerWithin = 10 * time.Second
 
 // Client is a connection to the node of a project.
@@ -42,7 +41,7 @@ func (a *App) Connect(ctx context.Context) (*Client, error) {
 	if err := a.CheckTrust(); err != nil {
 		return nil, err
 	}
-	for range 2 { // a node may end between the two questions, but not twice
+	for range 2 { // a node may end between the two attempts, but not twice
 		c, err := a.Running(ctx)
 		if c != nil || err != nil {
 			return c, err
@@ -95,8 +94,8 @@ func (a *App) Running(ctx context.Context) (*Client, error) {
 	return &Client{conn: c}, nil
 }
 
-// Attach attaches to the daemon of the project. If none runs it starts one with these arguments; without arguments, one that ends when it
-// is idle.
+// Attach attaches to the daemon of the project. If none runs, it starts one with these arguments; without arguments, a daemon that ends
+// when it is idle.
 func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
 	dir, paths, err := a.Paths()
 	if err != nil {

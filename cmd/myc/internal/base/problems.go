@@ -16,8 +16,8 @@ type Check func(ctx context.Context, v *project.View, add Report)
 // Report adds a finding: its level is ok, warning or problem, hint says how to mend it.
 type Report func(level, what, message, hint string)
 
-// RefuseBroken prints every problem, and returns an error unless all of them are about skills: a command whose answer depends on the files
-// cannot be right while one of them is broken.
+// RefuseBroken prints every problem. It returns an error unless all problems are about skills, because a command that depends on the
+// files cannot be right while one is broken.
 func (a *App) RefuseBroken(problems []policy.Problem) error {
 	n := 0
 	for _, p := range problems {

@@ -48,8 +48,8 @@ func (a *App) SetUp(minimal bool, template string) error {
 	}
 	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
 	if !minimal { // a minimal project grants nothing
-		fmt.Fprintf(a.Out, "Claude Code, its own tools included: myc -C %[1]s claude --role developer. The hook in your agents: myc "+
-			"-C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
+		fmt.Fprintf(a.Out, "To start Claude Code under this policy: myc -C %[1]s claude --role developer. To install the hook in an "+
+			"agent: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
 	}
 	return nil
 }

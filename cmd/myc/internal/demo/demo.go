@@ -1,4 +1,4 @@
-// Package demo shows the main job on a scratch project, and checks every line that it shows.
+// Package demo runs the main scenario on a scratch project and checks each fact that it shows.
 package demo
 
 import (
@@ -37,13 +37,13 @@ func (a *app) demoCmd() *cobra.Command {
 	}
 }
 
-// demo is the story of `myc demo`: a scratch project under a home of its own.
+// demo is the state of `myc demo`: a scratch project in a home of its own.
 type demo struct {
 	*app
 	dir   string
 	env   []string
 	addr  string
-	wrong []string // facts that should hold and do not
+	wrong []string // facts that turned out to be false
 	bold  lipgloss.Style
 	good  lipgloss.Style
 	bad   lipgloss.Style
@@ -163,7 +163,7 @@ func (d *demo) title(n int, text string) {
 	fmt.Fprintf(d.Out, "\n%s\n", d.bold.Render(fmt.Sprintf("%d. %s", n, text)))
 }
 
-// check shows one fact, and keeps it for the verdict if it is false.
+// check shows one fact, and records it if it is false.
 func (d *demo) check(ok bool, text string) {
 	mark := d.good.Render("✓")
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/node/api"
 )
 
-// ToolNames are what a client is shown, the control tools left out.
+// ToolNames returns the tools that a client sees, without the control tools.
 func ToolNames(ctx context.Context, s *mcp.ClientSession) ([]string, error) {
 	var names []string
 	for t, err := range s.Tools(ctx, nil) {
@@ -86,7 +86,7 @@ func (d *demo) hiddenIsAbsent(ctx context.Context) error {
 	return nil
 }
 
-// switchRole shows one HTTP session that may also be developer, and not admin.
+// switchRole shows an HTTP session that may switch to developer but not to admin.
 func (d *demo) switchRole(ctx context.Context) error {
 	d.title(3, "A session may take the roles of its credential, and no other")
 	var minted api.Session

@@ -119,7 +119,7 @@ func (d *demo) tamper(ctx context.Context) error {
 		}
 	}
 	d.check(denied >= 2, fmt.Sprintf("%d calls are on record, %d of them denied", len(calls), denied))
-	d.check(d.run(ctx, nil, "audit", "verify") == nil, "myc audit verify: the chain is whole")
+	d.check(d.run(ctx, nil, "audit", "verify") == nil, "myc audit verify: the chain is intact")
 	segments, err := filepath.Glob(filepath.Join(d.dir, filepath.FromSlash(state.AuditLog), "*"))
 	if err != nil || len(segments) == 0 {
 		return fmt.Errorf("the log has no segment: %w", err)

@@ -19,9 +19,8 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// policyTest runs the examples that the project's rule files carry, or those of the named rule files, and txtar corpora. The
-// cases of a corpus are decided by the files in it (skills/*.yaml, roles/*.yaml, rules.yaml, catalog), or by the project's policy if it
-// has only cases.
+// policyTest runs the examples in the project's rule files or in the named rule files, and txtar corpora. The files in a corpus
+// (skills/*.yaml, roles/*.yaml, rules.yaml, catalog) decide its cases. If it has only cases, the project's policy does.
 func (a *app) policyTest(files []string) error {
 	v, err := a.OpenView()
 	if err != nil {

@@ -28,11 +28,11 @@ type replayGroup struct {
 	Tool    string        `json:"tool"`
 	From    string        `json:"from"` // allow, ask, deny or unknown
 	To      string        `json:"to"`
-	Rule    string        `json:"rule"` // that decides now
-	Was     string        `json:"was"`  // the rule that decided then
+	Rule    string        `json:"rule"` // decides now
+	Was     string        `json:"was"`  // decided then
 	Reason  string        `json:"reason"`
 	Calls   int           `json:"calls"`
-	Example replayExample `json:"example"` // the newest of them
+	Example replayExample `json:"example"` // the newest of these calls
 }
 
 type replayExample struct {

@@ -90,7 +90,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		return
 	}
 	if c == nil {
-		add("ok", "daemon", "none runs; a client starts it", "")
+		add("ok", "daemon", "not running; the next client starts it", "")
 		return
 	}
 	defer c.Close()
@@ -143,6 +143,6 @@ func doctorAudit(v *project.View, add base.Report) {
 		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
 			"keep "+filepath.Clean(o.Dir)+" as it is: the records before that line are valid")
 	default:
-		add("ok", "audit", fmt.Sprintf("%d records, the chain is whole", r.Records), "")
+		add("ok", "audit", fmt.Sprintf("%d records, the chain is intact", r.Records), "")
 	}
 }

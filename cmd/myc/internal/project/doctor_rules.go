@@ -50,7 +50,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 		}
 		text := fmt.Sprintf("each of the %d rules decided at least one of %d recorded calls", len(rules), calls)
 		if len(never) > 0 {
-			text = fmt.Sprintf("%d of %d rules decided no call of the %d that are recorded: %s", len(never), len(rules), calls,
+			text = fmt.Sprintf("%d of %d rules decided none of the %d recorded calls: %s", len(never), len(rules), calls,
 				strings.Join(never, ", "))
 		}
 		add("ok", "rules", text, "")

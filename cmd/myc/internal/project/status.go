@@ -42,7 +42,7 @@ func (a *app) status(ctx context.Context) error {
 		{"role", base.OrDash(r.Role)},
 		{"skills", fmt.Sprintf("%s (valid %d, invalid %d, pending %d)", base.OrDash(strings.Join(r.Skills.Active, ", ")),
 			r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
-		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% concealed", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
+		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% hidden", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
 		{"sessions", fmt.Sprint(r.Sessions)},
 	}
 	if r.Problem != "" {

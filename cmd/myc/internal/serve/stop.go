@@ -37,8 +37,8 @@ func (a *app) keeperCmd() *cobra.Command {
 	}
 }
 
-// endWithin is how long a daemon that agreed to stop may take. It ends its servers one grace period after the other, which a busy
-// machine stretches; a daemon that never ends is what `myc stop -f` is for.
+// endWithin is how long a daemon that agreed to stop may take. It ends its servers one after the other, each with a grace period. For a
+// daemon that never ends there is `myc stop -f`.
 const endWithin = time.Minute
 
 // waitFree waits until no process owns the project.
@@ -60,7 +60,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	patience := base.AnswerWithin
 	if force {
-		patience = 2 * time.Second // a person who forces has waited already
+		patience = 2 * time.Second // with -f, the person has probably waited already
 	}
 	greeting, done := context.WithTimeout(ctx, patience)
 	defer done()

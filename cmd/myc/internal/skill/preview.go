@@ -41,7 +41,7 @@ func (a *app) skillPreview(name, role string) error {
 			fmt.Fprintf(a.Out, "%s: no change\n", r.Role)
 			continue
 		}
-		fmt.Fprintf(a.Out, "%s: %.0f %% concealed → %.0f %%\n", r.Role, 100*r.Concealment.Before, 100*r.Concealment.After)
+		fmt.Fprintf(a.Out, "%s: %.0f %% hidden → %.0f %%\n", r.Role, 100*r.Concealment.Before, 100*r.Concealment.After)
 		for _, t := range r.Added {
 			fmt.Fprintf(a.Out, "  + %s\n", t)
 		}
