@@ -29,8 +29,9 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 	if err != nil {
 		return // doctorAudit reports it
 	}
+	none := fmt.Sprintf("%d rules; no call is recorded yet", len(rules))
 	if _, err := os.Stat(o.Dir); err != nil {
-		add("ok", "rules", fmt.Sprintf("%d rules; no call is recorded yet", len(rules)), "")
+		add("ok", "rules", none, "")
 		return
 	}
 	err = a.WithIndex(ctx, func(x *index.Index) error {
@@ -47,6 +48,10 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 			if fired[r.Name] == 0 {
 				never = append(never, r.Name)
 			}
+		}
+		if calls == 0 {
+			add("ok", "rules", none, "")
+			return nil
 		}
 		text := fmt.Sprintf("each of the %d rules decided at least one of %d recorded calls", len(rules), calls)
 		if len(never) > 0 {
