@@ -157,7 +157,8 @@ func TestTelegramEndToEnd(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	f.eventually("a shell runs", func() bool { panes, _ := f.tmux.Panes(f.ctx); return len(panes) == 1 && panes[0].Command == "sh" })
-	f.answer("/send project touch pwned", "Not sent to project: no agent runs in its window any more") // its label is its folder again
+	// its label is its folder again
+	f.answer("/send project touch pwned", "Not sent to project: its window no longer runs an agent")
 	if f.read("pwned") != "" || strings.Contains(f.logs()+f.must("config", "show"), f.api.Token) {
 		t.Error("something was typed into a shell, or the token shows")
 	}
