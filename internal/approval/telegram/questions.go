@@ -48,6 +48,9 @@ func (p *page) questionButtons(r approval.Request, v *view) {
 		q := r.Questions[v.at]
 		for k, o := range q.Options {
 			label := approval.Short(o, optionRoom)
+			if strings.TrimSpace(label) == "" { // Telegram refuses a message with a button that shows no text
+				label = fmt.Sprintf("%d.", k+1)
+			}
 			if q.Many {
 				label = yesNo(v.at < len(v.chosen) && v.chosen[v.at][k], "☑ ", "☐ ") + label
 			}
