@@ -101,7 +101,7 @@ func endDaemons(t *testing.T, work string) {
 	deep, _ := filepath.Glob(filepath.Join(work, "*", ".mycelium", "daemon.json"))
 	deeper, _ := filepath.Glob(filepath.Join(work, "*", "*", ".mycelium", "daemon.json"))
 	for _, path := range slices.Concat(notes, deep, deeper) {
-		var i api.Info
+		var i api.DaemonFile
 		b, err := os.ReadFile(path)
 		if err != nil || json.Unmarshal(b, &i) != nil || i.PID <= 1 {
 			continue

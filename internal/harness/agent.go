@@ -238,7 +238,7 @@ type Hooks struct {
 	// Disabled is the path of the list of handlers that a person has switched off, by name or command; nil: the agent has none.
 	Disabled []string
 	// TrustKey returns the key and the hash under which an agent with a Files.Trust records its trust in a handler.
-	TrustKey func(file string, h Handler) (key, hash string)
+	TrustKey func(file string, h HookEntry) (key, hash string)
 }
 
 // Switch is a setting that switches all hooks off unless it has one value.
@@ -248,8 +248,8 @@ type Switch struct {
 	Hint string
 }
 
-// Handler is one handler of an event in an agent's configuration.
-type Handler struct {
+// HookEntry is one hook of an event in an agent's configuration.
+type HookEntry struct {
 	Event   string
 	Group   int // index of its group in the list of the event
 	Index   int // its index in the group

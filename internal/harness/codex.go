@@ -76,7 +76,7 @@ var codexLabels = []struct{ event, label string }{
 
 // codexTrust returns the key and the hash under which Codex trusts a handler: the SHA-256 of the entry with its defaults, as JSON with
 // sorted names (Codex 0.169.0).
-func codexTrust(file string, h Handler) (key, hash string) {
+func codexTrust(file string, h HookEntry) (key, hash string) {
 	label := ""
 	for _, e := range codexLabels {
 		if e.event == h.Event {

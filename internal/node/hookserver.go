@@ -108,7 +108,7 @@ func (h *hookServer) listen(addr string) (string, error) {
 
 // hookHandler answers the events that agents post.
 func (n *Node) hookHandler() http.Handler {
-	return &web.Handler{
+	return &web.EventHandler{
 		Known: func(ctx context.Context, token string) bool {
 			_, err := n.gate.Sessions.Authenticate(ctx, token)
 			return err == nil

@@ -29,7 +29,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 
 // WriteInfo writes daemon.json, which tells people and `myc stop -f` of this process, until Close.
 func (n *Node) WriteInfo() error {
-	b, err := json.Marshal(api.Info{PID: os.Getpid(), Addr: n.Addr(), Since: n.since.UTC()})
+	b, err := json.Marshal(api.DaemonFile{PID: os.Getpid(), Addr: n.Addr(), Since: n.since.UTC()})
 	if err == nil {
 		err = atomicfile.Note(n.paths.Info, append(b, '\n'), 0o600)
 	}

@@ -78,8 +78,8 @@ const (
 	CategoryVCS       = "VCS"
 )
 
-// EffectInfo is what there is to know about one effect.
-type EffectInfo struct {
+// EffectTraits are the meaning, the risk and the category of one effect.
+type EffectTraits struct {
 	Name     string
 	Risk     Risk   // of a call with this effect
 	Category string // of a call with no other effect
@@ -88,7 +88,7 @@ type EffectInfo struct {
 }
 
 // effectTable has a row for each effect.
-var effectTable = [...]EffectInfo{
+var effectTable = [...]EffectTraits{
 	{EffectRead, Low, CategoryGeneral, false, "files are read; without a path, files of the whole project"},
 	{EffectWrite, Medium, CategoryFileWrite, false, "files are written; without a path, files of the whole project"},
 	{EffectDelete, High, CategoryFileWrite, false, "files are deleted"},
@@ -133,14 +133,14 @@ var effectTable = [...]EffectInfo{
 }
 
 // Effects are all effects, each with its meaning.
-func Effects() []EffectInfo { return slices.Clone(effectTable[:]) }
+func Effects() []EffectTraits { return slices.Clone(effectTable[:]) }
 
 // EffectNamed is the row of an effect. An effect that no row names is of critical risk: nobody knows what it means.
-func EffectNamed(name string) (info EffectInfo, known bool) {
+func EffectNamed(name string) (traits EffectTraits, known bool) {
 	for i := range effectTable {
 		if effectTable[i].Name == name {
 			return effectTable[i], true
 		}
 	}
-	return EffectInfo{Name: name, Risk: Critical, Category: CategoryShell}, false
+	return EffectTraits{Name: name, Risk: Critical, Category: CategoryShell}, false
 }

@@ -4,7 +4,6 @@ package approvaltest
 import (
 	"context"
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 
@@ -13,32 +12,12 @@ import (
 	"mycelium/internal/policy"
 )
 
-// fill sets every string in a value to a text, and gives every list one element.
-func fill(v reflect.Value, text string) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i), text)
-			}
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() != reflect.Uint8 {
-			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-			fill(v.Index(0), text)
-		}
-	default: // numbers, times and the answer stay empty
-	}
-}
-
 // Asked returns a request that has a secret in each of its texts.
 func Asked(t *testing.T, kind approval.Kind, tool string, f credentialtest.Sample) approval.Request {
 	t.Helper()
 	var r approval.Request
 	text := "see " + f.Text + " there"
-	fill(reflect.ValueOf(&r).Elem(), text)
+	credentialtest.Fill(&r, text)
 	args, err := json.Marshal(map[string]any{"command": text, "file_path": text, "list": []any{f.Text, 1}})
 	if err != nil {
 		t.Fatal(err)

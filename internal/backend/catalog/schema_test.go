@@ -35,10 +35,9 @@ func TestSchemas(t *testing.T) {
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#"}}}}`)
 	f.Add(`{"inputSchema":{"allOf":[{"$dynamicRef":"#a"}],"$anchor":"a"},"outputSchema":{"if":{},"then":false}}`)
-	f.Fuzz(func(t *testing.T, definition string) {
-		if !strings.HasPrefix(definition, "{") {
-			t.Skip()
+	f.Fuzz(func(_ *testing.T, definition string) {
+		if strings.HasPrefix(definition, "{") {
+			_ = SchemaProblems([]byte(definition)) // neither panics nor hangs
 		}
-		_ = SchemaProblems([]byte(definition)) // neither panics nor hangs
 	})
 }

@@ -105,13 +105,13 @@ func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {
 
 // handler is one handler in a file; ours reports whether it runs our hook.
 type handler struct {
-	harness.Handler
+	harness.HookEntry
 	ours bool
 }
 
 // handlerAt decodes a handler, without its place in the list.
-func handlerAt(text []byte, n *jsonNode) harness.Handler {
-	h := harness.Handler{Command: n.get("command").str(text), Blocks: n.get("onFailure").str(text) == "block"}
+func handlerAt(text []byte, n *jsonNode) harness.HookEntry {
+	h := harness.HookEntry{Command: n.get("command").str(text), Blocks: n.get("onFailure").str(text) == "block"}
 	if t := n.get("timeout"); t != nil {
 		h.Timeout = string(t.raw(text))
 	}

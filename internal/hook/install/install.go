@@ -113,7 +113,7 @@ func shellWords(line string) (words []string, ok bool) {
 }
 
 // words returns the program and the arguments of a handler, or nil for a line that a shell would do more with.
-func words(h harness.Handler) []string {
+func words(h harness.HookEntry) []string {
 	if h.Args != nil {
 		return append([]string{h.Command}, h.Args...)
 	}
@@ -122,7 +122,7 @@ func words(h harness.Handler) []string {
 }
 
 // isOurs reports whether a handler runs our hook for this agent. Entries of every version count.
-func (s *Setup) isOurs(h harness.Handler) bool {
+func (s *Setup) isOurs(h harness.HookEntry) bool {
 	w := words(h)
 	if len(w) >= 2 && (w[0] == s.Small || filepath.Base(w[0]) == hook.Small) {
 		return w[1] == s.Agent.Name

@@ -107,7 +107,7 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 			t.Fatalf("%d entries, %v; want %d", len(handlers), err, len(s.Agent.Events()))
 		}
 		for _, h := range handlers {
-			words := words(h.Handler)
+			words := words(h.HookEntry)
 			want := []string{"--event", h.Event, "--limit", s.Agent.Pinned(h.Event).String(), "--gateway", "mycelium"}
 			if words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
 				t.Errorf("%s: %q, time-out %s", h.Event, words, h.Timeout)
@@ -344,7 +344,7 @@ func TestCodexTrust(t *testing.T) {
 func TestKnownHash(t *testing.T) {
 	codex, _ := harness.Named("codex")
 	key, hash := codex.Hooks.TrustKey("/f",
-		harness.Handler{Event: "PreToolUse", Command: "/bin/true hook codex", Matcher: "*", Timeout: "600", Group: 2})
+		harness.HookEntry{Event: "PreToolUse", Command: "/bin/true hook codex", Matcher: "*", Timeout: "600", Group: 2})
 	if key != "/f:pre_tool_use:2:0" || hash != "sha256:ac393e4a5b23f1fe2c77c58e14e4e8834a0d97869a7550b224955e0599f5b7af" {
 		t.Errorf("%s %s", key, hash)
 	}
@@ -397,7 +397,7 @@ func TestShellWords(t *testing.T) {
 	for _, line := range []string{"/myc hook claude; rm x", "$(x) hook claude", "\"myc\" hook claude", "/myc hook claude > /dev/null",
 		"myc hook", "/x/guard hook claude", "/myc hook codex", "/myc 'hook claude'"} {
 		s, _ := newSetup(t, "claude", false)
-		if s.isOurs(harness.Handler{Command: line}) {
+		if s.isOurs(harness.HookEntry{Command: line}) {
 			t.Errorf("%q is taken for ours", line)
 		}
 	}

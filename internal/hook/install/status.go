@@ -100,7 +100,7 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 			continue
 		}
 		for _, h := range found {
-			words := words(h.Handler)
+			words := words(h.HookEntry)
 			programs[words[0]] = true
 			if h.Matcher != "" && h.Matcher != "*" {
 				bad(again, "the entry for %s is for %q only", event, h.Matcher)
@@ -145,7 +145,7 @@ func (s *Setup) statusSwitches(text []byte, bad func(hint, format string, args .
 	list := s.Agent.Hooks.Disabled
 	if off := lookup(&root, list); list != nil && off != nil {
 		for i := range off.elems {
-			if name := off.elems[i].str(text); s.isOurs(harness.Handler{Command: name}) || strings.HasPrefix(name, harness.HookName("")) {
+			if name := off.elems[i].str(text); s.isOurs(harness.HookEntry{Command: name}) || strings.HasPrefix(name, harness.HookName("")) {
 				path := strings.Join(list, ".")
 				bad("take it out of "+path, "%s switches %q off", path, name)
 			}

@@ -43,7 +43,7 @@ func (s *Setup) trusting(file string, text, hooks []byte, old []string) (after [
 		if !h.ours {
 			continue
 		}
-		key, hash := s.Agent.Hooks.TrustKey(file, h.Handler)
+		key, hash := s.Agent.Hooks.TrustKey(file, h.HookEntry)
 		keys = append(keys, key)
 		drop = append(drop, key)
 		fmt.Fprintf(&add, "[hooks.state.%s]\ntrusted_hash = %s\n", rawjson.Quote(key), rawjson.Quote(hash))
@@ -76,7 +76,7 @@ func (s *Setup) trusts(file string, text []byte, h handler) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	key, hash := s.Agent.Hooks.TrustKey(file, h.Handler)
+	key, hash := s.Agent.Hooks.TrustKey(file, h.HookEntry)
 	for _, t := range tables {
 		if len(t.name) == 3 && t.name[0] == "hooks" && t.name[1] == "state" && t.name[2] == key {
 			return t.values["trusted_hash"] == hash && t.values["enabled"] != "false", nil

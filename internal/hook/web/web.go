@@ -16,8 +16,8 @@ import (
 	"mycelium/internal/hook"
 )
 
-// Handler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
-type Handler struct {
+// EventHandler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
+type EventHandler struct {
 	// Known reports whether a token belongs to a live session.
 	Known func(ctx context.Context, token string) bool
 	// Decide decides an event of the session of a token.
@@ -52,7 +52,7 @@ func URL(addr, agent, event string, limit time.Duration, gateway string) string 
 	return u.String()
 }
 
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *EventHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case r.Method != http.MethodPost:
@@ -73,7 +73,7 @@ func local(r *http.Request) bool {
 	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("Origin") == ""
 }
 
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, token string) {
+func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request, token string) {
 	agent, event, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/hook/"), "/")
 	q := r.URL.Query()
 	limit, err := time.ParseDuration(q.Get("limit"))

@@ -68,7 +68,7 @@ func TestEveryAnswerIsOne(t *testing.T) {
 		"a page":         {status: 403, origin: "http://127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &Handler{Known: func(_ context.Context, token string) bool { return token == "live" }, Decide: allow}
+			h := &EventHandler{Known: func(_ context.Context, token string) bool { return token == "live" }, Decide: allow}
 			if c.decide != nil {
 				h.Decide = c.decide
 			}
@@ -105,7 +105,7 @@ func TestWhatTheAgentSays(t *testing.T) {
 	claude, _ := harness.Named("claude")
 	variables := map[string]string{"TMUX_PANE": "%3", "TMUX": "/tmp/tmux-0/default,1,0", "CLAUDE_CODE_ENTRYPOINT": "cli"}
 	var got harness.Event
-	h := &Handler{Known: func(context.Context, string) bool { return true },
+	h := &EventHandler{Known: func(context.Context, string) bool { return true },
 		Decide: func(_ context.Context, token string, e harness.Event) (harness.Answer, error) {
 			got = e
 			if token != "a token" {

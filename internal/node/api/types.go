@@ -8,8 +8,8 @@ import (
 	"mycelium/internal/scan"
 )
 
-// Info is what daemon.json says of a daemon, for people and for `myc stop -f`.
-type Info struct {
+// DaemonFile is what daemon.json says of a daemon, for people and for `myc stop -f`.
+type DaemonFile struct {
 	PID   int       `json:"pid"`
 	Addr  string    `json:"addr,omitempty"`
 	Since time.Time `json:"since"`

@@ -99,7 +99,7 @@ func kill(ctx context.Context, paths daemon.Paths) error {
 	if err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
-	var i api.Info
+	var i api.DaemonFile
 	if err := json.Unmarshal(b, &i); err != nil || i.PID <= 1 {
 		return fmt.Errorf("stop: %s holds no process id", paths.Info)
 	}
