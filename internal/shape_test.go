@@ -15,7 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
+
+	"mycelium/internal/text"
 )
 
 // The sizes of the house (docs/design.md). A room that grows past them has two owners.
@@ -125,7 +126,7 @@ func measurePackage(sizes map[string]int, dir string, files []source) {
 func measureFile(sizes map[string]int, dir string, s source) {
 	name, wide := path.Join(dir, s.name), 0
 	for line := range strings.Lines(s.text) {
-		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > maxColumns {
+		if columns := text.Width(line) + strings.Count(line, "\t"); columns > maxColumns { // a tab is one, a Japanese letter two
 			wide++
 		}
 	}

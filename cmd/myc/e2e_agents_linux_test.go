@@ -153,7 +153,8 @@ func (p *project) mainTold(main []fake.Request) {
 	if len(main) != 5 {
 		t.Fatalf("%d turns of the main agent", len(main))
 	}
-	if text := main[0].Text("system"); !strings.Contains(text, "Mycelium: role developer ● [") || !strings.Contains(text, "denied: no-curl") ||
+	if text := main[0].Text("system"); !strings.Contains(text, "Mycelium: role developer ● [") ||
+		!strings.Contains(text, "denied: no-curl") ||
 		!strings.Contains(text, "Use your hands with care.") {
 		t.Errorf("its briefing: %s", text)
 	}

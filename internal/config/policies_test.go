@@ -127,7 +127,8 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 			t.Fatalf("%q: %v", mine, err)
 		}
 		got, err := os.ReadFile(path)
-		if err != nil || !strings.HasPrefix(string(got), mine) || !strings.Contains(string(got), `# Added by 花子\n  - name: evil on 2026-11-22.`) {
+		if err != nil || !strings.HasPrefix(string(got), mine) || !strings.Contains(string(got),
+			`# Added by 花子\n  - name: evil on 2026-11-22.`) {
 			t.Errorf("%s %v", got, err)
 		}
 		w.trust()

@@ -15,8 +15,9 @@ import (
 
 func TestSearch(t *testing.T) {
 	s, dir := serve(t, map[string]string{
-		"main.go": "package main\n// 検索する\nfunc main() {}\n", "pkg/a.go": "package pkg\nfunc A() {}\n", "pkg/deep/b.txt": "FUNC main\r\nfunc\r\n",
-		".git/config": "func main", ".mycelium/key": "func main", ".env": "func main", "pkg/.hidden/x.go": "func main",
+		"main.go": "package main\n// 検索する\nfunc main() {}\n", "pkg/a.go": "package pkg\nfunc A() {}\n",
+		"pkg/deep/b.txt": "FUNC main\r\nfunc\r\n",
+		".git/config":    "func main", ".mycelium/key": "func main", ".env": "func main", "pkg/.hidden/x.go": "func main",
 		".github/ci.yml": "func main",
 		"bin":            "func main\x00", "server.pem": "func main", "Client_Secret.json": "func main",
 		"long": strings.Repeat("あ", 1000) + "func main" + strings.Repeat("い", 1000),

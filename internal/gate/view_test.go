@@ -114,7 +114,8 @@ func TestBounded(t *testing.T) {
 		in   string
 		n    int
 		want string
-	}{{"abc", 3, "abc"}, {"abcdef", 5, "ab…"}, {"日本語", 8, "日…"}, {"日本語", 9, "日本語"}, {"", 0, ""}, {strings.Repeat("x", 9), 3, "…"}} {
+	}{{"abc", 3, "abc"}, {"abcdef", 5, "ab…"}, {"日本語", 8, "日…"}, {"日本語", 9, "日本語"}, {"", 0, ""},
+		{strings.Repeat("x", 9), 3, "…"}} {
 		if got := text.Truncate(c.in, c.n); got != c.want {
 			t.Errorf("%q cut to %d: %q, want %q", c.in, c.n, got, c.want)
 		}

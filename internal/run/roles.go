@@ -13,7 +13,8 @@ import (
 const maxPrompt = 64 << 10
 
 // rolesNamed returns the roles that a prompt gives to its reader, in the order of the prompt. It recognizes role: x, as x role, with x
-// role (also with an article or in quotes), ロール: x, 役割: x, xロールで and xの役割で. It ignores words that are not the name of a role.
+// role (also with an article or in quotes), ロール: x, 役割: x, xロールで and xの役割で. It ignores words that are not the
+// name of a role.
 func rolesNamed(prompt string, known []string) []string {
 	prompt = strings.ToLower(text.Prefix(prompt, maxPrompt))
 	type found struct {
@@ -69,7 +70,8 @@ func givesRole(before, after string) bool {
 			return endsWithWord(head, "role") || strings.HasSuffix(head, "ロール") || strings.HasSuffix(head, "役割")
 		}
 	}
-	for _, tail := range [...]string{"ロールで", "ロールとして", "の役割で", "の役割として", "のロールで", "のロールとして"} {
+	for _, tail := range [...]string{"ロールで", "ロールとして", "の役割で", "の役割として", "のロールで",
+		"のロールとして"} {
 		if strings.HasPrefix(after, tail) {
 			return true
 		}

@@ -43,7 +43,8 @@ func TestRolesNamed(t *testing.T) {
 }
 
 func FuzzRolesNamed(f *testing.F) {
-	for _, s := range []string{"role: guest", "as guest role", "ロール：guest", "guestの役割で", "\xff role: guest", "İ role: guest"} {
+	for _, s := range []string{"role: guest", "as guest role", "ロール：guest", "guestの役割で", "\xff role: guest",
+		"İ role: guest"} {
 		f.Add(s, "guest")
 	}
 	f.Add("role: İ", "i̇")

@@ -109,7 +109,8 @@ func stuck(said string) bool {
 		"error", "errors", "failed", "fails", "failing", "failure", "exception", "unable", "cannot", "can't", "couldn't", "blocked", "crashed",
 		"エラー", "失敗", "例外", "できません", "できなかった") && !mentions(said,
 		"success", "successful", "successfully", "succeeded", "succeeds", "done", "completed", "complete", "fixed", "resolved", "pass", "passed",
-		"passes", "finished", "works", "working", "no error", "no errors", "without errors", "成功", "完了", "解決", "修正しました", "直りました", "終わりました")
+		"passes", "finished", "works", "working", "no error", "no errors", "without errors", "成功", "完了", "解決", "修正しました",
+		"直りました", "終わりました")
 }
 
 // mentions reports whether a text in lower case has one of the words: a Latin word whole, a Japanese word anywhere.

@@ -276,7 +276,8 @@ func TestStops(t *testing.T) {
 	if a := stop("It failed.", true); a.Block {
 		t.Errorf("another hook keeps it going: %+v", a)
 	}
-	for _, text := range []string{"I fixed the error.", "All tests pass, no errors.", "Done.", "", "エラーを修正しました。", "terror and failover"} {
+	for _, text := range []string{"I fixed the error.", "All tests pass, no errors.", "Done.", "", "エラーを修正しました。",
+		"terror and failover"} {
 		if a := stop(text, false); a.Block {
 			t.Errorf("%q: %+v", text, a)
 		}

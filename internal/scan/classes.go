@@ -55,7 +55,8 @@ func words() map[string]class {
 		cTell: `tell mention inform notify reveal disclose alert inform's telling mentioning informing notifying revealing
 		digas diga informes informe cuentes menciones avises dis dites parle parlez informez mentionne mentionnez sage sagen erwahne erwahnen
 		informiere teile mitteilen
-		conte informe mencione avise dire menzionare сообщай сообщайте говори говорите рассказывай упоминай`,
+		conte informe mencione avise dire menzionare сообщай сообщайте говори говорите рассказывай ` +
+			`упоминай`,
 		cUser: `user user's users human humans person people usuario usuarios utilisateur l'utilisateur benutzer nutzer anwender utente ` +
 			`usuário пользователю пользователь пользователя`,
 		cRead: `grab snatch dump read load open fetch cat access retrieve view lee lea lis lisez lies leia leggi прочитай fetch's`,

@@ -82,12 +82,15 @@ func TestShippedSuggestions(t *testing.T) {
 	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin",
 		"test-runner", "build-check", "git-workflow"}
 	for text, want := range map[string]string{
-		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer", "ドキュメントを更新して": "doc-updater",
+		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
+		"ドキュメントを更新して":         "doc-updater",
 		"スキルを追加したい":           "skill-admin",
 		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier",
 		"review my change": "code-reviewer", "update the docs": "doc-updater",
-		"run the tests": "test-runner", "テストを実行して": "test-runner", "does it still compile?": "build-check", "ビルドしてみて": "build-check",
-		"make a commit of this": "git-workflow", "変更をコミットして": "git-workflow", "use the terminal": "coding-agent", "シェルで動かして": "coding-agent",
+		"run the tests": "test-runner", "テストを実行して": "test-runner", "does it still compile?": "build-check",
+		"ビルドしてみて":               "build-check",
+		"make a commit of this": "git-workflow", "変更をコミットして": "git-workflow", "use the terminal": "coding-agent",
+		"シェルで動かして": "coding-agent",
 	} {
 		got := lib.Suggest(text, all)
 		if !slices.ContainsFunc(got, func(s Suggestion) bool { return s.Skill == want }) {

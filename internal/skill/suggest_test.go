@@ -35,10 +35,14 @@ func TestTriggerMatches(t *testing.T) {
 		{"Read", "ＲＥＡＤ it", true}, {"ｒｅａｄ", "read", true}, {"ÉCLAIR", "un éclair", true}, {"straße", "STRASSE", false},
 		{"читай", "Читай файл", true}, {"читай", "прочитай", false},
 		// Japanese stands without spaces.
-		{"読んで", "ファイルを読んでください", true}, {"編集", "CLAUDE.mdを編集して", true}, {"test", "testして", true}, {"テスト", "テストして", true},
-		{"テスト", "単体テストを実行", true}, {"テスト", "コンテスト", false}, {"テスト", "テストケース", false}, {"テスト", "テスト・ケース", true}, {"テスト", "ﾃｽﾄして", true},
-		{"コード", "レコード", false}, {"コード", "コードを書く", true}, {"ﾃﾞﾊﾞｯｸﾞ", "デバッグする", true}, {"ガイド", "カ\u3099イト\u3099", true}, {"パン", "ハ\u309aン", true},
-		{"修正", "修正", true}, {"修正して", "修正する", false}, {"コードレビュー", "コードレビューして", true}, {"レビュー", "コードレビューして", false},
+		{"読んで", "ファイルを読んでください", true}, {"編集", "CLAUDE.mdを編集して", true}, {"test", "testして", true},
+		{"テスト", "テストして", true},
+		{"テスト", "単体テストを実行", true}, {"テスト", "コンテスト", false}, {"テスト", "テストケース", false},
+		{"テスト", "テスト・ケース", true}, {"テスト", "ﾃｽﾄして", true},
+		{"コード", "レコード", false}, {"コード", "コードを書く", true}, {"ﾃﾞﾊﾞｯｸﾞ", "デバッグする", true},
+		{"ガイド", "カ\u3099イト\u3099", true}, {"パン", "ハ\u309aン", true},
+		{"修正", "修正", true}, {"修正して", "修正する", false}, {"コードレビュー", "コードレビューして", true},
+		{"レビュー", "コードレビューして", false},
 		{"파일", "파일을 열어", true}, {"", "anything", false},
 	} {
 		lib, names := withTriggers(map[string][]string{"s": {tt.trigger}})
@@ -50,8 +54,9 @@ func TestTriggerMatches(t *testing.T) {
 
 // TestScore is row B17.
 func TestScore(t *testing.T) {
-	lib, names := withTriggers(map[string][]string{"reader": {"read", "show", "open", "view", "READ", "読んで"}, "editor": {"edit", "編集"},
-		"none": nil})
+	lib, names := withTriggers(map[string][]string{"reader": {"read", "show", "open", "view", "READ", "読んで"},
+		"editor": {"edit", "編集"},
+		"none":   nil})
 	for _, tt := range []struct {
 		text string
 		want []Suggestion
@@ -68,7 +73,8 @@ func TestScore(t *testing.T) {
 		{"edit, then read", []Suggestion{{"editor", 0.3, []string{"edit"}}, {"reader", 0.3, []string{"read"}}}},
 		{"edit, then read and show", []Suggestion{{"reader", 0.6, []string{"read", "show"}}, {"editor", 0.3, []string{"edit"}}}},
 		{"CLAUDE.mdを編集して", []Suggestion{{"editor", 0.3, []string{"編集"}}}},
-		{"ファイルを読んで、それから編集して", []Suggestion{{"editor", 0.4, []string{"編集"}}, {"reader", 0.4, []string{"読んで"}}}},
+		{"ファイルを読んで、それから編集して", []Suggestion{{"editor", 0.4, []string{"編集"}},
+			{"reader", 0.4, []string{"読んで"}}}},
 	} {
 		if diff := cmp.Diff(tt.want, lib.Suggest(tt.text, names)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.text, diff)
@@ -86,7 +92,8 @@ func TestScore(t *testing.T) {
 }
 
 func FuzzSuggest(f *testing.F) {
-	for _, s := range []string{"read the file", "ファイルを読んで", "ﾃｽﾄ", "カ\u3099", "\xff\xfe", "ＲＥＡＤ", "ー・ー", "a_b-c"} {
+	for _, s := range []string{"read the file", "ファイルを読んで", "ﾃｽﾄ", "カ\u3099", "\xff\xfe", "ＲＥＡＤ", "ー・ー",
+		"a_b-c"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, text, trigger string) {

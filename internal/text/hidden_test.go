@@ -47,7 +47,8 @@ func TestEveryHiddenCharacter(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	for kind, runes := range map[Kind][]rune{
-		Shown:     {'\n', '\t', ' ', 'a', '~', '日', 'ー', '\u3000', '\u3099', '\u0301', 'é', '🎉', '\u20e3', 0x1f1ef, 0x1f3fd, '\uFFFD', '\uFFFC'},
+		Shown: {'\n', '\t', ' ', 'a', '~', '日', 'ー', '\u3000', '\u3099', '\u0301', 'é', '🎉', '\u20e3', 0x1f1ef, 0x1f3fd, '\uFFFD',
+			'\uFFFC'},
 		Control:   {0, '\a', '\r', 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f},
 		Bidi:      {0x202a, 0x202e, 0x2066, 0x2069, 0x206a, 0x206f},
 		Direction: {0x200e, 0x200f, 0x061c},

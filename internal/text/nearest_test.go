@@ -6,7 +6,8 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	known := []string{"deny", "allowedTools", "allowedRoles", "description", "name", "tags", "files__read_file", "files__write_file", "日本語"}
+	known := []string{"deny", "allowedTools", "allowedRoles", "description", "name", "tags", "files__read_file", "files__write_file",
+		"日本語"}
 	for word, want := range map[string]string{
 		"":                          "",
 		"name":                      "name",

@@ -101,7 +101,8 @@ func TestType(t *testing.T) {
 	}
 	file(t, filepath.Join(dir, "ready"), "")
 	want := ""
-	for _, text := range []string{"hello", "-l Enter C-c", "ends in ;", `and in \;`, "日本語で続けて 🙂", "#(touch x) $(touch x) `id` ~",
+	for _, text := range []string{"hello", "-l Enter C-c", "ends in ;", `and in \;`, "日本語で続けて 🙂",
+		"#(touch x) $(touch x) `id` ~",
 		"two\nlines;", "a\ttab", ""} {
 		if err := s.Type(ctx, p.ID, text); err != nil {
 			t.Fatalf("%q: %v", text, err)

@@ -70,7 +70,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, r approval.Request, text strin
 var prefixes = []struct {
 	text string
 	kind approval.ReplyKind
-}{{"add policy", approval.ReplyPolicy}, {"add rule", approval.ReplyRule}, {"ポリシー追加", approval.ReplyPolicy}, {"ルール追加", approval.ReplyRule}}
+}{{"add policy", approval.ReplyPolicy}, {"add rule", approval.ReplyRule}, {"ポリシー追加", approval.ReplyPolicy},
+	{"ルール追加", approval.ReplyRule}}
 
 // prefixed reads `add policy: TEXT`, `add policy for TOOL: TEXT` and `add rule: RULE`. A policy without a tool is about the tool of the
 // request.
@@ -110,11 +111,14 @@ func prefixed(r approval.Request, text string) (approval.Reply, bool, error) {
 var (
 	consents = []string{"yes", "y", "yep", "yeah", "ok", "okay", "sure", "approve", "approved", "allow", "allowed", "go", "go ahead", "do it",
 		"yes please", "lgtm",
-		"はい", "ええ", "うん", "どうぞ", "お願いします", "承認", "承認します", "許可", "許可します", "実行して", "オッケー", "オーケー", "👍", "✅"}
+		"はい", "ええ", "うん", "どうぞ", "お願いします", "承認", "承認します", "許可", "許可します", "実行して",
+		"オッケー", "オーケー", "👍", "✅"}
 	refusals = []string{"no", "n", "nope", "deny", "denied", "reject", "rejected", "refuse", "stop", "cancel", "abort", "never", "don't",
 		"do not", "no way", "ng",
-		"いいえ", "いや", "だめ", "ダメ", "駄目", "だめです", "ダメです", "拒否", "拒否します", "却下", "不許可", "やめて", "やめてください", "中止", "止めて", "👎", "❌"}
-	unclears = []string{"いいです", "結構です", "けっこうです", "大丈夫", "大丈夫です", "了解", "maybe", "fine", "whatever", "hm", "hmm"}
+		"いいえ", "いや", "だめ", "ダメ", "駄目", "だめです", "ダメです", "拒否", "拒否します", "却下", "不許可",
+		"やめて", "やめてください", "中止", "止めて", "👎", "❌"}
+	unclears = []string{"いいです", "結構です", "けっこうです", "大丈夫", "大丈夫です", "了解", "maybe", "fine",
+		"whatever", "hm", "hmm"}
 )
 
 // plainWord brings a reply into the form of the lists: lower case, single spaces, no punctuation at the end.
@@ -127,7 +131,8 @@ func plainWord(s string) string {
 // conditions are the parts of a text that make consent unclear.
 var conditions = []string{"?", "？", "not", "n't", "no ", "but", "instead", "unless", "except", "only", " if ", "if ", "without", "wait",
 	"first", "later", "after", "before",
-	"ない", "なし", "けど", "ただし", "代わり", "かわり", "だけ", "なら", "場合", "やめ", "だめ", "ダメ", "駄目", "待", "まで", "から", "以外", "でも", "しかし", "か。"}
+	"ない", "なし", "けど", "ただし", "代わり", "かわり", "だけ", "なら", "場合", "やめ", "だめ", "ダメ", "駄目",
+	"待", "まで", "から", "以外", "でも", "しかし", "か。"}
 
 // replySystem is the system prompt for replies.
 const replySystem = `A person was asked whether an AI agent may make one call of a tool, and wrote back. You say what the reply means.

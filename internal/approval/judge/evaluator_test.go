@@ -28,15 +28,17 @@ func TestRepliesWithoutAModel(t *testing.T) {
 		"いいです":      {Kind: approval.ReplyInstruction, Doubt: true}, "結構です。": {Kind: approval.ReplyInstruction, Doubt: true},
 		"了解": {Kind: approval.ReplyInstruction, Doubt: true},
 		"add policy: Never push on Fridays: never.": {Kind: approval.ReplyPolicy, Text: "Never push on Fridays: never.", Tool: "agent__Bash"},
-		"ADD  Policy for files__*: 読むだけにする：書かない":    {Kind: approval.ReplyPolicy, Text: "読むだけにする：書かない", Tool: "files__*"},
-		"add policy for *: be careful":              {Kind: approval.ReplyPolicy, Text: "be careful"},
-		"add policy for Edit: docs only":            {Kind: approval.ReplyPolicy, Text: "docs only", Tool: "agent__Edit"},
-		"ポリシー追加：金曜日は push しない":                      {Kind: approval.ReplyPolicy, Text: "金曜日は push しない", Tool: "agent__Bash"},
-		"add rule: deny Bash(git push *)":           {Kind: approval.ReplyRule, Text: "deny Bash(git push *)"},
-		"ルール追加: ask files__delete_file":             {Kind: approval.ReplyRule, Text: "ask files__delete_file"},
-		"please add policy: x":                      {Kind: approval.ReplyInstruction},
-		"note: yes":                                 {Kind: approval.ReplyInstruction},
-		"add policynotes: yes":                      {Kind: approval.ReplyInstruction},
+		"ADD  Policy for files__*: 読むだけにする：書かない": {Kind: approval.ReplyPolicy,
+			Text: "読むだけにする：書かない", Tool: "files__*"},
+		"add policy for *: be careful":   {Kind: approval.ReplyPolicy, Text: "be careful"},
+		"add policy for Edit: docs only": {Kind: approval.ReplyPolicy, Text: "docs only", Tool: "agent__Edit"},
+		"ポリシー追加：金曜日は push しない": {Kind: approval.ReplyPolicy, Text: "金曜日は push しない",
+			Tool: "agent__Bash"},
+		"add rule: deny Bash(git push *)": {Kind: approval.ReplyRule, Text: "deny Bash(git push *)"},
+		"ルール追加: ask files__delete_file":   {Kind: approval.ReplyRule, Text: "ask files__delete_file"},
+		"please add policy: x":            {Kind: approval.ReplyInstruction},
+		"note: yes":                       {Kind: approval.ReplyInstruction},
+		"add policynotes: yes":            {Kind: approval.ReplyInstruction},
 	} {
 		got, err := e.Evaluate(t.Context(), aCall(), text)
 		if want.Kind == approval.ReplyInstruction {
@@ -67,7 +69,8 @@ func TestRepliesThatAModelReads(t *testing.T) {
 	}{
 		"consent": {"that looks good to me, run it", policy.High, meaning("approve", 0.95),
 			approval.Reply{Kind: approval.ReplyApprove}},
-		"japanese consent": {"問題ありません、進めてください", policy.High, meaning("approve", 0.95), approval.Reply{Kind: approval.ReplyApprove}},
+		"japanese consent": {"問題ありません、進めてください", policy.High, meaning("approve", 0.95),
+			approval.Reply{Kind: approval.ReplyApprove}},
 		"a word of refusal in it": {"問題ないので進めてください", policy.High, meaning("approve", 0.95),
 			approval.Reply{Kind: approval.ReplyInstruction, Text: "問題ないので進めてください", Doubt: true}},
 		"consent, unsure": {"I guess", policy.High, meaning("approve", 0.6),
@@ -145,7 +148,8 @@ func TestWhatTheModelIsNotAsked(t *testing.T) {
 
 // Without a model only plain words approve. A model that approves every text cannot approve one with a condition, or a critical call.
 func FuzzReply(f *testing.F) {
-	for _, s := range []string{"yes", "yes but", "add policy: x", "add rule for x: y", "：", "はい。", "add policy for :", "\xff:", "ok\u202e"} {
+	for _, s := range []string{"yes", "yes but", "add policy: x", "add rule for x: y", "：", "はい。", "add policy for :", "\xff:",
+		"ok\u202e"} {
 		f.Add(s)
 	}
 	words := NewEvaluator(Options{})
@@ -242,7 +246,8 @@ func FuzzRuleText(f *testing.F) {
 func TestPoliciesInWords(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 5, time.FixedZone("x", 9*3600))
 	p, err := NextPolicy(nil, "  金曜日は公開しない。 ", "agent__Bash", now)
-	if err != nil || p.ID != "pol_1" || p.Description != "金曜日は公開しない。" || p.CreatedAt.Format(time.RFC3339) != "2026-11-22T03:00:00Z" {
+	if err != nil || p.ID != "pol_1" || p.Description != "金曜日は公開しない。" ||
+		p.CreatedAt.Format(time.RFC3339) != "2026-11-22T03:00:00Z" {
 		t.Errorf("%+v %v", p, err)
 	}
 	if p, err = NextPolicy([]Policy{{ID: "pol_7"}, {ID: "pol_x"}, {ID: "pol_2"}}, "x", "", now); err != nil || p.ID != "pol_8" {

@@ -211,7 +211,8 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	j := New(Options{
 		Model: client, Ledger: ledger,
 		Policies: func() ([]Policy, error) {
-			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"}, {ID: "pol_2", Description: "only for files", Tool: "files__*"},
+			return []Policy{{ID: "pol_1", Description: "パッケージは npm で入れてよい。"},
+				{ID: "pol_2", Description: "only for files", Tool: "files__*"},
 				{ID: "pol_3", Description: "Bash is fine", Tool: "Bash"}}, nil
 		},
 		Rules: func() []policy.Rule {

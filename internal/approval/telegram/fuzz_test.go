@@ -39,7 +39,8 @@ func FuzzTap(f *testing.F) {
 
 // FuzzCommand: parsing a text does not panic, and its parts come from the text.
 func FuzzCommand(f *testing.F) {
-	for _, s := range []string{"/send api hello", "/send \"two words\" x", "/new@bot a/b c", "/", "/send “全角” y", "/SEND x", "/send 'open x"} {
+	for _, s := range []string{"/send api hello", "/send \"two words\" x", "/new@bot a/b c", "/", "/send “全角” y", "/SEND x",
+		"/send 'open x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -71,7 +72,8 @@ func FuzzPlaces(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	for _, s := range []string{"api", "ap", "日本語", "team/api", "../outside", "/etc", "~root", "$HOME", "link", "link/secret", "team/up/secret",
+	for _, s := range []string{"api", "ap", "日本語", "team/api", "../outside", "/etc", "~root", "$HOME", "link", "link/secret",
+		"team/up/secret",
 		"a b", ".", "api/../../outside", "api\x00", "-x", "team//api", "./api"} {
 		f.Add(s)
 	}

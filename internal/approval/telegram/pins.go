@@ -54,7 +54,8 @@ func (s *pins) ask(ctx context.Context, r approval.Request, a approval.Answer, u
 	if locked {
 		return refused("Too many wrong PINs: you approve nothing critical here for a while. Use the terminal.")
 	}
-	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).", shortID(r.ID))
+	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).",
+		shortID(r.ID))
 	id := s.client.say(ctx, p, func(q *bot.SendMessageParams) {
 		replyTo(message)(q)
 		q.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: true}

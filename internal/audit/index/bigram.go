@@ -10,8 +10,8 @@ func spaceless(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || c == 'ー' || c == '々'
 }
 
-// bigrams lists every pair of neighbours in the spaceless runs of a text: 読み込み gives 読み み込 込み み. The last letter of a run is listed
-// alone too, so that a search for one letter finds it.
+// bigrams lists every pair of neighbours in the spaceless runs of a text: 読み込み gives 読み み込 込み み. The last letter of a
+// run is listed alone too, so that a search for one letter finds it.
 func bigrams(text string) string {
 	var b strings.Builder
 	for _, run := range runs(text) {

@@ -83,7 +83,8 @@ func fill(t testing.TB, l *audit.Log) {
 		case 3:
 			r.Thinking = &audit.Thinking{Thinking: "I should read the configuration first", Type: "reasoning", Tokens: 10, Claimed: true}
 		case 5:
-			r.Thinking = &audit.Thinking{Thinking: "設定ファイルを読み込みます。" + strings.Repeat("長", 600), Type: "extended_thinking", Tokens: 30}
+			r.Thinking = &audit.Thinking{Thinking: "設定ファイルを読み込みます。" + strings.Repeat("長", 600),
+				Type: "extended_thinking", Tokens: 30}
 		}
 		add(t, l, r)
 		switch i {

@@ -145,7 +145,8 @@ var foreign = map[string]string{
 		"[{\"hooks\":[{\"type\":\"command\",\"command\":\"/x/stop.sh\"}]}],\n\t\t\"PreToolUse\":[ {\"matcher\":\"Bash\", " +
 		"\"hooks\":[{\"type\":\"command\",\"command\":\"/y/guard hook claude\"}]} ]}\n}",
 	"codex": `{"description":"mine","hooks":{"PreToolUse":[{"matcher":"^Bash$","hooks":[{"type":"command","command":"/y/guard"}]}]}}` + "\n",
-	"gemini": "// mine\n{\n  \"theme\": \"ダーク\", /* why not */\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\"matcher\": \"write_.*\", " +
+	"gemini": "// mine\n{\n  \"theme\": \"ダーク\", /* why not */\n  \"hooks\": {\n    \"BeforeTool\": [\n" +
+		"      {\"matcher\": \"write_.*\", " +
 		"\"hooks\": [{\"type\": \"command\", \"command\": \"/y/guard\", \"timeout\": 5000}]}, // last\n    ],\n  },\n}\n",
 	"crush": "{\n    \"$schema\": \"https://charm.land/crush.json\",\n    \"lsp\": {},\n    \"hooks\": {\"PreToolUse\": [{\"matcher\": " +
 		"\"^bash$\", \"command\": \"./hooks/mine.sh\"}]}\n}\n",
