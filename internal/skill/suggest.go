@@ -139,7 +139,8 @@ func words(text []rune) int {
 const (
 	voicedMark     = '\u3099'
 	halfVoicedMark = '\u309a'
-	halfWidth      = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u3099\u309a"
+	halfWidth      = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノ" +
+		"ハヒフヘホマミムメモヤユヨラリルレロワン\u3099\u309a"
 )
 
 // fold normalises a text: lower case, ASCII for full-width letters, full-width for half-width katakana, kana joined with their voicing
