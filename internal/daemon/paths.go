@@ -59,7 +59,7 @@ func socketFolder(socket string) error {
 // checkFolder returns an error unless dir is a folder, not a link, that belongs to this user. With private, it also closes the folder to
 // other users.
 func checkFolder(dir string, private bool) error {
-	info, err := os.Lstat(dir) //nolint:gosec // looking at the folder that the environment names is the purpose
+	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("look at the folder of the socket: %w", err)
 	}
