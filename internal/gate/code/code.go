@@ -202,7 +202,7 @@ func isSystem(path string) bool {
 
 // unread notes code that could not be read.
 func (r *reader) unread(what string) {
-	r.out.Unread = append(r.out.Unread, strings.TrimPrefix(what, r.dir+"/"))
+	r.out.Unread = append(r.out.Unread, strings.ReplaceAll(what, r.dir+"/", ""))
 }
 
 // commandsOf returns what a text of shell commands would do in a folder.
