@@ -22,6 +22,7 @@ import (
 const imports = `
 rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy :
 harness store model  : rawjson text
+state                : atomicfile
 setup                : text yamlfile
 credential           : text
 rpc                  : rawjson text atomicfile

@@ -7,10 +7,13 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -220,19 +223,9 @@ func (p *Project) findFolders() error {
 			source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here",
 				"run: chmod o-w "+p.Dir))
 	}
-	if p.Home = p.options.Home; p.Home == "" {
-		p.Home = getenv(p.options.Environ, "HOME")
-	}
-	p.Home = source.Resolve(p.Home)
-	switch x := getenv(p.options.Environ, "XDG_CONFIG_HOME"); {
-	case p.options.UserDir != "":
-		p.UserDir = p.options.UserDir
-	case filepath.IsAbs(x): // XDG specification: relative paths are ignored
-		p.UserDir = filepath.Join(x, "mycelium")
-	case p.Home != "":
-		p.UserDir = filepath.Join(p.Home, ".config", "mycelium")
-	}
-	p.UserDir = source.Resolve(p.UserDir)
+	home, user := Folders(p.options.Environ)
+	p.Home = source.Resolve(cmp.Or(p.options.Home, home))
+	p.UserDir = source.Resolve(cmp.Or(p.options.UserDir, user))
 	switch p.main = p.options.File; {
 	case p.main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
 		p.main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
@@ -248,6 +241,18 @@ func (p *Project) findFolders() error {
 				"work in a folder of its own, or name one with -C"))
 	}
 	return nil
+}
+
+// Folders returns the home folder and the folder of the user's own files, as an environment has them; "" where it does not say.
+func Folders(environ []string) (home, user string) {
+	home = getenv(environ, "HOME")
+	switch x := getenv(environ, "XDG_CONFIG_HOME"); {
+	case filepath.IsAbs(x): // XDG specification: relative paths are ignored
+		user = filepath.Join(x, "mycelium")
+	case home != "":
+		user = filepath.Join(home, ".config", "mycelium")
+	}
+	return home, user
 }
 
 // readProject reads the project's layer. If the folder is not trusted, the layer is dropped, and only the list of its files is kept, to
@@ -291,6 +296,23 @@ func getenv(environ []string, key string) string {
 		}
 	}
 	return ""
+}
+
+// reference is ${NAME} in a text of the configuration.
+var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+
+// Variables returns the names of the environment variables that the configuration refers to, or has handed over.
+func (p *Project) Variables() []string {
+	names := slices.Clone(p.File.Env)
+	text, err := p.File.YAML()
+	if err != nil {
+		return names
+	}
+	for _, m := range reference.FindAllSubmatch(text, -1) {
+		names = append(names, string(m[1]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // YAML returns the configuration as a mycelium.yaml with every value.

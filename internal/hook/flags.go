@@ -60,10 +60,10 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 }
 
 // Root returns the state folder: the one that the installer pinned, else the one of the account.
-func (f Flags) Root(getenv func(string) string) (state.Root, error) {
+func (f Flags) Root() (state.Root, error) {
 	switch {
 	case f.State == "":
-		return state.OfPerson(getenv)
+		return state.OfAccount()
 	case !filepath.IsAbs(string(f.State)):
 		return "", fmt.Errorf("find state folder: --state is %q, which is no absolute path", f.State)
 	}

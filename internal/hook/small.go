@@ -39,7 +39,7 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 	}
 	var root state.Root
 	if err == nil {
-		root, err = f.Root(s.getenv)
+		root, err = f.Root()
 	}
 	p := Program{
 		Flags: f, Project: root.Of(dir), Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,

@@ -95,7 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			n.Close()
 		}
 	}()
-	if n.state, err = o.State(); err != nil {
+	if n.state, err = o.Know(); err != nil {
 		return nil, err
 	}
 	n.dir, n.paths = n.state.Project, daemon.PathsOf(n.state)

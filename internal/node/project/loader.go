@@ -11,12 +11,10 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
-	"mycelium/internal/daemon"
 	"mycelium/internal/files"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
-	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
@@ -24,6 +22,7 @@ import (
 type Loader struct {
 	Dir      string // -C
 	StateDir string // --state
+	Agent    bool   // this is a command that agents start: a hook or `myc mcp`
 	Config   string // --config
 	Environ  []string
 	Verbose  bool
@@ -48,50 +47,28 @@ func (l *Loader) ProjectDir() (string, error) {
 	return resolved, nil
 }
 
-// State returns the paths of the project's state.
-func (l *Loader) State() (state.Paths, error) {
-	dir, err := l.ProjectDir()
-	if err != nil {
-		return state.Paths{}, err
-	}
-	root, err := l.root()
-	return root.Of(dir), err
-}
-
-// root returns the folder of the program's state.
-func (l *Loader) root() (state.Root, error) {
-	switch {
-	case l.StateDir == "":
-		return state.OfPerson(l.Getenv)
-	case !filepath.IsAbs(l.StateDir):
-		return "", failure.Usagef("--state %s: it is no absolute path", l.StateDir)
-	}
-	return state.Root(l.StateDir), nil
-}
-
-// Paths returns the project folder and where its daemon is.
-func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
-	s, err := l.State()
-	if err != nil {
-		return "", daemon.Paths{}, err
-	}
-	return s.Project, daemon.PathsOf(s), nil
-}
-
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
 	s, err := l.State()
 	if err != nil {
 		return nil, err
 	}
-	if l.Config != "" || l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
+	if l.Config != "" || !l.Agent && l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
 			return nil, failure.New(failure.Denied,
 				fmt.Errorf("another configuration file: only a person may name one, and %s", why),
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger()})
+	o := config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger()}
+	if l.ofAgent() {
+		note, err := s.ReadNote()
+		if err != nil {
+			return nil, unknown(s, err)
+		}
+		o.Home, o.UserDir, o.Environ = note.Home, note.Config, []string{"HOME=" + note.Home}
+	}
+	p, err := config.Load(o)
 	if err == nil {
 		l.logs = p.File.Log
 	}
@@ -139,7 +116,8 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Home: v.Project.Home,
+		UserDir: v.Project.UserDir, Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err

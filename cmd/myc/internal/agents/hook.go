@@ -76,7 +76,7 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 
 // hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
-	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
+	a.Dir, a.Agent = hook.ProjectDir(f.Agent, a.Dir, a.Getenv), true
 	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
 		c := hook.Command{
 			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,

@@ -7,11 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"mycelium/internal/daemon"
-	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -115,7 +113,7 @@ func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
 	return &Client{conn: c}, nil
 }
 
-// detached returns the command line and the environment of a daemon: those of this process without credentials and marks of agents.
+// detached returns the command line and the environment of a daemon.
 func (a *App) detached(dir string, args []string) (argv, environ []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -132,12 +130,14 @@ func (a *App) detached(dir string, args []string) (argv, environ []string, err e
 	if a.Verbose {
 		argv = append(argv, "-v")
 	}
-	for _, e := range a.Environ {
-		name, _, _ := strings.Cut(e, "=")
-		if name != "ANTHROPIC_API_KEY" && name != "MYCELIUM_CURRENT_ROLE" && !strings.HasPrefix(name, "CLAUDE") && name != hook.TokenVar {
-			environ = append(environ, e)
-		}
+	paths, err := a.State()
+	if err != nil {
+		return nil, nil, err
 	}
+	if environ, err = a.DaemonEnviron(); err != nil {
+		return nil, nil, err
+	}
+	argv = append(argv, "--state", string(paths.Root))
 	return append(argv, args...), environ, nil
 }
 

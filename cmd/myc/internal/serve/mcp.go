@@ -57,6 +57,7 @@ func (a *app) mcpCmd() *cobra.Command {
 
 // mcp serves one client on stdin and stdout.
 func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
+	a.Agent = true
 	if p.Token == "" {
 		p.Token = a.Getenv(hook.TokenVar)
 	}

@@ -59,6 +59,7 @@ func (a *app) serveCmd() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
+	a.Agent = a.Agent || o.auto // a client of an agent may have started it
 	if !o.auto {
 		if err := a.CheckTrust(); err != nil {
 			return err
