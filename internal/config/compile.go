@@ -23,11 +23,7 @@ func (p *Project) check() {
 	if len(p.Roles)+len(p.Rules) == 0 {
 		return
 	}
-	grants := make([]policy.Grant, len(p.Skills)) // not validated; only their roles count here
-	for i, s := range p.Skills {
-		grants[i] = s.Grant
-	}
-	pol, problems := policy.New(p.source(nil, grants))
+	pol, problems := policy.New(p.Declared())
 	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
 		switch id := roleOf(pr); {
@@ -61,6 +57,19 @@ func (p *Project) locate(pr policy.Problem) policy.Problem {
 		pr.File, pr.Line = p.whereRole(id)
 	}
 	return pr
+}
+
+// Declared returns the input of the policy compiler with every skill as it is declared, whether a server has its tools or not. A policy
+// of it shows what roles and rules say; only one of [Project.Compile] decides calls.
+func (p *Project) Declared() policy.Source {
+	var grants []policy.Grant
+	for _, s := range p.Skills {
+		grants = append(grants, s.Grant)
+		if p.closed[s.Name] {
+			grants = append(grants, policy.Grant{Name: s.Name, AllowedRoles: []string{}})
+		}
+	}
+	return p.source(nil, grants)
 }
 
 // source returns the input of the policy compiler, with a catalog and grants of skills.
@@ -178,6 +187,22 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 func (p *Project) whereSaid(key string) (string, int) {
 	base, _, _ := strings.Cut(key, "[")
 	file := p.Sources[base]
+	return file, source.Line(p.texts[file], key)
+}
+
+// Where returns the place that sets a dotted key of mycelium.yaml, such as approval.judge.mayDeny or mcpServers.fs, or that declares
+// roles.ID or skills.NAME. The file is empty where no file does, and the line is 0 where it is not known.
+func (p *Project) Where(key string) (file string, line int) {
+	if id, ok := strings.CutPrefix(key, "roles."); ok {
+		return p.whereRole(id)
+	}
+	for at := key; at != ""; {
+		if file = p.Sources[at]; file != "" && file != fromDefault {
+			break
+		}
+		file = ""
+		at = at[:max(0, strings.LastIndexByte(at, '.'))]
+	}
 	return file, source.Line(p.texts[file], key)
 }
 

@@ -63,7 +63,7 @@ func (v *review) note(r policy.CompiledRule, kind RemarkKind, hint, format strin
 func (v *review) shadow(i int) {
 	r := v.rules[i]
 	for _, earlier := range v.rules[:i] {
-		if !covers(earlier, r) {
+		if !Covers(earlier, r) {
 			continue
 		}
 		hint := "remove one of the two"
@@ -81,45 +81,6 @@ func place(r policy.CompiledRule) string {
 	}
 	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
-
-// covers reports whether r matches whatever o matches, as far as the text of the two rules tells.
-func covers(r, o policy.CompiledRule) bool {
-	if r.AnyOf || o.AnyOf || r.When != "" && r.When != o.When {
-		return false
-	}
-	for name, want := range r.Annotations {
-		if have, said := o.Annotations[name]; !said || have != want {
-			return false
-		}
-	}
-	for _, tool := range o.Patterns {
-		if !slices.ContainsFunc(r.Patterns, func(p policy.Pattern) bool { return p.Covers(tool) }) {
-			return false
-		}
-	}
-	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) &&
-		fieldsCover(r.Args, o.Args)
-}
-
-// fieldsCover reports whether every field of wide is also a field of narrow, with at least its patterns.
-func fieldsCover(wide, narrow map[string]policy.Values) bool {
-	for key, patterns := range wide {
-		theirs, ok := narrow[key]
-		if !ok || slices.ContainsFunc(theirs, func(v policy.Value) bool {
-			return !slices.ContainsFunc(patterns, func(w policy.Value) bool { return same(w, v) })
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// same reports whether two patterns are written alike.
-func same(v, o policy.Value) bool {
-	return sameText(v.Literal, o.Literal) && sameText(v.Glob, o.Glob) && sameText(v.Regex, o.Regex) && v.Legacy == o.Legacy
-}
-
-func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // reach finds rules about roles, skills, tools and effects that do not exist.
 func (v *review) reach(r policy.CompiledRule) {
