@@ -69,11 +69,11 @@ func (p *Project) Declared() policy.Source {
 			grants = append(grants, policy.Grant{Name: s.Name, AllowedRoles: []string{}})
 		}
 	}
-	return p.source(nil, grants)
+	return sourceOf(p, nil, grants)
 }
 
-// source returns the input of the policy compiler, with a catalog and grants of skills.
-func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) policy.Source {
+// sourceOf returns the input of the policy compiler, with a catalog and grants of skills.
+func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) policy.Source {
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
@@ -94,7 +94,7 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 	for _, s := range lib.All() {
 		problems = append(problems, s.Problems...)
 	}
-	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
+	pol, more := policy.New(sourceOf(p, c.Definitions, p.bounded(lib)))
 	more = append(more, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range more {
 		if pr.Tool != "" {
@@ -159,7 +159,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 		} else if len(known) == 0 {
 			hint = "no " + what + " is declared; run: myc init"
 		}
-		file, line := p.whereSaid(key)
+		file, line := p.Where(key)
 		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", hint))
 	}
 	roles := pol.Roles()
@@ -183,20 +183,13 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 	return out
 }
 
-// whereSaid returns the file and line of a key of the merged File.
-func (p *Project) whereSaid(key string) (string, int) {
-	base, _, _ := strings.Cut(key, "[")
-	file := p.Sources[base]
-	return file, source.Line(p.texts[file], key)
-}
-
 // Where returns the place that sets a dotted key of mycelium.yaml, such as approval.judge.mayDeny or mcpServers.fs, or that declares
 // roles.ID or skills.NAME. The file is empty where no file does, and the line is 0 where it is not known.
 func (p *Project) Where(key string) (file string, line int) {
 	if id, ok := strings.CutPrefix(key, "roles."); ok {
 		return p.whereRole(id)
 	}
-	for at := key; at != ""; {
+	for at, _, _ := strings.Cut(key, "["); at != ""; {
 		if file = p.Sources[at]; file != "" && file != fromDefault {
 			break
 		}
@@ -204,6 +197,13 @@ func (p *Project) Where(key string) (file string, line int) {
 		at = at[:max(0, strings.LastIndexByte(at, '.'))]
 	}
 	return file, source.Line(p.texts[file], key)
+}
+
+// Reads reports whether a file, as shown, was read as configuration, so that the project has what it says. The files of skills do not
+// count.
+func Reads(p *Project, file string) bool {
+	_, ok := p.texts[file]
+	return ok
 }
 
 // checkCircles finds roles that inherit themselves through others.

@@ -189,6 +189,13 @@ func Load(o Options) (*Project, error) {
 	return p, nil
 }
 
+// Empty returns the project of the same folders without any file.
+func Empty(p *Project) *Project {
+	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Sources: map[string]string{}}
+	none.merge(&layer{}, &layer{})
+	return none
+}
+
 // findFolders resolves the project folder, the home folder and the user's folder.
 func (p *Project) findFolders() error {
 	if p.options.Environ == nil {

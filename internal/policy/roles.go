@@ -132,16 +132,16 @@ func (c *compiler) flatten(r *role) {
 	}
 	for _, i := range r.chain {
 		c.addMemory(r, c.p.roles[i])
-		c.addCalled(r, c.p.roles[i])
+		r.addCalled(c.p, c.p.roles[i])
 	}
 	r.done = 2
 }
 
 // addCalled adds the names by which rules find a role because it is, or inherits, another: the id, and every name that stands for it.
-func (c *compiler) addCalled(r, named *role) {
+func (r *role) addCalled(p *Policy, named *role) {
 	r.view.Called = append(r.view.Called, named.view.ID)
 	for _, d := range named.decls {
-		if d.Name != "" && c.p.roleIndex[d.Name] == named.index {
+		if d.Name != "" && p.roleIndex[d.Name] == named.index {
 			r.view.Called = append(r.view.Called, d.Name)
 		}
 	}

@@ -182,7 +182,7 @@ func (v *review) patterns(r policy.CompiledRule, key string, vs policy.Values) {
 		case p.Regex != nil && (openEnd(*p.Regex) || key != "host" && openStart(*p.Regex)):
 			v.note(r, Wide, "write both ends of the expression; for paths a glob is clearer",
 				"the regular expression %q of %s is open at its end: it also matches what somebody adds there", *p.Regex, key)
-		case p.Glob != nil && changesPath(key) && !readsOnly(r) && v.leaves(*p.Glob):
+		case p.Glob != nil && changesPath(key) && !readsOnly(r) && LeavesProject(*p.Glob, v.p.Dir()):
 			v.note(r, Wide, "begin it with a folder of the project; a relative glob starts there, and read: is for what is only read",
 				"the glob %q leaves the project", *p.Glob)
 		}
@@ -209,8 +209,8 @@ func readsOnly(r policy.CompiledRule) bool {
 	})
 }
 
-// leaves reports whether a glob over paths matches outside of the project. The folders for temporary files do not count.
-func (v *review) leaves(glob string) bool {
+// LeavesProject reports whether a glob over paths matches outside of the project folder dir. The folders for temporary files do not count.
+func LeavesProject(glob, dir string) bool {
 	for _, free := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/null"} {
 		if strings.HasPrefix(glob, free) {
 			return false
@@ -221,7 +221,6 @@ func (v *review) leaves(glob string) bool {
 	}
 	clean := path.Clean(glob)
 	if strings.HasPrefix(clean, "/") {
-		dir := v.p.Dir()
 		return dir == "" || clean != dir && !strings.HasPrefix(clean, dir+"/")
 	}
 	return clean == ".." || strings.HasPrefix(clean, "../")

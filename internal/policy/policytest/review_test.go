@@ -107,7 +107,8 @@ func TestReview(t *testing.T) {
 
 // shadowParts are what calls of the next test do.
 var shadowParts = []policy.Part{
-	{}, {Unclear: []string{"?"}}, {Unclear: []string{"?"}, Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}}},
+	{}, {Unclear: []string{"?"}},
+	{Unclear: []string{"?"}, Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}}},
 	{Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}}},
 	{Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}, {Access: policy.Write, Raw: "b", Clean: "/p/b",
 		Resolved: "/p/b"}}},
@@ -128,7 +129,8 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 			for _, v := range rapid.SliceOfN(rapid.SampledFrom(texts), 0, 3).Draw(t, "values") {
 				r.Args = map[string]policy.Values{"k": append(r.Args["k"], policy.Value{Literal: &v})}
 			}
-			for _, key := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"read", "write", "path", "effect"}), rapid.ID[string]).Draw(t, "match") {
+			keys := rapid.SampledFrom([]string{"read", "write", "path", "effect"})
+			for _, key := range rapid.SliceOfDistinct(keys, rapid.ID[string]).Draw(t, "match") {
 				if r.Match == nil {
 					r.Match = map[string]policy.Values{}
 				}
