@@ -19,6 +19,7 @@ import (
 // check finds the faults that show only in the merged files: circles of inheritance, roles and rules that do not compile, and rules whose
 // examples fail. Each breaks what it could have restricted, as a file that cannot be read does.
 func (p *Project) check() {
+	p.checkState()
 	p.checkCircles()
 	if len(p.Roles)+len(p.Rules) == 0 {
 		return
