@@ -181,7 +181,7 @@ func answerClaude(e Event, a Answer) reply {
 	if out == (claudeOutput{}) {
 		return reply{}
 	}
-	return reply{stdout: object(out)}
+	return object(out)
 }
 
 // verdictWord returns the name of a verdict in PreToolUse; "" for no opinion.

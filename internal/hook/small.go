@@ -28,9 +28,8 @@ type small struct {
 func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
 	s := small{args, environ}
 	f, ok := ParseFlags(append([]string{"hook"}, args...))
-	if !ok { // myc reports what is wrong
-		_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %v. Nothing ran.\n", s.become(nil, nil))
-		return harness.Block
+	if !ok {
+		return BadEntry(errs, append([]string{Small}, args...))
 	}
 	dir, err := filepath.Abs(ProjectDir(f.Agent, f.Dir, s.getenv))
 	if err == nil {
@@ -50,6 +49,14 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 		return p.fault(s.become(nil, nil).Error())
 	}
 	return p.run()
+}
+
+// BadEntry reports an entry of an agent's configuration with other arguments than the installer writes, and returns the exit code. It
+// blocks: nobody else reads the text of a command that an agent starts.
+func BadEntry(errs io.Writer, args []string) int {
+	_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %q is not an entry that the installer writes. Nothing ran.\nhint: `myc hook install "+
+		"AGENT` writes the entry; `myc hook --help` describes its flags\n", args)
+	return harness.Block
 }
 
 // patient reads a file, and calls slow if no data arrives within a moment.
