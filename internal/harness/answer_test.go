@@ -14,7 +14,8 @@ const broken = "the path /tmp/\xff\xfe is protected"
 // FuzzWrite: whatever the event and the verdict are, the answer is one JSON object of the dialect or blocks by the exit code, and what was
 // not allowed is never silence.
 func FuzzWrite(f *testing.F) {
-	f.Add("claude", "PreToolUse", []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`), "", broken, false)
+	f.Add("claude", "PreToolUse", []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`), "", broken,
+		false)
 	f.Add("claude", "PermissionRequest", []byte(`{"hook_event_name":"PermissionRequest","tool_name":"Bash"}`), "", broken, true)
 	f.Add("codex", "", []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`), "ask", broken, false)
 	f.Add("gemini", "BeforeTool", []byte(`{"tool_name":"x\u0000"}`), "deny", broken, true)

@@ -65,12 +65,13 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 	return nil
 }
 
-// subjects are the arguments that name what a tool works on, by its canonical name. Without one of them, or with one of another type, a call
-// cannot be decided: an allow needs what it is about. A tool in optional works on the working directory without one.
+// subjects are the arguments that name what a tool works on, by its canonical name. Without one of them, or with one of another type, a
+// call cannot be decided: an allow needs what it is about. A tool in optional works on the working directory without one.
 var (
 	subjects = map[string][]string{
-		"Bash": {"command"}, "Write": {"file_path", "path"}, "Edit": {"file_path", "path", "paths", "deletedPaths"}, "MultiEdit": {"file_path"},
-		"NotebookEdit": {"notebook_path"}, "Read": {"file_path", "path", "paths"}, "LS": {"path"}, "Glob": {"path"}, "Grep": {"path"},
+		"Bash": {"command"}, "Write": {"file_path", "path"}, "Edit": {"file_path", "path", "paths", "deletedPaths"},
+		"MultiEdit": {"file_path"}, "NotebookEdit": {"notebook_path"}, "Read": {"file_path", "path", "paths"},
+		"LS": {"path"}, "Glob": {"path"}, "Grep": {"path"},
 	}
 	optional = []string{"LS", "Glob", "Grep"}
 )
