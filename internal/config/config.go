@@ -132,9 +132,10 @@ type Options struct {
 	Home    string // empty: $HOME
 	UserDir string // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
 	// a folder whose files replace the project's own, trusted or not: to try out a policy, not to enforce one
-	Policy  string
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	Policy   string
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
 }
 
 // Project is the result of reading the files of a project and of its user.

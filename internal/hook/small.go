@@ -124,11 +124,17 @@ var Programs = [...]string{"myc", "mycelium", "mycelium-cli"}
 // Small is the name of the small program.
 const Small = "myc-hook"
 
-// myc returns the path of the whole program, which is beside this one.
+// myc returns the path of the whole program: where the installer noted it, else beside this one.
 func myc() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find own program: %w", err)
+	}
+	if note, err := ReadInstalled(self); err == nil {
+		if st, err := os.Stat(note.Myc); err == nil && st.Mode().IsRegular() {
+			return note.Myc, nil
+		}
+		return "", fmt.Errorf("%s is gone; without a daemon it decides. `myc hook install` by a person mends it", note.Myc)
 	}
 	for _, name := range Programs {
 		path := filepath.Join(filepath.Dir(self), name)

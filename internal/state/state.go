@@ -116,5 +116,8 @@ func (p Paths) ServerTokens() string { return filepath.Join(p.user, "tokens") }
 // Hooks holds what was in the agents' files before the hook was installed, for all projects.
 func (p Paths) Hooks() string { return filepath.Join(p.user, "hooks") }
 
+// Programs holds the program that hooks run, for all projects.
+func (p Paths) Programs() string { return filepath.Join(p.user, "bin") }
+
 // Telegram holds the locks of Telegram bots, for all projects.
 func (p Paths) Telegram() string { return filepath.Join(p.user, "telegram") }

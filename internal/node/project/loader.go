@@ -13,6 +13,8 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
 	"mycelium/internal/files"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
@@ -69,11 +71,30 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Programs: l.programs(dir), Environ: l.Environ, Logger: l.Logger()})
 	if err == nil {
 		l.logs = p.File.Log
 	}
 	return p, err
+}
+
+// programs returns the programs that enforce the policy of a project: this one, those that hooks run, and the folder where they are
+// installed.
+func (l *Loader) programs(dir string) []string {
+	out := install.Programs(dir, l.Environ)
+	if self, err := os.Executable(); err == nil {
+		out = append(out, self, filepath.Join(filepath.Dir(self), hook.Small))
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			out = append(out, resolved)
+		}
+	}
+	if paths, err := state.Of(dir); err == nil {
+		out = append(out, paths.Programs())
+		if note, err := hook.ReadInstalled(filepath.Join(paths.Programs(), hook.Small)); err == nil {
+			out = append(out, note.Myc)
+		}
+	}
+	return out
 }
 
 // OpenView loads the project and compiles its policy against what is known of its servers.
@@ -117,7 +138,8 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, Programs: l.programs(v.Project.Dir), Environ: l.Environ,
+		Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err

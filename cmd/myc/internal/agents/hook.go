@@ -53,6 +53,7 @@ func (a *app) hookCmd() *cobra.Command {
 		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "time for the answer (default and maximum: 5 s less than the limit)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "name of the gateway among the agent's MCP servers; install sets it")
+	c.Flags().String("mend", "", "command that mends a broken hook, for the person who reads the entry; install sets it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(harness.Names(), args[0]) {
 			return failure.Usagef("hook: unknown agent %q: the known agents are %s", args[0], strings.Join(harness.Names(), ", "))

@@ -83,7 +83,7 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 	}
 	defer end()
 	s := c.setup
-	s.User, s.Dir, s.Environ, s.State, s.Gateway, s.Version = true, dir, environ, filepath.Join(home, "notes"), "", p.Version
+	s.Scope, s.Dir, s.Environ, s.State, s.Gateway, s.Version = harness.User, dir, environ, filepath.Join(home, "notes"), "", p.Version
 	if _, err := s.Install(); err != nil {
 		return p, err
 	}
