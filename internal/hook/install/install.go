@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/state"
 )
 
 // Setup describes an installation of our hook in one agent's configuration.
@@ -34,7 +35,7 @@ type Setup struct {
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
 	Token     string              // of the session of a run; "": none
 	Gateway   string              // the name of our gateway among the agent's MCP servers
-	State     string              // folder outside of the project for the notes
+	Root      state.Root          // the state folder, which the entries name and which has the notes
 	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
 }
 
@@ -70,6 +71,9 @@ func (s *Setup) runs(event string) harness.Runs {
 	if s.Agent.BlocksFrom() != "" && s.Agent.Kind(event) == harness.Prompt {
 		// If the program is missing, every prompt is blocked, and the agent shows the person nothing of ours but this entry.
 		r.Args = append(r.Args, "--mend", fmt.Sprintf("%s hook install %s --%s", s.Myc, s.Agent.Name, s.Scope))
+	}
+	if s.Root != "" && s.Scope != harness.Managed {
+		r.Args = append(r.Args, "--state", string(s.Root))
 	}
 	r.Args = append(r.Args, "--event", event, "--limit", s.Agent.Pinned(event).String())
 	if s.Gateway != "" {

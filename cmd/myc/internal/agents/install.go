@@ -13,7 +13,6 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
-	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
@@ -69,7 +68,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 
 // setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, error) {
-	dir, err := a.ProjectDir()
+	paths, err := a.State()
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +76,9 @@ func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, e
 	if err != nil {
 		return nil, err
 	}
-	paths, err := state.Of(dir)
-	if err != nil {
-		return nil, err
-	}
 	s := &install.Setup{
-		Agent: agent, Scope: scope, Dir: dir, Environ: a.Environ, Myc: program.Myc, Small: program.Path(), Gateway: gatewayName,
-		State: paths.Hooks(),
+		Agent: agent, Scope: scope, Dir: paths.Project, Environ: a.Environ, Myc: program.Myc, Small: program.Path(), Gateway: gatewayName,
+		Root: paths.Root,
 	}
 	if scope == harness.Managed { // for every user, so it is the program that every user has
 		s.Small = program.Source()

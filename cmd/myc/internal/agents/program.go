@@ -9,16 +9,11 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/state"
 )
 
 // program returns the program that the entries of agents run, as it is or would be installed.
 func (a *app) program() (*install.Program, error) {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return nil, err
-	}
-	paths, err := state.Of(dir)
+	paths, err := a.State()
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +24,7 @@ func (a *app) program() (*install.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	return &install.Program{Folder: paths.Programs(), Myc: self, Dir: dir}, nil
+	return &install.Program{Folder: paths.Programs(), Myc: self, Dir: paths.Project}, nil
 }
 
 // installProgram installs the program that the entries of agents run.
