@@ -133,9 +133,10 @@ type Options struct {
 	UserDir string     // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
 	State   state.Root // where the program keeps its state; empty: as for a command of a person with Environ
 	// a folder whose files replace the project's own, trusted or not: to try out a policy, not to enforce one
-	Policy  string
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	Policy   string
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
 }
 
 // Project is the result of reading the files of a project and of its user.
