@@ -25,16 +25,19 @@ const (
 // toolFields are the arguments of a tool, by its canonical name: those of every agent and version that has it, after reshape has renamed
 // them. An argument that names files says how, after a colon:
 //
-//	path    a path, or a list of paths
+//	text    the text of a command
+//	path    a path; with a name that ends in "paths", a list of paths
 //	list    a glob of names that are only listed, below the argument path
 //	search  globs of rg, below the argument path: the files are read
 //	glob    a list of globs below the working directory: the files are read
 //
-// What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument that is not listed is unclear.
+// Marked with "!", it is what the tool works on: a call without one of the arguments that are marked cannot be decided, because an allow needs
+// what it is about. What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument that is not
+// listed is unclear.
 type toolFields struct{ tool, fields string }
 
 var fieldTable = [...]toolFields{
-	{"Bash", "command timeout description run_in_background dangerouslyDisableSandbox " + // Claude Code
+	{"Bash", "command:text! timeout description run_in_background dangerouslyDisableSandbox " + // Claude Code
 		"is_background delay_ms " + // Gemini CLI
 		"auto_background_after " + // Crush
 		"justification login max_output_tokens prefix_rule sandbox_permissions tty yield_time_ms with_escalated_permissions timeout_ms"}, // Codex
@@ -43,14 +46,14 @@ var fieldTable = [...]toolFields{
 	{"BashOutput", "bash_id shell_id filter wait block pid lines delay_ms"},
 	{"KillShell", "shell_id bash_id"},
 
-	{"Read", "file_path:path path:path paths:glob offset limit pages allow_large start_line end_line mode indentation detail " +
+	{"Read", "file_path:path! path:path! paths:glob! offset limit pages allow_large start_line end_line mode indentation detail " +
 		"exclude recursive useDefaultExcludes file_filtering_options"},
-	{"NotebookRead", "notebook_path:path cell_id"},
-	{"Write", "file_path:path content modified_by_user ai_proposed_content"},
-	{"Edit", "file_path:path old_string new_string replace_all edits instruction allow_multiple expected_replacements modified_by_user " +
-		"ai_proposed_string paths:path deletedPaths:path patch"},
-	{"MultiEdit", "file_path:path edits"},
-	{"NotebookEdit", "notebook_path:path cell_id new_source cell_type edit_mode"},
+	{"NotebookRead", "notebook_path:path! cell_id"},
+	{"Write", "file_path:path! path:path! content modified_by_user ai_proposed_content"},
+	{"Edit", "file_path:path! path:path! old_string new_string replace_all edits instruction allow_multiple expected_replacements modified_by_user " +
+		"ai_proposed_string paths:path! deletedPaths:path! patch"},
+	{"MultiEdit", "file_path:path! edits"},
+	{"NotebookEdit", "notebook_path:path! cell_id new_source cell_type edit_mode"},
 	{"LS", "path:path ignore depth offset limit file_filtering_options respect_git_ignore respect_gemini_ignore"},
 	{"Glob", "pattern:list path:path case_sensitive respect_git_ignore respect_gemini_ignore"},
 	{"Grep", "pattern path:path glob:search include:search include_pattern:search output_mode -B -A -C context -n -i -o type head_limit offset " +
@@ -67,7 +70,7 @@ var fieldTable = [...]toolFields{
 
 	{"WebFetch", "url urls prompt offset format timeout"},
 	{"WebSearch", "query allowed_domains blocked_domains max_results"},
-	{"Download", "url file_path:path timeout"},
+	{"Download", "url file_path:path! timeout"},
 
 	{"Task", "description prompt subagent_type model effort run_in_background isolation name team_name mode agent_name " +
 		"message items fork_context reasoning_effort"},
@@ -139,12 +142,12 @@ func (e *Event) addFiles() error {
 			continue
 		case !listed && name != everywhere:
 			unknown = append(unknown, text.TruncateRunes(name, maxName))
-		case how != "" && how != "path" && string(value) != "null":
+		case isGlob(how) && string(value) != "null":
 			list, err := texts(value)
 			if err != nil {
 				return fmt.Errorf("the argument %s of the tool %s is neither a text nor a list of texts", name, text.TruncateRunes(e.Native, maxName))
 			}
-			more, folders := globsOf(how, list, below)
+			more, folders := globsOf(strings.TrimSuffix(how, "!"), list, below)
 			globs = append(globs, more...)
 			added = append(added, folders...)
 		}
@@ -158,6 +161,49 @@ func (e *Event) addFiles() error {
 	}
 	if len(added) > 0 {
 		e.Input = rawjson.Object(append(members, added...)...)
+	}
+	return nil
+}
+
+// isGlob reports whether an argument is a glob, or a list of globs.
+func isGlob(how string) bool {
+	how = strings.TrimSuffix(how, "!")
+	return how == "list" || how == "search" || how == "glob"
+}
+
+// named returns an error if the arguments of one of the agent's own tools do not name what it works on, or name it by something else than
+// a text.
+func (e *Event) named() error {
+	fields, _ := fieldsOf(strings.TrimPrefix(e.Tool, own+"__"))
+	if e.Server != "" {
+		return nil
+	}
+	var required []string
+	for name, how := range fields {
+		if strings.HasSuffix(how, "!") {
+			required = append(required, name)
+		}
+	}
+	found := len(required) == 0
+	for name, value := range rawjson.Members(e.Input) {
+		how := fields[name]
+		if how == "" || string(value) == "null" {
+			continue
+		}
+		var list []string
+		if jsontext.Value(value).Kind() == '"' || strings.HasSuffix(strings.ToLower(name), "paths") {
+			list, _ = texts(value)
+		}
+		must := strings.HasSuffix(how, "!")
+		if len(list) == 0 && !isGlob(how) || slices.Contains(list, "") && must {
+			return fmt.Errorf("the argument %s of the tool %s is not a text, or is empty", name, text.TruncateRunes(e.Native, maxName))
+		}
+		found = found || must
+	}
+	if !found {
+		slices.Sort(required)
+		return fmt.Errorf("the arguments of the tool %s do not say what it works on: %s is missing", text.TruncateRunes(e.Native, maxName),
+			strings.Join(required, " or "))
 	}
 	return nil
 }
@@ -198,7 +244,7 @@ func globsOf(how string, list []string, below string) (globs []string, added []r
 				added = append(added, rawjson.Field{Name: "paths", Value: textList([]string{at})})
 			}
 			if literal := path.Base(rest); rest != "" && !strings.ContainsAny(literal, globSigns) || aimedFolder(rest) {
-				globs = append(globs, quoteGlob(at)+"/"+rest)
+				globs = append(globs, strings.TrimSuffix(quoteGlob(at), "/")+"/"+rest)
 			}
 		}
 	}
