@@ -31,8 +31,8 @@ const (
 //	search  globs of rg, below the argument path: the files are read
 //	glob    a list of globs below the working directory: the files are read
 //
-// Marked with "!", it is what the tool works on: a call without one of the arguments that are marked cannot be decided, because an allow needs
-// what it is about. What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument that is not
+// Marked with "!", it is what the tool works on: a call without one of the arguments that are marked cannot be decided, because an allow
+// needs what it is about. What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument that is not
 // listed is unclear.
 type toolFields struct{ tool, fields string }
 
@@ -40,7 +40,8 @@ var fieldTable = [...]toolFields{
 	{"Bash", "command:text! timeout description run_in_background dangerouslyDisableSandbox " + // Claude Code
 		"is_background delay_ms " + // Gemini CLI
 		"auto_background_after " + // Crush
-		"justification login max_output_tokens prefix_rule sandbox_permissions tty yield_time_ms with_escalated_permissions timeout_ms"}, // Codex
+		"justification login max_output_tokens prefix_rule sandbox_permissions tty yield_time_ms timeout_ms " + // Codex
+		"with_escalated_permissions"},
 	{"Monitor", "command description timeout_ms persistent ws"},
 	{"PowerShell", "command timeout description run_in_background"},
 	{"BashOutput", "bash_id shell_id filter wait block pid lines delay_ms"},
@@ -50,23 +51,23 @@ var fieldTable = [...]toolFields{
 		"exclude recursive useDefaultExcludes file_filtering_options"},
 	{"NotebookRead", "notebook_path:path! cell_id"},
 	{"Write", "file_path:path! path:path! content modified_by_user ai_proposed_content"},
-	{"Edit", "file_path:path! path:path! old_string new_string replace_all edits instruction allow_multiple expected_replacements modified_by_user " +
-		"ai_proposed_string paths:path! deletedPaths:path! patch"},
+	{"Edit", "file_path:path! path:path! old_string new_string replace_all edits instruction allow_multiple expected_replacements " +
+		"modified_by_user ai_proposed_string paths:path! deletedPaths:path! patch"},
 	{"MultiEdit", "file_path:path! edits"},
 	{"NotebookEdit", "notebook_path:path! cell_id new_source cell_type edit_mode"},
 	{"LS", "path:path ignore depth offset limit file_filtering_options respect_git_ignore respect_gemini_ignore"},
 	{"Glob", "pattern:list path:path case_sensitive respect_git_ignore respect_gemini_ignore"},
-	{"Grep", "pattern path:path glob:search include:search include_pattern:search output_mode -B -A -C context -n -i -o type head_limit offset " +
-		"multiline literal_text limit exclude_pattern names_only max_matches_per_file total_max_matches case_sensitive fixed_strings before " +
-		"after no_ignore"},
+	{"Grep", "pattern path:path glob:search include:search include_pattern:search output_mode -B -A -C context -n -i -o type " +
+		"head_limit offset multiline literal_text limit exclude_pattern names_only max_matches_per_file total_max_matches case_sensitive " +
+		"fixed_strings before after no_ignore"},
 	{"LSP", "operation filePath:path file_path:path path:path line character symbol"},
 	{"RemoteTrigger", "action trigger_id session_id cursor body"},
 	{"SendFeedback", "type title details area failure_mode task_category"},
 	{"Workflow", "script name description title args scriptPath:path resumeFromRunId"},
 	{"EnterWorktree", "name path:path"},
 	{"ExitWorktree", "action discard_changes"},
-	{"Artifact", "action file_path:path file_paths:path out_dir:path favicon icon limit page_token scope title description label url prompt force " +
-		"pin asset_id after capabilities contract"},
+	{"Artifact", "action file_path:path file_paths:path out_dir:path favicon icon limit page_token scope title description label url " +
+		"prompt force pin asset_id after capabilities contract"},
 
 	{"WebFetch", "url urls prompt offset format timeout"},
 	{"WebSearch", "query allowed_domains blocked_domains max_results"},
@@ -145,7 +146,8 @@ func (e *Event) addFiles() error {
 		case isGlob(how) && string(value) != "null":
 			list, err := texts(value)
 			if err != nil {
-				return fmt.Errorf("the argument %s of the tool %s is neither a text nor a list of texts", name, text.TruncateRunes(e.Native, maxName))
+				return fmt.Errorf("the argument %s of the tool %s is neither a text nor a list of texts", name,
+					text.TruncateRunes(e.Native, maxName))
 			}
 			more, folders := globsOf(strings.TrimSuffix(how, "!"), list, below)
 			globs = append(globs, more...)
