@@ -32,8 +32,8 @@ const (
 //	glob    a list of globs below the working directory: the files are read
 //
 // Marked with "!", it is what the tool works on: a call without one of the arguments that are marked cannot be decided, because an allow
-// needs what it is about. What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument that is not
-// listed is unclear.
+// needs what it is about. What is done to a path follows from the tool (policy.KindOf). Any other argument names no file. An argument
+// that is not listed is unclear.
 type toolFields struct{ tool, fields string }
 
 var fieldTable = [...]toolFields{
