@@ -22,7 +22,7 @@ import (
 
 // underLock runs f while no other process of this program changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(state.EditLock(dir)), 0o700); err != nil {
 		return err
 	}
 	lock, err := atomicfile.LockWait(state.EditLock(dir), 5*time.Second)
@@ -31,6 +31,12 @@ func underLock(dir string, f func() error) error {
 	}
 	defer func() { _ = lock.Unlock() }() // the end of the process releases it too
 	return f()
+}
+
+// Write is [Append] for a rules file of a project, by its path in the project. It reads and writes under the lock: of rules that are
+// written at the same time none is lost.
+func Write(dir, file, comment, reason string, r policy.Rule) error {
+	return underLock(dir, func() error { return Append(filepath.Join(dir, file), comment, reason, r) })
 }
 
 // appendItem appends an item to the list at the end of a YAML file, in the indentation of the list. The rest of the file keeps its bytes.
