@@ -199,7 +199,7 @@ func (m *machine) snapshot(daemon bool) *state {
 			b, err := os.ReadFile(path)
 			switch {
 			case err != nil:
-			case strings.HasSuffix(path, ".jsonl") && strings.Contains(path, "audit"):
+			case strings.HasSuffix(path, ".jsonl") && strings.Contains(path, "/audit/"):
 				s.logs[path] = b
 			case stays(path):
 				s.fixed[path] = fmt.Sprintf("%x", sha256.Sum256(b))
