@@ -36,8 +36,3 @@ func (p *Project) StoreURL() (string, error) {
 	paths, err := state.Of(p.Dir)
 	return "sqlite://" + paths.Database(), err
 }
-
-// userState returns the user's state folder in an environment.
-func userState(environ []string) (string, error) {
-	return state.UserIn(func(key string) string { return getenv(environ, key) })
-}

@@ -14,7 +14,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"mycelium/internal/config/source"
-	"mycelium/internal/state"
 )
 
 // Debouncing: changed is called after a time of debounce without events, and at least every maxDelay while events continue. E34 allows
@@ -138,7 +137,7 @@ func (v *watch) watchFolders() bool {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			file(filepath.Join(dir, name))
 		}
-		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
+		for _, name := range source.Folders {
 			file(filepath.Join(dir, name))
 			trees = append(trees, folders(source.Resolve(filepath.Join(dir, name)), dirs)...)
 		}
@@ -146,8 +145,8 @@ func (v *watch) watchFolders() bool {
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if user, err := userState(v.p.options.Environ); err == nil {
-		file(state.TrustList(user)) // myc trust takes effect in a running daemon
+	if store, err := storeOf(v.p); err == nil {
+		file(store.Manifest()) // myc trust takes effect in a running daemon
 	}
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
@@ -215,14 +214,14 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if user, err := userState(p.options.Environ); err == nil {
-		note(state.TrustList(user))
+	if store, err := storeOf(p); err == nil {
+		note(store.Manifest())
 	}
 	for _, dir := range []string{p.UserDir, p.Dir} {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))
 		}
-		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
+		for _, name := range source.Folders {
 			n := 0
 			_ = filepath.WalkDir(source.Resolve(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
 				if n++; err != nil || n > maxWatched {

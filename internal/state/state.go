@@ -24,8 +24,8 @@ const (
 // Folder is that folder of a project.
 func Folder(project string) string { return filepath.Join(project, FolderName) }
 
-// User is the user's state folder for this program: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium. Audit keys and the list
-// of trusted folders lie there, outside of every project.
+// User is the user's state folder for this program: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium. Audit keys and what
+// was accepted lie there, outside of every project.
 func User() (string, error) { return UserIn(os.Getenv) }
 
 // UserIn is User in another environment.
@@ -39,12 +39,6 @@ func UserIn(getenv func(string) string) (string, error) {
 	}
 	return filepath.Join(home, ".local", "state", "mycelium"), nil
 }
-
-// TrustList returns the file in a user's state folder that lists the trusted project folders.
-func TrustList(user string) string { return filepath.Join(user, "trust.json") }
-
-// TrustLock is the lock of [TrustList].
-func TrustLock(user string) string { return filepath.Join(user, "trust.lock") }
 
 // EditLock is the lock to hold while changing files of a project that people own.
 func EditLock(project string) string { return filepath.Join(Folder(project), "edit.lock") }
@@ -106,6 +100,9 @@ func (p Paths) AuditKeys() string { return filepath.Join(p.user, "audit", p.key(
 
 // Pins holds the digests of the definitions that the operator has accepted.
 func (p Paths) Pins() string { return filepath.Join(p.user, "pins", p.key()) }
+
+// Accepted holds what a person has accepted of the files that govern the project.
+func (p Paths) Accepted() string { return filepath.Join(p.user, "accepted", p.key()) }
 
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return filepath.Join(p.user, "operator", p.key()+".json") }

@@ -134,7 +134,7 @@ func TestAppendRuleKeepsTheFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := Append(path, comment, reason, rule)
+		err := Append([]string{filepath.Dir(path)}, "rules.yaml", comment, reason, rule)
 		after, _ := os.ReadFile(path)
 		switch name {
 		case "flow", "empty list", "rules first", "broken", "two documents":
