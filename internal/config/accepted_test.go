@@ -144,8 +144,8 @@ func TestNoEditTakesEffect(t *testing.T) {
 	w.accept()
 	was := w.load()
 	files := []string{"mycelium.yaml", "rules.yaml", "policies.yaml", "policies.local.yaml", "config.json", ".mcp.json", "roles/dev.yaml",
-		"roles/x.yaml", "roles/index.yaml", "skills/reader/SKILL.yaml", "skills/reader/SKILL.md", "skills/new/SKILL.yaml", "protocols/p.yaml", "tools/srv.py",
-		"../shared/more.yaml"}
+		"roles/x.yaml", "roles/index.yaml", "skills/reader/SKILL.yaml", "skills/reader/SKILL.md", "skills/new/SKILL.yaml", "protocols/p.yaml",
+		"tools/srv.py", "../shared/more.yaml"}
 	texts := []string{"", "]]]", "{}", rule("evil"), "version: 1\nrules: [{name: all, action: allow, tool: '*'}]\n", aSkill("new"),
 		"id: dev\ntoolIds: [agent__Bash]\n", "policy: {fallback: {agent: allow}}\n", "mcpServers: {evil: {command: x}}\n", "trust: folder\n",
 		`{"mcpServers": {"evil": {"command": "x"}}}`, "\xff", "roles: [{id: dev}]\n"}

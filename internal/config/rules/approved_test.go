@@ -99,6 +99,11 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 		"written in this session": func(r *approval.Request) {
 			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
 		},
+		"runs x.sh (and others: 1)": func(r *approval.Request) {
+			there := approval.ContentDigest{1}
+			r.Code.Files = []approval.CodeFile{{Path: "/p/x.sh", Digest: there}, {Path: "/p/y.sh", Digest: there}, {Path: "/p/absent"}}
+		},
+		"runs code that was not read":  func(r *approval.Request) { r.Code.Unread = []string{"x.sh: too long"} },
 		"not all of it was understood": func(r *approval.Request) { r.Facts.Parts = []policy.Part{{Unclear: []string{"eval"}}} },
 		"makes it another call":        func(r *approval.Request) { r.Args = []byte(`{"command":"x","run_in_background":true}`) },
 	} {
