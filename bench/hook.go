@@ -162,11 +162,7 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	if err := json.Unmarshal([]byte(text), &session); err != nil {
 		return err
 	}
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return err
-	}
-	c, err := daemon.Dial(ctx, paths)
+	c, err := daemon.Dial(ctx, daemon.PathsOf(b.state().Of(dir)))
 	if err != nil {
 		return err
 	}

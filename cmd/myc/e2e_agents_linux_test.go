@@ -30,7 +30,7 @@ func familyWorld() map[string]string {
 func (p *project) logged() []audit.Record {
 	p.t.Helper()
 	var out []audit.Record
-	for line, err := range audit.Read(p.ctx, audit.Options{Dir: filepath.Join(p.dir, ".mycelium", "audit")}, audit.Position{}, false) {
+	for line, err := range audit.Read(p.ctx, audit.Options{Dir: filepath.Join(p.state().Folder(), "audit")}, audit.Position{}, false) {
 		if err != nil {
 			p.t.Fatal(err)
 		}

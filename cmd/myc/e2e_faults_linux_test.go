@@ -25,6 +25,7 @@ import (
 	"mycelium/internal/model/fake"
 	"mycelium/internal/model/fake/faketest"
 	"mycelium/internal/node/api"
+	"mycelium/internal/state"
 )
 
 // agentDoor is a version of Claude Code, and the way in which it asks our hook.
@@ -206,7 +207,7 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	}
 	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
 		Gateway: "mycelium",
-		State:   t.TempDir(), Version: version}
+		Root:    state.Root(t.TempDir()), Version: version}
 	if door.http {
 		s.Addr = w.listen(t)
 	}
@@ -230,10 +231,7 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 // listen has the daemon take events over HTTP, and returns where.
 func (w failWorld) listen(t *testing.T) string {
 	t.Helper()
-	paths, err := daemon.PathsOf(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := daemon.PathsOf(w.state())
 	if i := slices.IndexFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") }); i >= 0 {
 		_, run, _ := strings.Cut(w.env[i], "=")
 		paths.Socket = filepath.Join(run, "mycelium", filepath.Base(paths.Socket))

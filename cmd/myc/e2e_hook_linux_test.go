@@ -164,7 +164,7 @@ func TestMycClaude(t *testing.T) {
 	if len(after) != 0 {
 		t.Errorf("sessions after the run: %+v", after)
 	}
-	if left, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "run", "*")); len(left) != 0 {
+	if left, _ := filepath.Glob(p.state().Run("*")); len(left) != 0 {
 		t.Errorf("files of the run are left: %v", left)
 	}
 	sessions := map[string]bool{}

@@ -102,7 +102,7 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if !slices.Contains(by, "allow model") {
 		t.Errorf("the log says %q", by)
 	}
-	spent, err := (&model.Ledger{Dir: filepath.Join(p.dir, ".mycelium", "costs")}).Spent()
+	spent, err := (&model.Ledger{Dir: p.state().Costs()}).Spent()
 	if want := float64(len(asked)) * (1000*1 + 100*5) / 1e6; err != nil || math.Abs(spent.Today-want) > 1e-12 {
 		t.Errorf("the ledger says %+v, %v; want %v", spent, err, want)
 	}

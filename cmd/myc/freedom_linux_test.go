@@ -218,7 +218,7 @@ func newCaptive(t *testing.T, open bool) *captive {
 	p.must("hook", "install", "claude")
 	p.write("probe.js", probe)
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.serve(), "http://"), "/mcp")
-	lock, err := os.ReadFile(filepath.Join(p.dir, ".mycelium", "daemon.lock"))
+	lock, err := os.ReadFile(p.state().DaemonLock())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,6 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
-	"mycelium/internal/state"
 )
 
 // The values of trust: in the user's file.
@@ -38,17 +37,13 @@ const (
 )
 
 // storeOf returns where the accepted copy of the project is. A project that is used with another main file (--config) has one for each.
-func storeOf(p *Project) (accept.Store, error) {
-	paths, err := state.Of(p.Dir)
-	if err != nil {
-		return accept.Store{}, err
-	}
+func storeOf(p *Project) accept.Store {
 	which := "project"
 	if p.main != filepath.Join(p.Dir, source.MainFile) {
 		sum := sha256.Sum256([]byte(p.main))
 		which = "config-" + hex.EncodeToString(sum[:8])
 	}
-	return accept.At(filepath.Join(paths.Accepted(), which)), nil
+	return accept.At(filepath.Join(p.State.Accepted(), which))
 }
 
 // readProject reads the project's layer from the accepted copy. Where nothing was accepted, the layer is empty and the list of its files
@@ -62,10 +57,8 @@ func (p *Project) readProject(user *layer) *layer {
 		p.kept, p.unkept = l.kept, l.unkept
 		return l
 	}
-	store, err := storeOf(p)
-	if err == nil {
-		p.accepted, err = store.Read()
-	}
+	var err error
+	p.accepted, err = storeOf(p).Read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return unaccepted(p, l)
@@ -255,17 +248,14 @@ type Candidate struct {
 
 // Candidate reads the files of the project as they are now.
 func (p *Project) Candidate() (*Candidate, error) {
-	c := &Candidate{Accepted: p.accepted, Files: accept.Set{}}
-	var err error
-	if c.store, err = storeOf(p); err != nil {
-		return nil, err
-	}
+	c := &Candidate{Accepted: p.accepted, Files: accept.Set{}, store: storeOf(p)}
 	if p.Dir == p.UserDir || p.options.Policy != "" {
 		c.Project, c.Digest = p, c.Files.Digest()
 		return c, nil
 	}
 	o := p.options
 	o.OnDisk = true
+	var err error
 	if c.Project, err = Load(o); err != nil {
 		return nil, err
 	}
@@ -309,18 +299,15 @@ func (c *Candidate) Accept(now time.Time) error {
 // Write makes a change of an operator: in the project, and where a copy is accepted in that copy too, each for itself. So the change is in
 // force, and what else differs in the project stays pending. change gets the folders; the project is the last.
 func (p *Project) Write(now time.Time, change func(folders []string) error) error {
-	if err := os.MkdirAll(state.Folder(p.Dir), 0o700); err != nil {
+	if err := os.MkdirAll(p.State.Folder(), 0o700); err != nil {
 		return fmt.Errorf("change files: %w", err)
 	}
-	lock, err := atomicfile.LockWait(state.EditLock(p.Dir), 5*time.Second)
+	lock, err := atomicfile.LockWait(p.State.EditLock(), 5*time.Second)
 	if err != nil {
 		return fmt.Errorf("change files: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }() // the end of the process releases it too
-	s, err := storeOf(p)
-	if err != nil {
-		return err
-	}
+	s := storeOf(p)
 	if _, err := s.Read(); errors.Is(err, fs.ErrNotExist) || p.Dir == p.UserDir {
 		return change([]string{p.Dir})
 	}

@@ -210,11 +210,7 @@ func TestDamagedCopyDenies(t *testing.T) {
 		w := governed(t)
 		w.accept()
 		p := w.load()
-		s, err := storeOf(p)
-		if err == nil {
-			err = damage(p.accepted.Folder(), s.Manifest())
-		}
-		if err != nil {
+		if err := damage(p.accepted.Folder(), storeOf(p).Manifest()); err != nil {
 			t.Fatal(err)
 		}
 		p = w.load()

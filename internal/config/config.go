@@ -128,10 +128,11 @@ func (p *Project) SecretOptions() secret.Options {
 
 // Options say which files to read.
 type Options struct {
-	Dir     string // project folder; links are resolved
-	File    string // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
-	Home    string // empty: $HOME
-	UserDir string // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	Dir     string     // project folder; links are resolved
+	File    string     // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
+	Home    string     // empty: $HOME
+	UserDir string     // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	State   state.Root // where the program keeps its state; empty: as for a command of a person with Environ
 	// a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
 	Policy string
 	// the project's files as they are on disk, accepted or not: to check or accept them, not to enforce them
@@ -143,8 +144,9 @@ type Options struct {
 // Project is the result of reading the files of a project and of its user.
 type Project struct {
 	Dir, Home, UserDir string
-	File               File   // merged: the project's file can only narrow the user's
-	ServersFrom        string // the project's file whose mcpServers count; empty: no file
+	State              state.Paths // of the project
+	File               File        // merged: the project's file can only narrow the user's
+	ServersFrom        string      // the project's file whose mcpServers count; empty: no file
 	Servers            []backend.Server
 	Bare               string           // the server whose tools have no prefix towards clients; empty: no server
 	LeftOut            []policy.Problem // entries that would start this program again, names that were mapped …
@@ -180,6 +182,11 @@ func Load(o Options) (*Project, error) {
 	if err := p.findFolders(); err != nil {
 		return nil, err
 	}
+	root, err := p.options.state()
+	if err != nil {
+		return nil, err
+	}
+	p.State = root.Of(p.Dir)
 	p.loaded = p.fingerprint()
 	own := p.newLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
 	project := &layer{}
@@ -195,6 +202,13 @@ func Load(o Options) (*Project, error) {
 	p.merge(own, project)
 	p.check()
 	return p, nil
+}
+
+// Empty returns the project of the same folders without any file.
+func Empty(p *Project) *Project {
+	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Sources: map[string]string{}}
+	none.merge(&layer{}, &layer{})
+	return none
 }
 
 // findFolders resolves the project folder, the home folder and the user's folder.

@@ -145,9 +145,7 @@ func (v *watch) watchFolders() bool {
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if store, err := storeOf(v.p); err == nil {
-		file(store.Manifest()) // myc trust takes effect in a running daemon
-	}
+	file(storeOf(v.p).Manifest()) // myc trust takes effect in a running daemon
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
 	for dir := range dirs {
@@ -214,9 +212,7 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if store, err := storeOf(p); err == nil {
-		note(store.Manifest())
-	}
+	note(storeOf(p).Manifest())
 	for _, dir := range []string{p.UserDir, p.Dir} {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))

@@ -12,16 +12,17 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
+	"mycelium/internal/state"
 )
 
 // Program is one run of a program that an agent starts at an event. It passes the event to the daemon and prints the answer.
 type Program struct {
 	Flags
-	Folder string // the project folder, absolute
-	In     io.Reader
-	Out    io.Writer
-	Err    io.Writer
-	Getenv func(string) string
+	Project state.Paths
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+	Getenv  func(string) string
 	// Interrupted returns a context that ends when the program is to end.
 	Interrupted func() context.Context
 	// Alone answers an event without a daemon, and returns the exit code.
@@ -100,7 +101,7 @@ func (p *Program) ask() (reply Reply, err error) {
 	if err := p.read(); err != nil {
 		return reply, err
 	}
-	return askDaemon(p.Folder, p.request(), p.until, p.watch)
+	return askDaemon(p.Project, p.request(), p.until, p.watch)
 }
 
 // answers reports whether the caller is the first to answer.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/state"
 )
 
 // small is one run of the small program myc-hook. If no daemon runs, it becomes `myc hook`, which decides by the files.
@@ -36,8 +37,12 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
+	var root state.Root
+	if err == nil {
+		root, err = f.Root(s.getenv)
+	}
 	p := Program{
-		Flags: f, Folder: dir, Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
+		Flags: f, Project: root.Of(dir), Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
 		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
 	}
 	p.Alone = func(ctx context.Context, event []byte) int {

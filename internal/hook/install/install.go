@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/state"
 )
 
 // Setup describes an installation of our hook in one agent's configuration.
@@ -33,7 +34,7 @@ type Setup struct {
 	Version   string              // of the agent, which decides the form of the entries; "": not known
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
 	Gateway   string              // the name of our gateway among the agent's MCP servers
-	State     string              // folder outside of the project for the notes
+	Root      state.Root          // the state folder, which the entries name and which has the notes
 	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
 }
 
@@ -68,6 +69,9 @@ func (s *Setup) runs(event string) harness.Runs {
 	}
 	if !s.User {
 		r.Args = append(r.Args, "-C", s.Dir)
+	}
+	if s.Root != "" {
+		r.Args = append(r.Args, "--state", string(s.Root))
 	}
 	r.Args = append(r.Args, "--event", event, "--limit", s.Agent.Pinned(event).String())
 	if s.Gateway != "" {

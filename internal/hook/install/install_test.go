@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 )
 
 // protected is a set of paths that no agent may touch.
@@ -37,7 +38,7 @@ func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 	}
 	s := &Setup{Agent: known, Protected: protected(), User: user, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home},
 		Myc:     filepath.Join(home, "bin", "myc"),
-		Gateway: "mycelium", State: filepath.Join(home, "state")}
+		Gateway: "mycelium", Root: state.Root(filepath.Join(home, "state"))}
 	for path, mode := range map[string]os.FileMode{s.Myc: 0o700} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -129,7 +130,7 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 		if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the file is left: %v\n%s", err, get(t, file))
 		}
-		if left, _ := os.ReadDir(s.State); len(left) != 0 {
+		if left, _ := os.ReadDir(s.Root.Hooks()); len(left) != 0 {
 			t.Errorf("notes are left: %v", left)
 		}
 		if st := s.Status(); st.Installed {

@@ -22,14 +22,15 @@ import (
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
 type Loader struct {
-	Dir     string // -C
-	Config  string // --config
-	Environ []string
-	Verbose bool
-	Err     io.Writer  // of the log
-	Version string     // of this program
-	OnDisk  bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
-	logs    config.Log // what the files say of logs
+	Dir      string // -C
+	StateDir string // --state
+	Config   string // --config
+	Environ  []string
+	Verbose  bool
+	Err      io.Writer  // of the log
+	Version  string     // of this program
+	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
+	logs     config.Log // what the files say of logs
 }
 
 // ProjectDir returns the project folder, absolute and with links resolved. It identifies the project.
@@ -48,18 +49,39 @@ func (l *Loader) ProjectDir() (string, error) {
 	return resolved, nil
 }
 
+// State returns the paths of the project's state.
+func (l *Loader) State() (state.Paths, error) {
+	dir, err := l.ProjectDir()
+	if err != nil {
+		return state.Paths{}, err
+	}
+	root, err := l.root()
+	return root.Of(dir), err
+}
+
+// root returns the folder of the program's state.
+func (l *Loader) root() (state.Root, error) {
+	switch {
+	case l.StateDir == "":
+		return state.OfPerson(l.Getenv)
+	case !filepath.IsAbs(l.StateDir):
+		return "", failure.Usagef("--state %s: it is no absolute path", l.StateDir)
+	}
+	return state.Root(l.StateDir), nil
+}
+
 // Paths returns the project folder and where its daemon is.
 func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
-	if dir, err = l.ProjectDir(); err != nil {
+	s, err := l.State()
+	if err != nil {
 		return "", daemon.Paths{}, err
 	}
-	paths, err = daemon.PathsOf(dir)
-	return dir, paths, err
+	return s.Project, daemon.PathsOf(s), nil
 }
 
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
-	dir, err := l.ProjectDir()
+	s, err := l.State()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +92,8 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger(), OnDisk: l.OnDisk})
+	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger(),
+		OnDisk: l.OnDisk})
 	if err == nil {
 		l.logs = p.File.Log
 	}
@@ -118,7 +141,7 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err
@@ -134,10 +157,7 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	paths, err := state.Of(p.Dir)
-	if err != nil {
-		return nil, err
-	}
+	paths := p.State
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},

@@ -22,7 +22,6 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/state"
 )
 
 // attach attaches to the daemon of the project, and starts one if none runs.
@@ -102,13 +101,14 @@ func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id 
 	if err != nil {
 		return "", err
 	}
-	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "mcp"}} // the daemon was started with --config already
+	// The daemon was started with --config already.
+	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "--state", string(s.Root), "mcp"}}
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{gatewayName: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return "", fmt.Errorf("write the MCP configuration: %w", err)
 	}
-	paths, err := state.Of(dir)
+	paths, err := a.State()
 	if err != nil {
 		return "", err
 	}

@@ -70,7 +70,7 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 	if !ok {
 		return 0, false
 	}
-	a.Dir = f.Dir
+	a.Dir, a.StateDir = f.Dir, string(f.State)
 	return a.hook(ctx, f), true
 }
 
@@ -95,7 +95,7 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 		},
 	}
 	var err error
-	if p.Folder, err = a.ProjectDir(); err != nil {
+	if p.Project, err = a.State(); err != nil {
 		f.Fault = err.Error()
 	}
 	if f.Fault != "" { // the denial is only to be recorded

@@ -16,7 +16,6 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
-	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
@@ -68,7 +67,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 
 // setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
-	dir, err := a.ProjectDir()
+	paths, err := a.State()
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +75,9 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	paths, err := state.Of(dir)
-	if err != nil {
-		return nil, err
-	}
 	s := &install.Setup{
-		Agent: agent, User: user, Dir: dir, Environ: a.Environ, Myc: self, Small: smallBeside(self), Gateway: gatewayName, State: paths.Hooks(),
+		Agent: agent, User: user, Dir: paths.Project, Environ: a.Environ, Myc: self, Small: smallBeside(self), Gateway: gatewayName,
+		Root: paths.Root,
 	}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
