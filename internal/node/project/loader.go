@@ -29,6 +29,7 @@ type Loader struct {
 	Verbose  bool
 	Err      io.Writer  // of the log
 	Version  string     // of this program
+	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
 	logs     config.Log // what the files say of logs
 }
 
@@ -91,7 +92,8 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger(),
+		OnDisk: l.OnDisk})
 	if err == nil {
 		l.logs = p.File.Log
 	}
