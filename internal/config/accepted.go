@@ -27,6 +27,8 @@ import (
 const (
 	trustContent = "content" // the default: what is accepted is in force
 	trustFolder  = "folder"  // of a project that was accepted once, the files are in force as they are on disk
+	// as content; and myc trust accepts without a question what only narrows
+	TrustNarrowing = "narrowing"
 )
 
 // The bounds of what can be accepted, in bytes. A larger file that a server names counts by its digest alone.

@@ -56,7 +56,7 @@ type File struct {
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
-	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content or folder
+	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder
 }
 
 // Session is the session: section.
