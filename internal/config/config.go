@@ -139,6 +139,8 @@ type Options struct {
 	OnDisk  bool
 	Environ []string // nil: os.Environ()
 	Logger  *slog.Logger
+
+	trial *accept.Accepted // read instead of what is accepted
 }
 
 // Project is the result of reading the files of a project and of its user.

@@ -40,7 +40,8 @@ func (a *App) Review(p *config.Project, c *config.Candidate, by Consent) (accept
 		for _, p := range c.Why {
 			fmt.Fprintln(a.Err, project.ProblemText(p))
 		}
-		return false, failure.New(failure.Config, errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
+		return false, failure.New(failure.Config,
+			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
 			"correct the files, then run: myc trust")
 	}
 	narrows := meaning.OnlyNarrows(changes)
