@@ -141,7 +141,6 @@ func TestFailClosedWithAgents(t *testing.T) {
 func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	w := newFailWorld(t, fault.over...)
 	w.start()
-	token, _ := w.mint("--role", "developer")
 	program, err := door.find("../..", "claude")
 	if err != nil {
 		t.Fatal(err)
@@ -154,18 +153,7 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 		ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
 		fake.Step{Text: "done"})
 	defer model.Close()
-	claude, _ := harness.Named("claude")
-	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	environ = append(environ, hook.TokenVar+"="+token)
-	for _, kv := range w.env {
-		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
-			environ = append(environ, kv)
-		}
-	}
-	settings := w.settings(t, door, claude, program, environ, fault.limit)
+	environ, settings := w.launch(t, door, program, model, fault.limit)
 	if fault.before != nil {
 		fault.before(t, &w)
 	}
@@ -198,16 +186,36 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	t.Logf("the agent was told %q", told[:min(len(told), 300)])
 }
 
-// settings writes the settings of one run as `myc claude` writes them. limit replaces the time-out before a tool, in seconds.
-func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, limit string) string {
+// launch returns the environment of an agent and the settings of its run, as `myc claude` makes them. limit replaces the time-out before a
+// tool, in seconds.
+func (w failWorld) launch(t *testing.T, door agentDoor, program string, model *fake.Server, limit string) (environ []string,
+	settings string) {
+	t.Helper()
+	token, _ := w.mint("--role", "developer")
+	claude, _ := harness.Named("claude")
+	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ = append(environ, hook.TokenVar+"="+token)
+	for _, kv := range w.env {
+		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
+			environ = append(environ, kv)
+		}
+	}
+	return environ, w.settings(t, door, claude, program, environ, token, limit)
+}
+
+// settings writes the settings of one run.
+func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, token,
+	limit string) string {
 	t.Helper()
 	version, err := claude.Version(t.Context(), program, environ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
-		Gateway: "mycelium",
-		Root:    state.Root(t.TempDir()), Version: version}
+		Gateway: "mycelium", Token: token, Root: state.Root(t.TempDir()), Version: version}
 	if door.http {
 		s.Addr = w.listen(t)
 	}

@@ -136,9 +136,10 @@ type Options struct {
 	// a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
 	Policy string
 	// the project's files as they are on disk, accepted or not: to check or accept them, not to enforce them
-	OnDisk  bool
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	OnDisk   bool
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
 }
 
 // Project is the result of reading the files of a project and of its user.

@@ -146,18 +146,10 @@ func (p *Program) request() Request {
 	return r
 }
 
-// print prints an answer. If that fails before a tool, the exit code blocks it.
+// print prints an answer.
 func (p *Program) print(r Reply) int {
-	if r.Stderr != "" {
-		_, _ = io.WriteString(p.Err, r.Stderr)
-	}
-	if r.Stdout != "" {
-		a, _ := harness.Named(p.Agent)
-		if _, err := io.WriteString(p.Out, r.Stdout); err != nil && a.Kind(p.Event).Precedes() {
-			return harness.Block
-		}
-	}
-	return r.Exit
+	a, _ := harness.Named(p.Agent)
+	return say(p.Out, p.Err, r, a.Kind(p.Event).Precedes())
 }
 
 // fault answers an event that was not decided.

@@ -78,6 +78,9 @@ func (r Root) ServerTokens() string { return r.in("tokens") }
 // Hooks holds what was in the agents' files before the hook was installed.
 func (r Root) Hooks() string { return r.in("hooks") }
 
+// Programs holds the program that hooks run.
+func (r Root) Programs() string { return r.in("bin") }
+
 // Telegram holds the locks of Telegram bots.
 func (r Root) Telegram() string { return r.in("telegram") }
 

@@ -81,12 +81,13 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
 // they were passed on the command line, Claude Code would store them in a file that an agent can write.
-func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id string) (folder string, err error) {
+func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir string, of api.Session) (folder string, err error) {
 	agent, _ := harness.Named("claude")
-	s, err := a.setup(agent, false)
+	s, err := a.setup(agent, harness.Project)
 	if err != nil {
 		return "", err
 	}
+	s.Token = of.Token
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
 		s.Version = "" // the form that every version takes
 	}
@@ -112,7 +113,7 @@ func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id 
 	if err != nil {
 		return "", err
 	}
-	folder = paths.Run(id)
+	folder = paths.Run(of.ID)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("make a folder for this run: %w", err)
 	}

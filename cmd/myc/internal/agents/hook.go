@@ -6,8 +6,10 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +53,7 @@ func (a *app) hookCmd() *cobra.Command {
 		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "time for the answer (default and maximum: 5 s less than the limit)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "name of the gateway among the agent's MCP servers; install sets it")
+	c.Flags().String("mend", "", "command that mends a broken hook, for the person who reads the entry; install sets it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(harness.Names(), args[0]) {
 			return failure.Usagef("hook: unknown agent %q: the known agents are %s", args[0], strings.Join(harness.Names(), ", "))
@@ -68,6 +71,11 @@ func (a *app) hookCmd() *cobra.Command {
 func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) {
 	f, ok := hook.ParseFlags(args)
 	if !ok {
+		// An agent would take the success of --help for consent.
+		help := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+		if len(args) > 1 && args[0] == "hook" && slices.Contains(harness.Names(), args[1]) && help {
+			return hook.BadEntry(a.Err, args), true
+		}
 		return 0, false
 	}
 	a.Dir, a.StateDir = f.Dir, string(f.State)
@@ -76,6 +84,9 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 
 // hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
+	hook.Deaf()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
 	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
 		c := hook.Command{
