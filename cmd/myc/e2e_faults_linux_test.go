@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,14 +17,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/hook/web"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/model/fake/faketest"
-	"mycelium/internal/node/api"
-	"mycelium/internal/state"
 )
 
 // agentDoor is a version of Claude Code, and the way in which it asks our hook.
@@ -215,9 +212,9 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 		t.Fatal(err)
 	}
 	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
-		Gateway: "mycelium", Token: token, Root: state.Root(t.TempDir()), Version: version}
+		Gateway: "mycelium", Token: token, Root: w.state().Root, Version: version}
 	if door.http {
-		s.Addr = w.listen(t)
+		s.Addr = w.listen(t, token)
 	}
 	text, err := s.Settings()
 	if err != nil {
@@ -236,22 +233,26 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	return path
 }
 
-// listen has the daemon take events over HTTP, and returns where.
-func (w failWorld) listen(t *testing.T) string {
+// listen takes events over HTTP as `myc claude` does, and returns where.
+func (w failWorld) listen(t *testing.T, token string) string {
 	t.Helper()
-	paths := daemon.PathsOf(w.state())
-	if i := slices.IndexFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") }); i >= 0 {
-		_, run, _ := strings.Cut(w.env[i], "=")
-		paths.Socket = filepath.Join(run, "mycelium", filepath.Base(paths.Socket))
-	}
-	c, err := daemon.Dial(t.Context(), paths)
+	h := &web.EventHandler{Token: token, Program: func() *hook.Program {
+		return &hook.Program{Project: w.state(), Alone: func(_ context.Context, c hook.Command) int {
+			event, err := io.ReadAll(c.In)
+			if err != nil {
+				t.Error(err)
+			}
+			o := w.runEnv([]string{hook.TokenVar + "=" + token}, string(event), "hook", c.Agent, "-C", c.Dir, "--event", c.Event, "--limit",
+				c.Limit.String())
+			_, _ = io.WriteString(c.Out, o.out)
+			_, _ = io.WriteString(c.Err, o.errout)
+			return o.code
+		}}
+	}}
+	addr, end, err := h.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	var reply api.ListenReply
-	if err := c.Call(t.Context(), "hook/listen", nil, &reply); err != nil {
-		t.Fatal(err)
-	}
-	return reply.Addr
+	t.Cleanup(end)
+	return addr
 }

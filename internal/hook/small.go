@@ -44,9 +44,9 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 		Flags: f, Project: root.Of(dir), Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
 		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
 	}
-	p.Alone = func(ctx context.Context, event []byte) int {
+	p.Alone = func(ctx context.Context, _ Command) int {
 		at, _ := ctx.Deadline()
-		return p.fault(s.become(event, []string{"--deadline", time.Until(at).String()}).Error())
+		return p.fault(s.become(p.event, []string{"--deadline", time.Until(at).String()}).Error())
 	}
 	p.In = patient{in, p.watch}
 	p.begin()

@@ -147,9 +147,6 @@ func (p Paths) Written() string { return p.file("written") }
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 
-// HookAddr is the file with the address at which agents at work post their events.
-func (p Paths) HookAddr() string { return p.file("hooks.addr") }
-
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }
 

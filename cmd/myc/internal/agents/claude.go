@@ -119,10 +119,11 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 		return err
 	}
 	defer a.endFor(ctx, s.ID)
-	files, err := a.claudeFiles(ctx, c, program, dir, s)
+	files, end, err := a.claudeFiles(ctx, program, dir, s)
 	if err != nil {
 		return err
 	}
+	defer end()
 	defer func() { _ = os.RemoveAll(files) }()
 	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
 	return a.runAgent(known.Launch, program, argv, s.Token)

@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 )
 
 // app is the program with the commands of this family.
@@ -88,23 +89,8 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	a.Dir = hook.ProjectDir(f.Agent, a.Dir, a.Getenv)
-	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
-		c := hook.Command{
-			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,
-			Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-				return node.HookAlone(ctx, &a.Loader, e)
-			},
-			Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
-		}
-		return c.Run(ctx)
-	}
-	p := hook.Program{
-		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Interrupted: func() context.Context { return ctx },
-		Alone: func(ctx context.Context, event []byte) int { return alone(ctx, event, f) },
-		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) {
-			node.NoteDenial(ctx, &a.Loader, e, why)
-		},
-	}
+	p := program(&a.Loader)
+	p.Flags, p.In, p.Out, p.Err, p.Getenv, p.Interrupted = f, a.In, a.Out, a.Err, a.Getenv, func() context.Context { return ctx }
 	var err error
 	if p.Project, err = a.State(); err != nil {
 		f.Fault = err.Error()
@@ -114,9 +100,22 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 		if err != nil {
 			event = nil
 		}
-		return alone(ctx, event, f)
+		return p.Alone(ctx, hook.Command{Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv})
 	}
 	return p.Run()
+}
+
+// program returns a run of the hook in which the files decide if no daemon runs. It lacks the folder, the flags, input and output.
+func program(l *project.Loader) *hook.Program {
+	note := func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, l, e, why) }
+	return &hook.Program{
+		Alone: func(ctx context.Context, c hook.Command) int {
+			c.Own, c.Note = isOwnProgram, note
+			c.Decide = func(ctx context.Context, e harness.Event) (harness.Answer, error) { return node.HookAlone(ctx, l, e) }
+			return c.Run(ctx)
+		},
+		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) { note(ctx, e, why) },
+	}
 }
 
 // isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.
