@@ -189,14 +189,14 @@ func Load(o Options) (*Project, error) {
 	}
 	p.State = root.Of(p.Dir)
 	p.loaded = p.fingerprint()
-	own := p.newLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
+	own := newLayer(p, "user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
 	project := &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = p.newLayer("project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
+		project = newLayer(p, "project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
 	case p.Dir != p.UserDir:
-		project = p.readProject(own)
+		project = readProject(p, own)
 	default:
 		p.Trusted = true
 	}
