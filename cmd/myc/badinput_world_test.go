@@ -85,6 +85,7 @@ func newBadWorld(t *testing.T, over ...string) *badWorld {
 		t.Fatalf("trust: %+v", out)
 	}
 	w.good = w.snapshot(w.root)
+	maps.Copy(w.good, w.snapshot(w.state().Accepted()))
 	return w
 }
 

@@ -49,7 +49,7 @@ func TestRealSubagents(t *testing.T) {
 		return
 	}
 	p := newProject(t, familyWorld())
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	task := func(prompt string) fake.ToolUse {
 		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task",
 			Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}

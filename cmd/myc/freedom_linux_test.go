@@ -217,7 +217,7 @@ func newCaptive(t *testing.T, open bool) *captive {
 	if err := os.Symlink("rules.yaml", filepath.Join(p.dir, "innocent.txt")); err != nil {
 		t.Fatal(err)
 	}
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	p.write("probe.js", probe)
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.serve(), "http://"), "/mcp")
 	lock, err := os.ReadFile(p.state().DaemonLock())

@@ -50,8 +50,8 @@ func storeOf(p *Project) accept.Store {
 
 // readProject reads the project's layer from the accepted copy. Where nothing was accepted, the layer is empty and the list of its files
 // is kept, to show what consent would bring; files that could restrict deny every call until then.
-func (p *Project) readProject(user *layer) *layer {
-	l := p.newLayer("project", p.Dir, p.main)
+func readProject(p *Project, user *layer) *layer {
+	l := newLayer(p, "project", p.Dir, p.main)
 	if p.options.OnDisk {
 		p.Trusted = true
 		l.readAll()
@@ -222,7 +222,7 @@ func (p *Project) MayStart(s backend.Server) error {
 	if p.options.OnDisk || p.options.Policy != "" || p.Dir == p.UserDir || inFolder(p) {
 		return nil
 	}
-	l := p.newLayer("project", p.Dir, p.main)
+	l := newLayer(p, "project", p.Dir, p.main)
 	l.keepNamed([]servers.Server{{Server: s}})
 	for _, problem := range l.unkept {
 		return fmt.Errorf("%s %s", problem.File, problem.Message)

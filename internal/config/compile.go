@@ -78,7 +78,7 @@ func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) po
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
+		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, Broken: p.Broken,
 	}
 }
 

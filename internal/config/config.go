@@ -136,9 +136,10 @@ type Options struct {
 	// a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
 	Policy string
 	// the project's files as they are on disk, accepted or not: to check or accept them, not to enforce them
-	OnDisk  bool
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	OnDisk   bool
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
 
 	trial *accept.Accepted // read instead of what is accepted
 }
@@ -190,14 +191,14 @@ func Load(o Options) (*Project, error) {
 	}
 	p.State = root.Of(p.Dir)
 	p.loaded = p.fingerprint()
-	own := p.newLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
+	own := newLayer(p, "user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
 	project := &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = p.newLayer("project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
+		project = newLayer(p, "project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
 	case p.Dir != p.UserDir:
-		project = p.readProject(own)
+		project = readProject(p, own)
 	default:
 		p.Trusted = true
 	}

@@ -85,7 +85,7 @@ type clientDocument struct {
 }
 
 // newLayer returns a layer whose files are not read yet.
-func (p *Project) newLayer(origin, dir, main string) *layer {
+func newLayer(p *Project, origin, dir, main string) *layer {
 	return &layer{origin: origin, dir: dir, main: main, home: p.Home, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
 }
 

@@ -59,7 +59,6 @@ type Node struct {
 	files   *reloader
 	judge   *modelJudge
 	chats   *chat.Chats
-	hooks   *hookServer
 	metrics *metrics
 	logger  *slog.Logger
 	since   time.Time
@@ -160,7 +159,6 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
-	n.hooks = &hookServer{state: n.state, handler: n.hookHandler(), logger: n.logger}
 	return nil
 }
 

@@ -78,6 +78,9 @@ func (r Root) ServerTokens() string { return r.in("tokens") }
 // Hooks holds what was in the agents' files before the hook was installed.
 func (r Root) Hooks() string { return r.in("hooks") }
 
+// Programs holds the program that hooks run.
+func (r Root) Programs() string { return r.in("bin") }
+
 // Telegram holds the locks of Telegram bots.
 func (r Root) Telegram() string { return r.in("telegram") }
 
@@ -143,9 +146,6 @@ func (p Paths) Written() string { return p.file("written") }
 
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
-
-// HookAddr is the file with the address at which agents at work post their events.
-func (p Paths) HookAddr() string { return p.file("hooks.addr") }
 
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }

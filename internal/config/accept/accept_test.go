@@ -144,7 +144,8 @@ func FuzzManifest(f *testing.F) {
 	}
 	f.Add(data)
 	for _, other := range [][2]string{{`"a"`, `"../a"`}, {`"a"`, `"a/../b"`}, {"copy-1", "../copy-1"}, {"copy-1", "copy-"},
-		{`"version": 1`, `"version": 2`}, {`"a"`, `"/x/y"`}, {`"a"`, `""`}, {"aaaa", "AAAA"}, {`"exec"`, `"x"`}, {`"version": 1`, `"version": 1, "version": 1`}} {
+		{`"version": 1`, `"version": 2`},
+		{`"a"`, `"/x/y"`}, {`"a"`, `""`}, {"aaaa", "AAAA"}, {`"exec"`, `"x"`}, {`"version": 1`, `"version": 1, "version": 1`}} {
 		text := strings.ReplaceAll(string(data), other[0], other[1])
 		if _, err := parse([]byte(text)); err == nil && text != string(data) {
 			f.Errorf("taken: %s", text)

@@ -18,6 +18,9 @@ const maxPaths = 1000
 // A call that names more than maxPaths paths is an error, in words for the caller.
 func Of(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) (policy.Facts, error) {
 	f := commandFacts(it, notes, args, dir, home)
+	if it.Server == policy.AgentServer {
+		fieldFacts(&f, args)
+	}
 	r := resolver{dir, home}
 	n := 0
 	for i := range f.Parts {

@@ -13,6 +13,8 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
 	"mycelium/internal/files"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
@@ -92,12 +94,29 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger(),
-		OnDisk: l.OnDisk})
+	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
+		Logger: l.Logger(), OnDisk: l.OnDisk})
 	if err == nil {
 		l.logs = p.File.Log
 	}
 	return p, err
+}
+
+// programs returns the programs that enforce the policy of a project: this one, those that hooks run, and the folder where they are
+// installed.
+func (l *Loader) programs(s state.Paths) []string {
+	out := install.Programs(s.Project, l.Environ)
+	if self, err := os.Executable(); err == nil {
+		out = append(out, self, filepath.Join(filepath.Dir(self), hook.Small))
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			out = append(out, resolved)
+		}
+	}
+	out = append(out, string(s.Root), s.Programs())
+	if note, err := hook.ReadInstalled(filepath.Join(s.Programs(), hook.Small)); err == nil {
+		out = append(out, note.Myc)
+	}
+	return out
 }
 
 // OpenView loads the project and compiles its policy against what is known of its servers.
@@ -141,7 +160,8 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Programs: l.programs(v.Project.State),
+		Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err
