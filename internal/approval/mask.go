@@ -38,6 +38,7 @@ func maskPart(p *policy.Part) {
 	for i := range p.Paths {
 		path := &p.Paths[i]
 		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
+		path.Except = maskedTexts(path.Except)
 	}
 }
 

@@ -156,7 +156,11 @@ func appendPath(dst []byte, p policy.Path) []byte {
 	if p.Resolved != p.Clean { // they are usually the same
 		clean = credential.Mask(p.Resolved)
 	}
-	return appendMember(dst, "resolved", clean, maxFacts)
+	dst = appendMember(dst, "resolved", clean, maxFacts)
+	if p.Pattern {
+		dst = append(dst, `,"pattern":true`...)
+	}
+	return appendTexts(dst, "except", p.Except)
 }
 
 // appendObject appends an object of the members that f appends, each with a comma before it. The brace replaces the first comma.

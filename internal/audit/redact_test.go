@@ -317,7 +317,7 @@ func TestFactsAsWritten(t *testing.T) {
 				Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
 			for range rapid.IntRange(0, 2).Draw(t, "paths") {
 				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"),
-					Resolved: text.Draw(t, "resolved")})
+					Resolved: text.Draw(t, "resolved"), Pattern: rapid.Bool().Draw(t, "pattern"), Except: texts.Draw(t, "except")})
 			}
 			f.Parts = append(f.Parts, p)
 		}

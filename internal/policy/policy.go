@@ -103,6 +103,10 @@ type Path struct {
 	Raw      string `json:"raw"`                // as written
 	Clean    string `json:"clean,omitempty"`    // absolute, lexically cleaned
 	Resolved string `json:"resolved,omitempty"` // with links resolved; empty if they cannot be
+	Pattern  bool   `json:"pattern,omitempty"`  // the path is a glob, as package globs reads it: it may be any path that the glob means
+
+	// Except are globs of the paths that a Pattern leaves out, absolute unless they begin with "**".
+	Except []string `json:"except,omitempty"`
 }
 
 // Effect is the answer of a decision. The zero value denies.

@@ -59,7 +59,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 	if !folder || to.Unknown || to.Pattern {
 		c.File(policy.Write, to)
 	}
-	if to.Unknown || to.Pattern {
+	if to.Unknown {
 		return
 	}
 	for i, from := range sources {
@@ -73,7 +73,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 				c.File(policy.Write, to)
 			}
 		case folder || !c.Has("T"):
-			c.File(policy.Write, program.Word{Text: strings.TrimSuffix(to.Text, "/") + "/" + name, Pattern: from.Pattern})
+			c.File(policy.Write, program.Word{Text: strings.TrimSuffix(to.Text, "/") + "/" + name, Pattern: from.Pattern || to.Pattern})
 		}
 	}
 	program.WriteSettings(c, to)
