@@ -111,45 +111,46 @@ type matching struct {
 
 func (m *matching) over() bool { return m.names > maxNames || len(m.found) > maxMatches }
 
-// walk looks in a folder for what the names lead to. real is where the folder leads, and deep is set below a "**".
-func (m *matching) walk(folder, real string, names []string, deep bool) {
+// walk looks in a folder for what the names lead to. to is where the folder leads, and deep is set below a "**".
+func (m *matching) walk(folder, to string, names []string, deep bool) {
 	if m.over() || m.leavesOut(folder) {
 		return
 	}
 	if len(names) == 0 {
-		m.add(folder, real, false)
+		m.add(folder, to, false)
 		return
 	}
 	if name, plain := text(names[0]); plain {
-		next, to := filepath.Join(folder, name), filepath.Join(real, name)
+		next, at := filepath.Join(folder, name), filepath.Join(to, name)
 		if info, err := os.Lstat(next); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			to = m.resolve(next)
+			at = m.resolve(next)
 		}
-		m.walk(next, to, names[1:], deep)
+		m.walk(next, at, names[1:], deep)
 		return
 	}
 	if names[0] == "**" {
 		if len(names) > 1 {
-			m.walk(folder, real, names[1:], true)
+			m.walk(folder, to, names[1:], true)
 		}
 		deep = true
 	}
 	for _, e := range m.entries(folder) {
-		m.enter(folder, real, e, names, deep)
+		m.enter(folder, to, e, names, deep)
 	}
 }
 
 // enter goes on with an entry of a folder, if the first name matches it.
-func (m *matching) enter(folder, real string, e fs.DirEntry, names []string, deep bool) {
+func (m *matching) enter(folder, to string, e fs.DirEntry, names []string, deep bool) {
 	name := e.Name()
-	next, to, link := filepath.Join(folder, name), filepath.Join(real, name), e.Type()&fs.ModeSymlink != 0
+	next, at, link := filepath.Join(folder, name), filepath.Join(to, name), e.Type()&fs.ModeSymlink != 0
 	switch {
 	case names[0] == "**":
 		switch {
-		case e.IsDir() && !(m.reads() && installed(name)):
-			m.walk(next, to, names, true)
+		case e.IsDir() && m.reads() && installed(name):
+		case e.IsDir():
+			m.walk(next, at, names, true)
 		case len(names) == 1 && !m.leavesOut(next):
-			m.add(next, to, link)
+			m.add(next, at, link)
 		}
 		return
 	case name[0] == '.' && !deep && (names[0][0] == '*' || names[0][0] == '?' || names[0][0] == '['):
@@ -163,9 +164,9 @@ func (m *matching) enter(folder, real string, e fs.DirEntry, names []string, dee
 		return
 	}
 	if link {
-		to = m.resolve(next)
+		at = m.resolve(next)
 	}
-	m.walk(next, to, names[1:], deep)
+	m.walk(next, at, names[1:], deep)
 }
 
 // reads reports whether the pattern only says what is read.
@@ -201,12 +202,12 @@ func (m *matching) entries(folder string) []fs.DirEntry {
 func (m *matching) everything() bool { return m.reads() && strings.HasSuffix(m.pattern.Clean, "/**") }
 
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
-func (m *matching) add(path, real string, link bool) {
+func (m *matching) add(path, to string, link bool) {
 	if link {
-		real = m.resolve(path)
+		to = m.resolve(path)
 	}
-	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: real}
-	if m.protects == nil || m.protects(p) || real != path && !holds(m.dir, real) && !m.everything() {
+	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to}
+	if m.protects == nil || m.protects(p) || to != path && !holds(m.dir, to) && !m.everything() {
 		m.found = append(m.found, p)
 	}
 }
@@ -214,9 +215,9 @@ func (m *matching) add(path, real string, link bool) {
 // resolvePattern follows the links of the folder that a pattern names as text.
 func (r resolver) resolvePattern(glob string) string {
 	folder, names := literalFolder(glob)
-	real := r.resolve(folder)
-	if real == "" {
+	to := r.resolve(folder)
+	if to == "" {
 		return ""
 	}
-	return strings.TrimSuffix(globs.Quote(real), "/") + "/" + strings.Join(names, "/")
+	return strings.TrimSuffix(globs.Quote(to), "/") + "/" + strings.Join(names, "/")
 }

@@ -115,8 +115,9 @@ func withoutText(in *syntax.Inst) (next []uint32, free bool) {
 		return []uint32{in.Out}, true
 	case syntax.InstFail:
 		return nil, true
+	default:
+		return nil, false
 	}
-	return nil, false
 }
 
 // runes returns the ranges of the characters that an instruction takes, as pairs.
@@ -126,6 +127,7 @@ func runes(in *syntax.Inst) []rune {
 		return []rune{0, unicode.MaxRune}
 	case syntax.InstRuneAnyNotNL:
 		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
+	default:
 	}
 	if len(in.Rune) != 1 {
 		return in.Rune

@@ -111,10 +111,10 @@ func anyCase(pattern string) string {
 	in := false
 	for _, r := range pattern {
 		low, up := unicode.ToLower(r), unicode.ToUpper(r)
-		switch {
-		case r == '[':
+		switch r {
+		case '[':
 			in = true
-		case r == ']':
+		case ']':
 			in = false
 		}
 		switch {
