@@ -50,6 +50,8 @@ type Request struct {
 	Tool      string         `json:"tool,omitempty"`
 	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
 	Facts     policy.Facts   `json:"facts,omitzero"`
+	Code      Code           `json:"code,omitzero"`     // what the call runs out of files
+	Changed   string         `json:"changed,omitempty"` // what is different since the call was asked about last
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
 	Risk      policy.Risk    `json:"risk,omitempty"`
@@ -88,15 +90,17 @@ const (
 
 // Answer settles a request.
 type Answer struct {
-	Allow  bool      `json:"allow"`
-	For    For       `json:"for"`
-	By     string    `json:"by"`  // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
-	Via    string    `json:"via"` // terminal, http, telegram, model, client, policy
-	Reason string    `json:"reason,omitempty"`
-	Text   string    `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
-	Digest string    `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
-	Rule   string    `json:"rule,omitempty"`   // the rule that was written
-	Time   time.Time `json:"time"`
+	Allow  bool   `json:"allow"`
+	For    For    `json:"for"`
+	By     string `json:"by"`  // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
+	Via    string `json:"via"` // terminal, http, telegram, model, client, policy
+	Reason string `json:"reason,omitempty"`
+	Text   string `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
+	Digest string `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
+	Rule   string `json:"rule,omitempty"`   // the rule that was written
+	// Overruled says why the policy denies the call although it was approved; empty: it does not.
+	Overruled string    `json:"overruled,omitempty"`
+	Time      time.Time `json:"time"`
 }
 
 // complete fills in the defaults of a request.

@@ -30,7 +30,7 @@ func (q *Queue) insert(ctx context.Context, e *entry) error {
 	}
 	return q.o.DB.Tx(context.WithoutCancel(ctx), func(tx *sql.Tx) error {
 		_, err := tx.Exec(`INSERT INTO approvals (id, session, bound, state, created_at, request) VALUES (?, ?, ?, ?, ?, ?)`,
-			e.r.ID, e.r.Session, e.bound[:], string(Pending), e.r.Created.UnixMicro(), string(raw))
+			e.r.ID, e.r.Session, append(e.bound[:len(e.bound):len(e.bound)], e.same[:]...), string(Pending), e.r.Created.UnixMicro(), string(raw))
 		return err
 	})
 }
@@ -124,11 +124,11 @@ func (q *Queue) load(ctx context.Context) error {
 		}
 		e := &entry{done: make(chan struct{}), announced: make(chan struct{})}
 		close(e.announced)
-		if err := decode(raw, &e.r); err != nil || len(bound) != len(e.bound) {
+		if err := decode(raw, &e.r); err != nil || len(bound) < len(e.bound) {
 			q.o.Logger.Error("a request in the database cannot be read, and is left alone", "error", err)
 			continue
 		}
-		copy(e.bound[:], bound)
+		copy(e.same[:], bound[copy(e.bound[:], bound):])
 		q.takeOver(e, State(state))
 	}
 	return rows.Err()
@@ -138,7 +138,7 @@ func (q *Queue) load(ctx context.Context) error {
 func (q *Queue) takeOver(e *entry, state State) {
 	if state != Pending {
 		if e.r.Answer != nil {
-			q.kept[e.bound] = kept{e.r.Session, *e.r.Answer}
+			q.kept[e.key(e.r.Answer)] = kept{e.same, *e.r.Answer, e.r}
 		}
 		return
 	}

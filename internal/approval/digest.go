@@ -43,10 +43,17 @@ func (r *Request) Sum(args []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Bound returns the digest of everything that an answer holds for: [Request.Digest], the session, the rule that asks, and the facts. The
-// facts count because the same arguments can do something else later: a path leads elsewhere, or a script has changed.
+// Bound returns the digest of everything that an approval holds for: [Request.Digest], the session, the rule that asks, the facts, and the
+// content of the code that runs. Facts and code count because the same arguments can do something else later: a path leads elsewhere, or a
+// script has changed.
 func (r *Request) Bound() [32]byte {
-	return digestOf(r.Session, r.Digest, r.Rule, r.Facts)
+	return digestOf(r.Session, r.Digest, r.Rule, r.Facts, r.Code)
+}
+
+// same returns the digest of the call as it is written: what a denial for the session holds for, whatever the files are by then, and what
+// two versions of one call have in common.
+func (r *Request) same() [32]byte {
+	return digestOf(r.Session, r.Digest, r.Rule)
 }
 
 // digestOf returns the SHA-256 of values as a JSON array, which keeps them apart.

@@ -77,14 +77,14 @@ func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
 		r.Deadline = r.Created.Add(q.o.Deadline)
 	}
 	q.mu.Lock()
-	k, known := q.kept[r.Bound()]
+	answer, known := q.remembered(r.Bound(), r.same())
 	over := q.suspended()
 	q.mu.Unlock()
 	switch {
 	case over:
 		return Answer{}, false
 	case known:
-		return k.answer, true
+		return answer, true
 	case q.o.Judge == nil || len(r.Args) > maxArgs:
 		return Answer{}, false
 	}

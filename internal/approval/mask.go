@@ -13,7 +13,8 @@ import (
 
 // masked returns a request with its secrets masked, for people, models and the database. Digest stays that of the request before.
 func (r Request) masked() Request {
-	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion} {
+	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion,
+		&r.Changed} {
 		*text = credential.Mask(*text)
 	}
 	r.Args = maskedArgs(r.Args)
@@ -21,6 +22,10 @@ func (r Request) masked() Request {
 	r.Facts.Parts = slices.Clone(r.Facts.Parts)
 	for i := range r.Facts.Parts {
 		maskPart(&r.Facts.Parts[i])
+	}
+	r.Code.Files, r.Code.Unread = slices.Clone(r.Code.Files), maskedTexts(r.Code.Unread)
+	for i := range r.Code.Files {
+		r.Code.Files[i].Path = credential.Mask(r.Code.Files[i].Path)
 	}
 	r.Questions = slices.Clone(r.Questions)
 	for i := range r.Questions {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/credential"
 	"mycelium/internal/store"
 	"mycelium/internal/text"
 )
@@ -46,6 +47,8 @@ type Options struct {
 	Logger   *slog.Logger     // nil: discard
 	// WriteRule writes a rule for an answer [Rule] into the project's files and returns its name. nil: such answers are refused.
 	WriteRule func(ctx context.Context, r Request, a Answer) (rule string, err error)
+	// Overruled says why the policy of now denies a call that was just approved, or returns "". nil: the answer does not say.
+	Overruled func(ctx context.Context, r Request) string
 	Judge     Judge // nil: people are asked at once
 }
 
@@ -59,7 +62,7 @@ type Queue struct {
 	mu       sync.Mutex
 	open     map[string]*entry             // pending, by id
 	byBound  map[[32]byte]*entry           // pending, or answered after a restart before the caller came back
-	kept     map[[32]byte]kept             // answers for the rest of a session
+	kept     map[[32]byte]kept             // answers for the rest of a session: approvals by Bound, denials by same
 	recent   []*entry                      // settled, oldest first
 	watchers map[*subscriber[Request]]bool // true: an observer, see [Queue.Observe]
 	closing  chan struct{}                 // closed by Suspend
@@ -69,6 +72,7 @@ type Queue struct {
 type entry struct {
 	r         Request
 	bound     [32]byte
+	same      [32]byte
 	done      chan struct{} // closed when it is settled
 	timer     *time.Timer   // of its deadline or of rejoinTime; may be nil
 	stop      context.CancelFunc
@@ -76,12 +80,6 @@ type entry struct {
 	withdrawn bool          // the last caller has given up, and the request is about to expire
 
 	answering sync.Mutex // held while one answer is checked and stored; taken before the queue's lock
-}
-
-// kept is an answer for the rest of a session.
-type kept struct {
-	session string
-	answer  Answer
 }
 
 // New opens a queue. Requests that waited when the last process ended stay open for rejoinTime, so that their callers can come back.
@@ -195,15 +193,15 @@ func (q *Queue) AskTelling(ctx context.Context, r Request, told func(Request)) (
 // join returns the answer if it is known already. Otherwise it returns the entry to wait for, a new one if there is none.
 func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 	r.complete()
-	bound := r.Bound()
+	bound, same := r.Bound(), r.same()
 	r = r.masked()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.suspended() {
 		return nil, Answer{}, ErrClosed
 	}
-	if k, ok := q.kept[bound]; ok {
-		return nil, k.answer, nil
+	if a, ok := q.remembered(bound, same); ok {
+		return nil, a, nil
 	}
 	if e := q.byBound[bound]; e != nil {
 		if e.r.State != Pending { // answered while its caller was away
@@ -224,7 +222,10 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 			r.Deadline = d
 		}
 	}
-	e := &entry{r: r, bound: bound, done: make(chan struct{}), announced: make(chan struct{})}
+	if r.Changed == "" {
+		r.Changed = q.changedSince(&r, same)
+	}
+	e := &entry{r: r, bound: bound, same: same, done: make(chan struct{}), announced: make(chan struct{})}
 	if err := q.insert(ctx, e); err != nil {
 		return nil, Answer{}, fmt.Errorf("store the request: %w", err)
 	}
@@ -332,6 +333,9 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return r, ErrDigest
 	case r.Kind == Question && a.Allow && strings.TrimSpace(a.Text) == "":
 		return r, ErrNoWords
+	case a.Allow && a.For == Session && !r.Code.Whole():
+		return r, badAnswer("only once: an approval for the session is bound to the code that runs, and not all of it could be read. " +
+			r.Code.NotRead())
 	case late || withdrawn: // its expiry is under way
 		by := ByDeadline
 		if !late {
@@ -342,15 +346,8 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		err := q.finish(e, Expired, Answer{For: Once, By: by, Time: a.Time})
 		return e.r, errors.Join(&LateError{e.r}, err)
 	}
-	if a.For == Rule {
-		if q.o.WriteRule == nil {
-			return r, badAnswer("no rule can be written here; approve it once or for the session")
-		}
-		rule, err := q.o.WriteRule(ctx, r, a)
-		if err != nil {
-			return r, fmt.Errorf("the rule could not be written, and the call still waits: %w", err)
-		}
-		a.Rule = rule
+	if err := q.carryOut(ctx, r, &a); err != nil {
+		return r, err
 	}
 	state := Denied
 	if a.Allow {
@@ -362,6 +359,22 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return e.r, fmt.Errorf("the answer could not be stored, and the call still waits: %w", err)
 	}
 	return e.r, nil
+}
+
+// carryOut writes the rule of an answer, and asks the policy what it makes of the call now.
+func (q *Queue) carryOut(ctx context.Context, r Request, a *Answer) (err error) {
+	if a.For == Rule {
+		if q.o.WriteRule == nil {
+			return badAnswer("no rule can be written here; approve it once or for the session")
+		}
+		if a.Rule, err = q.o.WriteRule(ctx, r, *a); err != nil {
+			return fmt.Errorf("the rule could not be written, and the call still waits: %w", err)
+		}
+	}
+	if a.Allow && r.Kind == Call && q.o.Overruled != nil {
+		a.Overruled = credential.Mask(text.Truncate(q.o.Overruled(ctx, r), maxWords))
+	}
+	return nil
 }
 
 // finish moves a request to its final state, in the database first. If that fails, an approval is void and a denial stands. Both locks are
@@ -379,8 +392,9 @@ func (q *Queue) finish(e *entry, state State, a Answer) error {
 	delete(q.open, e.r.ID)
 	delete(q.byBound, e.bound)
 	if remember {
-		q.kept[e.bound] = kept{e.r.Session, a}
+		q.kept[e.key(&a)] = kept{e.same, a, next}
 	}
+	e.r.Code = e.r.Code.withoutText()
 	if e.r.Waiting == 0 && state != Expired && !remember {
 		q.byBound[e.bound] = e // a restart disconnected its caller, who may still come back for the answer
 		e.timer = time.AfterFunc(rejoinTime, func() { q.dropAnswer(e) })
@@ -400,39 +414,6 @@ func (q *Queue) dropAnswer(e *entry) {
 	if q.byBound[e.bound] == e {
 		delete(q.byBound, e.bound)
 	}
-}
-
-// Forget ends a session: it denies the requests that wait in it and drops the answers for the rest of it.
-func (q *Queue) Forget(ctx context.Context, session string) error {
-	q.mu.Lock()
-	var waiting []*entry
-	for _, e := range q.open {
-		if e.r.Session == session {
-			waiting = append(waiting, e)
-		}
-	}
-	q.mu.Unlock()
-	for _, e := range waiting {
-		q.expire(e, BySession)
-	}
-	return q.Reset(ctx, session)
-}
-
-// Reset drops the answers for the rest of a session, so that the same calls are asked about again.
-func (q *Queue) Reset(ctx context.Context, session string) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	had := false
-	for b, k := range q.kept {
-		if k.session == session {
-			delete(q.kept, b)
-			had = true
-		}
-	}
-	if !had {
-		return nil
-	}
-	return q.forgetAnswers(ctx, session)
 }
 
 // List returns the requests that wait, oldest first.

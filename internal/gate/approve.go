@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/code"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
@@ -65,47 +67,70 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		return asked, a.unrecorded(err)
 	}
 	a.asked = true
-	r := a.question(asked)
 	a.session.Calls.NoteQuestion(a.id, false)
 	defer func() {
 		if d.Effect != policy.Allow || err != nil {
 			a.session.Calls.Over(a.id)
 		}
 	}()
-	answer, err := a.wait(ctx, r)
-	a.caller = a.session.SnapshotFor(a.Child)
-	if err == nil && answer.By == approval.BySession || a.session.Over(a.gate.now()) {
-		err = errSessionOver
+	r := a.question(asked)
+	for range maxChanges {
+		answer, err := a.wait(ctx, r)
+		a.caller = a.session.SnapshotFor(a.Child)
+		if err == nil && answer.By == approval.BySession || a.session.Over(a.gate.now()) {
+			err = errSessionOver
+		}
+		if err != nil {
+			return asked, a.unanswered(ctx, asked, err)
+		}
+		a.decidedBy = decidedBy(answer)
+		if !answer.Allow {
+			return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
+		}
+		next, d, err := a.approved(ctx, asked, r, answer)
+		if next == nil {
+			return d, err
+		}
+		if err = a.askAnew(ctx, asked, answer); err != nil {
+			return asked, a.unrecorded(err)
+		}
+		r = *next
 	}
-	if err != nil {
-		return asked, a.unanswered(ctx, asked, err)
-	}
-	a.decidedBy = decidedBy(answer)
-	if !answer.Allow {
-		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
-	}
-	return a.approved(ctx, asked, r, answer)
+	return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: "What this call would run changes while people are asked about it"})
 }
 
-// approved decides a call again that was approved, with the scope of now, so that what became forbidden meanwhile stays forbidden.
+// maxChanges is how often people are asked about one call whose files change while they are asked.
+const maxChanges = 3
+
+// askAnew records that a call was approved and is asked about again, because what it would do has changed.
+func (a *Admission) askAnew(ctx context.Context, asked policy.Decision, answer approval.Answer) error {
+	asked.Reason = approvalText(answer) + ", but what it would do had changed by then: asked again"
+	err := a.recordDecision(ctx, asked)
+	a.decidedBy = ""
+	return err
+}
+
+// approved decides a call again that was approved, with the scope of now, so that what became forbidden meanwhile stays forbidden. If the
+// call would now do something else than people were asked about, next is the question about that.
 func (a *Admission) approved(
 	ctx context.Context, asked policy.Decision, r approval.Request, answer approval.Answer,
-) (policy.Decision, error) {
-	d := a.decide()
+) (next *approval.Request, d policy.Decision, err error) {
+	d = a.decide()
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
-		return d, a.refuse(ctx, d)
+		return nil, d, a.refuse(ctx, d)
 	}
-	if now := a.question(asked); d.Effect == policy.Ask && now.Bound() != r.Bound() {
-		a.decidedBy = ""
-		const changed = "What this call would do has changed while it waited for an approval; call again"
-		return d, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: changed})
+	if d.Effect == policy.Ask {
+		if now := a.question(asked); now.Bound() != r.Bound() {
+			now.Changed = now.WhatChanged(&r)
+			return &now, asked, nil
+		}
 	}
 	a.session.Calls.NoteQuestion(a.id, true)
 	if now := a.gate.now(); a.since.Equal(a.began) {
 		a.since = now // waiting for people does not count as time of the call
 	}
-	return allowed(d, approvalText(answer)), nil
+	return nil, allowed(d, approvalText(answer)), nil
 }
 
 // consult is approve for a call about which the agent's own terminal asks a person. It settles what was answered for the session
@@ -121,14 +146,23 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 		if d = a.decide(); d.Effect == policy.Deny { // while the model thought
 			return d, a.refuse(ctx, d)
 		}
+		asked.Reason = joined(asked.Reason, r.Code.NotRead())
 		return asked, a.refuse(ctx, asked)
 	}
 	a.decidedBy = decidedBy(answer)
 	if !answer.Allow {
 		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
-	return a.approved(ctx, asked, r, answer)
+	next, d, err := a.approved(ctx, asked, r, answer)
+	if next != nil { // the agent's own terminal asks about what it is now
+		a.decidedBy = ""
+		return asked, a.refuse(ctx, asked)
+	}
+	return d, err
 }
+
+// joined returns two sentences as one text.
+func joined(first, second string) string { return strings.TrimSpace(first + " " + second) }
 
 // allowed returns the decision of a call that was approved.
 func allowed(d policy.Decision, why string) policy.Decision {
@@ -224,6 +258,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	if a.thinking != nil {
 		r.Thinking = a.thinking.Thinking
 	}
+	r.Code = code.Of(&a.facts, a.gate.where)
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {
 		r.Args = a.gate.log.Redact(a.Args)

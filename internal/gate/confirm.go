@@ -45,7 +45,7 @@ func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error)
 	}
 	r.Args, r.Digest = args, ""
 	r.Digest = r.Sum(args) // of the skills, whatever else the agent wrote
-	r.Facts = policy.Facts{}
+	r.Facts, r.Code = policy.Facts{}, approval.Code{}
 	answer, err := a.wait(ctx, r)
 	if err == nil && answer.By == approval.BySession || a.session.Over(a.gate.now()) {
 		err = errSessionOver

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"mycelium/internal/approval"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
@@ -44,6 +45,28 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	}
 	d.Guard = d.Guard.And(above.Guard)
 	return d
+}
+
+// Overruled says why the policy of now denies a call that people were asked about, or returns "" if it does not. An answer never overrides
+// a denial: who approves such a call should be told that it does not run.
+func (g *Gate) Overruled(ctx context.Context, r approval.Request) string {
+	s, err := g.Sessions.Find(ctx, r.Session)
+	if err != nil {
+		return "its session is over"
+	}
+	it, err := policy.ParseTool(r.Tool)
+	if err != nil {
+		return "" // a resource or a prompt
+	}
+	args, err := policy.ParseArgs(r.Args)
+	if err != nil {
+		return ""
+	}
+	d := decideAs(s.Snapshot(), policy.Call{Item: it, Args: args, Facts: r.Facts, Time: g.now()})
+	if d.Effect != policy.Deny {
+		return ""
+	}
+	return cmp.Or(d.Reason, "the policy denies it") + " (" + cmp.Or(d.Rule, "visibility") + ")"
 }
 
 // read decodes the arguments and makes the facts. Its errors are for the caller.

@@ -118,5 +118,12 @@ func clientText(r approval.Request) string {
 	if len(r.Args) > 0 {
 		fmt.Fprintf(&b, "\n%s", text.Visible(string(r.Args)))
 	}
+	code, changed := approval.ShowCode(r)
+	for _, line := range code {
+		fmt.Fprintf(&b, "\n%s", line)
+	}
+	if changed != "" {
+		fmt.Fprintf(&b, "\nSince it was asked last:\n%s", changed)
+	}
 	return b.String()
 }

@@ -8,25 +8,28 @@
 //	Snapshot      session       role and skills of the session, seen through the policy of now
 //	decide        decide.go     arguments; facts (package facts); policy.Decide, for the caller and for each principal above it
 //	Pass          limit         takes the tokens of the rates, before anybody is asked
-//	approve       approve.go    waits for a person or a model if the decision is Ask, then decides again
+//	approve       approve.go    waits for a person or a model if the decision is Ask, bound to the code that runs (package code);
+//	                            then decides again
 //	record        outcome.go    writes the decision: a call that is not recorded does not run
 //	Enter         limit         takes a concurrency slot
 //	run           call.go       a control tool (package control), or a backend; then the result's guard (package guard)
 //	Done          outcome.go    writes the outcome, or keeps it as owed (owed.go)
 //
-// The packages of the room, from the bottom up: facts (what a call would do, and what a session wrote), limit (rates and slots) and guard
-// (results) know only the policy; view makes the lists that a session sees; session keeps credentials, roles and skills, and the calls that
-// wait to be continued; control answers the gate's own tools. None of them imports gate.
+// The packages of the room, from the bottom up: facts (what a call would do, and what a session wrote), code (the files that it would run),
+// limit (rates and slots) and guard (results) know only the policy; view makes the lists that a session sees; session keeps credentials,
+// roles and skills, and the calls that wait to be continued; control answers the gate's own tools. None of them imports gate.
 package gate
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
+	"mycelium/internal/gate/code"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
@@ -94,6 +97,7 @@ type Gate struct {
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: such calls are refused
+	where    code.Where      // where the code of a call is looked for
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -114,6 +118,7 @@ func New(o Options) (*Gate, error) {
 	g := &Gate{
 		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
+		where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
 	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)

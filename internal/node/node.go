@@ -137,6 +137,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(n.judge.close)
 	queue, err := approval.New(ctx, approval.Options{
 		DB: n.db, Deadline: view.Project.File.Approval.Wait(), Judge: n.judge, Logger: n.logger, WriteRule: n.files.writeRule,
+		Overruled: func(ctx context.Context, r approval.Request) string { return n.gate.Overruled(ctx, r) },
 	})
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 		}
 	}
 	comment, reason := rules.Comment(q, a)
-	if err := rules.Append(filepath.Join(p.Dir, file), comment, reason, rule); err != nil {
+	if err := rules.Write(p.Dir, file, comment, reason, rule); err != nil {
 		return "", err
 	}
 	if err := r.Reload(ctx); err != nil { // the rule is written, so this call is approved all the same

@@ -73,15 +73,19 @@ type callText struct {
 	Rule     string       `json:"rule_that_asks,omitempty"`
 	Reason   string       `json:"why_it_asks,omitempty"`
 	Facts    policy.Facts `json:"what_it_does"`
+	Code     []string     `json:"code_that_runs,omitempty"`
+	Changed  string       `json:"changed_since_it_was_asked_last,omitempty"`
 	Says     string       `json:"agent_says,omitempty"`
 	Args     string       `json:"arguments"` // with invisible characters shown
 }
 
 // question returns the question about a request.
 func (j *Judge) question(ctx context.Context, r approval.Request) (model.Question, error) {
+	code, changed := approval.ShowCode(r)
 	b := brief{Policies: []string{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
 		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: text.Visible(string(r.Args)),
+		Code: code, Changed: changed,
 	}}
 	it, err := policy.ParseTool(r.Tool)
 	if err != nil {

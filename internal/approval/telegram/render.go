@@ -101,6 +101,13 @@ func (p *page) call(r approval.Request) (whole bool) {
 	if would := effectsOf(r); would != "" {
 		p.text("Would: " + approval.Short(would, 300) + "\n")
 	}
+	code, changed := approval.ShowCode(r)
+	for _, line := range code {
+		p.text(approval.Short(line, reasonRoom) + "\n")
+	}
+	if changed != "" {
+		p.text("Changed since it was asked last: " + approval.Short(changed, reasonRoom) + "\n")
+	}
 	if r.Reason != "" || r.Rule != "" {
 		p.text("Asked because: " + approval.Short(cmp.Or(r.Reason, "a rule says so"), reasonRoom))
 		if r.Rule != "" {
@@ -211,6 +218,9 @@ func (f renderer) outcome(r approval.Request) string {
 	if a.Text != "" {
 		word += "\nTold: " + approval.Short(a.Text, 300)
 	}
+	if a.Overruled != "" {
+		word += "\nThe policy denies it: " + approval.Short(a.Overruled, 200)
+	}
 	if a.Rule != "" {
 		word += "\nRule: " + approval.Short(a.Rule, 200)
 	}
@@ -253,6 +263,9 @@ func (f renderer) details(r approval.Request) string {
 	for i, part := range r.Facts.Parts {
 		line(fmt.Sprintf("Part %d", i+1), showFacts(part))
 	}
+	code, changed := approval.ShowCode(r)
+	line("Code", strings.Join(code, " "))
+	line("Changed since it was asked last", changed)
 	line("Agent says", r.Thinking)
 	line("Text", r.Text)
 	if args, _ := approval.ShowArgs(r); args != "" {

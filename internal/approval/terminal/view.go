@@ -158,6 +158,9 @@ func outcome(r approval.Request) string {
 	if via := r.Answer.Via; via != "" && via != r.Answer.By && r.State != approval.Expired {
 		said += " (" + via + ")"
 	}
+	if r.Answer.Overruled != "" {
+		said += ", but the policy denies it: " + text.OneLine(r.Answer.Overruled)
+	}
 	switch r.Answer.For {
 	case approval.Session:
 		said += ", for the session"
@@ -214,6 +217,13 @@ func (t *terminal) describe(r approval.Request, st styles) []string {
 		if len(p.Unclear) > 0 {
 			add(st.warn, "not understood: "+text.OneLine(strings.Join(p.Unclear, "; ")))
 		}
+	}
+	code, changed := approval.ShowCode(r)
+	for _, line := range code {
+		add(st.warn, line)
+	}
+	if changed != "" {
+		add(st.warn, "since it was asked last: "+changed)
 	}
 	out = append(out, "")
 	shown, diff := approval.ShowArgs(r)

@@ -33,6 +33,12 @@ func underLock(dir string, f func() error) error {
 	return f()
 }
 
+// Write is [Append] for a rules file of a project, by its path in the project. It reads and writes under the lock: of rules that are
+// written at the same time none is lost.
+func Write(dir, file, comment, reason string, r policy.Rule) error {
+	return underLock(dir, func() error { return Append(filepath.Join(dir, file), comment, reason, r) })
+}
+
 // appendItem appends an item to the list at the end of a YAML file, in the indentation of the list. The rest of the file keeps its bytes.
 // head begins an empty file. good reports whether the new text reads as the old one and the item; if it never does, appendItem returns nil.
 func appendItem(text []byte, head string, item []string, good func([]byte) bool) []byte {

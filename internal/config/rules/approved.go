@@ -44,6 +44,11 @@ func Approved(r approval.Request) (policy.Rule, error) {
 		return none, fmt.Errorf("the arguments hold a secret, which does not belong in a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
 		return none, fmt.Errorf("it executes a file that was written in this session and may change%s", once)
+	case !r.Code.Whole():
+		return none, errors.New("it runs code that was not read, which may become something else; approve it once")
+	case len(r.Code.Present()) > 0:
+		return none, fmt.Errorf("it runs %s, which may become something else, and a rule does not see that%s: those answers "+
+			"hold for the content that it has now", codeName(r), once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
 		return none, fmt.Errorf("not all of it was understood, and a rule may allow only what was%s", once)
 	}
@@ -63,6 +68,16 @@ func Approved(r approval.Request) (policy.Rule, error) {
 		rule.Role = policy.Names{r.Role}
 	}
 	return rule, nil
+}
+
+// codeName names the code that a call runs, for people.
+func codeName(r approval.Request) string {
+	files := r.Code.Present()
+	name := strings.TrimPrefix(files[0].Path, r.Dir+"/")
+	if len(files) > 1 {
+		return fmt.Sprintf("%s (and others: %d)", name, len(files)-1)
+	}
+	return name
 }
 
 // sameArgs returns a condition that holds for these arguments. JSON is valid CEL except for the escaped slash, which canonical JSON does

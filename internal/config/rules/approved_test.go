@@ -1,9 +1,11 @@
 package rules
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,6 +101,11 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 		"written in this session": func(r *approval.Request) {
 			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
 		},
+		"runs x.sh (and others: 1)": func(r *approval.Request) {
+			there := approval.ContentDigest{1}
+			r.Code.Files = []approval.CodeFile{{Path: "/p/x.sh", Digest: there}, {Path: "/p/y.sh", Digest: there}, {Path: "/p/absent"}}
+		},
+		"runs code that was not read":  func(r *approval.Request) { r.Code.Unread = []string{"x.sh: too long"} },
 		"not all of it was understood": func(r *approval.Request) { r.Facts.Parts = []policy.Part{{Unclear: []string{"eval"}}} },
 		"makes it another call":        func(r *approval.Request) { r.Args = []byte(`{"command":"x","run_in_background":true}`) },
 	} {
@@ -107,6 +114,25 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 		if rule, err := Approved(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v %v", want, rule, err)
 		}
+	}
+}
+
+// TestRulesAtOnce: of rules that are approved at the same time, none is lost.
+func TestRulesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			rule := policy.Rule{Name: fmt.Sprintf("approved-%d", i), Action: "allow", Tool: policy.Names{"db__query"}}
+			if err := Write(dir, "rules.yaml", "Approved.", "Approved.", rule); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	text, err := os.ReadFile(filepath.Join(dir, "rules.yaml"))
+	if n := strings.Count(string(text), "- name: "); err != nil || n != 10 {
+		t.Errorf("%d rules of 10, %v:\n%s", n, err, text)
 	}
 }
 

@@ -136,7 +136,11 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) erro
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, r.State, text.OneLine(r.Tool))
+	state := string(r.State)
+	if r.Answer != nil && r.Answer.Overruled != "" {
+		state = "approved, but the policy denies it: " + text.OneLine(r.Answer.Overruled)
+	}
+	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, state, text.OneLine(r.Tool))
 	if r.Answer != nil && r.Answer.Rule != "" {
 		fmt.Fprintf(a.Out, "written: rule %s\n", r.Answer.Rule)
 	}

@@ -55,6 +55,10 @@ func (a *app) showRequest(r approval.Request) {
 			rows = append(rows, []string{f[0], text.OneLine(f[1])})
 		}
 	}
+	code, changed := approval.ShowCode(r)
+	for _, line := range code {
+		rows = append(rows, []string{"code", line})
+	}
 	if r.State == approval.Pending {
 		rows = append(rows, []string{"left", left(r)}, []string{"waiting calls", fmt.Sprint(r.Waiting)})
 	}
@@ -70,6 +74,9 @@ func (a *app) showRequest(r approval.Request) {
 	}
 	if len(r.Args) > 0 {
 		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(argLines(r.Args)))
+	}
+	if changed != "" {
+		fmt.Fprintf(a.Out, "\nsince it was asked last:\n%s\n", changed)
 	}
 }
 

@@ -1,0 +1,76 @@
+package approval
+
+import "context"
+
+// The answers that hold for the rest of a session.
+
+// kept is an answer for the rest of a session, with the request that it answered.
+type kept struct {
+	same    [32]byte
+	answer  Answer
+	request Request
+}
+
+// key returns where an answer for the rest of a session is kept: an approval is for the code as it is, a denial for whatever it becomes.
+func (e *entry) key(a *Answer) [32]byte {
+	if a.Allow {
+		return e.bound
+	}
+	return e.same
+}
+
+// remembered returns the answer that was given for the rest of the session to a request, if there is one. The lock is held.
+func (q *Queue) remembered(bound, same [32]byte) (Answer, bool) {
+	k, ok := q.kept[bound]
+	if !ok {
+		k, ok = q.kept[same]
+	}
+	return k.answer, ok
+}
+
+// changedSince says what is different since the same call was approved for the session, or returns "". The lock is held.
+func (q *Queue) changedSince(r *Request, same [32]byte) string {
+	var last kept
+	for _, k := range q.kept {
+		if k.same == same && k.answer.Time.After(last.answer.Time) {
+			last = k
+		}
+	}
+	if last.request.ID == "" {
+		return ""
+	}
+	return r.WhatChanged(&last.request)
+}
+
+// Forget ends a session: it denies the requests that wait in it and drops the answers for the rest of it.
+func (q *Queue) Forget(ctx context.Context, session string) error {
+	q.mu.Lock()
+	var waiting []*entry
+	for _, e := range q.open {
+		if e.r.Session == session {
+			waiting = append(waiting, e)
+		}
+	}
+	q.mu.Unlock()
+	for _, e := range waiting {
+		q.expire(e, BySession)
+	}
+	return q.Reset(ctx, session)
+}
+
+// Reset drops the answers for the rest of a session, so that the same calls are asked about again.
+func (q *Queue) Reset(ctx context.Context, session string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	had := false
+	for b, k := range q.kept {
+		if k.request.Session == session {
+			delete(q.kept, b)
+			had = true
+		}
+	}
+	if !had {
+		return nil
+	}
+	return q.forgetAnswers(ctx, session)
+}
