@@ -63,9 +63,9 @@ func ends(glob string) (begin, end string) {
 }
 
 // Broad reports whether a name in a glob says nothing about the files that it means: it begins with a star, or it has no letter and no
-// digit of its own. A name that begins with a dot is about the hidden files.
+// digit of its own. A name that begins with a dot is about the hidden files, and one that begins with a choice is about what stands in it.
 func Broad(name string) bool {
-	if !strings.ContainsAny(name, "*?[") || name[0] == '.' {
+	if !strings.ContainsAny(name, "*?[") || name[0] == '.' || name[0] == '{' {
 		return false
 	}
 	return name[0] == '*' || Wild(name)

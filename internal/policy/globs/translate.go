@@ -14,6 +14,8 @@ type translator struct {
 	in    string
 	aimed bool
 
+	starsMeet bool // a choice begins or ends with a star
+
 	out   strings.Builder
 	at    int
 	depth int  // open braces
@@ -21,6 +23,9 @@ type translator struct {
 }
 
 func (t *translator) regex() string {
+	for _, at := range [...]string{"{*", ",*", "*,", "*}"} {
+		t.starsMeet = t.starsMeet || strings.Contains(t.in, at)
+	}
 	for t.at < len(t.in) {
 		t.next()
 	}
@@ -51,7 +56,7 @@ func (t *translator) next() {
 		t.write(3, t.pick(`.*/?`, nobody+`/?`))
 	case strings.HasPrefix(rest, "**"):
 		t.write(2, t.pick(`.*`, nobody))
-	case c == '*' && (t.depth > 0 || strings.HasPrefix(rest[1:], "{") || t.at > 0 && t.in[t.at-1] == '}'):
+	case c == '*' && t.starsMeet && (t.depth > 0 || strings.HasPrefix(rest[1:], "{") || t.at > 0 && t.in[t.at-1] == '}'):
 		t.wild(1, `.*`) // beside a brace there may be a second star
 	case c == '*':
 		t.wild(1, `[^/]*`)

@@ -140,6 +140,9 @@ func (c *Call) subcommand() {
 // Finish makes a part of what was found so far.
 func (c *Call) Finish() {
 	if c.Files != nil {
+		if c.Files.Does&effect.Write != 0 && c.endless() {
+			c.Does |= effect.Unusable
+		}
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
 		c.Part.Hosts = append(c.Part.Hosts, c.Files.Hosts...)
 		c.Part.Unclear = append(c.Part.Unclear, c.Files.Unclear...)
@@ -169,6 +172,17 @@ func (c *Call) Finish() {
 	c.Walk.BranchMoved = c.Walk.BranchMoved || c.movesBranch()
 	c.Walk.Add(c.Part, c.Does)
 	c.Part, c.Does = policy.Part{}, 0
+}
+
+// endless reports whether the command writes without an end.
+func (c *Call) endless() bool {
+	switch c.Part.Program {
+	case "yes":
+		return true
+	case "cat", "tr", "base64", "xxd", "od", "pv", "hexdump":
+		return slices.ContainsFunc(c.Words, func(w Word) bool { return Named("/dev/zero|/dev/urandom|/dev/random|/dev/full", w.Text) })
+	}
+	return false
 }
 
 // knowsItsService reports whether a program asks a service of the project without being told where it is.
