@@ -38,7 +38,7 @@ func (r Request) masked() Request {
 func maskPart(p *policy.Part) {
 	p.Program = credential.Mask(p.Program)
 	p.Argv, p.Hosts, p.Effects, p.Unclear = maskedTexts(p.Argv), maskedTexts(p.Hosts), maskedTexts(p.Effects), maskedTexts(p.Unclear)
-	p.Branches = maskedTexts(p.Branches)
+	p.Branches, p.Trees, p.Dir = maskedTexts(p.Branches), maskedTexts(p.Trees), credential.Mask(p.Dir)
 	p.Paths = slices.Clone(p.Paths)
 	for i := range p.Paths {
 		path := &p.Paths[i]

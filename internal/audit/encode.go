@@ -144,7 +144,9 @@ func appendPart(dst []byte, p policy.Part) []byte {
 	dst = appendTexts(dst, "hosts", p.Hosts)
 	dst = appendTexts(dst, "effects", p.Effects)
 	dst = appendTexts(dst, "unclear", p.Unclear)
-	return appendTexts(dst, "branches", p.Branches)
+	dst = appendTexts(dst, "branches", p.Branches)
+	dst = appendTexts(dst, "trees", p.Trees)
+	return appendMember(dst, "dir", credential.Mask(p.Dir), maxFacts)
 }
 
 func appendPath(dst []byte, p policy.Path) []byte {

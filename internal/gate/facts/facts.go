@@ -30,8 +30,10 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	f := commandFacts(it, notes, args, at.Dir, at.Home)
 	r := resolver{at.Dir, at.Home}
 	s := searcher{resolver: r, protects: at.Protects}
+	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
+		t.complete(&f.Parts[i])
 		s.search(&f.Parts[i])
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)

@@ -169,6 +169,11 @@ func (c *Call) Finish() {
 			c.Does |= c.Words[i].From & effect.Secrets
 		}
 	}
+	if c.Part.Program == "git" && !c.State.only(c.Walk.Dir) {
+		if c.Part.Dir = "*"; len(c.State.Dirs) == 1 && !c.State.Lost {
+			c.Part.Dir = c.State.Dirs[0]
+		}
+	}
 	c.Walk.BranchMoved = c.Walk.BranchMoved || c.movesBranch()
 	c.Walk.Add(c.Part, c.Does)
 	c.Part, c.Does = policy.Part{}, 0

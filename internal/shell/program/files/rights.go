@@ -45,7 +45,8 @@ func locksOut(mode string) bool {
 			continue
 		}
 		what := clause[i+1:]
-		if clause[i] == '-' && strings.ContainsAny(what, "rwxX") || clause[i] == '=' && !(strings.Contains(what, "r") && strings.Contains(what, "w")) {
+		keeps := strings.Contains(what, "r") && strings.Contains(what, "w")
+		if clause[i] == '-' && strings.ContainsAny(what, "rwxX") || clause[i] == '=' && !keeps {
 			return true
 		}
 	}

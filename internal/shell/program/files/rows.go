@@ -14,7 +14,6 @@ var Rows = []program.Row{
 		{Name: "a|u|d|rn", Operands: "br*"},
 	}},
 	{Name: "ar", Operands: "vbr*", Handle: ar},
-	{Name: "bsdtar", Same: "tar"},
 	{Name: "bunzip2", Same: "gzip"},
 	{Name: "bzip2", Same: "gzip"},
 	{Name: "cat", Operands: "r*"},
