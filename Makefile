@@ -15,9 +15,9 @@ DEADCODE := $(shell $(GO) list -m -f '{{.Version}}' golang.org/x/tools)
 demo: build
 	./bin/myc demo
 
-# The hook's own program is statically linked: what a project's settings put into LD_PRELOAD does not reach it.
+# Both programs are statically linked: what the settings of a project put into LD_PRELOAD does not reach them.
 build:
-	$(GO) build -o bin/myc ./cmd/myc
+	CGO_ENABLED=0 $(GO) build -o bin/myc ./cmd/myc
 	CGO_ENABLED=0 $(GO) build -o bin/myc-hook ./cmd/myc-hook
 
 # The Node that the real servers run on is one of the npm parts where there is one for the machine: a distribution's may be too old.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"mycelium/internal/rpc"
+	"mycelium/internal/state"
 )
 
 // bed is a temporary folder with the program, a home and projects. It is removed at the end.
@@ -54,6 +55,11 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 		return nil, errors.Join(err, b.remove())
 	}
 	return b, nil
+}
+
+// state is the state folder of the bed.
+func (b *bed) state() state.Root {
+	return state.Root(filepath.Join(b.dir, "home", ".local", "state", "mycelium"))
 }
 
 // goBuild builds a program of this module.

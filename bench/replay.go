@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
+	"mycelium/internal/state"
 )
 
 // The limit of the issue for the time to decide a number of recorded calls again.
@@ -64,7 +65,8 @@ func measureReplay(ctx context.Context, b *bed) error {
 
 // recordCalls fills the log of a project. It uses another key than the project's, because a replay does not verify the log.
 func recordCalls(ctx context.Context, b *bed, dir string) error {
-	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, ".mycelium", "audit"), Lock: filepath.Join(dir, ".mycelium", "audit.lock"),
+	paths := b.state().Of(dir)
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(paths.Folder(), state.AuditLog), Lock: paths.AuditLock(),
 		KeyDir: filepath.Join(b.dir, "key")})
 	if err != nil {
 		return err

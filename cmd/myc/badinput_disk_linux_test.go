@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	sessions := w.sessions()
-	segments, err := filepath.Glob(filepath.Join(w.dir, ".mycelium", "audit", "*.jsonl"))
+	segments, err := filepath.Glob(filepath.Join(w.state().Folder(), "audit", "*.jsonl"))
 	if err != nil || len(segments) != 1 {
 		t.Fatal(segments, err)
 	}

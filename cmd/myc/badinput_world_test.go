@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"mycelium/cmd/myc/internal/demo"
+	"mycelium/internal/state"
 )
 
 // badPatience bounds every process of these tests: what hangs is a failure, not the end of the run.
@@ -64,9 +65,10 @@ func newBadWorld(t *testing.T, over ...string) *badWorld {
 	w.env = append(demo.ScratchEnv(os.Environ(), filepath.Join(root, "home")), "XDG_RUNTIME_DIR="+filepath.Join(root, "run"),
 		"TMPDIR="+filepath.Join(root, "tmp"), "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
 	w.vars = map[string]string{
-		"dir": w.dir, "home": filepath.Join(root, "home"), "state": filepath.Join(root, "home", ".local", "state", "mycelium"),
+		"dir": w.dir, "home": filepath.Join(root, "home"),
 		"user": filepath.Join(root, "home", ".config", "mycelium"),
 	}
+	w.vars["root"], w.vars["state"], w.vars["keys"] = string(w.state().Root), w.state().Folder(), w.state().Keys()
 	archive, err := txtar.ParseFile("testdata/badinput/project")
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +85,8 @@ func newBadWorld(t *testing.T, over ...string) *badWorld {
 	w.good = w.snapshot(w.root)
 	return w
 }
+
+func (w *badWorld) state() state.Paths { return stateIn(w.vars["home"], w.dir) }
 
 func (w *badWorld) path(name string) string {
 	if filepath.IsAbs(name) {
@@ -101,7 +105,12 @@ func (w *badWorld) write(name, text string) {
 	}
 }
 
-// snapshot reads every file below a folder but sockets and what is ours under .mycelium.
+// isState reports whether a folder holds the state of projects, or views that can be made again.
+func (w *badWorld) isState(path string) bool {
+	return filepath.Base(path) == state.FolderName || path == filepath.Dir(w.state().Folder()) || path == filepath.Dir(w.state().Keys())
+}
+
+// snapshot reads every file below a folder but sockets and the state.
 func (w *badWorld) snapshot(root string) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -109,7 +118,7 @@ func (w *badWorld) snapshot(root string) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == ".mycelium":
+		case d.IsDir() && w.isState(path):
 			return fs.SkipDir
 		case d.Type().IsRegular():
 			b, err := os.ReadFile(path)
@@ -136,10 +145,8 @@ func (w *badWorld) restore(state bool) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == ".mycelium":
-			if state {
-				made = append(made, path)
-			}
+		case d.IsDir() && w.isState(path):
+			made = append(made, path)
 			return fs.SkipDir
 		case d.IsDir() && strings.HasPrefix(path, w.dir+"/"):
 			folders = append(folders, path)
@@ -250,15 +257,15 @@ func (w *badWorld) runCommand(cmd *exec.Cmd, env []string, stdin string) badOutp
 
 var (
 	badTime = regexp.MustCompile(`time=\S+ `)
-	badKey  = regexp.MustCompile(`/audit/[0-9a-f]{32}`)
 )
 
 // plain takes out what differs from run to run.
 func (w *badWorld) plain(s string) string {
+	s = strings.ReplaceAll(s, w.state().Folder(), "$STATE")
+	s = strings.ReplaceAll(s, w.state().Keys(), "$KEYS")
 	s = strings.ReplaceAll(s, w.dir, "$DIR")
 	s = strings.ReplaceAll(s, filepath.Join(w.root, "home"), "$HOME")
 	s = badTime.ReplaceAllString(s, "")
-	s = badKey.ReplaceAllLiteralString(s, "/audit/$PROJECT")
 	if w.addr != "" {
 		s = strings.ReplaceAll(s, w.addr, "$ADDR")
 	}

@@ -30,7 +30,7 @@ func familyWorld() map[string]string {
 func (p *project) logged() []audit.Record {
 	p.t.Helper()
 	var out []audit.Record
-	for line, err := range audit.Read(p.ctx, audit.Options{Dir: filepath.Join(p.dir, ".mycelium", "audit")}, audit.Position{}, false) {
+	for line, err := range audit.Read(p.ctx, audit.Options{Dir: filepath.Join(p.state().Folder(), "audit")}, audit.Position{}, false) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestRealSubagents(t *testing.T) {
 		return
 	}
 	p := newProject(t, familyWorld())
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	task := func(prompt string) fake.ToolUse {
 		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task",
 			Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}

@@ -234,8 +234,8 @@ func TestApprovalsOverHTTP(t *testing.T) {
 
 // paths are the files where the daemon writes, below the project.
 func (p *project) paths() []string {
-	found, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "*"))
-	logs, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "*", "*"))
+	found, _ := filepath.Glob(filepath.Join(p.state().Folder(), "*"))
+	logs, _ := filepath.Glob(filepath.Join(p.state().Folder(), "*", "*"))
 	var out []string
 	for _, f := range append(found, logs...) {
 		if rel, err := filepath.Rel(p.dir, f); err == nil && !strings.Contains(rel, "mycelium.db-shm") &&

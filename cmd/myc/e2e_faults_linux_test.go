@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,13 +17,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/hook/web"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/model/fake/faketest"
-	"mycelium/internal/node/api"
 )
 
 // agentDoor is a version of Claude Code, and the way in which it asks our hook.
@@ -140,7 +138,6 @@ func TestFailClosedWithAgents(t *testing.T) {
 func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	w := newFailWorld(t, fault.over...)
 	w.start()
-	token, _ := w.mint("--role", "developer")
 	program, err := door.find("../..", "claude")
 	if err != nil {
 		t.Fatal(err)
@@ -153,18 +150,7 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 		ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
 		fake.Step{Text: "done"})
 	defer model.Close()
-	claude, _ := harness.Named("claude")
-	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	environ = append(environ, hook.TokenVar+"="+token)
-	for _, kv := range w.env {
-		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
-			environ = append(environ, kv)
-		}
-	}
-	settings := w.settings(t, door, claude, program, environ, fault.limit)
+	environ, settings := w.launch(t, door, program, model, fault.limit)
 	if fault.before != nil {
 		fault.before(t, &w)
 	}
@@ -197,18 +183,38 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	t.Logf("the agent was told %q", told[:min(len(told), 300)])
 }
 
-// settings writes the settings of one run as `myc claude` writes them. limit replaces the time-out before a tool, in seconds.
-func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, limit string) string {
+// launch returns the environment of an agent and the settings of its run, as `myc claude` makes them. limit replaces the time-out before a
+// tool, in seconds.
+func (w failWorld) launch(t *testing.T, door agentDoor, program string, model *fake.Server, limit string) (environ []string,
+	settings string) {
+	t.Helper()
+	token, _ := w.mint("--role", "developer")
+	claude, _ := harness.Named("claude")
+	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ = append(environ, hook.TokenVar+"="+token)
+	for _, kv := range w.env {
+		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
+			environ = append(environ, kv)
+		}
+	}
+	return environ, w.settings(t, door, claude, program, environ, token, limit)
+}
+
+// settings writes the settings of one run.
+func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, token,
+	limit string) string {
 	t.Helper()
 	version, err := claude.Version(t.Context(), program, environ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
-		Gateway: "mycelium",
-		State:   t.TempDir(), Version: version}
+		Gateway: "mycelium", Token: token, Root: w.state().Root, Version: version}
 	if door.http {
-		s.Addr = w.listen(t)
+		s.Addr = w.listen(t, token)
 	}
 	text, err := s.Settings()
 	if err != nil {
@@ -227,25 +233,26 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	return path
 }
 
-// listen has the daemon take events over HTTP, and returns where.
-func (w failWorld) listen(t *testing.T) string {
+// listen takes events over HTTP as `myc claude` does, and returns where.
+func (w failWorld) listen(t *testing.T, token string) string {
 	t.Helper()
-	paths, err := daemon.PathsOf(w.dir)
+	h := &web.EventHandler{Token: token, Program: func() *hook.Program {
+		return &hook.Program{Project: w.state(), Alone: func(_ context.Context, c hook.Command) int {
+			event, err := io.ReadAll(c.In)
+			if err != nil {
+				t.Error(err)
+			}
+			o := w.runEnv([]string{hook.TokenVar + "=" + token}, string(event), "hook", c.Agent, "-C", c.Dir, "--event", c.Event, "--limit",
+				c.Limit.String())
+			_, _ = io.WriteString(c.Out, o.out)
+			_, _ = io.WriteString(c.Err, o.errout)
+			return o.code
+		}}
+	}}
+	addr, end, err := h.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := slices.IndexFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") }); i >= 0 {
-		_, run, _ := strings.Cut(w.env[i], "=")
-		paths.Socket = filepath.Join(run, "mycelium", filepath.Base(paths.Socket))
-	}
-	c, err := daemon.Dial(t.Context(), paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	var reply api.ListenReply
-	if err := c.Call(t.Context(), "hook/listen", nil, &reply); err != nil {
-		t.Fatal(err)
-	}
-	return reply.Addr
+	t.Cleanup(end)
+	return addr
 }

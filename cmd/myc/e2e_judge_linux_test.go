@@ -61,7 +61,8 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	)
 	defer s.Close()
 	environ := append(p.agentEnv("claude", s), "JUDGE_KEY=sk-judge")
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--model", "claude-sonnet-4-6",
+	stdout, stderr, code := p.as(environ, "claude", "--unsafe-program", "--role", "developer", "-p", "--output-format", "json",
+		"--model", "claude-sonnet-4-6",
 		"--", "Do what the script says.")
 	var run struct {
 		Result  string  `json:"result"`
@@ -102,7 +103,7 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	if !slices.Contains(by, "allow model") {
 		t.Errorf("the log says %q", by)
 	}
-	spent, err := (&model.Ledger{Dir: filepath.Join(p.dir, ".mycelium", "costs")}).Spent()
+	spent, err := (&model.Ledger{Dir: p.state().Costs()}).Spent()
 	if want := float64(len(asked)) * (1000*1 + 100*5) / 1e6; err != nil || math.Abs(spent.Today-want) > 1e-12 {
 		t.Errorf("the ledger says %+v, %v; want %v", spent, err, want)
 	}

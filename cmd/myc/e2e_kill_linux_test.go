@@ -209,7 +209,7 @@ func TestKilledKeeperAndServers(t *testing.T) {
 	}
 	taken := func(n int) { // before that a call may be sent again
 		t.Helper()
-		p.eventually("the server has the call", func() bool { return strings.Count(p.read(".mycelium/log/server-hang.log"), "took a call") == n })
+		p.eventually("the server has the call", func() bool { return strings.Count(p.serverLog("hang"), "took a call") == n })
 	}
 	good()
 	slow := w.request("tools/call", `{"name":"hang__echo","arguments":{"text":"x"}}`)
@@ -236,7 +236,7 @@ func TestKilledKeeperAndServers(t *testing.T) {
 	if now := p.status().Daemon.PID; now != daemon {
 		t.Errorf("the daemon was %d and is %d", daemon, now)
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, ".mycelium", "log")); err != nil {
+	if _, err := os.Stat(p.state().ServerLogs()); err != nil {
 		t.Error(err)
 	}
 }

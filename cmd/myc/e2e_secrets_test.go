@@ -126,7 +126,7 @@ mcpServers:
 	clean(t, "what was shown", shown.String()+w.stderr.String(), secrets)
 	clean(t, "the log", p.logs(), secrets)
 	files := 0
-	for _, root := range []string{filepath.Join(p.dir, ".mycelium"), filepath.Join(p.home, ".local"), filepath.Join(p.home, ".config"),
+	for _, root := range []string{filepath.Join(p.home, ".local"), filepath.Join(p.home, ".config"),
 		filepath.Join(p.home, "run")} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {

@@ -222,7 +222,7 @@ func TestTelegramOnePoller(t *testing.T) {
 	in("serve", "--background", "--addr", "127.0.0.1:0")
 	defer in("stop")
 	f.eventually("the second says so", func() bool {
-		b, _ := os.ReadFile(filepath.Join(other, ".mycelium", "log", "daemon.log"))
+		b, _ := os.ReadFile(f.state().Of(other).DaemonLog())
 		return strings.Contains(string(b), "serves another project of yours") && !strings.Contains(string(b), f.api.Token)
 	})
 	f.answer("/help", "/status")

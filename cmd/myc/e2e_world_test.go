@@ -19,6 +19,7 @@ import (
 
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/internal/node/api"
+	"mycelium/internal/state"
 )
 
 // The tests in e2e_*_test.go run the whole program as its users do: `myc` processes, real servers behind them, real clients in front.
@@ -109,6 +110,13 @@ func newProject(t *testing.T, files map[string]string) *project {
 	p.must("trust")
 	return p
 }
+
+// stateIn has the paths of the state of a project whose user has a home.
+func stateIn(home, dir string) state.Paths {
+	return state.Root(filepath.Join(home, ".local", "state", "mycelium")).Of(dir)
+}
+
+func (p *project) state() state.Paths { return stateIn(p.home, p.dir) }
 
 // write writes a file of the project.
 func (p *project) write(name, text string) {
@@ -242,10 +250,20 @@ func (p *project) end() {
 	}
 }
 
+// serverLog is what a server wrote to stderr; "" if there is nothing yet.
+func (p *project) serverLog(name string) string {
+	p.t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.state().ServerLogs(), "server-"+name+".log"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
 // logs is everything in the daemon's log folder.
 func (p *project) logs() string {
 	var all strings.Builder
-	paths, _ := filepath.Glob(filepath.Join(p.dir, ".mycelium", "log", "*"))
+	paths, _ := filepath.Glob(filepath.Join(p.state().ServerLogs(), "*"))
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {

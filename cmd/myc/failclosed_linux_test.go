@@ -258,7 +258,7 @@ func failTimeout(t *testing.T) {
 // pause stops the daemon while it does not write to the log: who stops with the lock of the log keeps everybody from recording anything.
 func (w failWorld) pause(t *testing.T) {
 	t.Helper()
-	log, err := atomicfile.OpenMutex(filepath.Join(w.dir, ".mycelium", "audit.lock"))
+	log, err := atomicfile.OpenMutex(w.state().AuditLock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func failDisk(t *testing.T) {
 		saysYes(t, agent, w.hookOf(agent, "", false))
 		saysYes(t, agent, w.hookOf(agent, "", true))
 	}
-	segments, err := filepath.Glob(filepath.Join(w.dir, ".mycelium", "audit", "*.jsonl"))
+	segments, err := filepath.Glob(filepath.Join(w.state().Folder(), "audit", "*.jsonl"))
 	if err != nil || len(segments) != 1 {
 		t.Fatal(segments, err)
 	}

@@ -215,10 +215,10 @@ func newCaptive(t *testing.T, open bool) *captive {
 	if err := os.Symlink("rules.yaml", filepath.Join(p.dir, "innocent.txt")); err != nil {
 		t.Fatal(err)
 	}
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	p.write("probe.js", probe)
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.serve(), "http://"), "/mcp")
-	lock, err := os.ReadFile(filepath.Join(p.dir, ".mycelium", "daemon.lock"))
+	lock, err := os.ReadFile(p.state().DaemonLock())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,7 @@ func TestAThousandSessions(t *testing.T) {
 // tokens mints sessions of all three roles.
 func (c *chaos) tokens(n int) []string {
 	c.t.Helper()
-	paths, err := daemon.PathsOf(c.dir)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	paths := daemon.PathsOf(c.state())
 	client, err := daemon.Dial(c.ctx, paths)
 	if err != nil {
 		c.t.Fatal(err)

@@ -89,6 +89,7 @@ func TestScript(t *testing.T) {
 			"exits":   exits,
 			"mcptalk": mcptalk,
 			"keys":    keys,
+			"state":   setState,
 		},
 	})
 }
@@ -97,10 +98,8 @@ func TestScript(t *testing.T) {
 // daemon says its pid in daemon.json.
 func endDaemons(t *testing.T, work string) {
 	t.Helper()
-	notes, _ := filepath.Glob(filepath.Join(work, ".mycelium", "daemon.json"))
-	deep, _ := filepath.Glob(filepath.Join(work, "*", ".mycelium", "daemon.json"))
-	deeper, _ := filepath.Glob(filepath.Join(work, "*", "*", ".mycelium", "daemon.json"))
-	for _, path := range slices.Concat(notes, deep, deeper) {
+	notes, _ := filepath.Glob(stateIn(filepath.Join(work, "*"), "*").DaemonInfo())
+	for _, path := range notes {
 		var i api.DaemonFile
 		b, err := os.ReadFile(path)
 		if err != nil || json.Unmarshal(b, &i) != nil || i.PID <= 1 {
@@ -163,6 +162,18 @@ func members(prefix string, v any, into map[string]bool) map[string]bool {
 		into[strings.TrimSuffix(prefix, ".")] = true
 	}
 	return into
+}
+
+// setState sets $STATE and $KEYS to where the state and the keys of the project in this folder are.
+func setState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: state")
+	}
+	dir, err := filepath.EvalSymlinks(ts.MkAbs("."))
+	ts.Check(err)
+	paths := stateIn(ts.Getenv("HOME"), dir)
+	ts.Setenv("STATE", paths.Folder())
+	ts.Setenv("KEYS", paths.Keys())
 }
 
 // mcptalk speaks MCP over stdio to a command and writes the answers, one line each, to a file:

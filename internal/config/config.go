@@ -127,21 +127,24 @@ func (p *Project) SecretOptions() secret.Options {
 
 // Options say which files to read.
 type Options struct {
-	Dir     string // project folder; links are resolved
-	File    string // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
-	Home    string // empty: $HOME
-	UserDir string // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	Dir     string     // project folder; links are resolved
+	File    string     // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
+	Home    string     // empty: $HOME
+	UserDir string     // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	State   state.Root // where the program keeps its state; empty: as for a command of a person with Environ
 	// a folder whose files replace the project's own, trusted or not: to try out a policy, not to enforce one
-	Policy  string
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	Policy   string
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
 }
 
 // Project is the result of reading the files of a project and of its user.
 type Project struct {
 	Dir, Home, UserDir string
-	File               File   // merged: the project's file can only narrow the user's
-	ServersFrom        string // the project's file whose mcpServers count; empty: no file
+	State              state.Paths // of the project
+	File               File        // merged: the project's file can only narrow the user's
+	ServersFrom        string      // the project's file whose mcpServers count; empty: no file
 	Servers            []backend.Server
 	Bare               string           // the server whose tools have no prefix towards clients; empty: no server
 	LeftOut            []policy.Problem // entries that would start this program again, names that were mapped …
@@ -172,6 +175,11 @@ func Load(o Options) (*Project, error) {
 	if err := p.findFolders(); err != nil {
 		return nil, err
 	}
+	root, err := p.options.state()
+	if err != nil {
+		return nil, err
+	}
+	p.State = root.Of(p.Dir)
 	p.loaded = p.fingerprint()
 	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile))
 	project := &layer{}
@@ -187,6 +195,13 @@ func Load(o Options) (*Project, error) {
 	p.merge(own, project)
 	p.check()
 	return p, nil
+}
+
+// Empty returns the project of the same folders without any file.
+func Empty(p *Project) *Project {
+	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Sources: map[string]string{}}
+	none.merge(&layer{}, &layer{})
+	return none
 }
 
 // findFolders resolves the project folder, the home folder and the user's folder.
@@ -246,11 +261,9 @@ func (p *Project) findFolders() error {
 // readProject reads the project's layer. If the folder is not trusted, the layer is dropped, and only the list of its files is kept, to
 // show what trust would bring.
 func (p *Project) readProject() *layer {
-	user, err := userState(p.options.Environ)
-	if err == nil {
-		p.Trusted, err = trust.HasIn(user, p.Dir)
-	}
-	if err != nil {
+	user := p.State.Root
+	var err error
+	if p.Trusted, err = trust.HasIn(user, p.Dir); err != nil {
 		p.Trusted = false
 		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(),
 			"mend or remove it, then run: myc trust"))
@@ -265,7 +278,7 @@ func (p *Project) readProject() *layer {
 }
 
 // refuseForeignMain keeps --config from evading trust: a file outside of the project must be in a trusted folder or in the user's own.
-func (p *Project) refuseForeignMain(l *layer, user string) {
+func (p *Project) refuseForeignMain(l *layer, user state.Root) {
 	target, err := filepath.EvalSymlinks(p.main)
 	if err != nil || source.Within(p.Dir, target) || source.Within(p.UserDir, target) || p.main == filepath.Join(p.Dir, source.MainFile) {
 		return

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
+	"mycelium/internal/state"
 )
 
 // world is a home folder with a project folder in it, for one test.
@@ -34,6 +35,15 @@ func newWorld(t *testing.T) *world {
 	t.Setenv("MYCELIUM_CONFIG_PATH", "")
 	w.mkdir(w.dir)
 	return w
+}
+
+// state has the paths of the project's state.
+func (w *world) state() state.Paths {
+	root, err := state.OfPerson(os.Getenv)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return root.Of(w.dir)
 }
 
 func (w *world) mkdir(dir string) {

@@ -26,8 +26,8 @@ func TestEmptyProject(t *testing.T) {
 		MCPServers: map[string]backend.Server{"files": {Name: "files", Builtin: "files", Args: []string{"."}}},
 		Session:    Session{Promotion: "auto"},
 		Policy:     Policy{Fallback: policy.Fallback{MCP: "allow", Agent: "ask"}},
-		Audit:      Audit{Dir: ".mycelium/audit", Sync: "interval"},
-		Store:      "sqlite://" + w.dir + "/.mycelium/mycelium.db",
+		Audit:      Audit{Dir: "audit", Sync: "interval"},
+		Store:      "sqlite://" + w.state().Database(),
 		Server:     Server{Addr: "127.0.0.1:8420", MaxBody: 4 << 20},
 	}
 	if d := cmp.Diff(want, p.File); d != "" {
@@ -81,7 +81,7 @@ func TestEveryKey(t *testing.T) {
 			Promotion: "confirm"},
 		Policy: Policy{Fallback: policy.Fallback{MCP: "ask", Agent: "deny"}, Rules: []string{"rules.yaml", "more/rules.yaml"}},
 		Audit:  Audit{Dir: "log", Redact: []string{"ssn"}, Sync: "call"},
-		Store:  "sqlite://" + w.dir + "/state/x.db",
+		Store:  "sqlite://" + w.state().Folder() + "/state/x.db",
 		Server: Server{Addr: "127.0.0.1:9999", Anonymous: "guest", MaxBody: 1000},
 		Env:    []string{"REMOTE_TOKEN"},
 	}

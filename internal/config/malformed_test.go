@@ -66,9 +66,9 @@ var malformed = []struct {
 		`mycelium.yaml:4: session.roles names "*" (name each role; wildcards are not read here)`, "all"},
 	{"sync", "mycelium.yaml", "audit: {sync: cal}\n", `mycelium.yaml:1: audit.sync is "cal" (did you mean call?)`, "all"},
 	{"store", "mycelium.yaml", "store: mysql://x\n", `mycelium.yaml:1: store must begin with sqlite:// (write ` +
-		`sqlite://.mycelium/mycelium.db, or leave store out)`, "all"},
+		`sqlite://mycelium.db, or leave store out)`, "all"},
 	{"store of a later version", "mycelium.yaml", "store: postgres://x\n",
-		`mycelium.yaml:1: this version does not read postgres:// yet (write sqlite://.mycelium/mycelium.db, or leave store out)`, "all"},
+		`mycelium.yaml:1: this version does not read postgres:// yet (write sqlite://mycelium.db, or leave store out)`, "all"},
 	{"address", "mycelium.yaml", "server: {addr: localhost}\n",
 		`mycelium.yaml:1: server.addr is "localhost" (write host:port, such as 127.0.0.1:8420)`, "all"},
 	{"open address", "mycelium.yaml", "server:\n  addr: 0.0.0.0:8420\n",

@@ -302,13 +302,13 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 	}
 }
 
-// absoluteStore makes the path of a database absolute. A relative one is relative to the project.
+// absoluteStore makes the path of a database absolute. A relative one is relative to the state of the project.
 func (p *Project) absoluteStore(store string) string {
 	path, ok := strings.CutPrefix(store, "sqlite://")
 	if !ok || filepath.IsAbs(path) {
 		return store
 	}
-	return "sqlite://" + filepath.Join(p.Dir, path)
+	return "sqlite://" + p.inState(path)
 }
 
 // mergeServers joins the servers. The user's entry of a name counts before the project's. The built-in filesystem server always exists.

@@ -133,8 +133,8 @@ func TestUserBoundsProject(t *testing.T) {
 	want := File{
 		Session: Session{DefaultRole: "guest", Roles: []string{"developer"}, DefaultSkills: []string{"common"}, Promotion: "confirm"},
 		Policy:  Policy{Strict: true, Rules: []string{"~/.config/mycelium/rules.yaml", "rules.yaml"}},
-		Audit:   Audit{Dir: ".mycelium/audit", Redact: []string{"pin", "ssn"}, Sync: "call"},
-		Store:   "sqlite://" + w.dir + "/own.db",
+		Audit:   Audit{Dir: "audit", Redact: []string{"pin", "ssn"}, Sync: "call"},
+		Store:   "sqlite://" + w.state().Folder() + "/own.db",
 		Server:  Server{Addr: "127.0.0.1:7000", MaxBody: 500},
 	}
 	want.Policy.Fallback.MCP, want.Policy.Fallback.Agent = "deny", "ask"
@@ -224,11 +224,11 @@ func TestTrustIsOfTheFolderItself(t *testing.T) {
 func TestTrustList(t *testing.T) {
 	w := newWorld(t)
 	w.trust()
-	state, err := state.User()
+	state, err := state.OfPerson(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(state, "trust.json")
+	path := state.TrustList()
 	st, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -311,23 +311,6 @@ func TestConfigFlagDoesNotEvadeTrust(t *testing.T) {
 	}
 }
 
-func TestStateDir(t *testing.T) {
-	w := newWorld(t)
-	t.Setenv("XDG_STATE_HOME", "relative")
-	if got, err := state.User(); err != nil || got != filepath.Join(w.home, ".local", "state", "mycelium") {
-		t.Error(got, err)
-	}
-	t.Setenv("XDG_STATE_HOME", "/x/state")
-	if got, err := state.User(); err != nil || got != "/x/state/mycelium" {
-		t.Error(got, err)
-	}
-	t.Setenv("XDG_STATE_HOME", "")
-	t.Setenv("HOME", "")
-	if _, err := state.User(); err == nil {
-		t.Error("no error without HOME")
-	}
-}
-
 // TestUserBoundsLimits: of two figures the smaller stands; a project that writes a larger one is told that it has no effect.
 func TestUserBoundsLimits(t *testing.T) {
 	w := newWorld(t)
@@ -364,5 +347,34 @@ func TestUserBoundsLimits(t *testing.T) {
 	}
 	if b := pol.Bounds("guest"); len(b) != 3 || b[0].PerMinute != 5 {
 		t.Errorf("the guest is bound by %+v", b)
+	}
+}
+
+// TestStateInTheProjectIsRefused: a log and a database lie where no change of the project's files reaches them, and not beside the key.
+func TestStateInTheProjectIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.trust()
+	keys := w.state().Keys()
+	rel, err := filepath.Rel(w.state().Folder(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, bad := range map[string]bool{
+		"audit: {dir: PROJECT/log}":            true,
+		"audit: {dir: PROJECT/../project/log}": true,
+		"audit: {dir: KEYS}":                   true,
+		"audit: {dir: KEYS/log}":               true,
+		"store: sqlite://PROJECT/x.db":         true,
+		"store: sqlite://KEYS/x.db":            true,
+		"audit: {dir: REL/log}":                true,
+		"audit: {dir: log}":                    false,
+		"store: sqlite://x.db":                 false,
+		"audit: {dir: /var/log/mycelium}":      false,
+	} {
+		w.write("mycelium.yaml", strings.NewReplacer("REL", rel, "PROJECT", w.dir, "KEYS", keys).Replace(text)+"\n")
+		p := w.load()
+		if got := strings.Contains(p.Broken.All, "names a place in the"); got != bad {
+			t.Errorf("%s: broken %q, want %v", text, p.Broken.All, bad)
+		}
 	}
 }

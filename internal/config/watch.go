@@ -14,7 +14,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"mycelium/internal/config/source"
-	"mycelium/internal/state"
 )
 
 // Debouncing: changed is called after a time of debounce without events, and at least every maxDelay while events continue. E34 allows
@@ -146,9 +145,7 @@ func (v *watch) watchFolders() bool {
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	if user, err := userState(v.p.options.Environ); err == nil {
-		file(state.TrustList(user)) // myc trust takes effect in a running daemon
-	}
+	file(v.p.State.TrustList()) // myc trust takes effect in a running daemon
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
 	for dir := range dirs {
@@ -215,9 +212,7 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	if user, err := userState(p.options.Environ); err == nil {
-		note(state.TrustList(user))
-	}
+	note(p.State.TrustList())
 	for _, dir := range []string{p.UserDir, p.Dir} {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))

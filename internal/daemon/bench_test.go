@@ -14,10 +14,7 @@ func BenchmarkDial(b *testing.B) {
 	}
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
-	p, err := PathsOf(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := pathsOf(b.TempDir())
 	o, err := Own(p)
 	if err != nil {
 		b.Fatal(err)
@@ -49,10 +46,7 @@ func BenchmarkAttach(b *testing.B) {
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
 	dir := b.TempDir()
-	p, err := PathsOf(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := pathsOf(dir)
 	environ := append(os.Environ(), "MYC_TEST_PLAY=daemon", "MYC_TEST_DIR="+dir)
 	for b.Loop() {
 		c, err := Attach(b.Context(), p, []string{os.Args[0]}, environ)

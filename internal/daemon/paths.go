@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,36 +17,31 @@ const maxSocketPath = 107
 
 // Paths are the files of a project's daemon.
 type Paths struct {
-	Lock   string // .mycelium/daemon.lock; it contains the path of the owner's socket
+	Lock   string // it contains the path of the owner's socket
 	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
-	Log    string // .mycelium/log/daemon.log
-	Info   string // .mycelium/daemon.json: pid, address, since; written by the node
+	Log    string // what the daemon writes to stderr
+	Info   string // pid, address, since; written by the node
 }
 
-// PathsOf returns the paths for a project folder (absolute, links resolved). It creates nothing.
+// PathsOf returns the paths of the daemon of a project. It creates nothing.
 //
-// The socket is not in the project, because its path could be too long and some file systems do not support sockets. Two processes of
+// The socket is not with the state, because its path could be too long and some file systems do not support sockets. Two processes of
 // one user may have different runtime folders, such as a login session and a cron job. They find each other because the owner writes the
 // path of its socket into the lock file.
-func PathsOf(dir string) (Paths, error) {
-	if !filepath.IsAbs(dir) {
-		return Paths{}, fmt.Errorf("find the daemon of %q: the folder must be absolute", dir)
-	}
-	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
-	name := hex.EncodeToString(sum[:12]) + ".sock"
-	folder := state.Folder(dir)
+func PathsOf(project state.Paths) Paths {
+	name := project.SocketName()
 	p := Paths{
-		Lock:   filepath.Join(folder, "daemon.lock"),
+		Lock:   project.DaemonLock(),
 		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
-		Log:    filepath.Join(folder, "log", "daemon.log"),
-		Info:   filepath.Join(folder, "daemon.json"),
+		Log:    project.DaemonLog(),
+		Info:   project.DaemonInfo(),
 	}
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) && checkFolder(run, false) == nil {
 		if s := filepath.Join(run, "mycelium", name); len(s) <= maxSocketPath {
 			p.Socket = s
 		}
 	}
-	return p, nil
+	return p
 }
 
 // socketFolder makes the folder of a socket if it is missing, and refuses a folder that another user can change.
@@ -66,7 +59,7 @@ func socketFolder(socket string) error {
 // checkFolder returns an error unless dir is a folder, not a link, that belongs to this user. With private, it also closes the folder to
 // other users.
 func checkFolder(dir string, private bool) error {
-	info, err := os.Lstat(dir) //nolint:gosec // looking at the folder that the environment names is the purpose
+	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("look at the folder of the socket: %w", err)
 	}

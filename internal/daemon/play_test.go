@@ -17,6 +17,7 @@ import (
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/state"
 )
 
 // The test binary plays the daemon: MYC_TEST_PLAY says which one.
@@ -59,10 +60,7 @@ func playShout(socket string) {
 }
 
 func playDaemon(dir string) error {
-	p, err := PathsOf(dir)
-	if err != nil {
-		return err
-	}
+	p := pathsOf(dir)
 	o, err := Own(p)
 	if err != nil {
 		return err
@@ -153,10 +151,7 @@ func echoStream(context.Context, Caller, []byte) (any, func(context.Context, net
 }
 
 func playAttach(dir string) error {
-	p, err := PathsOf(dir)
-	if err != nil {
-		return err
-	}
+	p := pathsOf(dir)
 	c, err := Attach(context.Background(), p, []string{os.Args[0]}, append(os.Environ(), "MYC_TEST_PLAY=daemon"))
 	if err != nil {
 		return err
@@ -171,7 +166,7 @@ func playAttach(dir string) error {
 }
 
 func playDial(dir string) error {
-	p := Paths{Lock: filepath.Join(dir, ".mycelium", "daemon.lock"), Socket: os.Getenv("MYC_TEST_SOCKET")}
+	p := Paths{Lock: pathsOf(dir).Lock, Socket: os.Getenv("MYC_TEST_SOCKET")}
 	c, err := Dial(context.Background(), p)
 	if err != nil {
 		return err
@@ -179,6 +174,9 @@ func playDial(dir string) error {
 	fmt.Println("let in")
 	return c.Close()
 }
+
+// pathsOf are the paths of a project whose state lies beside its files.
+func pathsOf(dir string) Paths { return PathsOf(state.Root(filepath.Join(dir, "state")).Of(dir)) }
 
 // project makes a project folder and a runtime folder, both short.
 func project(t *testing.T) (string, Paths) {
@@ -190,10 +188,7 @@ func project(t *testing.T) (string, Paths) {
 	t.Cleanup(func() { os.RemoveAll(run) })
 	t.Setenv("XDG_RUNTIME_DIR", run)
 	dir := t.TempDir()
-	p, err := PathsOf(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := pathsOf(dir)
 	return dir, p
 }
 

@@ -67,5 +67,9 @@ func answerCrush(_ Event, a Answer) reply {
 	if out == (crushOutput{Version: 1}) {
 		return reply{stderr: a.Message}
 	}
-	return reply{stdout: object(out), stderr: a.Message}
+	r := object(out)
+	if r.stderr == "" {
+		r.stderr = a.Message
+	}
+	return r
 }

@@ -114,5 +114,5 @@ func answerGemini(e Event, a Answer) reply {
 	if out == (geminiOutput{}) {
 		return reply{}
 	}
-	return reply{stdout: object(out)}
+	return object(out)
 }

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/state"
 )
 
 // Method is the daemon's method that answers an event.
@@ -109,11 +110,8 @@ const (
 // askDaemon asks the daemon of a project. If the daemon dies before its answer, askDaemon waits for the next one, because a question to
 // people survives a restart. Without a daemon it returns daemon.ErrNotRunning. The answer must arrive by at; slow is called if it does
 // not arrive at once.
-func askDaemon(dir string, r Request, at time.Time, slow func()) (Reply, error) {
-	paths, err := daemon.PathsOf(dir)
-	if err != nil {
-		return Reply{}, err
-	}
+func askDaemon(project state.Paths, r Request, at time.Time, slow func()) (Reply, error) {
+	paths := daemon.PathsOf(project)
 	var until time.Time // set when the daemon has died: when to stop waiting for the next
 	for {
 		left := time.Until(at) // the daemon answers a little before our own deadline, so that its record and our answer agree

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 type Flags struct {
 	Agent    string
 	Dir      string        // the project folder; "": see ProjectDir
+	State    state.Root    // the state folder that the installer pinned; "": see Root
 	Event    string        // the event; "": the input names it
 	Gateway  string        // the name of our gateway in the agent's configuration; "": it has none
 	Limit    time.Duration // how long the agent waits; 0: the agent's own default
@@ -35,10 +37,13 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 		switch value := rest[1]; rest[0] {
 		case "-C", "--dir":
 			f.Dir = value
+		case "--state":
+			f.State = state.Root(value)
 		case "--event":
 			f.Event = value
 		case "--gateway":
 			f.Gateway = value
+		case "--mend": // for the person who reads the entry
 		case "--fault":
 			f.Fault = value
 		case "--limit":
@@ -53,6 +58,17 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 		}
 	}
 	return f, true
+}
+
+// Root returns the state folder: the one that the installer pinned, else the one of the account.
+func (f Flags) Root(getenv func(string) string) (state.Root, error) {
+	switch {
+	case f.State == "":
+		return state.OfPerson(getenv)
+	case !filepath.IsAbs(string(f.State)):
+		return "", fmt.Errorf("find state folder: --state is %q, which is no absolute path", f.State)
+	}
+	return f.State, nil
 }
 
 // ProjectDir returns the project folder: dir if it is given, else the nearest folder with a mycelium.yaml or a .mycelium, from the

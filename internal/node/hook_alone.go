@@ -16,7 +16,6 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/project"
 	"mycelium/internal/run"
-	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
 
@@ -28,22 +27,18 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		return harness.Answer{}, err
 	}
 	defer v.Close()
-	paths, err := state.Of(v.Project.Dir)
-	if err != nil {
-		return harness.Answer{}, err
-	}
 	log, err := openLog(v.Project)
 	if err != nil {
 		return harness.Answer{}, err
 	}
 	defer func() { _ = log.Close() }()
 	o := gate.Options{
-		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: paths.Written(),
+		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
 		Logger: l.Logger(),
 	}
 	token := l.Getenv(hook.TokenVar)
 	if token != "" {
-		if o.DB, err = openSessions(ctx, v.Project, paths); err != nil {
+		if o.DB, err = openSessions(ctx, v.Project); err != nil {
 			return harness.Answer{}, err
 		}
 		defer func() { _ = o.DB.Close() }()
@@ -72,15 +67,12 @@ func openLog(p *config.Project) (*audit.Log, error) {
 	return audit.Open(o)
 }
 
-// openSessions opens the database that has the session of a token. It creates no database, and trusts none that somebody else wrote.
-func openSessions(ctx context.Context, p *config.Project, paths state.Paths) (*store.DB, error) {
-	if _, err := os.Stat(paths.AuditKeys()); err != nil {
+// openSessions opens the database that has the session of a token. It creates no database.
+func openSessions(ctx context.Context, p *config.Project) (*store.DB, error) {
+	if _, err := os.Stat(p.State.Keys()); err != nil {
 		return nil, errSessionEnded
 	}
-	url, err := p.StoreURL()
-	if err != nil {
-		return nil, err
-	}
+	url := p.StoreURL()
 	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
 		if _, err := os.Stat(path); err != nil {
 			return nil, errSessionEnded

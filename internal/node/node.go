@@ -6,14 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/atomicfile"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
 	"mycelium/internal/backend"
@@ -62,7 +59,6 @@ type Node struct {
 	files   *reloader
 	judge   *modelJudge
 	chats   *chat.Chats
-	hooks   *hookServer
 	metrics *metrics
 	logger  *slog.Logger
 	since   time.Time
@@ -98,19 +94,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			n.Close()
 		}
 	}()
-	if n.dir, n.paths, err = o.Paths(); err != nil {
+	if n.state, err = o.State(); err != nil {
 		return nil, err
 	}
-	if n.state, err = state.Of(n.dir); err != nil {
-		return nil, err
-	}
+	n.dir, n.paths = n.state.Project, daemon.PathsOf(n.state)
 	if n.owner, err = daemon.Own(n.paths); err != nil {
 		return nil, err
 	}
 	n.onClose(func() { _ = n.owner.Close() })
-	if err := n.setForeignStateAside(); err != nil {
-		return nil, err
-	}
 	view, err := o.OpenView()
 	if err != nil {
 		return nil, err
@@ -168,27 +159,6 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
-	n.hooks = &hookServer{state: n.state, handler: n.hookHandler(), logger: n.logger}
-	return nil
-}
-
-// setForeignStateAside moves away state that this user's program did not write. A clone may bring a database with sessions whose
-// tokens its author knows, and catalogs that its author wrote. Our own state has a key outside of the project. audit.Open refuses a log
-// whose key is missing, and says what to do.
-func (n *Node) setForeignStateAside() error {
-	if _, err := os.Stat(n.state.AuditKeys()); err == nil {
-		return nil
-	}
-	for _, path := range []string{n.state.Database(), n.state.Catalogs()} {
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		aside := path + ".foreign-" + time.Now().UTC().Format("20060102T150405")
-		if err := os.Rename(path, aside); err != nil {
-			return fmt.Errorf("set foreign state aside: %w", err)
-		}
-		n.logger.Warn("another user or machine wrote this state, so it is set aside", "was", path, "now", aside)
-	}
 	return nil
 }
 
@@ -198,20 +168,11 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(n.state.Ignore()); errors.Is(err, fs.ErrNotExist) {
-		if err := atomicfile.Note(n.state.Ignore(), []byte("*\n"), 0o600); err != nil {
-			return err
-		}
-	}
 	if n.log, err = audit.Open(o); err != nil {
 		return err
 	}
 	n.onClose(func() { _ = n.log.Close() })
-	url, err := p.StoreURL()
-	if err != nil {
-		return err
-	}
-	if n.db, err = store.Open(ctx, url); err != nil {
+	if n.db, err = store.Open(ctx, p.StoreURL()); err != nil {
 		return err
 	}
 	n.onClose(func() { _ = n.db.Close() })

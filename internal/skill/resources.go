@@ -31,7 +31,7 @@ func (s *Skill) Resources() ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular() || declares(name):
+		case !d.Type().IsRegular() || Declares(name):
 			return nil
 		case len(out) == maxResources:
 			return fmt.Errorf("it has more than %d files", maxResources)
@@ -49,7 +49,7 @@ func (s *Skill) Resources() ([]string, error) {
 // Resource reads one of the files that Resources lists. No part of the path may be hidden or a link, so the file is in the folder.
 func (s *Skill) Resource(name string) ([]byte, error) {
 	fail := func(err error) error { return fmt.Errorf("read %q of skill %s: %s", name, s.Name, reason(err)) }
-	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || declares(name) {
+	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || Declares(name) {
 		return nil, fail(errors.New("it is not a file of the skill"))
 	}
 	at := ""
@@ -70,8 +70,8 @@ func (s *Skill) Resource(name string) ([]byte, error) {
 	return data, nil
 }
 
-// declares reports whether a file declares a skill, this one or one in a folder below.
-func declares(name string) bool {
+// Declares reports whether a file declares a skill, this one or one in a folder below.
+func Declares(name string) bool {
 	switch strings.ToLower(path.Base(name)) {
 	case "skill.md", "skill.yaml", "skill.yml":
 		return true

@@ -22,7 +22,7 @@ import (
 
 // underLock runs f while no other process of this program changes the files that people own in a project.
 func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(state.Folder(dir), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(state.EditLock(dir)), 0o700); err != nil {
 		return err
 	}
 	lock, err := atomicfile.LockWait(state.EditLock(dir), 5*time.Second)

@@ -43,7 +43,7 @@ func (f folder) same(other folder) bool {
 // Has reports whether the user trusts a folder. Trust is for that folder only: not for folders in it, and not for another folder that
 // takes its path.
 func Has(dir string) (bool, error) {
-	user, err := state.User()
+	user, err := state.OfPerson(os.Getenv)
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +51,7 @@ func Has(dir string) (bool, error) {
 }
 
 // HasIn is [Has] with the list in another state folder of a user.
-func HasIn(user, dir string) (bool, error) {
+func HasIn(user state.Root, dir string) (bool, error) {
 	list, err := read(user)
 	if err != nil {
 		return false, err
@@ -123,8 +123,8 @@ func identify(dir string) (folder, error) {
 }
 
 // read reads the list. A list that others may write to, or that cannot be read, is an error: then no folder is trusted.
-func read(user string) (*list, error) {
-	path := state.TrustList(user)
+func read(user state.Root) (*list, error) {
+	path := user.TrustList()
 	st, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &list{Version: 1}, nil
@@ -152,14 +152,14 @@ func read(user string) (*list, error) {
 
 // change changes the list under its lock. f reports whether it changed something.
 func change(f func(*list) bool) error {
-	user, err := state.User()
+	user, err := state.OfPerson(os.Getenv)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(user, 0o700); err != nil {
+	if err := os.MkdirAll(string(user), 0o700); err != nil {
 		return fmt.Errorf("make state folder: %w", err)
 	}
-	lock, err := atomicfile.LockWait(state.TrustLock(user), 5*time.Second)
+	lock, err := atomicfile.LockWait(user.TrustLock(), 5*time.Second)
 	if err != nil {
 		return fmt.Errorf("lock list of trusted folders: %w", err)
 	}
@@ -175,7 +175,7 @@ func change(f func(*list) bool) error {
 	if err != nil {
 		return fmt.Errorf("write list of trusted folders: %w", err)
 	}
-	if err := atomicfile.Write(state.TrustList(user), append(data, '\n'), 0o600); err != nil {
+	if err := atomicfile.Write(user.TrustList(), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write list of trusted folders: %w", err)
 	}
 	return nil

@@ -27,7 +27,7 @@ type note struct {
 
 func (s *Setup) notePath(file string) string {
 	sum := sha256.Sum256([]byte(file))
-	return filepath.Join(s.State, s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
+	return filepath.Join(s.Root.Hooks(), s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 func (s *Setup) readNote(file string) (note, error) {
@@ -50,7 +50,7 @@ func (s *Setup) writeNote(file string, n *note) error {
 	path := s.notePath(file)
 	b, err := json.Marshal(n, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err == nil {
-		err = os.MkdirAll(s.State, 0o700)
+		err = os.MkdirAll(s.Root.Hooks(), 0o700)
 	}
 	if err == nil {
 		err = atomicfile.Write(path, append(b, '\n'), 0o600)

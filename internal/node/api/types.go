@@ -15,11 +15,6 @@ type DaemonFile struct {
 	Since time.Time `json:"since"`
 }
 
-// ListenReply says where the events of agents are taken over HTTP.
-type ListenReply struct {
-	Addr string `json:"addr"` // host and port
-}
-
 // StatusReply is the state of a node, as the default role sees it.
 type StatusReply struct {
 	Daemon    DaemonStatus     `json:"daemon"`

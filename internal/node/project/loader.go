@@ -13,6 +13,8 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
 	"mycelium/internal/files"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
@@ -22,13 +24,14 @@ import (
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
 type Loader struct {
-	Dir     string // -C
-	Config  string // --config
-	Environ []string
-	Verbose bool
-	Err     io.Writer  // of the log
-	Version string     // of this program
-	logs    config.Log // what the files say of logs
+	Dir      string // -C
+	StateDir string // --state
+	Config   string // --config
+	Environ  []string
+	Verbose  bool
+	Err      io.Writer  // of the log
+	Version  string     // of this program
+	logs     config.Log // what the files say of logs
 }
 
 // ProjectDir returns the project folder, absolute and with links resolved. It identifies the project.
@@ -47,18 +50,39 @@ func (l *Loader) ProjectDir() (string, error) {
 	return resolved, nil
 }
 
+// State returns the paths of the project's state.
+func (l *Loader) State() (state.Paths, error) {
+	dir, err := l.ProjectDir()
+	if err != nil {
+		return state.Paths{}, err
+	}
+	root, err := l.root()
+	return root.Of(dir), err
+}
+
+// root returns the folder of the program's state.
+func (l *Loader) root() (state.Root, error) {
+	switch {
+	case l.StateDir == "":
+		return state.OfPerson(l.Getenv)
+	case !filepath.IsAbs(l.StateDir):
+		return "", failure.Usagef("--state %s: it is no absolute path", l.StateDir)
+	}
+	return state.Root(l.StateDir), nil
+}
+
 // Paths returns the project folder and where its daemon is.
 func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
-	if dir, err = l.ProjectDir(); err != nil {
+	s, err := l.State()
+	if err != nil {
 		return "", daemon.Paths{}, err
 	}
-	paths, err = daemon.PathsOf(dir)
-	return dir, paths, err
+	return s.Project, daemon.PathsOf(s), nil
 }
 
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
-	dir, err := l.ProjectDir()
+	s, err := l.State()
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +93,29 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	p, err := config.Load(config.Options{Dir: dir, File: l.Config, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
+		Logger: l.Logger()})
 	if err == nil {
 		l.logs = p.File.Log
 	}
 	return p, err
+}
+
+// programs returns the programs that enforce the policy of a project: this one, those that hooks run, and the folder where they are
+// installed.
+func (l *Loader) programs(s state.Paths) []string {
+	out := install.Programs(s.Project, l.Environ)
+	if self, err := os.Executable(); err == nil {
+		out = append(out, self, filepath.Join(filepath.Dir(self), hook.Small))
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			out = append(out, resolved)
+		}
+	}
+	out = append(out, string(s.Root), s.Programs())
+	if note, err := hook.ReadInstalled(filepath.Join(s.Programs(), hook.Small)); err == nil {
+		out = append(out, note.Myc)
+	}
+	return out
 }
 
 // OpenView loads the project and compiles its policy against what is known of its servers.
@@ -117,7 +159,8 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Programs: l.programs(v.Project.State),
+		Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err
@@ -133,10 +176,7 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	paths, err := state.Of(p.Dir)
-	if err != nil {
-		return nil, err
-	}
+	paths := p.State
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},

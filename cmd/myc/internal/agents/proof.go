@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/node/project"
 )
 
 // proving checks with a real agent that the hook blocks it. The agent runs in a temporary home and folder with a scripted model. It reads
@@ -82,8 +83,12 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 		return p, err
 	}
 	defer end()
+	paths, err := (&project.Loader{Dir: dir, Environ: environ}).State()
+	if err != nil {
+		return p, err
+	}
 	s := c.setup
-	s.User, s.Dir, s.Environ, s.State, s.Gateway, s.Version = true, dir, environ, filepath.Join(home, "notes"), "", p.Version
+	s.Scope, s.Dir, s.Environ, s.Root, s.Gateway, s.Version = harness.User, dir, environ, paths.Root, "", p.Version
 	if _, err := s.Install(); err != nil {
 		return p, err
 	}

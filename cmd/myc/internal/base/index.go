@@ -20,11 +20,7 @@ func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 	if err != nil {
 		return err
 	}
-	url, err := p.StoreURL()
-	if err != nil {
-		return err
-	}
-	db, err := store.Open(ctx, url)
+	db, err := store.Open(ctx, p.StoreURL())
 	if err != nil {
 		return err
 	}

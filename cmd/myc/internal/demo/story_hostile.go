@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/project"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -120,7 +121,11 @@ func (d *demo) tamper(ctx context.Context) error {
 	}
 	d.check(denied >= 2, fmt.Sprintf("%d calls are on record, %d of them denied", len(calls), denied))
 	d.check(d.run(ctx, nil, "audit", "verify") == nil, "myc audit verify: the chain is intact")
-	segments, err := filepath.Glob(filepath.Join(d.dir, filepath.FromSlash(state.AuditLog), "*"))
+	paths, err := (&project.Loader{Dir: d.dir, Environ: d.env}).State()
+	if err != nil {
+		return err
+	}
+	segments, err := filepath.Glob(filepath.Join(paths.Folder(), state.AuditLog, "*"))
 	if err != nil || len(segments) == 0 {
 		return fmt.Errorf("the log has no segment: %w", err)
 	}
