@@ -140,7 +140,7 @@ func (c *Call) subcommand() {
 // Finish makes a part of what was found so far.
 func (c *Call) Finish() {
 	if c.Files != nil {
-		if c.Files.Does&effect.Write != 0 && c.endless() {
+		if c.Files.Does&effect.Write != 0 && endless(c) {
 			c.Does |= effect.Unusable
 		}
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
@@ -180,7 +180,7 @@ func (c *Call) Finish() {
 }
 
 // endless reports whether the command writes without an end.
-func (c *Call) endless() bool {
+func endless(c *Call) bool {
 	switch c.Part.Program {
 	case "yes":
 		return true

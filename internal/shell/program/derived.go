@@ -11,23 +11,23 @@ import (
 const AnyText = "{,?}?*"
 
 // Backups writes the copies that a program keeps of what it overwrites: each written path with a suffix behind it.
-func (c *Call) Backups(options ...string) {
+func Backups(c *Call, options ...string) {
 	for _, v := range c.Env {
 		if v.Name == "SIMPLE_BACKUP_SUFFIX" {
-			c.backup(v.Value)
+			backup(c, v.Value)
 		}
 	}
 	if vals, ok := c.State.Lookup("SIMPLE_BACKUP_SUFFIX"); ok && len(vals) == 1 {
-		c.backup(vals[0])
+		backup(c, vals[0])
 	}
 	for _, name := range options {
 		if v, ok := c.Value(name); ok {
-			c.backup(v)
+			backup(c, v)
 		}
 	}
 }
 
-func (c *Call) backup(suffix Word) {
+func backup(c *Call, suffix Word) {
 	if suffix.Unknown {
 		c.Unclear("the name of the copy that it keeps is not known")
 		return
@@ -42,7 +42,7 @@ func (c *Call) backup(suffix Word) {
 
 // InPlace writes files that are edited in place, and the copies that are kept of them: a suffix behind the name, or, if it has stars, the
 // name in the place of each.
-func (c *Call) InPlace(files []Word, suffix Word) {
+func InPlace(c *Call, files []Word, suffix Word) {
 	for _, f := range files {
 		c.File(policy.Write, f)
 		switch {
@@ -65,7 +65,7 @@ func (c *Call) InPlace(files []Word, suffix Word) {
 }
 
 // Counted writes files whose names are a text, a number or a few letters, and another text.
-func (c *Call) Counted(prefix Word, end string) {
+func Counted(c *Call, prefix Word, end string) {
 	c.File(policy.Write, prefix)
 	var counts []string
 	for n := 1; n <= 8; n++ {
@@ -77,7 +77,7 @@ func (c *Call) Counted(prefix Word, end string) {
 }
 
 // Everything reads all that lies in a folder, besides what the globs leave out.
-func (c *Call) Everything(folder Word, except ...string) {
+func Everything(c *Call, folder Word, except ...string) {
 	folder.Text = strings.TrimSuffix(folder.Text, "/") + "/**"
 	folder.Pattern = true
 	folder.Except = except

@@ -26,7 +26,7 @@ func tar(c *program.Call) {
 	case 'c', 'r', 'u', 'A':
 		for _, f := range files {
 			c.File(policy.Read, f)
-			c.Everything(f, excluded(c)...)
+			program.Everything(c, f, excluded(c)...)
 			if c.Has("remove-files") {
 				c.File(policy.Delete, f)
 			}
@@ -147,7 +147,7 @@ func cpio(c *program.Call) {
 // patch writes the files that its input names.
 func patch(c *program.Call) {
 	if !c.Has("dry-run") {
-		c.Backups("z")
+		program.Backups(c, "z")
 		c.Unclear(unnamed)
 	}
 }
@@ -193,7 +193,7 @@ func ar(c *program.Call) {
 func zip(c *program.Call) {
 	if c.Has("r") {
 		for _, f := range c.Operands[min(1, len(c.Operands)):] {
-			c.Everything(f, excluded(c)...)
+			program.Everything(c, f, excluded(c)...)
 		}
 	}
 	for i, w := range c.Words {

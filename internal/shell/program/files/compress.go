@@ -66,7 +66,7 @@ func splitFile(c *program.Call) {
 		prefix = c.Operands[1]
 	}
 	suffix, _ := c.Value("additional-suffix")
-	c.Counted(prefix, suffix.Text)
+	program.Counted(c, prefix, suffix.Text)
 }
 
 // splitByContext handles csplit, where the end of a name has a format.
@@ -81,5 +81,5 @@ func splitByContext(c *program.Call) {
 			c.File(policy.Write, prefix)
 		}
 	}
-	c.Counted(prefix, "")
+	program.Counted(c, prefix, "")
 }

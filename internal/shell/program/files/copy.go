@@ -24,7 +24,7 @@ func copyFiles(c *program.Call) {
 		program.Link(c, to, sources, ".")
 	}
 	destination(c, to, sources)
-	c.Backups("S")
+	program.Backups(c, "S")
 }
 
 // moveFiles handles mv.
@@ -38,7 +38,7 @@ func moveFiles(c *program.Call) {
 		c.File(policy.Delete, t)
 	}
 	destination(c, to, sources)
-	c.Backups("S")
+	program.Backups(c, "S")
 }
 
 // split splits the operands of cp and mv into the destination and the sources. ok is false if there are too few.
@@ -104,7 +104,7 @@ func makeLink(c *program.Call) {
 		c.File(policy.Write, t) // through the link: no later call can tell where a hard link leads
 	}
 	destination(c, to, targets)
-	c.Backups("S")
+	program.Backups(c, "S")
 	if c.Has("s") {
 		program.Link(c, to, targets, at)
 	}

@@ -31,7 +31,7 @@ func install(c *program.Call) {
 	if to, sources, ok := split(c); ok && !c.Has("d") {
 		destination(c, to, sources)
 	}
-	c.Backups("S")
+	program.Backups(c, "S")
 }
 
 // locksOut reports whether a mode of chmod takes a right from the owner that a folder needs.

@@ -23,7 +23,7 @@ func sed(c *program.Call) {
 	for _, name := range [...]string{"i", "I"} {
 		if c.Has(name) {
 			suffix, _ := c.Value(name)
-			c.InPlace(files, suffix)
+			program.InPlace(c, files, suffix)
 		}
 	}
 }

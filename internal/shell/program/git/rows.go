@@ -49,7 +49,8 @@ var commands = []program.Row{
 		Handle: reset},
 	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
-	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone, Rest: effect.Write, Subs: []program.Row{
+	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
+		Rest: effect.Write, Subs: []program.Row{
 		{Name: "list|show", Here: "r"},
 		{Name: "drop|clear", Here: "r", Does: effect.History},
 		{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write,
@@ -113,7 +114,10 @@ var commands = []program.Row{
 		{Name: "start|good|bad|new|old|skip|reset|replay|next", Here: "rw", Handle: bisect},
 		{Name: "log|view|visualize|terms|help", Here: "rw"},
 	}},
-	{Name: "sparse-checkout", Subs: []program.Row{{Name: "list", Here: "r"}, {Name: "init|set|add|reapply|disable", Here: "rw", Handle: sparse}}},
+	{Name: "sparse-checkout", Subs: []program.Row{
+		{Name: "list", Here: "r"},
+		{Name: "init|set|add|reapply|disable", Here: "rw", Handle: sparse},
+	}},
 	{Name: "submodule", Options: "q", Subs: []program.Row{
 		{Name: "status|summary", Here: "r"},
 		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",

@@ -133,7 +133,7 @@ func transfer(c *program.Call) {
 			}
 		}
 	}
-	c.Backups("suffix")
+	program.Backups(c, "suffix")
 	for _, o := range c.Options {
 		if o.Name == "o" {
 			sshOption(c, o.Value)

@@ -76,7 +76,8 @@ const curlOptions = "o|output=w O|remote-name remote-name-all T|upload-file=r d|
 	"data-urlencode=v F|form=v form-string=v json=v K|config=x unix-socket=b abstract-unix-socket=v X|request=v H|header=v " +
 	"A|user-agent=v u|user=v b|cookie=v c|cookie-jar=w e|referer=v x|proxy=h preproxy=h socks5=h socks5-hostname=h socks4=h " +
 	"D|dump-header=w E|cert=r key=r cacert=r capath=r w|write-out=v m|max-time=v connect-timeout=v retry=v retry-delay=v " +
-	"retry-max-time=v r|range=v C|continue-at=v Y=v y=v z|time-cond=v J|remote-header-name P|ftp-port=v Q|quote=v t|telnet-option=v resolve=v " +
+	"retry-max-time=v r|range=v C|continue-at=v Y=v y=v z|time-cond=v J|remote-header-name P|ftp-port=v Q|quote=v t|telnet-option=v " +
+	"resolve=v " +
 	"connect-to=v interface=v url=h stderr=w trace=w trace-ascii=w output-dir=w netrc-file=r limit-rate=v max-redirs=v proto=v " +
 	"proto-default=v ciphers=v create-dirs etag-save=w etag-compare=r hsts=b alt-svc=b url-query=v variable=v dns-servers=v " +
 	"pinnedpubkey=v V|version G|get I|head L|location s|silent S|show-error f|fail k|insecure i|include v|verbose"

@@ -32,7 +32,8 @@ var npmCommands = []program.Row{
 var pipCommands = []program.Row{
 	{Name: "install|download|wheel|sync|compile",
 		Options: "r|requirement=u c|constraint=u e|editable=r t|target=w d|dest=w prefix=w root=w i|index-url=h " +
-			"extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w log|log-file=w report=w src=w build=w user U|upgrade python=v p=v platform=v",
+			"extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w log|log-file=w report=w src=w build=w user " +
+			"U|upgrade python=v p=v platform=v",
 		Here: "rw", Does: effect.Network, Handle: install},
 	{Name: "uninstall", Options: "r|requirement=r y|yes log=w", Does: effect.Install},
 	{Name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree",
@@ -78,7 +79,8 @@ var goCommands = []program.Row{
 		{Name: "graph|why", Style: program.Single, Here: "r"},
 	}},
 	{Name: "work", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single, Operands: "g*", Here: "rw"}}},
-	{Name: "get|install", Style: program.Single, Options: "tags=v ldflags=v u C=k mod=v modfile=x overlay=x toolexec=c", Here: "rw", Does: effect.Network, Handle: install},
+	{Name: "get|install", Style: program.Single, Options: "tags=v ldflags=v u C=k mod=v modfile=x overlay=x toolexec=c", Here: "rw",
+		Does: effect.Network, Handle: install},
 	{Name: "clean", Style: program.Single, Options: "modcache cache fuzzcache testcache", Here: "rw", Handle: cleanCaches},
 	{Name: "help|bug|telemetry", Style: program.Single, Operands: "v*"},
 }
