@@ -28,13 +28,18 @@ type Place struct {
 // Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
 func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (policy.Facts, error) {
 	f := commandFacts(it, notes, args, at.Dir, at.Home)
+	if it.Server == policy.AgentServer {
+		fieldFacts(&f, args)
+	}
 	r := resolver{at.Dir, at.Home}
 	s := searcher{resolver: r, protects: at.Protects}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
-		s.search(&f.Parts[i])
+		if it == bashTool || policy.KindOf(it).Commands { // the globs of a search tool are told by their text alone
+			s.search(&f.Parts[i])
+		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
