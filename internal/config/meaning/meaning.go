@@ -40,10 +40,10 @@ func OnlyNarrows(changes []Change) bool {
 	return !slices.ContainsFunc(changes, func(c Change) bool { return c.Mark != Narrows })
 }
 
-// Compare says what it means that the files of old are replaced by those of new. If old is nil, or its own files take no effect, nothing was
-// accepted before, and then the changes never only narrow. The catalog
-// is what the servers offer now; without it, less can be proved. The files are the names of all files whose bytes changed: of those that
-// are read as configuration, the keys tell; each other one is unclear. Compare reads nothing.
+// Compare says what it means that the files of old are replaced by those of new. If old is nil, or its own files take no effect, nothing
+// was accepted before, and then the changes never only narrow. The catalog is what the servers offer now; without it, less can be proved.
+// The files are the names of all files whose bytes changed: of those that are read as configuration, the keys tell; each other one is
+// unclear. Compare reads nothing.
 //
 // If every change narrows, then for every call the decision of the new policy is as strict as that of the old one or stricter, and what
 // is visible under the new one was visible under the old one.
