@@ -139,7 +139,7 @@ func (m *machine) begin(daemon bool) error {
 		return nil
 	}
 	m.ready = true
-	if _, err := m.must("git update-index -q --refresh && myc trust"); err != nil || !daemon {
+	if _, err := m.must("git update-index -q --refresh && myc trust --yes"); err != nil || !daemon {
 		return err
 	}
 	_, err := m.must("myc serve --background --addr 127.0.0.1:0")

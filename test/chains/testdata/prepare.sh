@@ -118,7 +118,7 @@ git clone -q --bare . ~/origin.git
 git remote add origin ~/origin.git
 git fetch -q origin
 
-myc trust >/dev/null
+myc trust --yes >/dev/null
 myc hook install claude >/dev/null 2>&1
 myc tools --role developer >/dev/null
 myc stop -f >/dev/null 2>&1
