@@ -39,6 +39,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		t.complete(&f.Parts[i])
 		if it == bashTool || policy.KindOf(it).Commands { // the globs of a search tool are told by their text alone
 			s.search(&f.Parts[i])
+			s.along(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
