@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
@@ -286,7 +287,7 @@ func (l *layer) readSkills() {
 		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
-	skills, problems := skill.Load(os.DirFS(dir), shown, skill.Source(l.origin))
+	skills, problems := skill.Load(atomicfile.DirFS(dir), shown, skill.Source(l.origin))
 	l.skills = skills
 	l.problems = append(l.problems, problems...)
 	loaded := map[string]bool{}
