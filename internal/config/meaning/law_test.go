@@ -272,7 +272,8 @@ func (m model) load(t testing.TB, dir string) *config.Project {
 
 func loadFolder(t testing.TB, dir, folder string) *config.Project {
 	t.Helper()
-	p, err := config.Load(config.Options{Dir: dir, Policy: folder, Home: dir, UserDir: filepath.Join(dir, "none"), Environ: []string{}})
+	p, err := config.Load(config.Options{Dir: dir, Policy: folder, Home: dir, UserDir: filepath.Join(dir, "none"),
+		Environ: []string{"HOME=" + dir}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,27 @@
 package base
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
+	"mycelium/internal/config"
+	"mycelium/internal/config/accept"
 	"mycelium/internal/config/scaffold"
-	"mycelium/internal/config/trust"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
-// SetUp writes the files of a new project into the folder, and trusts it.
+// SetUp writes the files of a new project into the folder, and accepts what it wrote.
 func (a *App) SetUp(minimal bool, template string) error {
 	if err := a.NeedPerson("set up a project"); err != nil {
 		return err
@@ -27,7 +37,7 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	done, err := scaffold.Init(dir, minimal, template)
+	done, err := a.scaffold(before, minimal, template)
 	if err != nil {
 		return err
 	}
@@ -37,14 +47,18 @@ func (a *App) SetUp(minimal bool, template string) error {
 	for _, f := range done.Kept {
 		fmt.Fprintf(a.Out, "kept  %s\n", f)
 	}
-	// Files that init wrote itself are trusted. A person decides about files that were there before.
-	if len(done.Kept)+len(before.Untrusted) == 0 {
-		err = trust.Add(dir)
-	} else {
-		err = a.askTrust(dir)
+	switch {
+	case before.Trusted: // what was written is accepted; what was there before stays as it was
+	case len(done.Kept)+len(before.Untrusted) == 0: // nobody else wrote any of it
+		var c *config.Candidate
+		if c, err = before.Candidate(); err == nil {
+			err = c.Accept(time.Now())
+		}
+	default:
+		err = a.askTrust(before)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("init %s: %w", dir, err)
 	}
 	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
 	if !minimal { // a minimal project grants nothing
@@ -54,37 +68,125 @@ func (a *App) SetUp(minimal bool, template string) error {
 	return nil
 }
 
-// askTrust asks a person at a terminal. Elsewhere it prints the command to run.
-func (a *App) askTrust(dir string) error {
-	if trusted, err := trust.Has(dir); err != nil || trusted {
-		return err
-	}
-	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
-		fmt.Fprintf(a.Err, "myc: %s is not trusted: its own servers, skills and rules do not take effect\nhint: read them, then run: "+
-			"myc -C %s trust\n", dir, a.Dir)
+// scaffold writes the files that the project lacks. Where files are accepted, those that it wrote are accepted with them.
+func (a *App) scaffold(p *config.Project, minimal bool, template string) (done *scaffold.Written, err error) {
+	err = p.Write(time.Now(), func(folders []string) error {
+		dir := folders[len(folders)-1]
+		if done, err = scaffold.Init(dir, minimal, template); err != nil {
+			return err
+		}
+		for _, copied := range folders[:len(folders)-1] {
+			for _, name := range done.Written {
+				if err := copyFile(filepath.Join(copied, name), filepath.Join(dir, name)); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
-	}
-	fmt.Fprintf(a.Err, "Let the servers, skills and rules of %s take effect? [y/N] ", dir)
-	line, err := bufio.NewReader(a.In).ReadString('\n')
-	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") {
-		return nil //nolint:nilerr // no answer is a no
-	}
-	return trust.Add(dir)
+	})
+	return done, err
 }
 
-// CheckTrust asks for trust in the project folder, or says that it is missing. A command goes on without trust: then only the user's own
-// files and the built-in server take effect.
-func (a *App) CheckTrust() error {
-	dir, err := a.ProjectDir()
+// copyFile copies a file unless there is one.
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(filepath.Clean(from))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o700)
+	}
 	if err != nil {
 		return err
 	}
-	if trusted, err := trust.Has(dir); err != nil || trusted {
-		return nil //nolint:nilerr // a list that cannot be read trusts nothing, and loading says so
+	f, err := os.OpenFile(filepath.Clean(to), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	p, err := a.Load()
-	if err != nil || len(p.Untrusted) == 0 {
+	if err != nil {
 		return err
 	}
-	return a.askTrust(dir)
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// CheckTrust asks a person to accept the files of a project of which nobody has accepted anything, or says that this is missing. A command
+// goes on without: then only the user's own files and the built-in server take effect.
+func (a *App) CheckTrust() error {
+	p, err := a.Load()
+	if err != nil || p.Trusted || len(p.Untrusted) == 0 {
+		return err
+	}
+	return a.askTrust(p)
+}
+
+// askTrust asks a person at a terminal. Elsewhere it prints the command to run.
+func (a *App) askTrust(p *config.Project) error {
+	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
+		fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\nhint: myc -C %s trust "+
+			"shows their contents and accepts them (trust is of contents, not of a folder)\n", p.Dir, a.Dir)
+		return nil
+	}
+	c, err := p.Candidate()
+	if err != nil {
+		return err
+	}
+	_, err = a.Review(c, Consent{})
+	return err
+}
+
+// Consent says how a person accepts files without a question.
+type Consent struct {
+	Yes    bool   // whatever they are
+	Expect string // if they have this digest
+}
+
+// Review shows what differs from what is accepted, and accepts it if the person consents. Both are of the same bytes.
+func (a *App) Review(c *config.Candidate, by Consent) (accepted bool, err error) {
+	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
+		return false, nil
+	}
+	out := io.Writer(a.Err)
+	if !a.JSON {
+		out = a.Out
+	}
+	a.ShowChanges(out, c)
+	if len(c.Why) > 0 {
+		for _, p := range c.Why {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+		return false, failure.New(failure.Config,
+			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
+			"correct the files, then run: myc trust")
+	}
+	switch {
+	case by.Expect != "" && by.Expect != c.Digest:
+		return false, failure.New(failure.Conflict, fmt.Errorf("trust: the files have the digest %s, not the expected one", c.Digest),
+			"look at what changed: myc trust --diff")
+	case by.Expect != "", by.Yes:
+	case !StdinIsTerminal(a.In):
+		return false, failure.New(failure.Denied, errors.New("trust: nothing was accepted, because nobody can be asked here"),
+			"run it in a terminal, or with --yes, or with --expect and the digest")
+	case !a.Confirm("Put this in force? [y/N] "):
+		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
+		return false, nil
+	}
+	return true, c.Accept(time.Now())
+}
+
+// ShowChanges writes each changed file and its lines.
+func (a *App) ShowChanges(out io.Writer, c *config.Candidate) {
+	for _, ch := range c.Changes {
+		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.Kind)
+		for line := range strings.Lines(ChangeLines(c, ch)) {
+			fmt.Fprintf(out, "  %s", line)
+		}
+	}
+	fmt.Fprintf(out, "digest %s\n", c.Digest)
+}
+
+// ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.
+func ChangeLines(c *config.Candidate, ch accept.Change) string {
+	before, after := c.Before(ch.File), c.Files[ch.File].Data
+	if slices.ContainsFunc([][]byte{before, after}, func(b []byte) bool { return !utf8.Valid(b) || len(b) > 1<<20 }) {
+		return fmt.Sprintf("no text, or a long one: %d bytes, before %d\n", len(after), len(before))
+	}
+	return text.Diff(string(before), string(after))
 }
