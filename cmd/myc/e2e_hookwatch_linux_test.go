@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,7 +17,10 @@ func TestDaemonGuardsTheHook(t *testing.T) {
 	p.write(".claude/settings.local.json", "{}")
 	p.write(".claude/settings.json", `{"disableAllHooks": true, "env": {"LD_PRELOAD": "/x.so"}}`)
 	p.eventually("the entries are back", func() bool { return strings.Contains(p.read(".claude/settings.local.json"), "PreToolUse") })
-	p.eventually("the record says so", func() bool { return strings.Contains(p.must("audit", "query", "--json"), "they were put back") })
+	p.eventually("the record says so", func() bool { 
+		log, _ := os.ReadFile(filepath.Join(p.state().Folder(), "audit", "00000001.jsonl"))
+		return strings.Contains(string(log), `"guard"`) && strings.Contains(string(log), "they were put back")
+	})
 	p.eventually("status says what settings do", func() bool {
 		said := strings.Join(p.status().Hooks, "\n")
 		return strings.Contains(said, "disableAllHooks") && strings.Contains(said, "LD_PRELOAD")
