@@ -70,7 +70,7 @@ func (b *bed) hookProject(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	_, err = b.output(ctx, dir, "trust")
+	_, err = b.output(ctx, dir, "trust", "--yes")
 	return dir, err
 }
 
@@ -85,7 +85,7 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 	if err := os.CopyFS(alone, os.DirFS(dir)); err != nil {
 		return err
 	}
-	if _, err := b.output(ctx, alone, "trust"); err != nil {
+	if _, err := b.output(ctx, alone, "trust", "--yes"); err != nil {
 		return err
 	}
 	if _, err := b.output(ctx, dir, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {

@@ -60,7 +60,7 @@ var agentFaults = map[string]agentFault{
 			}
 		}
 		w.write("roles/developer.yaml", "description: Has nothing.\n")
-		if o := w.run("", "trust"); o.code != 0 {
+		if o := w.run("", "trust", "--yes"); o.code != 0 {
 			t.Fatalf("%+v", o)
 		}
 	}},

@@ -107,7 +107,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 	for name, text := range files {
 		p.write(name, text)
 	}
-	p.must("trust")
+	p.must("trust", "--yes")
 	return p
 }
 

@@ -107,6 +107,8 @@ var attempts = []attempt{
 	{"W8", "", "M -C P session set-role x admin", true, false},
 	{"W8", "", "M -C P trust", true, false},
 	{"W8", "", "M -C P trust --revoke", true, false},
+	{"W8", "", "M -C P trust --watch", true, false},
+	{"W8", "", "EDITOR=true M -C P edit rules", true, false},
 	{"W8", "", "M -C P hook uninstall claude", true, false},
 	{"W8", "", "M -C P hook install claude --gateway other", true, false},
 	{"W8", "", "M -C P init", true, false},
@@ -200,7 +202,6 @@ func newCaptive(t *testing.T, open bool) *captive {
 	nodeProgram(t)
 	p := newProject(t, nil)
 	p.must("init")
-	p.must("trust")
 	if open { // a careless person allows the agent everything
 		p.write("skills/all/SKILL.yaml", "name: all\ndescription: Everything.\nallowedRoles: [developer]\nallowedTools: [agent__*]\n")
 		p.write("roles/developer.yaml", "allowedSkills: [\"*\"]\n")
@@ -210,6 +211,7 @@ func newCaptive(t *testing.T, open bool) *captive {
 	// Nobody sits anywhere: whatever asks a person is refused at once. The session does not end of so many refusals: each attempt is
 	// to be judged by itself.
 	p.write("mycelium.yaml", p.read("mycelium.yaml")+"\napproval: {mode: local}\nagents: {denials: {end: 0}}\n")
+	p.must("trust", "--yes")
 	p.write("src/a.go", "package a\n")
 	p.write("weaker.patch", "--- a/rules.yaml\n+++ b/rules.yaml\n@@ -1 +1 @@\n-x\n+y\n")
 	if err := os.Symlink("rules.yaml", filepath.Join(p.dir, "innocent.txt")); err != nil {

@@ -40,6 +40,7 @@ var gemini = Agent{
 		{"ask_user", "AskUserQuestion", ""},
 		{"enter_plan_mode", "EnterPlanMode", ""},
 		{"exit_plan_mode", "ExitPlanMode", ""},
+		{"read_background_output", "BashOutput", ""},
 	},
 	oneUnderscore: true,
 	Hooks: Hooks{

@@ -58,54 +58,14 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 	for _, t := range a.tools {
 		if t.native == e.Native {
 			e.Tool = own + "__" + t.tool
-			return e.reshape(t.args)
+			if err := e.reshape(t.args); err != nil {
+				return err
+			}
+			return e.addFiles()
 		}
 	}
 	e.Tool = own + "__" + claudeName(e.Native)
-	return nil
-}
-
-// subjects are the arguments that name what a tool works on, by its canonical name. Without one of them, or with one of another type, a
-// call cannot be decided: an allow needs what it is about. A tool in optional works on the working directory without one.
-var (
-	subjects = map[string][]string{
-		"Bash": {"command"}, "Write": {"file_path", "path"}, "Edit": {"file_path", "path", "paths", "deletedPaths"},
-		"MultiEdit": {"file_path"}, "NotebookEdit": {"notebook_path"}, "Read": {"file_path", "path", "paths"},
-		"LS": {"path"}, "Glob": {"path"}, "Grep": {"path"},
-	}
-	optional = []string{"LS", "Glob", "Grep"}
-)
-
-// named returns an error if the arguments of one of the agent's own tools do not name what it works on.
-func (e *Event) named() error {
-	tool := strings.TrimPrefix(e.Tool, own+"__")
-	names := subjects[tool]
-	if e.Server != "" || names == nil {
-		return nil
-	}
-	here := slices.Contains(optional, tool)
-	found := here
-	for name, value := range rawjson.Members(e.Input) {
-		if !slices.Contains(names, name) || string(value) == "null" {
-			continue
-		}
-		var list []string
-		switch {
-		case jsontext.Value(value).Kind() == '"':
-			list = []string{stringOf(value)}
-		case strings.HasSuffix(strings.ToLower(name), "paths"):
-			_ = json.Unmarshal(value, &list)
-		}
-		if len(list) == 0 || slices.Contains(list, "") && !here {
-			return fmt.Errorf("the argument %s of the tool %s is not a text, or is empty", name, text.TruncateRunes(e.Native, maxName))
-		}
-		found = true
-	}
-	if !found {
-		return fmt.Errorf("the arguments of the tool %s do not say what it works on: %s is missing", text.TruncateRunes(e.Native, maxName),
-			strings.Join(names, " or "))
-	}
-	return nil
+	return e.addFiles()
 }
 
 // claudeName returns the canonical name of a tool that is not in its agent's table. The names of Claude Code apply to every agent.

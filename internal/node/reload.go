@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
@@ -67,7 +68,7 @@ func (r *reloader) Reload(context.Context) error {
 	if root := project.FilesRoot(p); root != old.Root {
 		r.logger.Warn("the new folder of the built-in files server takes effect when the daemon restarts", "now", old.Root, "then", root)
 	}
-	if why := next.Broken(); why != "" && old.Broken() == "" {
+	if why := next.Broken(); why != "" && old.Broken() == "" && p.Trusted == old.Project.Trusted { // else consent was taken back or is lost
 		r.mu.Lock()
 		r.broken = why
 		r.mu.Unlock()
@@ -130,7 +131,7 @@ func (r *reloader) watchFiles(ctx context.Context) error {
 func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval.Answer) (string, error) {
 	p := r.Project()
 	if !p.Trusted {
-		return "", errors.New("this folder is not trusted, so its rules take no effect: myc trust")
+		return "", errors.New("nobody has accepted the files of this folder, so its rules take no effect: myc trust")
 	}
 	rule, err := rules.Approved(q)
 	if err != nil {
@@ -144,7 +145,8 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 		}
 	}
 	comment, reason := rules.Comment(q, a)
-	if err := rules.Write(p.Dir, file, comment, reason, rule); err != nil {
+	err = p.Write(time.Now(), func(folders []string) error { return rules.Append(folders, file, comment, reason, rule) })
+	if err != nil {
 		return "", err
 	}
 	if err := r.Reload(ctx); err != nil { // the rule is written, so this call is approved all the same

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy"
 )
 
 // The bounds of a skill's resources.
@@ -68,6 +70,56 @@ func (s *Skill) Resource(name string) ([]byte, error) {
 		return nil, fail(err)
 	}
 	return data, nil
+}
+
+// Files lists the files of a folder of skills that count, by their slash-separated paths, sorted: those that declare a skill, and what
+// [Skill.Resources] lists. A folder that cannot be read is in unread, with the reason.
+func Files(fsys fs.FS) (names []string, unread map[string]error) {
+	unread = map[string]error{}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		unread["."] = err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		info, err := fs.Stat(fsys, name) // a skill may be a link to a folder
+		switch {
+		case strings.HasPrefix(name, "."):
+		case err != nil:
+			unread[name] = err
+		case info.Mode().IsRegular():
+			names = append(names, name)
+		case info.IsDir():
+			more, err := filesOf(fsys, name)
+			if err != nil {
+				unread[name] = err
+			}
+			names = append(names, more...)
+		}
+	}
+	slices.Sort(names)
+	return names, unread
+}
+
+// filesOf lists the files of one skill. A link counts only where the files that the loader reads may be one.
+func filesOf(fsys fs.FS, folder string) ([]string, error) {
+	sub, err := fs.Sub(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	names, err := (&Skill{Grant: policy.Grant{Name: folder}, Dir: sub}).Resources()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{pageFile, yamlFile, ymlFile, readmeFile} {
+		if _, err := fs.Stat(sub, name); err == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		names[i] = path.Join(folder, name)
+	}
+	return names, nil
 }
 
 // Declares reports whether a file declares a skill, this one or one in a folder below.

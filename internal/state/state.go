@@ -72,12 +72,6 @@ func (r Root) in(names ...string) string {
 	return filepath.Join(append([]string{string(r)}, names...)...)
 }
 
-// TrustList is the file that lists the trusted project folders.
-func (r Root) TrustList() string { return r.in("trust.json") }
-
-// TrustLock is the lock of [Root.TrustList].
-func (r Root) TrustLock() string { return r.in("trust.lock") }
-
 // ServerTokens holds the tokens for remote servers.
 func (r Root) ServerTokens() string { return r.in("tokens") }
 
@@ -156,8 +150,14 @@ func (p Paths) Run(session string) string { return p.file("run", session) }
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }
 
+// Accepted holds what a person has accepted of the files that govern the project.
+func (p Paths) Accepted() string { return p.file("accepted") }
+
+// Edits returns the folder with the copies of files that a person edits.
+func (p Paths) Edits() string { return p.file("edits") }
+
 // EditLock is the lock to hold while changing files of a project that people own.
-func EditLock(project string) string { return filepath.Join(project, FolderName, "edit.lock") }
+func (p Paths) EditLock() string { return p.file("edit.lock") }
 
 // DaemonLock is held by the process that owns the project. It contains the path of the owner's socket.
 func (p Paths) DaemonLock() string { return p.file("daemon.lock") }

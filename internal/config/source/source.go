@@ -27,7 +27,14 @@ const (
 	SkillsFolder  = "skills"
 	RolesFolder   = "roles"
 	RoleIndexFile = "index.yaml" // in the roles folder: many roles under `roles:`
+
+	// folders that nothing reads yet; what is in them governs all the same
+	ProtocolsFolder = "protocols"
+	WorkflowsFolder = "workflows"
 )
+
+// Folders are the folders in which every file counts.
+var Folders = []string{SkillsFolder, RolesFolder, ProtocolsFolder, WorkflowsFolder}
 
 // Read reads a regular file of at most [yamlfile.MaxSize] bytes of UTF-8. It opens nothing that could block, such as a pipe or a device.
 func Read(path string) ([]byte, error) {

@@ -31,6 +31,7 @@ type Loader struct {
 	Verbose  bool
 	Err      io.Writer  // of the log
 	Version  string     // of this program
+	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
 	logs     config.Log // what the files say of logs
 }
 
@@ -94,7 +95,7 @@ func (l *Loader) Load() (*config.Project, error) {
 		}
 	}
 	p, err := config.Load(config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
-		Logger: l.Logger()})
+		Logger: l.Logger(), OnDisk: l.OnDisk})
 	if err == nil {
 		l.logs = p.File.Log
 	}

@@ -122,7 +122,7 @@ func prepareCheck(ctx context.Context, self, dir string, environ []string) (end 
 		}
 		return nil
 	}
-	if err := run(ctx, "trust"); err != nil {
+	if err := run(ctx, "trust", "--yes"); err != nil {
 		return nil, err
 	}
 	if err := run(ctx, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {
