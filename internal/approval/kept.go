@@ -45,8 +45,8 @@ func (q *Queue) changedSince(r *Request, same [32]byte) string {
 	return r.WhatChanged(&last.request)
 }
 
-// Unused takes an approval back that its call could not use, because something other than people refused it in the end. The same call, if it
-// comes again soon, finds the answer, once.
+// Unused takes an approval back that its call could not use, because something other than people refused it in the end. The same call, if
+// it comes again soon, finds the answer, once.
 func (q *Queue) Unused(r Request, a Answer) {
 	r.complete()
 	e := &entry{bound: r.Bound(), same: r.same()}

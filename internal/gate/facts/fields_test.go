@@ -6,8 +6,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// TestGlobsOfTools: what a tool reads by a glob is decided like a path: what the glob may mean, and for a tool that shows whole files what it
-// matches on the disk.
+// TestGlobsOfTools: what a tool reads by a glob is decided like a path: what the glob may mean, and for a tool that shows whole files what
+// it matches on the disk.
 func TestGlobsOfTools(t *testing.T) {
 	dir := projectWith(t, "src/a.go", "src/b.json", "sub/credentials.json", "sub/.env")
 	p := shipped(t, dir)
