@@ -90,7 +90,8 @@ func (m *machine) asks(event, tool string, input map[string]any) (answer, error)
 		return strictest, nil
 	}
 	for _, g := range s.Hooks[event] {
-		if whole, err := regexp.Compile("^(?:" + g.Matcher + ")$"); g.Matcher != "*" && g.Matcher != "" && (err != nil || !whole.MatchString(tool)) {
+		whole, err := regexp.Compile("^(?:" + g.Matcher + ")$")
+		if everything := g.Matcher == "" || g.Matcher == "*"; !everything && (err != nil || !whole.MatchString(tool)) {
 			continue
 		}
 		for _, h := range g.Hooks {
@@ -135,8 +136,8 @@ func (m *machine) hook(h hookEntry, environ []string, event string) (answer, err
 			Reason   string `json:"permissionDecisionReason"`
 		} `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal([]byte(o.stdout), &out); err != nil || out.Special.Decision == "" {
-		return answer{allowed, "the hook has no opinion: " + o.stdout}, nil
+	if json.Unmarshal([]byte(o.stdout), &out) != nil || out.Special.Decision == "" {
+		return answer{allowed, "the hook has no opinion: " + o.stdout}, nil //nolint:nilerr // what is no JSON is text, as for the agent
 	}
 	return answer{out.Special.Decision, out.Special.Reason}, nil
 }

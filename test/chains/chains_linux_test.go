@@ -176,7 +176,8 @@ func runs(chains []chain, pattern *regexp.Regexp) []*run {
 		h := fnv.New32a()
 		h.Write([]byte(c.Name))
 		sum := h.Sum32() >> 8
-		if sampled := !*long && !*full && *only == ""; sampled && (c.Long || sum%3 != 0) || !pattern.MatchString(c.Cause+"/"+c.Name) {
+		sampled := !*long && !*full && *only == ""
+		if sampled && (c.Long || sum%3 != 0) || !pattern.MatchString(c.Cause+"/"+c.Name) {
 			continue
 		}
 		forms := []bool{false, true}
@@ -193,7 +194,8 @@ func runs(chains []chain, pattern *regexp.Regexp) []*run {
 	return out
 }
 
-// all plays runs, several at a time. A world goes on with the next chain as long as every step was refused: then nothing has happened in it.
+// all plays runs, several at a time. A world goes on with the next chain as long as every step was refused: then nothing has happened in
+// it.
 func (l *laboratory) all(runs []*run) {
 	var work sync.WaitGroup
 	for _, daemon := range []bool{false, true} {
@@ -309,8 +311,8 @@ func figures(runs []*run) string {
 	var out strings.Builder
 	for _, cause := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[cause]
-		fmt.Fprintf(&out, "\n%-14s %3d chains, %3d took a step, %3d opened something; for a sandbox: %d, of which %d opened", cause, s[0], s[1],
-			s[2], s[3], s[4])
+		fmt.Fprintf(&out, "\n%-14s %3d chains, %3d took a step, %3d opened something; for a sandbox: %d, of which %d opened",
+			cause, s[0], s[1], s[2], s[3], s[4])
 	}
 	return out.String()
 }

@@ -172,22 +172,22 @@ func parseStep(line, body string, contents map[string]string) (step, error) {
 	}
 	tool, rest, _ := strings.Cut(line, " ")
 	s.Tool = tool
-	switch {
-	case tool == "$":
+	switch tool {
+	case "$":
 		s.Tool = "Bash"
 		if body != "" {
 			rest += "\n" + body
 		}
 		s.Input = map[string]any{"command": rest, "description": "x"}
-	case tool == "Write":
+	case "Write":
 		s.Input = map[string]any{"file_path": absolute(rest), "content": body + "\n"}
-	case tool == "Edit":
+	case "Edit":
 		was, is, ok := strings.Cut(body, "\n=>\n")
 		if !ok {
 			return s, fmt.Errorf("an Edit needs the old text, a line => and the new text")
 		}
 		s.Input = map[string]any{"file_path": absolute(rest), "old_string": was, "new_string": is}
-	case tool == "Read":
+	case "Read":
 		s.Input = map[string]any{"file_path": absolute(rest)}
 	default:
 		if err := json.Unmarshal([]byte(rest), &s.Input); err != nil {

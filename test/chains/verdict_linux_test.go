@@ -194,11 +194,13 @@ func (m *machine) snapshot(daemon bool) *state {
 	for _, root := range []string{home + "/.local/state/mycelium", home + "/.config/mycelium", projectDir + "/.mycelium"} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
-				return nil // what cannot be read is missing, and missing is a change
+				return nil //nolint:nilerr // what cannot be read is missing, and missing is a change
 			}
-			b, err := os.ReadFile(path)
+			b, unreadable := os.ReadFile(path)
+			if unreadable != nil {
+				return nil //nolint:nilerr // see above
+			}
 			switch {
-			case err != nil:
 			case strings.HasSuffix(path, ".jsonl") && strings.Contains(path, "/audit/"):
 				s.logs[path] = b
 			case stays(path):
@@ -214,7 +216,8 @@ func (m *machine) snapshot(daemon bool) *state {
 func stays(path string) bool {
 	rel := strings.TrimPrefix(path, home)
 	name := filepath.Base(path)
-	return name == "audit.key" || name == "trust.json" || name == "project.json" || strings.Contains(rel, "/pins") || strings.Contains(rel, "/accepted") ||
+	return name == "audit.key" || name == "trust.json" || name == "project.json" ||
+		strings.Contains(rel, "/pins") || strings.Contains(rel, "/accepted") ||
 		strings.Contains(rel, "/operator") || strings.Contains(rel, "/.config/") || strings.Contains(rel, "/mycelium/hooks/") ||
 		strings.Contains(rel, "/mycelium/bin/")
 }
