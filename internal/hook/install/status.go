@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,7 +76,10 @@ func (s *Setup) Status() Installation {
 		return st
 	}
 	s.statusEntries(handlers, again, bad)
-	if print, err := s.fingerprint(text, &n); err == nil && n.Restored >= maxRestored && print != n.Print {
+	if s.Scope != harness.Managed { // an administrator's entries run the program beside myc
+		st.Problems = append(st.Problems, (&Program{Folder: filepath.Dir(s.Small)}).Problems(again)...)
+	}
+	if now, err := s.fingerprint(text, &n); err == nil && n.Restored >= maxRestored && now != n.Print {
 		bad("find out what removes them; then "+again, "somebody changes our entries again and again; the daemon has put them back %d times, "+
 			"and leaves it to you now", n.Restored)
 	}
