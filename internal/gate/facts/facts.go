@@ -37,7 +37,8 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	n := 0
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
-		if it == bashTool || policy.KindOf(it).Commands { // the globs of a search tool are told by their text alone
+		// The globs of a search tool are told by their text alone: it shows names, or lines that match. Read shows whole files.
+		if it == bashTool || it == readTool || policy.KindOf(it).Commands {
 			s.search(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
@@ -70,7 +71,10 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 	return f
 }
 
-var bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+var (
+	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
+)
 
 // commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.
 // For any other value it returns an open quote, which the shell reports as unclear.

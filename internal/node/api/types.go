@@ -25,6 +25,7 @@ type StatusReply struct {
 	Sessions  int              `json:"sessions"`
 	Approvals int              `json:"approvals"`
 	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
+	Hooks     []string         `json:"hooks,omitempty"`   // what is wrong with the hooks of agents
 }
 
 // DaemonStatus says whether a process owns the project, and which.

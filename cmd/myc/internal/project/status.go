@@ -48,6 +48,9 @@ func (a *app) status(ctx context.Context) error {
 	if r.Problem != "" {
 		rows = append(rows, []string{"problem", r.Problem})
 	}
+	for _, w := range r.Hooks {
+		rows = append(rows, []string{"hook", text.Flatten(w)})
+	}
 	base.Table(a.Out, rows)
 	if len(r.Backends) == 0 {
 		return nil
@@ -136,8 +139,9 @@ func statusShape(r api.StatusReply) any {
 		Sessions  int              `json:"sessions"`
 		Approvals int              `json:"approvals"`
 		Problem   string           `json:"problem,omitempty"`
+		Hooks     []string         `json:"hooks,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Problem}
+		r.Approvals, r.Problem, r.Hooks}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
