@@ -19,8 +19,8 @@ import (
 // watchFor is how long myc trust --watch accepts what is saved.
 const watchFor = time.Hour
 
-// trustWatch accepts what a person saves. It accepts nothing that could be an agent's: while a session lives, and when the log has a call or
-// a session since the last look, it pauses until nothing waits any more.
+// trustWatch accepts what a person saves. It accepts nothing that could be an agent's: while a session lives, and when the log has a call
+// or a session since the last look, it pauses until nothing waits any more.
 type trustWatch struct {
 	*app
 	seen    audit.Position // end of the log at the last look
