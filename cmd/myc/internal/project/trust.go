@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) trustCmd() *cobra.Command {
-	var revoke, diff bool
+	var revoke, diff, watch bool
 	var by base.Consent
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show what governs a folder, and accept it as it is now",
@@ -21,9 +21,15 @@ func (a *app) trustCmd() *cobra.Command {
 			"This command shows what changed, asks, and accepts exactly that. Without a terminal it changes nothing, unless\n" +
 			"--yes or --expect is given.",
 		Example: "  myc trust\n  myc trust --diff\n  myc trust --expect DIGEST", Args: base.ArgRange(0, 1, "at most one folder"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.Dir = args[0]
+			}
+			if watch {
+				if err := a.NeedPerson("accept what changes"); err != nil {
+					return err
+				}
+				return a.trustWatch(c.Context())
 			}
 			return a.trust(revoke, diff, by)
 		},
@@ -32,7 +38,8 @@ func (a *app) trustCmd() *cobra.Command {
 	c.Flags().BoolVar(&diff, "diff", false, "only show what changed")
 	c.Flags().BoolVar(&by.Yes, "yes", false, "accept without a question")
 	c.Flags().StringVar(&by.Expect, "expect", "", "accept without a question if the files have this digest")
-	c.MarkFlagsMutuallyExclusive("revoke", "diff", "yes", "expect")
+	c.Flags().BoolVar(&watch, "watch", false, "for an hour, accept what you save while no agent works")
+	c.MarkFlagsMutuallyExclusive("revoke", "diff", "yes", "expect", "watch")
 	return c
 }
 
