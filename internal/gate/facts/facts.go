@@ -32,7 +32,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		fieldFacts(&f, args)
 	}
 	r := resolver{at.Dir, at.Home}
-	s := searcher{resolver: r, protects: at.Protects}
+	s := searcher{resolver: r, protects: at.Protects, whole: it == readTool}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {

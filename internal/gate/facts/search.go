@@ -24,6 +24,7 @@ const (
 type searcher struct {
 	resolver
 	protects func(policy.Path) bool // nil: every file is protected
+	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
 
@@ -202,7 +203,9 @@ func (m *matching) entries(folder string) []fs.DirEntry {
 }
 
 // everything reports whether files are read wherever they lie below a folder.
-func (m *matching) everything() bool { return m.reads() && strings.Contains(m.pattern.Clean, "/**") }
+func (m *matching) everything() bool {
+	return m.reads() && !m.whole && strings.Contains(m.pattern.Clean, "/**")
+}
 
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
 func (m *matching) add(path, to string, link bool) {
