@@ -113,6 +113,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.openState(ctx, view.Project); err != nil {
 		return nil, err
 	}
+	n.files.log = n.log
 	if n.metrics, err = openMetrics(n); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package base
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/project"
@@ -128,7 +130,10 @@ func (a *App) askTrust(p *config.Project) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Review(c, Consent{})
+	if c.Postponed() {
+		return nil
+	}
+	_, err = a.Review(context.Background(), c, Consent{})
 	return err
 }
 
@@ -139,7 +144,7 @@ type Consent struct {
 }
 
 // Review shows what differs from what is accepted, and accepts it if the person consents. Both are of the same bytes.
-func (a *App) Review(c *config.Candidate, by Consent) (accepted bool, err error) {
+func (a *App) Review(ctx context.Context, c *config.Candidate, by Consent) (accepted bool, err error) {
 	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
 		return false, nil
 	}
@@ -166,7 +171,10 @@ func (a *App) Review(c *config.Candidate, by Consent) (accepted bool, err error)
 			"run it in a terminal, or with --yes, or with --expect and the digest")
 	case !a.Confirm("Put this in force? [y/N] "):
 		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
-		return false, nil
+		return false, c.Postpone()
+	}
+	if err := node.RecordConsent(ctx, c); err != nil {
+		return false, err
 	}
 	return true, c.Accept(time.Now())
 }

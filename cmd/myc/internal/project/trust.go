@@ -1,6 +1,7 @@
 package project
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -20,11 +21,11 @@ func (a *app) trustCmd() *cobra.Command {
 			"This command shows what changed, asks, and accepts exactly that. Without a terminal it changes nothing, unless\n" +
 			"--yes or --expect is given.",
 		Example: "  myc trust\n  myc trust --diff\n  myc trust --expect DIGEST", Args: base.ArgRange(0, 1, "at most one folder"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.Dir = args[0]
 			}
-			return a.trust(revoke, diff, by)
+			return a.trust(c.Context(), revoke, diff, by)
 		},
 	}
 	c.Flags().BoolVar(&revoke, "revoke", false, "take back what was accepted")
@@ -35,7 +36,7 @@ func (a *app) trustCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) trust(revoke, diff bool, by base.Consent) error {
+func (a *app) trust(ctx context.Context, revoke, diff bool, by base.Consent) error {
 	if err := a.NeedPerson("trust a folder"); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (a *app) trust(revoke, diff bool, by base.Consent) error {
 		a.ShowChanges(a.Out, c)
 		return nil
 	}
-	accepted, err := a.Review(c, by)
+	accepted, err := a.Review(ctx, c, by)
 	switch {
 	case err != nil:
 		return err
