@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -43,6 +44,9 @@ type agentFault struct {
 	large  bool // the write is longer than an event may be
 	limit  string
 	open   bool // there is no fault: the write runs
+	// spoil harms the program of the hook, after the prompt. A version that does not know onFailure then runs the write; over HTTP, the
+	// program is not what decides.
+	spoil func(program string) error
 }
 
 var agentFaults = map[string]agentFault{
@@ -89,6 +93,22 @@ var agentFaults = map[string]agentFault{
 	}},
 }
 
+// programFaults are what may happen to the program of the hook.
+var programFaults = map[string]func(program string) error{
+	"renamed":    func(p string) error { return os.Rename(p, p+".old") },
+	"emptied":    func(p string) error { return os.Truncate(p, 0) },
+	"unreadable": func(p string) error { return os.Chmod(p, 0) },
+	"killed":     func(p string) error { return replaceProgram(p, "#!/bin/sh\nkill -9 $$\n") },
+	"failing":    func(p string) error { return replaceProgram(p, "#!/bin/sh\nexit 1\n") },
+}
+
+func replaceProgram(path, script string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(script), 0o700)
+}
+
 // consentingProxy is a proxy that consents to every event, and passes on what is for the model.
 func consentingProxy(t *testing.T) string {
 	t.Helper()
@@ -126,7 +146,13 @@ func TestFailClosedWithAgents(t *testing.T) {
 		return
 	}
 	for _, door := range agentDoors {
-		for name, fault := range agentFaults {
+		faults := maps.Clone(agentFaults)
+		for name, spoil := range programFaults {
+			if !door.http {
+				faults["program "+name] = agentFault{over: []string{"rules.yaml", failAsking}, spoil: spoil, open: door.name == "2.1.197"}
+			}
+		}
+		for name, fault := range faults {
 			t.Run(name+", "+door.name, func(t *testing.T) {
 				t.Parallel()
 				meetFault(t, door, fault)
@@ -146,9 +172,15 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	if fault.large {
 		content = strings.Repeat("x", harness.MaxInput)
 	}
-	model := fake.New(fake.Step{
-		ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
-		fake.Step{Text: "done"})
+	model := fake.New(fake.Step{Func: func(fake.Request) fake.Step {
+		if fault.spoil != nil {
+			if err := fault.spoil(filepath.Join(w.state().Programs(), hook.Small)); err != nil {
+				t.Error(err)
+			}
+		}
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{
+			"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}}
+	}}, fake.Step{Text: "done"})
 	defer model.Close()
 	environ, settings := w.launch(t, door, program, model, fault.limit)
 	if fault.before != nil {
@@ -211,7 +243,11 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
+	small := install.Program{Folder: w.state().Programs(), Myc: w.exe, Dir: w.dir, Anywhere: true}
+	if err := small.Install(); err != nil {
+		t.Fatal(err)
+	}
+	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: small.Path(),
 		Gateway: "mycelium", Token: token, Root: w.state().Root, Version: version}
 	if door.http {
 		s.Addr = w.listen(t, token)

@@ -107,6 +107,8 @@ var attempts = []attempt{
 	{"W8", "", "M -C P session set-role x admin", true, false},
 	{"W8", "", "M -C P trust", true, false},
 	{"W8", "", "M -C P trust --revoke", true, false},
+	{"W8", "", "M -C P trust --watch", true, false},
+	{"W8", "", "EDITOR=true M -C P edit rules", true, false},
 	{"W8", "", "M -C P hook uninstall claude", true, false},
 	{"W8", "", "M -C P hook install claude --gateway other", true, false},
 	{"W8", "", "M -C P init", true, false},

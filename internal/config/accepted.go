@@ -28,6 +28,8 @@ import (
 const (
 	trustContent = "content" // the default: what is accepted is in force
 	trustFolder  = "folder"  // of a project that was accepted once, the files are in force as they are on disk
+	// as content; and myc trust accepts without a question what only narrows
+	TrustNarrowing = "narrowing"
 )
 
 // The bounds of what can be accepted, in bytes. A larger file that a server names counts by its digest alone.
@@ -59,13 +61,15 @@ func readProject(p *Project, user *layer) *layer {
 		return l
 	}
 	var err error
-	p.accepted, err = storeOf(p).Read()
+	if p.accepted = p.options.trial; p.accepted == nil {
+		p.accepted, err = storeOf(p).Read()
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return unaccepted(p, l)
 	case err != nil:
 		return damaged(p, l, err)
-	case user.doc.Trust == trustFolder:
+	case user.doc.Trust == trustFolder && p.options.trial == nil:
 		p.Trusted = true
 		return l.readAll()
 	}
@@ -276,12 +280,46 @@ func (p *Project) Candidate() (*Candidate, error) {
 	if inFolder(p) {
 		c.Changes = nil
 	}
-	c.Why = c.Project.unkept
-	if c.Project.Broken.All != "" || len(c.Project.Broken.Roles) > 0 || c.Project.Unjudged != "" {
-		for _, pr := range c.Project.Problems {
-			if !pr.Warning {
-				c.Why = append(c.Why, pr)
-			}
+	c.Why = append(c.Project.unkept, faults(c.Project)...)
+	return c, nil
+}
+
+// faults are the problems for which files cannot be accepted: something that could restrict does not load.
+func faults(p *Project) []policy.Problem {
+	if p.Broken.All == "" && len(p.Broken.Roles) == 0 && p.Unjudged == "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Problems), func(pr policy.Problem) bool { return pr.Warning })
+}
+
+// Edited returns the candidate in which one file of what is accepted has another content, and nothing else differs. It writes a copy into
+// an empty folder, which the caller removes.
+func Edited(p *Project, folder, name string, data []byte) (*Candidate, error) {
+	if p.accepted == nil {
+		return nil, errors.New("nothing of this project is accepted")
+	}
+	files, err := p.accepted.Contents()
+	if err != nil {
+		return nil, err
+	}
+	files[name] = accept.File{Data: data, Exec: files[name].Exec}
+	trial := accept.At(folder)
+	if err := trial.Write(files, time.Time{}); err != nil {
+		return nil, err
+	}
+	o := p.options
+	if o.trial, err = trial.Read(); err != nil {
+		return nil, err
+	}
+	c := &Candidate{Accepted: p.accepted, Files: files, Digest: files.Digest(), store: storeOf(p)}
+	if c.Project, err = Load(o); err != nil {
+		return nil, err
+	}
+	c.Changes = slices.DeleteFunc(files.Changes(p.accepted), func(ch accept.Change) bool { return ch.File != name })
+	c.Why = faults(c.Project)
+	for _, pr := range c.Project.Problems { // a skill breaks itself only, and yet nobody means to write a broken one
+		if pr.File == name && !pr.Warning && !slices.Contains(c.Why, pr) {
+			c.Why = append(c.Why, pr)
 		}
 	}
 	return c, nil

@@ -56,7 +56,7 @@ type File struct {
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
-	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content or folder
+	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder
 }
 
 // Session is the session: section.
@@ -140,6 +140,8 @@ type Options struct {
 	Programs []string // see policy.Source
 	Environ  []string // nil: os.Environ()
 	Logger   *slog.Logger
+
+	trial *accept.Accepted // read instead of what is accepted
 }
 
 // Project is the result of reading the files of a project and of its user.

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
@@ -305,7 +306,7 @@ func (l *layer) readSkills() {
 		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
-	fsys := os.DirFS(l.at(dir))
+	fsys := atomicfile.DirFS(l.at(dir))
 	skills, problems := skill.Load(fsys, shown, skill.Source(l.origin))
 	l.skills = skills
 	l.problems = append(l.problems, problems...)

@@ -57,6 +57,7 @@ type Node struct {
 	gate    *gate.Gate
 	gateway *gateway.Server
 	files   *reloader
+	hooks   *hookWatch
 	judge   *modelJudge
 	chats   *chat.Chats
 	metrics *metrics
@@ -160,6 +161,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
+	n.hooks = &hookWatch{state: n.state, environ: n.options.Environ, log: n.log, post: n.chats.Post, logger: n.logger}
 	return nil
 }
 

@@ -54,6 +54,7 @@ func (n *Node) parts() []func(context.Context) error {
 		n.chats.RunBells, n.chats.RingForRequests, dropStart,
 	}
 	if n.options.Stays {
+		parts = append(parts, n.hooks.Run)
 		parts = append(parts, n.chats.Run)
 	}
 	return parts

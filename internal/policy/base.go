@@ -115,10 +115,7 @@ func compileBase(dir, home string, programs []string) *baseSet {
 		names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
-		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
-		if c.access == changes {
-			rule.reason = "base constraint " + c.name + ": " + c.reason + " cannot be changed by an agent"
-		}
+		rule := c.rule()
 		for _, p := range c.paths {
 			b.add(foldString(p), basePath{rule: rule, access: c.access, atRoot: c.name == "root-home"})
 		}
@@ -129,6 +126,14 @@ func compileBase(dir, home string, programs []string) *baseSet {
 		}
 	}
 	return b
+}
+
+func (c *constraint) rule() *baseRule {
+	what := "opened to"
+	if c.access == changes {
+		what = "changed by"
+	}
+	return &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be " + what + " an agent"}
 }
 
 func (b *baseSet) add(p string, bp basePath) {
@@ -181,6 +186,11 @@ func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 	clean := p.Clean
 	if clean == "" {
 		clean = cleanPath(f.Dir, p.Raw)
+	}
+	if p.Pattern {
+		if r := b.meets(f, p, a); r != nil {
+			return r
+		}
 	}
 	if r := b.form(clean, a); r != nil {
 		return r

@@ -153,6 +153,9 @@ func (p Paths) OperatorToken() string { return p.file("operator.json") }
 // Accepted holds what a person has accepted of the files that govern the project.
 func (p Paths) Accepted() string { return p.file("accepted") }
 
+// Edits returns the folder with the copies of files that a person edits.
+func (p Paths) Edits() string { return p.file("edits") }
+
 // EditLock is the lock to hold while changing files of a project that people own.
 func (p Paths) EditLock() string { return p.file("edit.lock") }
 

@@ -107,6 +107,9 @@ func (a *Accepted) verify() error {
 	return nil
 }
 
+// Contents returns the accepted files with their bytes, except those of which no copy is kept.
+func (a *Accepted) Contents() (Set, error) { return readTree(a.folder) }
+
 // readTree reads the files of a copy.
 func readTree(folder string) (Set, error) {
 	out := Set{}

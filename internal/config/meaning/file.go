@@ -56,6 +56,7 @@ var keyRules = map[string]keyRule{
 	"limits":       nil, // roles
 	"policy.rules": nil, // rules
 
+	"trust":                 ordered("what is in force without a question", "content", "narrowing", "folder"),
 	"session.defaultRole":   defaultRole,
 	"session.roles":         listed("an agent may also take the role %s", "an agent may no longer take the role %s", Narrows),
 	"session.defaultSkills": defaultSkills,

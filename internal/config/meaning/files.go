@@ -20,7 +20,7 @@ func (d *diff) others(files []string) {
 		}
 		at := place{file: name}
 		if s, inside := d.new.skillOf(name); s != nil {
-			if d.old.has(s.Name) && !skill.Declares(inside) {
+			if d.old.has(s.Name) && (strings.Contains(inside, "/") || !skill.Declares(inside)) {
 				d.add(Unclear, at, "skill ", s.Name, ": its file ", inside, " changed")
 			}
 			continue

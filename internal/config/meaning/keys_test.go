@@ -96,6 +96,7 @@ func other(v reflect.Value) reflect.Value {
 func whole() *config.Project {
 	glob := "src/**"
 	p := config.Empty(&config.Project{Dir: "/p", Home: "/home/a"})
+	p.Trusted = true
 	p.Roles = []policy.Role{{ID: "dev", AllowedSkills: []string{"s"}, ToolIDs: []string{"files__read_file"}, Deny: []string{"db__*"}}}
 	p.Rules = []policy.Rule{{Name: "r", Action: "deny", Tool: policy.Names{"Bash"}, Match: map[string]policy.Values{"path": {{Glob: &glob}}}}}
 	p.Skills = []skill.Skill{{Grant: policy.Grant{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Read"}},
@@ -198,9 +199,9 @@ func TestOtherFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	got := Compare(old, old, skill.Catalog{}, []string{"tools/srv.py", "workflows/w.yaml", "skills/s/SKILL.md"})
-	if len(got) != 2 || got[0].Text != "server fs runs tools/srv.py, which changed" || got[1].Text != "workflows/w.yaml changed" ||
-		OnlyNarrows(got[:1]) {
+	got := Compare(old, old, skill.Catalog{}, []string{"tools/srv.py", "workflows/w.yaml", "skills/s/SKILL.md", "skills/s/sub/SKILL.md"})
+	if len(got) != 3 || got[1].Text != "server fs runs tools/srv.py, which changed" || got[2].Text != "workflows/w.yaml changed" ||
+		got[0].Text != "skill s: its file sub/SKILL.md changed" || OnlyNarrows(got) {
 		t.Errorf("%v", got)
 	}
 }

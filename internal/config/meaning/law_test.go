@@ -385,7 +385,7 @@ func TestLawNarrowingOpensNothing(t *testing.T) {
 			}
 			for _, bound := range was.Bounds(call.Scope.Principal.Role) {
 				if !slices.ContainsFunc(is.Bounds(call.Scope.Principal.Role), func(o policy.Bound) bool {
-					return o.Tools == bound.Tools && o.Session == bound.Session && o.Rates.And(bound.Rates) == o.Rates
+					return o.Tools == bound.Tools && o.Session == bound.Session && o.And(bound.Rates) == o.Rates
 				}) && is.Decide(call).Effect != policy.Deny {
 					told("the limit %+v is gone", bound)
 				}

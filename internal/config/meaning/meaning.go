@@ -40,9 +40,10 @@ func OnlyNarrows(changes []Change) bool {
 	return !slices.ContainsFunc(changes, func(c Change) bool { return c.Mark != Narrows })
 }
 
-// Compare says what it means that the files of old are replaced by those of new. If old is nil, nothing was accepted before. The catalog
-// is what the servers offer now; without it, less can be proved. The files are the names of all files whose bytes changed: of those that
-// are read as configuration, the keys tell; each other one is unclear. Compare reads nothing.
+// Compare says what it means that the files of old are replaced by those of new. If old is nil, or its own files take no effect, nothing
+// was accepted before, and then the changes never only narrow. The catalog is what the servers offer now; without it, less can be proved.
+// The files are the names of all files whose bytes changed: of those that are read as configuration, the keys tell; each other one is
+// unclear. Compare reads nothing.
 //
 // If every change narrows, then for every call the decision of the new policy is as strict as that of the old one or stricter, and what
 // is visible under the new one was visible under the old one.
@@ -50,6 +51,8 @@ func Compare(old, fresh *config.Project, c skill.Catalog, files []string) []Chan
 	d := &diff{}
 	if old == nil {
 		old = config.Empty(fresh)
+	}
+	if !old.Trusted {
 		d.add(Widens, place{}, "the files of this project take effect for the first time")
 	}
 	d.old, d.new = newSide(old, c), newSide(fresh, c)
@@ -140,6 +143,7 @@ func (d *diff) whole() {
 		d.add(Unclear, place{}, "the files are for ", d.new.Dir, ", and were for ", d.old.Dir)
 	}
 	switch was, is := d.old.Broken.All, d.new.Broken.All; {
+	case !d.old.Trusted: // told already
 	case was != "" && is == "":
 		d.add(Widens, place{}, "the files take effect again; until now no call was allowed: ", was)
 	case is != "" && was != is:

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -48,7 +49,7 @@ func Read(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is not a regular file (%s)", st.Mode().Type())
 	}
-	f, err := os.Open(path)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 )
 
 // The members that a hook adds to the arguments of an agent's own tool; package harness has the same names and says what they mean.
@@ -22,13 +23,14 @@ func fieldFacts(f *policy.Facts, args policy.Args) {
 	for _, glob := range list(args[globPaths]) {
 		clean := glob
 		if !path.IsAbs(glob) {
-			clean = f.Dir + "/" + glob
+			clean = globs.Quote(f.Dir) + "/" + glob
 		}
 		if i := strings.IndexAny(clean, `*?[{`); i >= 0 && slices.Contains(strings.Split(clean[i:], "/"), "..") {
 			unclear(part, "the glob "+glob+" leaves a folder that is not named")
 			continue
 		}
-		part.Paths = append(part.Paths, policy.Path{Access: policy.Read, Raw: glob, Clean: path.Clean(clean)})
+		part.Paths = append(part.Paths, policy.Path{Access: policy.Read, Raw: glob, Clean: path.Clean(clean),
+			Pattern: globs.Has(glob)})
 	}
 	if unknown := list(args[unknownFields]); len(unknown) > 0 {
 		unclear(part, "arguments that are not known: "+strings.Join(unknown, ", "))

@@ -151,7 +151,12 @@ func (s *Setup) denials() []string {
 }
 
 // Install writes our entries and replaces older ones. Everything else stays. It does not write a file that would not change.
-func (s *Setup) Install() ([]Change, error) { return s.edit(s.install) }
+func (s *Setup) Install() ([]Change, error) {
+	return s.edit(func(file string, text []byte, n *note) ([]byte, error) {
+		n.Restored = 0
+		return s.install(file, text, n)
+	})
+}
 
 // Uninstall removes our entries. It also removes the containers and the file that Install created if nothing else is in them.
 func (s *Setup) Uninstall() ([]Change, error) {
@@ -187,7 +192,10 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		}
 		n.Denied = append(n.Denied, rule)
 	}
-	return text, nil
+	n.Agent, n.Scope, n.Dir, n.Myc, n.Small, n.Gateway = s.Agent.Name, s.Scope, s.Dir, s.Myc, s.Small, s.Gateway
+	n.Protected = s.Protected
+	n.Print, err = s.fingerprint(text, n)
+	return text, err
 }
 
 // uninstall returns the text without our entries, and an empty note.

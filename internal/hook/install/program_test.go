@@ -4,9 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 )
 
@@ -80,4 +84,53 @@ func TestProgramIsNotForAgents(t *testing.T) {
 		!strings.Contains(fe.Hint, "--unsafe-program") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestRestore: entries that somebody changes are put back three times, until a person installs them again. What a person uninstalls stays
+// away, and what others add is no change.
+func TestRestore(t *testing.T) {
+	eachScope(t, func(t *testing.T, s *Setup, file string) {
+		changes, err := s.Install()
+		must(t, changes, err)
+		watched := func() []*Setup { return Watched(s.Root, s.Dir, s.Environ) }
+		if got := watched(); len(got) != 1 || len(Watched(s.Root, "/another", s.Environ)) != map[bool]int{true: 1}[s.Scope == harness.User] {
+			t.Fatalf("watched: %v", got)
+		}
+		installed := get(t, file)
+		for i, harm := range []string{"", "{}", strings.Replace(installed, "myc-hook", "myc-hooked", 1), "{}"} {
+			if put(t, file, harm, 0o600); harm == "" {
+				os.Remove(file)
+			}
+			r, err := watched()[0].Restore()
+			if want := (Restored{file, true, i < maxRestored, min(i+1, maxRestored)}); err != nil || r != want {
+				t.Fatalf("harm %d: %+v %v, want %+v", i, r, err, want)
+			}
+			if r, err := watched()[0].Restore(); i < maxRestored && (err != nil || r.Changed) {
+				t.Errorf("after harm %d: %+v %v", i, r, err)
+			}
+		}
+		if st := s.Status(); !slices.ContainsFunc(st.Problems, func(p Problem) bool { return strings.Contains(p.Message, "again and again") }) {
+			t.Errorf("status: %+v", st)
+		}
+		changes, err = s.Install()
+		must(t, changes, err)
+		text, err := addElement([]byte(get(t, file)), s.Agent.Hooks.Comments, []string{"mine"}, jsontext.Value(`"x"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, file, string(text), 0o600)
+		if r, err := watched()[0].Restore(); err != nil || r.Changed || r.Times != 0 {
+			t.Errorf("with an element of a person: %+v %v", r, err)
+		}
+		put(t, file, "{", 0o600)
+		if _, err := watched()[0].Restore(); err == nil || get(t, file) != "{" {
+			t.Errorf("a broken file: %v %q", err, get(t, file))
+		}
+		put(t, file, string(text), 0o600)
+		changes, err = s.Uninstall()
+		must(t, changes, err)
+		if got := watched(); len(got) != 0 {
+			t.Errorf("after uninstall: %v", got)
+		}
+	})
 }

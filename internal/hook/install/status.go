@@ -75,6 +75,10 @@ func (s *Setup) Status() Installation {
 		return st
 	}
 	s.statusEntries(handlers, again, bad)
+	if print, err := s.fingerprint(text, &n); err == nil && n.Restored >= maxRestored && print != n.Print {
+		bad("find out what removes them; then "+again, "somebody changes our entries again and again; the daemon has put them back %d times, "+
+			"and leaves it to you now", n.Restored)
+	}
 	if missing := len(n.Denied) - st.Denials; missing > 0 {
 		bad(again, "%d of the agent's own deny entries are gone", missing)
 	}

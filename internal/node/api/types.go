@@ -26,6 +26,7 @@ type StatusReply struct {
 	Approvals int              `json:"approvals"`
 	Pending   []PendingFile    `json:"pending"`           // files that changed since they were accepted
 	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
+	Hooks     []string         `json:"hooks,omitempty"`   // what is wrong with the hooks of agents
 }
 
 // PendingFile is a file of the project that has no effect until a person accepts it.

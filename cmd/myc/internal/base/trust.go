@@ -4,23 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"mycelium/internal/config"
-	"mycelium/internal/config/accept"
 	"mycelium/internal/config/scaffold"
-	"mycelium/internal/node"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
-	"mycelium/internal/node/project"
-	"mycelium/internal/text"
 )
 
 // SetUp writes the files of a new project into the folder, and accepts what it wrote.
@@ -133,68 +124,6 @@ func (a *App) askTrust(p *config.Project) error {
 	if c.Postponed() {
 		return nil
 	}
-	_, err = a.Review(context.Background(), c, Consent{})
+	_, err = a.Review(context.Background(), p, c, Consent{})
 	return err
-}
-
-// Consent says how a person accepts files without a question.
-type Consent struct {
-	Yes    bool   // whatever they are
-	Expect string // if they have this digest
-}
-
-// Review shows what differs from what is accepted, and accepts it if the person consents. Both are of the same bytes.
-func (a *App) Review(ctx context.Context, c *config.Candidate, by Consent) (accepted bool, err error) {
-	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
-		return false, nil
-	}
-	out := io.Writer(a.Err)
-	if !a.JSON {
-		out = a.Out
-	}
-	a.ShowChanges(out, c)
-	if len(c.Why) > 0 {
-		for _, p := range c.Why {
-			fmt.Fprintln(a.Err, project.ProblemText(p))
-		}
-		return false, failure.New(failure.Config,
-			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
-			"correct the files, then run: myc trust")
-	}
-	switch {
-	case by.Expect != "" && by.Expect != c.Digest:
-		return false, failure.New(failure.Conflict, fmt.Errorf("trust: the files have the digest %s, not the expected one", c.Digest),
-			"look at what changed: myc trust --diff")
-	case by.Expect != "", by.Yes:
-	case !StdinIsTerminal(a.In):
-		return false, failure.New(failure.Denied, errors.New("trust: nothing was accepted, because nobody can be asked here"),
-			"run it in a terminal, or with --yes, or with --expect and the digest")
-	case !a.Confirm("Put this in force? [y/N] "):
-		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
-		return false, c.Postpone()
-	}
-	if err := node.RecordConsent(ctx, c); err != nil {
-		return false, err
-	}
-	return true, c.Accept(time.Now())
-}
-
-// ShowChanges writes each changed file and its lines.
-func (a *App) ShowChanges(out io.Writer, c *config.Candidate) {
-	for _, ch := range c.Changes {
-		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.Kind)
-		for line := range strings.Lines(ChangeLines(c, ch)) {
-			fmt.Fprintf(out, "  %s", line)
-		}
-	}
-	fmt.Fprintf(out, "digest %s\n", c.Digest)
-}
-
-// ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.
-func ChangeLines(c *config.Candidate, ch accept.Change) string {
-	before, after := c.Before(ch.File), c.Files[ch.File].Data
-	if slices.ContainsFunc([][]byte{before, after}, func(b []byte) bool { return !utf8.Valid(b) || len(b) > 1<<20 }) {
-		return fmt.Sprintf("no text, or a long one: %d bytes, before %d\n", len(after), len(before))
-	}
-	return text.Diff(string(before), string(after))
 }

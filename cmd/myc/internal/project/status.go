@@ -56,6 +56,9 @@ func (a *app) status(ctx context.Context) error {
 	if r.Problem != "" {
 		rows = append(rows, []string{"problem", r.Problem})
 	}
+	for _, w := range r.Hooks {
+		rows = append(rows, []string{"hook", text.Flatten(w)})
+	}
 	base.Table(a.Out, rows)
 	if len(r.Backends) == 0 {
 		return nil
@@ -145,8 +148,9 @@ func statusShape(r api.StatusReply) any {
 		Approvals int               `json:"approvals"`
 		Pending   []api.PendingFile `json:"pending"`
 		Problem   string            `json:"problem,omitempty"`
+		Hooks     []string          `json:"hooks,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Pending, r.Problem}
+		r.Approvals, r.Pending, r.Problem, r.Hooks}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
+	"mycelium/internal/config/meaning"
 )
 
 func (a *app) trustCmd() *cobra.Command {
@@ -53,17 +54,17 @@ func (a *app) trust(ctx context.Context, revoke, diff bool, by base.Consent) err
 	}
 	if diff {
 		if a.JSON {
-			return a.PrintJSON(changesShape(c, false))
+			return a.PrintJSON(a.changesShape(p, c, false))
 		}
-		a.ShowChanges(a.Out, c)
+		base.ShowChanges(a.Out, c, a.Meaning(p, c))
 		return nil
 	}
-	accepted, err := a.Review(ctx, c, by)
+	accepted, err := a.Review(ctx, p, c, by)
 	switch {
 	case err != nil:
 		return err
 	case a.JSON:
-		return a.PrintJSON(changesShape(c, accepted))
+		return a.PrintJSON(a.changesShape(p, c, accepted))
 	case accepted:
 		fmt.Fprintf(a.Out, "accepted: %d file(s) of %s\n", len(c.Changes), p.Dir)
 	case c.Accepted == nil:
@@ -88,7 +89,7 @@ func (a *app) revoke(c *config.Candidate) error {
 }
 
 // changesShape is what `myc trust --json` prints.
-func changesShape(c *config.Candidate, accepted bool) any {
+func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool) any {
 	type change struct {
 		File  string   `json:"file"`
 		Kind  string   `json:"change"`
@@ -98,7 +99,14 @@ func changesShape(c *config.Candidate, accepted bool) any {
 		Digest   string   `json:"digest"`
 		Accepted bool     `json:"accepted"`
 		Changes  []change `json:"changes"`
-	}{c.Digest, accepted, []change{}}
+
+		Narrows bool             `json:"narrows"` // all of them only narrow
+		Meaning []meaning.Change `json:"meaning"`
+	}{Digest: c.Digest, Accepted: accepted, Changes: []change{}, Meaning: []meaning.Change{}}
+	if len(c.Changes) > 0 {
+		out.Meaning = append(out.Meaning, a.Meaning(p, c)...)
+	}
+	out.Narrows = meaning.OnlyNarrows(out.Meaning)
 	for _, ch := range c.Changes {
 		out.Changes = append(out.Changes, change{ch.File, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(c, ch), "\n"), "\n")})
 	}

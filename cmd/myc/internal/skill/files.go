@@ -161,11 +161,11 @@ func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
 	for _, f := range []string{"SKILL.md", "SKILL.yaml", "SKILL.yml"} {
 		if _, err := os.Stat(filepath.Join(abs, f)); err == nil {
 			parent, name := filepath.Split(abs)
-			s, p := skill.LoadOne(os.DirFS(parent), name, parent, "project")
+			s, p := skill.LoadOne(atomicfile.DirFS(parent), name, parent, "project")
 			return s, p, nil
 		}
 	}
-	s, p := skill.Load(os.DirFS(abs), path, "project")
+	s, p := skill.Load(atomicfile.DirFS(abs), path, "project")
 	if len(s)+len(p) == 0 {
 		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path),
 			"name a skill's folder, or the folder that holds skill folders")

@@ -37,6 +37,10 @@ func reset(c *program.Call) {
 			c.Does |= effect.History // the branch goes to another commit
 		}
 	}
+	if c.HasAny("hard", "merge", "keep") {
+		brings(c, policy.TreeOf, "HEAD")
+		put(c)
+	}
 	c.Does |= effect.Write
 }
 
@@ -58,6 +62,9 @@ func ofRemote(commit string) bool {
 
 // restore loses what is not committed, unless it only restores the index.
 func restore(c *program.Call) {
+	if from, ok := c.Value("s"); ok {
+		bringsOne(c, policy.TreeOf, from)
+	}
 	c.Does |= effect.Write
 	if !c.Has("S") || c.Has("W") {
 		c.Does |= effect.History
@@ -66,6 +73,7 @@ func restore(c *program.Call) {
 
 // switchBranch loses what is not committed if it is forced.
 func switchBranch(c *program.Call) {
+	brings(c, policy.TreeOf, "")
 	c.Does |= effect.Write
 	if c.HasAny("f", "C", "discard-changes") {
 		c.Does |= effect.History
@@ -76,6 +84,9 @@ func switchBranch(c *program.Call) {
 func checkout(c *program.Call) {
 	c.Does |= effect.Write
 	dashes := program.ContainsText(c.Words, "--")
+	if len(c.Operands) > 0 {
+		bringsOne(c, policy.TreeOf, c.Operands[0])
+	}
 	if c.HasAny("f", "B", "ours", "theirs") || dashes && len(c.Operands) > 0 {
 		c.Does |= effect.History
 	}
@@ -213,6 +224,7 @@ func fetch(c *program.Call) {
 
 // pull is a fetch that also changes the branch.
 func pull(c *program.Call) {
+	bringsOne(c, policy.TreeUnknown, program.Known(""))
 	fetch(c)
 	if c.HasAny("f", "r") {
 		c.Does |= effect.History

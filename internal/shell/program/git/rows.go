@@ -49,13 +49,15 @@ var commands = []program.Row{
 		Handle: reset},
 	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
-	{Name: "stash", Alone: effect.Read | effect.Write, Rest: effect.Write, Subs: []program.Row{
-		{Name: "list|show", Here: "r"},
-		{Name: "drop|clear", Here: "r", Does: effect.History},
-		{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write},
-		{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
-			Does: effect.Write},
-	}},
+	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
+		Rest: effect.Write, Subs: []program.Row{
+			{Name: "list|show", Here: "r"},
+			{Name: "drop|clear", Here: "r", Does: effect.History},
+			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write,
+				Handle: stash},
+			{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
+				Does: effect.Write, Handle: stash},
+		}},
 	{Name: "push", Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
 		"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
 		KeepsBranch: true, Handle: push},
@@ -80,11 +82,11 @@ var commands = []program.Row{
 	{Name: "config", Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
 		"add e|edit blob=v type=v t=v replace-all rename-section remove-section", Handle: config},
 	{Name: "merge", Options: "m|message=v F|file=r s|strategy=v X=v S=? abort continue squash no-ff ff-only cleanup=v into-name=v",
-		Here: "rw", KeepsBranch: true, Does: effect.Write},
+		Here: "rw", KeepsBranch: true, Does: effect.Write, Handle: merge},
 	{Name: "cherry-pick|revert", Options: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", Here: "rw",
-		KeepsBranch: true, Does: effect.Write},
+		KeepsBranch: true, Does: effect.Write, Handle: pick},
 	{Name: "rebase", Options: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", Here: "rw",
-		Does: effect.History | effect.Write, Shows: "abort quit"},
+		Does: effect.History | effect.Write, Shows: "abort quit", Handle: rebase},
 	{Name: "tag", Options: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v " +
 		"format=v a s merged=? no-merged=?", Here: "r", KeepsBranch: true, Handle: tag},
 	{Name: "apply", Options: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths " +
@@ -97,7 +99,7 @@ var commands = []program.Row{
 		Handle: initialize},
 	{Name: "worktree", Subs: []program.Row{
 		{Name: "list", Here: "r"},
-		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write},
+		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write, Handle: addWorktree},
 		{Name: "remove", Options: "f|force", Operands: "d", Does: effect.History},
 		{Name: "prune|lock|unlock|move|repair", Operands: "w*", Does: effect.Write},
 	}},
@@ -109,9 +111,13 @@ var commands = []program.Row{
 	}},
 	{Name: "bisect", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
-		{Name: "start|good|bad|new|old|skip|reset|log|view|visualize|replay|terms|next|help", Here: "rw"},
+		{Name: "start|good|bad|new|old|skip|reset|replay|next", Here: "rw", Handle: bisect},
+		{Name: "log|view|visualize|terms|help", Here: "rw"},
 	}},
-	{Name: "sparse-checkout", Subs: []program.Row{{Name: "list", Here: "r"}, {Name: "init|set|add|reapply|disable", Here: "rw"}}},
+	{Name: "sparse-checkout", Subs: []program.Row{
+		{Name: "list", Here: "r"},
+		{Name: "init|set|add|reapply|disable", Here: "rw", Handle: sparse},
+	}},
 	{Name: "submodule", Options: "q", Subs: []program.Row{
 		{Name: "status|summary", Here: "r"},
 		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",
