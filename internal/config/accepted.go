@@ -280,7 +280,7 @@ func (p *Project) Candidate() (*Candidate, error) {
 	if inFolder(p) {
 		c.Changes = nil
 	}
-	c.Why = append(c.Project.unkept, faults(c.Project)...)
+	c.Why = slices.Concat(c.Project.unkept, faults(c.Project))
 	return c, nil
 }
 

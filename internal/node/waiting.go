@@ -34,7 +34,8 @@ func (r *reloader) tellWaiting(ctx context.Context) {
 	if !fresh {
 		return
 	}
-	r.logger.Warn("files that govern changed; what was accepted stays in force", "files", c.Summary(), "hint", "myc trust shows and accepts them")
+	r.logger.Warn("files that govern changed; what was accepted stays in force", "files", c.Summary(),
+		"hint", "myc trust shows and accepts them")
 	record := audit.Record{ID: audit.NewID(), Kind: audit.Guard, Time: time.Now(), Surface: "files", Note: "not in force: " + c.Summary()}
 	if record.Args, err = json.Marshal(map[string]string{"digest": c.Digest}); err == nil {
 		err = r.log.Append(ctx, record)
