@@ -17,7 +17,7 @@ func TestDaemonGuardsTheHook(t *testing.T) {
 	p.write(".claude/settings.local.json", "{}")
 	p.write(".claude/settings.json", `{"disableAllHooks": true, "env": {"LD_PRELOAD": "/x.so"}}`)
 	p.eventually("the entries are back", func() bool { return strings.Contains(p.read(".claude/settings.local.json"), "PreToolUse") })
-	p.eventually("the record says so", func() bool { 
+	p.eventually("the record says so", func() bool {
 		log, _ := os.ReadFile(filepath.Join(p.state().Folder(), "audit", "00000001.jsonl"))
 		return strings.Contains(string(log), `"guard"`) && strings.Contains(string(log), "they were put back")
 	})

@@ -103,6 +103,9 @@ func toolNames(names policy.Names) string {
 // toolName writes an agent's own tool without its server.
 func toolName(s string) string { return strings.TrimPrefix(s, policy.AgentServer+"__") }
 
+// maxValues is how many patterns of a field are written out. The lines of the file have them all.
+const maxValues = 3
+
 // values writes the patterns of a field.
 func values(vs policy.Values) string {
 	var out []string
@@ -112,6 +115,9 @@ func values(vs policy.Values) string {
 				out = append(out, *s)
 			}
 		}
+	}
+	if n := len(out); n > maxValues+1 {
+		out = append(out[:maxValues], strconv.Itoa(n-maxValues)+" more")
 	}
 	return strings.Join(out, " or ")
 }

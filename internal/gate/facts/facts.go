@@ -32,7 +32,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		fieldFacts(&f, args)
 	}
 	r := resolver{at.Dir, at.Home}
-	s := searcher{resolver: r, protects: at.Protects}
+	s := searcher{resolver: r, protects: at.Protects, whole: it == readTool}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
@@ -40,6 +40,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		// The globs of a search tool are told by their text alone: it shows names, or lines that match. Read shows whole files.
 		if it == bashTool || it == readTool || policy.KindOf(it).Commands {
 			s.search(&f.Parts[i])
+			s.along(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)

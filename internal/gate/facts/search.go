@@ -24,6 +24,7 @@ const (
 type searcher struct {
 	resolver
 	protects func(policy.Path) bool // nil: every file is protected
+	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
 
@@ -42,7 +43,7 @@ func (s *searcher) search(part *policy.Part) {
 			part.Unclear = append(part.Unclear, "a pattern matches more files than can be looked at")
 		}
 		if m.everything() {
-			if len(m.found) > 0 { // who reads all that lies in a folder may leave these files out
+			if len(m.found) > 0 { // who reads what lies anywhere below a folder may leave these files out
 				part.Unclear = append(part.Unclear, "it also reads "+m.found[0].Clean+", which is protected; leave such files out")
 			}
 			continue
@@ -129,6 +130,9 @@ func (m *matching) walk(folder, to string, names []string, deep bool) {
 		return
 	}
 	if names[0] == "**" {
+		if info, err := os.Lstat(folder); len(names) == 1 && err == nil && !info.IsDir() { // "a/**" matches "a"
+			m.add(folder, to, info.Mode()&fs.ModeSymlink != 0)
+		}
 		if len(names) > 1 {
 			m.walk(folder, to, names[1:], true)
 		}
@@ -198,8 +202,10 @@ func (m *matching) entries(folder string) []fs.DirEntry {
 	return list
 }
 
-// everything reports whether all that lies in a folder is read.
-func (m *matching) everything() bool { return m.reads() && strings.HasSuffix(m.pattern.Clean, "/**") }
+// everything reports whether files are read wherever they lie below a folder.
+func (m *matching) everything() bool {
+	return m.reads() && !m.whole && strings.Contains(m.pattern.Clean, "/**")
+}
 
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
 func (m *matching) add(path, to string, link bool) {

@@ -85,11 +85,16 @@ func TestProtectedFilesThatPatternsMatch(t *testing.T) {
 	wants(t, dir, policy.Deny,
 		"cat sub/*.json", "cat */*.json", "cat s*/cred*", "cp x .cl*/*", "cp x .*/settings.json", "sed -i s/a/b/ *.yaml",
 		"find . -name '*.yaml' -delete", "find . -name '*.md' -exec sed -i s/a/b/ {} +", "find . -name '*' -type f -exec sed -i s/a/b/ {} +",
-		"shopt -s extglob; rm !(a.go)", "find sub -name '.[a-z]*' -exec cat {} +", "find . -path '*sub*json' -exec cat {} +",
-		"cd app/'[id]' && cat *.json", "find . -iname '*.JSON' | xargs cat", "rm -r s*/x", "cat */*/*/.e*")
-	wants(t, dir, policy.Ask, "find . -type f | xargs cat", "find sub -type f -exec cat {} +", "cat src/*.txt")
+		"shopt -s extglob; rm !(a.go)", "find sub -name '.[a-z]*' -exec cat {} +",
+		"cd app/'[id]' && cat *.json", "rm -r s*/x", "cat */*/*/.e*")
+	wants(t, dir, policy.Ask, "find . -path '*sub*json' -exec cat {} +", "grep -d recurse foo .", "diff -r sub src",
+		"git grep --untracked foo", "find . -iname '*.JSON' | xargs cat", "grep -r foo .", "grep -rn foo", "grep -r foo sub --include='*.json'",
+		"rg foo", "rg -uu foo deep", "rg --hidden foo deep", "tar czf a.tgz .", "zip -r a.zip sub", "git grep --no-index foo",
+		"find . -type f | xargs cat", "find sub -type f -exec cat {} +", "cat src/*.txt")
 	wants(t, dir, policy.Allow,
-		"cat *.go", "cat src/*.json", "rm -f src/*.o", "find . -name '*.go' -exec gofmt -w {} +", "find src -type f | xargs cat",
+		"cat *.go", "grep -r foo src", "grep -rn foo . --include='*.go'", "grep -r foo . --exclude='.env*' --exclude='credentials.json'",
+		"rg foo src", "rg foo deep", "rg -t go foo", "rg -g '*.go' foo", "grep foo a.go", "git grep foo", "git diff", "tar czf a.tgz src",
+		"cat src/*.json", "rm -f src/*.o", "find . -name '*.go' -exec gofmt -w {} +", "find src -type f | xargs cat",
 		"find . -name '*.pyc' -delete", "find . -type f -not -path '*/.env' -not -name credentials.json -exec cat {} +",
 		"find . -path ./skills -prune -o -name '*.md' -exec sed -i s/a/b/ {} +", "ls */", "find . -name '*.yaml'")
 }
@@ -129,4 +134,12 @@ func TestSearchFindsWhatMatches(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFoldersThatAreTakenAlong: who moves, removes or copies a folder takes what governs an agent in it along (W18).
+func TestFoldersThatAreTakenAlong(t *testing.T) {
+	dir := projectWith(t, "a/b/.claude/settings.json", "c/mycelium.yaml", "d/x.go", "e/.codex/config.toml")
+	wants(t, dir, policy.Ask, "mv a x", "mv a/b x", "rm -r a", "cp -r a/. x", "cp -r c/. .", "rsync -a a/ x/", "git mv e x", "mv d c x")
+	wants(t, dir, policy.Allow, "mv d x", "rm -r d", "cp -r d x", "rsync -a d/ x/")
+	wants(t, dir, policy.Deny, "mv . ../x", "mv "+dir+" /tmp/x", "rm -r ../"+filepath.Base(dir))
 }

@@ -160,11 +160,14 @@ func (t *trees) add(part *policy.Part, names []string) {
 }
 
 // holdsHooks reports whether a file has the hooks of an agent, in whatever folder.
-func holdsHooks(name string) bool {
-	name = "/" + strings.ToLower(name) + "/"
+func holdsHooks(name string) bool { return isOf(name, "-settings") }
+
+// isOf reports whether a base constraint, whose name ends so, protects a file in whatever folder it lies.
+func isOf(name, constraint string) bool {
+	name = "/" + strings.ToLower(strings.Trim(name, "/")) + "/"
 	return slices.ContainsFunc(policy.BasePaths(), func(b policy.BasePath) bool {
 		file, anywhere := strings.CutPrefix(b.Path, "**/")
-		return anywhere && strings.HasSuffix(b.Constraint, "-settings") && strings.Contains(name, "/"+file+"/")
+		return anywhere && strings.HasSuffix(b.Constraint, constraint) && strings.Contains(name, "/"+file+"/")
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
@@ -50,6 +51,7 @@ func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 			t.Fatal(err)
 		}
 	}
+	put(t, hook.NotePath(s.Small), string(hook.Installed{Myc: s.Myc, Digest: digest(nil)}.JSON()), 0o600)
 	f, err := s.files()
 	if err != nil {
 		t.Fatal(err)

@@ -108,7 +108,6 @@ func dynamic(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {
 			return true

@@ -66,8 +66,8 @@ func (s *Setup) Restore() (r Restored, err error) {
 		return r, err
 	}
 	r.Times = n.Restored
-	print, err := s.fingerprint(text, &n)
-	if err == nil && print == n.Print {
+	now, err := s.fingerprint(text, &n)
+	if err == nil && now == n.Print {
 		return r, nil
 	}
 	r.Changed = true

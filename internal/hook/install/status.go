@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,9 +76,9 @@ func (s *Setup) Status() Installation {
 		return st
 	}
 	s.statusEntries(handlers, again, bad)
-	if print, err := s.fingerprint(text, &n); err == nil && n.Restored >= maxRestored && print != n.Print {
-		bad("find out what removes them; then "+again, "somebody changes our entries again and again; the daemon has put them back %d times, "+
-			"and leaves it to you now", n.Restored)
+	s.statusInstalled(text, &n, again, bad)
+	if s.Scope != harness.Managed { // an administrator's entries run the program beside myc
+		st.Problems = append(st.Problems, (&Program{Folder: filepath.Dir(s.Small)}).Problems(again)...)
 	}
 	if missing := len(n.Denied) - st.Denials; missing > 0 {
 		bad(again, "%d of the agent's own deny entries are gone", missing)
@@ -87,6 +88,14 @@ func (s *Setup) Status() Installation {
 		s.statusTrust(f.Trust, f.Hooks, handlers, again, bad)
 	}
 	return st
+}
+
+// statusInstalled reports entries that the daemon no longer puts back.
+func (s *Setup) statusInstalled(text []byte, n *note, again string, bad func(hint, format string, args ...any)) {
+	if now, err := s.fingerprint(text, n); err == nil && n.Restored >= maxRestored && now != n.Print {
+		bad("find out what changes them; then "+again, "somebody changes our entries again and again; the daemon has put them back %d times, "+
+			"and leaves it to you now", n.Restored)
+	}
 }
 
 // statusEntries compares the entries with those that Install writes.

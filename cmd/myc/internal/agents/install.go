@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +40,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Long: "Write an entry for every event that Mycelium answers, with its time limit, and the agent's own deny entries for protected\n" +
 			"files. Other hooks and everything else in the file stay as they are. A second install changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, false) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
 	})
 	add.Flags().BoolVar(&f.anywhere, "unsafe-program", false,
 		"run a myc that lies in a project or in a folder for temporary files")
@@ -49,7 +48,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	remove := scope(&cobra.Command{
 		Use: "uninstall " + agents, Short: "Remove the hook from an agent's configuration", Example: "  myc hook uninstall claude",
 		Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, true) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
 	})
 	status := &cobra.Command{
 		Use: "status", Short: "List the agents, and say whether the hook works in each",
@@ -89,21 +88,8 @@ func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, e
 	return s, nil
 }
 
-// versionOf returns the version of an installed agent; "" if the agent is not installed or does not report it.
-func (a *app) versionOf(ctx context.Context, agent harness.Agent) string {
-	path, err := agent.Find(a.Environ)
-	if err != nil {
-		return ""
-	}
-	version, err := agent.Version(ctx, path, a.Environ)
-	if err != nil {
-		return ""
-	}
-	return version
-}
-
 // hookInstall installs the hook, or removes it.
-func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out bool) error {
+func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
 		name = "uninstall"

@@ -168,7 +168,7 @@ func (a *app) doctorHooks(ctx context.Context, v *project.View, add base.Report)
 			add("problem", "hook "+st.Agent, p.Message, p.Hint)
 		}
 		for _, z := range st.Hazards {
-			if st.Path != "" && !(guarded && z.Off) {
+			if st.Path != "" && (!guarded || !z.Off) {
 				add("warning", "hook "+st.Agent, z.File+": "+z.Message, z.Hint)
 			}
 		}

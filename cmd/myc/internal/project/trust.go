@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) trustCmd() *cobra.Command {
-	var revoke, diff bool
+	var revoke, diff, watch bool
 	var by base.Consent
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show what governs a folder, and accept it as it is now",
@@ -26,6 +26,12 @@ func (a *app) trustCmd() *cobra.Command {
 			if len(args) == 1 {
 				a.Dir = args[0]
 			}
+			if watch {
+				if err := a.NeedPerson("accept what changes"); err != nil {
+					return err
+				}
+				return a.trustWatch(c.Context())
+			}
 			return a.trust(c.Context(), revoke, diff, by)
 		},
 	}
@@ -33,7 +39,8 @@ func (a *app) trustCmd() *cobra.Command {
 	c.Flags().BoolVar(&diff, "diff", false, "only show what changed")
 	c.Flags().BoolVar(&by.Yes, "yes", false, "accept without a question")
 	c.Flags().StringVar(&by.Expect, "expect", "", "accept without a question if the files have this digest")
-	c.MarkFlagsMutuallyExclusive("revoke", "diff", "yes", "expect")
+	c.Flags().BoolVar(&watch, "watch", false, "for an hour, accept what you save while no agent works")
+	c.MarkFlagsMutuallyExclusive("revoke", "diff", "yes", "expect", "watch")
 	return c
 }
 

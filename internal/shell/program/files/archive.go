@@ -49,7 +49,9 @@ func tar(c *program.Call) {
 func takeMembers(c *program.Call, files []program.Word) {
 	access := policy.Write
 	if c.HasAny("O", "to-command") {
-		access = policy.Read
+		if access = policy.Read; len(files) == 0 {
+			c.Unclear("it prints all that is in the archive")
+		}
 	} else {
 		program.Unpack(c)
 	}
@@ -57,6 +59,15 @@ func takeMembers(c *program.Call, files []program.Word) {
 		c.Unclear("the names of what is unpacked are changed")
 	}
 	members(c, access, files)
+}
+
+// compare handles diff, which reads folders with -r.
+func compare(c *program.Call) {
+	if c.Has("r") {
+		for _, f := range c.Operands {
+			program.Everything(c, f, excluded(c)...)
+		}
+	}
 }
 
 // members reads or writes the files that a command names inside of an archive. A name may lose the folders before it.

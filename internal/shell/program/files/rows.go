@@ -33,7 +33,7 @@ var Rows = []program.Row{
 	{Name: "dd", Handle: dd},
 	{Name: "df", Operands: "r*"},
 	{Name: "diff", Options: "U|unified=? C|context=? I|ignore-matching-lines=v F|show-function-line=v x|exclude=v " +
-		"X|exclude-from=r to-file=r from-file=r label=v L=v W|width=v", Operands: "r*"},
+		"X|exclude-from=r to-file=r from-file=r label=v L=v W|width=v r|recursive", Operands: "r*", Handle: compare},
 	{Name: "diff3", Operands: "r*"},
 	{Name: "dir", Same: "ls"},
 	{Name: "dos2unix", Operands: "b*"},

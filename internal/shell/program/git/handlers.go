@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -236,11 +237,7 @@ func show(c *program.Call) {
 	if c.HasAny("ext-diff", "textconv") {
 		c.Unclear("a program of the settings shows the difference")
 	}
-	for _, t := range c.Operands {
-		if _, file, ok := strings.Cut(t.Text, ":"); ok && file != "" && !strings.HasPrefix(t.Text, ":") {
-			c.Role('r', program.Word{Text: file, Unknown: t.Unknown})
-		}
-	}
+	readPaths(c)
 	if c.Has("i") {
 		for _, t := range c.Operands {
 			c.Role('r', t)
@@ -252,10 +249,36 @@ func show(c *program.Call) {
 	}
 }
 
+// readPaths reads the files among the operands: REVISION:FILE, and what may be the path of a file. Where git takes a pattern, the name is
+// read that it is about.
+func readPaths(c *program.Call) {
+	for _, t := range c.Operands {
+		s := t.Text
+		if t.Unknown || s == "" || strings.HasPrefix(s, ":!") || strings.HasPrefix(s, ":^") || strings.HasPrefix(s, ":(exclude") {
+			continue
+		}
+		if _, file, ok := strings.Cut(s, ":"); ok {
+			if _, rest, magic := strings.Cut(file, ")"); magic && strings.HasPrefix(file, "(") {
+				file = rest
+			}
+			s = strings.TrimPrefix(file, "/")
+		}
+		last := s[strings.LastIndexByte(s, '/')+1:]
+		if s == "" || strings.HasPrefix(s, "-") || globs.Broad(last) {
+			continue
+		}
+		c.Role('r', program.Word{Text: s, Pattern: globs.Has(s)})
+	}
+}
+
 // grep opens the files that it finds with -O.
 func grep(c *program.Call) {
 	if c.Has("O") {
 		c.Does |= effect.InlineCode
+	}
+	readPaths(c)
+	if c.HasAny("no-index", "untracked") {
+		program.Everything(c, program.Known("."))
 	}
 	readOutside(c)
 }

@@ -19,7 +19,8 @@ var commands = []program.Row{
 	{Name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|" +
 		"merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
 		"diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
-		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true},
+		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true,
+		Handle: readPaths},
 	{Name: "reflog", Rest: effect.Read, Subs: []program.Row{
 		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
 		{Name: "show|list|exists", Here: "r"},
@@ -28,7 +29,7 @@ var commands = []program.Row{
 		"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
 		KeepsBranch: true, Handle: show},
 	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
-	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index max-depth=v m=v", Here: "r",
+	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
 		KeepsBranch: true, Handle: grep},
 	{Name: "add|stage", Options: "f|force A|all u p chmod=v pathspec-from-file=r", Operands: "r*", Here: "rw",
 		KeepsBranch: true},
@@ -51,7 +52,7 @@ var commands = []program.Row{
 		Handle: clean},
 	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
 		Rest: effect.Write, Subs: []program.Row{
-			{Name: "list|show", Here: "r"},
+			{Name: "list|show", Here: "r", Handle: readPaths},
 			{Name: "drop|clear", Here: "r", Does: effect.History},
 			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write,
 				Handle: stash},
@@ -103,7 +104,7 @@ var commands = []program.Row{
 		{Name: "remove", Options: "f|force", Operands: "d", Does: effect.History},
 		{Name: "prune|lock|unlock|move|repair", Operands: "w*", Does: effect.Write},
 	}},
-	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r"},
+	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r", Handle: readPaths},
 	{Name: "bundle", Subs: []program.Row{{Name: "create", Operands: "wv*"}, {Name: "verify|list-heads|unbundle", Operands: "rv*"}}},
 	{Name: "notes", Rest: effect.History, Subs: []program.Row{
 		{Name: "list|show", Here: "r"},
