@@ -135,7 +135,7 @@ func (e *editing) candidate(data []byte) (*config.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	return config.Edited(e.p, folder, e.name, data)
 }
 
