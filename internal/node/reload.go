@@ -25,7 +25,7 @@ type reloader struct {
 	loader  *project.Loader
 	pool    *backend.Pool
 	logger  *slog.Logger
-	log     *audit.Log
+	log     *audit.Log          // nil: changes that wait are not told of
 	changed func(*project.View) // is called with every new view, before the change is over
 
 	reloading sync.Mutex // held while files are read and compiled

@@ -23,6 +23,9 @@ func waiting(p *config.Project) string {
 // tellWaiting tells people of files that changed and wait for consent: in the log of the process, and once for each content in the audit
 // log.
 func (r *reloader) tellWaiting(ctx context.Context) {
+	if r.log == nil || !r.Project().Trusted {
+		return
+	}
 	c, err := r.Project().Candidate()
 	if err != nil || len(c.Changes) == 0 {
 		return // what cannot be read is told of where it is used
