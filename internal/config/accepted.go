@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 // The values of trust: in the user's file.
@@ -217,7 +218,8 @@ func (l *layer) keepNamed(all []servers.Server) {
 	}
 }
 
-// MayStart says why a server may not be started now: a file of the project that it runs is not as it was accepted. It reads the files anew.
+// MayStart says why a server may not be started now: a file of the project that it runs is not as it was accepted. It reads the files and
+// what is accepted anew.
 func (p *Project) MayStart(s backend.Server) error {
 	if p.options.OnDisk || p.options.Policy != "" || p.Dir == p.UserDir || inFolder(p) {
 		return nil
@@ -227,9 +229,17 @@ func (p *Project) MayStart(s backend.Server) error {
 	for _, problem := range l.unkept {
 		return fmt.Errorf("%s %s", problem.File, problem.Message)
 	}
-	for _, c := range l.kept.Changes(p.accepted) {
+	if len(l.kept) == 0 {
+		return nil
+	}
+	accepted, err := storeOf(p).Read()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, c := range l.kept.Changes(accepted) {
 		if c.Kind != accept.Removed {
-			return fmt.Errorf("%s, which it runs, is not as it was accepted; myc trust shows and accepts it", c.File)
+			return text.Hinted(fmt.Errorf("it may not be started: %s, which it runs, is not as it was accepted", c.File),
+				"myc trust shows the change and accepts it")
 		}
 	}
 	return nil
@@ -240,6 +250,7 @@ func inFolder(p *Project) bool { return p.File.Trust == trustFolder && p.accepte
 
 // Candidate is the files of a project as they are on disk: read once, to be shown and accepted.
 type Candidate struct {
+	Current  *Project        // what is in force
 	Project  *Project        // what the files say
 	Files    accept.Set      // their bytes
 	Digest   string          // over all of them
@@ -252,7 +263,7 @@ type Candidate struct {
 
 // Candidate reads the files of the project as they are now.
 func (p *Project) Candidate() (*Candidate, error) {
-	c := &Candidate{Accepted: p.accepted, Files: accept.Set{}, store: storeOf(p)}
+	c := &Candidate{Current: p, Accepted: p.accepted, Files: accept.Set{}, store: storeOf(p)}
 	if p.Dir == p.UserDir || p.options.Policy != "" {
 		c.Project, c.Digest = p, c.Files.Digest()
 		return c, nil
@@ -350,6 +361,28 @@ func (p *Project) Write(now time.Time, change func(folders []string) error) erro
 		return change([]string{p.Dir})
 	}
 	return s.Amend(now, func(folder string) error { return change([]string{folder, p.Dir}) })
+}
+
+// Tell reports whether nobody was told of these files before, and notes that somebody was.
+func (c *Candidate) Tell() (fresh bool, err error) { return c.store.Tell(c.Digest) }
+
+// Postpone notes that a person does not want to be asked about these files now.
+func (c *Candidate) Postpone() error { return c.store.Postpone(c.Digest) }
+
+// Postponed reports whether a person has said of these files: not now.
+func (c *Candidate) Postponed() bool { return c.store.Postponed(c.Digest) }
+
+// Summary says in one line what waits; "" if nothing does.
+func (c *Candidate) Summary() string {
+	const most = 5
+	var names []string
+	for _, ch := range c.Changes {
+		names = append(names, ch.File+" ("+ch.Kind+")")
+	}
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	return text.OneLine(strings.Join(names, ", "))
 }
 
 // Revoke takes back what was accepted for the project, and reports whether something was.

@@ -105,7 +105,7 @@ func TestChangesWait(t *testing.T) {
 	}
 	want := []string{"new .mcp.json", "removed " + filepath.Join(w.home, "shared/more.yaml"), "removed mycelium.yaml", "new roles/admin.yaml",
 		"removed roles/dev.yaml", "changed rules.yaml", "changed skills/reader/scripts/run.sh", "removed tools/srv.json", "removed tools/srv.py"}
-	slices.SortFunc(want, func(a, b string) int { return strings.Compare(a[strings.Index(a, " "):], b[strings.Index(b, " "):]) })
+	slices.SortFunc(want, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
 	if d := cmp.Diff(want, names(w.waiting().Changes)); d != "" {
 		t.Error(d)
 	}

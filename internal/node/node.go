@@ -114,6 +114,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.openState(ctx, view.Project); err != nil {
 		return nil, err
 	}
+	if o.Stays { // a command that owns the project for a moment tells nothing: status and doctor do
+		n.files.log = n.log
+	}
 	if n.metrics, err = openMetrics(n); err != nil {
 		return nil, err
 	}

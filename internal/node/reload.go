@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/config/rules"
@@ -24,6 +25,7 @@ type reloader struct {
 	loader  *project.Loader
 	pool    *backend.Pool
 	logger  *slog.Logger
+	log     *audit.Log          // nil: changes that wait are not told of
 	changed func(*project.View) // is called with every new view, before the change is over
 
 	reloading sync.Mutex // held while files are read and compiled
@@ -120,10 +122,12 @@ func (r *reloader) watchCatalog(ctx context.Context) error {
 
 // watchFiles reloads when files change, until ctx is done.
 func (r *reloader) watchFiles(ctx context.Context) error {
+	r.tellWaiting(ctx)
 	return config.Watch(ctx, r.Project(), func() {
 		if err := r.Reload(ctx); err != nil {
 			r.logger.Warn("files changed and are not in force", "err", err)
 		}
+		r.tellWaiting(ctx)
 	})
 }
 

@@ -24,8 +24,15 @@ type StatusReply struct {
 	Backends  []backend.Status `json:"backends"`
 	Sessions  int              `json:"sessions"`
 	Approvals int              `json:"approvals"`
+	Pending   []PendingFile    `json:"pending"`           // files that changed since they were accepted
 	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
 	Hooks     []string         `json:"hooks,omitempty"`   // what is wrong with the hooks of agents
+}
+
+// PendingFile is a file of the project that has no effect until a person accepts it.
+type PendingFile struct {
+	File  string    `json:"file"`
+	Since time.Time `json:"since"`
 }
 
 // DaemonStatus says whether a process owns the project, and which.

@@ -181,7 +181,8 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
-		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
+		MayStart: p.MayStart,
+		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Logger: l.Logger(),
 	})
 }

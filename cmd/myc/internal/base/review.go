@@ -1,6 +1,7 @@
 package base
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/meaning"
+	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/skill"
@@ -26,8 +28,8 @@ type Consent struct {
 
 // Review shows what differs from what is accepted of p and what that means, and accepts it if the person consents. All three are of the
 // same bytes.
-func (a *App) Review(p *config.Project, c *config.Candidate, by Consent) (accepted bool, err error) {
-	if len(c.Changes) == 0 {
+func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate, by Consent) (accepted bool, err error) {
+	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
 		return false, nil
 	}
 	out := io.Writer(a.Err)
@@ -57,7 +59,10 @@ func (a *App) Review(p *config.Project, c *config.Candidate, by Consent) (accept
 	case narrows && a.ConfirmUnless("It only narrows. Put this in force? [Y/n] "), !narrows && a.Confirm("Put this in force? [y/N] "):
 	default:
 		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
-		return false, nil
+		return false, c.Postpone()
+	}
+	if err := node.RecordConsent(ctx, c); err != nil {
+		return false, err
 	}
 	return true, c.Accept(time.Now())
 }

@@ -1,6 +1,7 @@
 package base
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,6 +121,9 @@ func (a *App) askTrust(p *config.Project) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Review(p, c, Consent{})
+	if c.Postponed() {
+		return nil
+	}
+	_, err = a.Review(context.Background(), p, c, Consent{})
 	return err
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,7 @@ func (a *app) trustCmd() *cobra.Command {
 				}
 				return a.trustWatch(c.Context())
 			}
-			return a.trust(revoke, diff, by)
+			return a.trust(c.Context(), revoke, diff, by)
 		},
 	}
 	c.Flags().BoolVar(&revoke, "revoke", false, "take back what was accepted")
@@ -43,7 +44,7 @@ func (a *app) trustCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) trust(revoke, diff bool, by base.Consent) error {
+func (a *app) trust(ctx context.Context, revoke, diff bool, by base.Consent) error {
 	if err := a.NeedPerson("trust a folder"); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (a *app) trust(revoke, diff bool, by base.Consent) error {
 		base.ShowChanges(a.Out, c, a.Meaning(p, c))
 		return nil
 	}
-	accepted, err := a.Review(p, c, by)
+	accepted, err := a.Review(ctx, p, c, by)
 	switch {
 	case err != nil:
 		return err
