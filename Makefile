@@ -15,9 +15,9 @@ DEADCODE := $(shell $(GO) list -m -f '{{.Version}}' golang.org/x/tools)
 demo: build
 	./bin/myc demo
 
-# The hook's own program is statically linked: what a project's settings put into LD_PRELOAD does not reach it.
+# Both programs are statically linked: what the settings of a project put into LD_PRELOAD does not reach them.
 build:
-	$(GO) build -o bin/myc ./cmd/myc
+	CGO_ENABLED=0 $(GO) build -o bin/myc ./cmd/myc
 	CGO_ENABLED=0 $(GO) build -o bin/myc-hook ./cmd/myc-hook
 
 # The Node that the real servers run on is one of the npm parts where there is one for the machine: a distribution's may be too old.
@@ -49,11 +49,12 @@ bench:
 bench-check:
 	$(GO) run ./bench -only call -check bench/limits.json
 
-# The long form of what the suite does briefly: a minute of chaos, and every fuzz target for FUZZTIME.
+# The long form of what the suite does briefly: a minute of chaos, every chain in both forms, and every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
 soak:
 	SOAK=60s $(GO) test -count=1 -v -run '^TestChaos$$' ./cmd/myc
 	RACE_SCRIPTS=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 30m -run '^TestScript$$' ./cmd/myc
+	$(GO) test -count=1 -timeout 60m ./test/chains -long
 	scripts/fuzz $(FUZZTIME)
 
 clean:

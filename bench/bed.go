@@ -95,7 +95,7 @@ func (b *bed) project(ctx context.Context, name string, withEcho bool) (string, 
 			return "", err
 		}
 	}
-	for _, command := range [][]string{{"trust"}, {"tools", "sync"}} { // the new files, and the tools of the new server
+	for _, command := range [][]string{{"trust", "--yes"}, {"tools", "sync"}} { // the new files, and the tools of the new server
 		if _, err := b.output(ctx, dir, command...); err != nil {
 			return "", err
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/node/api"
@@ -71,7 +70,7 @@ func (b *bed) hookProject(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	_, err = b.output(ctx, dir, "trust")
+	_, err = b.output(ctx, dir, "trust", "--yes")
 	return dir, err
 }
 
@@ -86,7 +85,7 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 	if err := os.CopyFS(alone, os.DirFS(dir)); err != nil {
 		return err
 	}
-	if _, err := b.output(ctx, alone, "trust"); err != nil {
+	if _, err := b.output(ctx, alone, "trust", "--yes"); err != nil {
 		return err
 	}
 	if _, err := b.output(ctx, dir, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {
@@ -152,7 +151,7 @@ type hookWay struct {
 	program []string
 }
 
-// measurePosts posts events to the daemon as Claude Code does: in sequence, on one connection.
+// measurePosts posts events as Claude Code does, in sequence on one connection, to a listener like that of `myc claude`.
 func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	text, err := b.output(ctx, dir, "session", "new", "--role", "developer", "--json")
 	if err != nil {
@@ -162,16 +161,15 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	if err := json.Unmarshal([]byte(text), &session); err != nil {
 		return err
 	}
-	c, err := daemon.Dial(ctx, daemon.PathsOf(b.state().Of(dir)))
+	h := &web.EventHandler{Token: session.Token, Program: func() *hook.Program {
+		return &hook.Program{Project: b.state().Of(dir), Alone: func(context.Context, hook.Command) int { return 1 }}
+	}}
+	addr, end, err := h.Listen()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	var at api.ListenReply
-	if err := c.Call(ctx, "hook/listen", nil, &at); err != nil {
-		return err
-	}
-	url := web.URL(at.Addr, "claude", "PreToolUse", 10*time.Minute, "mycelium")
+	defer end()
+	url := web.URL(addr, "claude", "PreToolUse", 10*time.Minute, "mycelium")
 	s := starts{name: "over HTTP"}
 	for i := range n {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(fmt.Sprintf(hookEvent, dir, i)))

@@ -233,7 +233,7 @@ func (b *bed) with(ctx context.Context, name, servers, tools string) (string, er
 			return "", err
 		}
 	}
-	for _, command := range [][]string{{"trust"}, {"tools", "sync"}} {
+	for _, command := range [][]string{{"trust", "--yes"}, {"tools", "sync"}} {
 		if _, err := b.output(ctx, dir, command...); err != nil {
 			return "", err
 		}

@@ -12,8 +12,10 @@ import (
 )
 
 func main() {
+	hook.Deaf()
 	interrupted := func() context.Context {
-		ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:govet // until the process ends
+		ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+		ctx, _ := signal.NotifyContext(context.Background(), ends...) //nolint:govet // until the process ends
 		return ctx
 	}
 	os.Exit(hook.RunSmall(interrupted, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))

@@ -76,13 +76,16 @@ func newBadWorld(t *testing.T, over ...string) *badWorld {
 	for _, f := range archive.Files {
 		w.write(f.Name, string(f.Data))
 	}
+	// The files are in force as they are, so that bad ones can be.
+	w.write(filepath.Join(w.vars["user"], "mycelium.yaml"), "trust: folder\n")
 	for i := 0; i+1 < len(over); i += 2 {
 		w.write(over[i], over[i+1])
 	}
-	if out := w.run("", "trust"); out.code != 0 {
+	if out := w.run("", "trust", "--yes"); out.code != 0 {
 		t.Fatalf("trust: %+v", out)
 	}
 	w.good = w.snapshot(w.root)
+	maps.Copy(w.good, w.snapshot(w.state().Accepted()))
 	return w
 }
 
@@ -219,7 +222,7 @@ func (o badOutput) text() string {
 }
 
 func (w *badWorld) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(w.exe, args...)
+	cmd := exec.Command(w.exe, pinned(w.state().Root, args)...)
 	cmd.Dir = w.dir
 	cmd.Env = slices.Clip(w.env) // who adds to it has an own one
 	return cmd

@@ -49,7 +49,7 @@ func TestRealSubagents(t *testing.T) {
 		return
 	}
 	p := newProject(t, familyWorld())
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	task := func(prompt string) fake.ToolUse {
 		return fake.ToolUse{ID: "toolu_" + strings.Fields(prompt)[0], Name: "Task",
 			Input: map[string]any{"description": "look", "prompt": prompt, "subagent_type": "general-purpose"}}
@@ -92,7 +92,7 @@ func TestRealSubagents(t *testing.T) {
 	}
 	s := fake.New(slices.Repeat([]fake.Step{{Func: answer}}, 8)...)
 	defer s.Close()
-	got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, "Task,Bash")
+	got := p.agent(s, p.gateway(), "Task,Bash")
 	if got.IsError || got.Result != "done" {
 		t.Fatalf("Claude Code says %+v", got)
 	}

@@ -76,7 +76,7 @@ type server map[string]any
 
 // through is `myc mcp` with a pipe before and after it, which are what an MCP client sees of it.
 func (p *project) through(before, after string, mcpArgs ...string) server {
-	args := append([]string{"-C", p.dir, "mcp"}, mcpArgs...)
+	args := append([]string{"-C", p.dir, "--state", string(p.state().Root), "mcp"}, mcpArgs...)
 	return server{"command": "sh", "args": append([]string{"-c", before + ` "$0" "$@" ` + after, p.myc}, args...)}
 }
 
@@ -290,7 +290,7 @@ func fencedClaude(t *testing.T) {
 		fake.Step{Text: "done"},
 	)
 	defer s.Close()
-	if got := p.agent(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp", "--role", "admin"}}, "Bash"); got.IsError ||
+	if got := p.agent(s, p.gateway("--role", "admin"), "Bash"); got.IsError ||
 		got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
 	}
@@ -306,4 +306,9 @@ func fencedClaude(t *testing.T) {
 	if !strings.Contains(p.must("tools", "--role", "admin"), "files__delete_file") {
 		t.Error("the folder is not trusted any more, or a person is not either")
 	}
+}
+
+// gateway is the entry of our gateway among the servers of an agent.
+func (p *project) gateway(args ...string) server {
+	return server{"command": p.myc, "args": append([]string{"-C", p.dir, "--state", string(p.state().Root), "mcp"}, args...)}
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,14 +18,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/hook/web"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/model/fake/faketest"
-	"mycelium/internal/node/api"
-	"mycelium/internal/state"
 )
 
 // agentDoor is a version of Claude Code, and the way in which it asks our hook.
@@ -46,6 +44,9 @@ type agentFault struct {
 	large  bool // the write is longer than an event may be
 	limit  string
 	open   bool // there is no fault: the write runs
+	// spoil harms the program of the hook, after the prompt. A version that does not know onFailure then runs the write; over HTTP, the
+	// program is not what decides.
+	spoil func(program string) error
 }
 
 var agentFaults = map[string]agentFault{
@@ -59,7 +60,7 @@ var agentFaults = map[string]agentFault{
 			}
 		}
 		w.write("roles/developer.yaml", "description: Has nothing.\n")
-		if o := w.run("", "trust"); o.code != 0 {
+		if o := w.run("", "trust", "--yes"); o.code != 0 {
 			t.Fatalf("%+v", o)
 		}
 	}},
@@ -90,6 +91,22 @@ var agentFaults = map[string]agentFault{
 			t.Fatal(err)
 		}
 	}},
+}
+
+// programFaults are what may happen to the program of the hook.
+var programFaults = map[string]func(program string) error{
+	"renamed":    func(p string) error { return os.Rename(p, p+".old") },
+	"emptied":    func(p string) error { return os.Truncate(p, 0) },
+	"unreadable": func(p string) error { return os.Chmod(p, 0) },
+	"killed":     func(p string) error { return replaceProgram(p, "#!/bin/sh\nkill -9 $$\n") },
+	"failing":    func(p string) error { return replaceProgram(p, "#!/bin/sh\nexit 1\n") },
+}
+
+func replaceProgram(path, script string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(script), 0o700)
 }
 
 // consentingProxy is a proxy that consents to every event, and passes on what is for the model.
@@ -129,7 +146,13 @@ func TestFailClosedWithAgents(t *testing.T) {
 		return
 	}
 	for _, door := range agentDoors {
-		for name, fault := range agentFaults {
+		faults := maps.Clone(agentFaults)
+		for name, spoil := range programFaults {
+			if !door.http {
+				faults["program "+name] = agentFault{over: []string{"rules.yaml", failAsking}, spoil: spoil, open: door.name == "2.1.197"}
+			}
+		}
+		for name, fault := range faults {
 			t.Run(name+", "+door.name, func(t *testing.T) {
 				t.Parallel()
 				meetFault(t, door, fault)
@@ -141,7 +164,6 @@ func TestFailClosedWithAgents(t *testing.T) {
 func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	w := newFailWorld(t, fault.over...)
 	w.start()
-	token, _ := w.mint("--role", "developer")
 	program, err := door.find("../..", "claude")
 	if err != nil {
 		t.Fatal(err)
@@ -150,22 +172,17 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	if fault.large {
 		content = strings.Repeat("x", harness.MaxInput)
 	}
-	model := fake.New(fake.Step{
-		ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}},
-		fake.Step{Text: "done"})
-	defer model.Close()
-	claude, _ := harness.Named("claude")
-	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	environ = append(environ, hook.TokenVar+"="+token)
-	for _, kv := range w.env {
-		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
-			environ = append(environ, kv)
+	model := fake.New(fake.Step{Func: func(fake.Request) fake.Step {
+		if fault.spoil != nil {
+			if err := fault.spoil(filepath.Join(w.state().Programs(), hook.Small)); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	settings := w.settings(t, door, claude, program, environ, fault.limit)
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{
+			"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}}
+	}}, fake.Step{Text: "done"})
+	defer model.Close()
+	environ, settings := w.launch(t, door, program, model, fault.limit)
 	if fault.before != nil {
 		fault.before(t, &w)
 	}
@@ -198,18 +215,42 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	t.Logf("the agent was told %q", told[:min(len(told), 300)])
 }
 
-// settings writes the settings of one run as `myc claude` writes them. limit replaces the time-out before a tool, in seconds.
-func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, limit string) string {
+// launch returns the environment of an agent and the settings of its run, as `myc claude` makes them. limit replaces the time-out before a
+// tool, in seconds.
+func (w failWorld) launch(t *testing.T, door agentDoor, program string, model *fake.Server, limit string) (environ []string,
+	settings string) {
+	t.Helper()
+	token, _ := w.mint("--role", "developer")
+	claude, _ := harness.Named("claude")
+	environ, err := claude.Scripted(filepath.Join(w.root, "home"), model.URL(), fake.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ = append(environ, hook.TokenVar+"="+token)
+	for _, kv := range w.env {
+		if name, _, _ := strings.Cut(kv, "="); name == "HOME" || strings.HasPrefix(name, "XDG_") || name == "GORACE" {
+			environ = append(environ, kv)
+		}
+	}
+	return environ, w.settings(t, door, claude, program, environ, token, limit)
+}
+
+// settings writes the settings of one run.
+func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, program string, environ []string, token,
+	limit string) string {
 	t.Helper()
 	version, err := claude.Version(t.Context(), program, environ)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: filepath.Join(filepath.Dir(w.exe), hook.Small),
-		Gateway: "mycelium",
-		Root:    state.Root(t.TempDir()), Version: version}
+	small := install.Program{Folder: w.state().Programs(), Myc: w.exe, Dir: w.dir, Anywhere: true}
+	if err := small.Install(); err != nil {
+		t.Fatal(err)
+	}
+	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: small.Path(),
+		Gateway: "mycelium", Token: token, Root: w.state().Root, Version: version}
 	if door.http {
-		s.Addr = w.listen(t)
+		s.Addr = w.listen(t, token)
 	}
 	text, err := s.Settings()
 	if err != nil {
@@ -228,22 +269,26 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 	return path
 }
 
-// listen has the daemon take events over HTTP, and returns where.
-func (w failWorld) listen(t *testing.T) string {
+// listen takes events over HTTP as `myc claude` does, and returns where.
+func (w failWorld) listen(t *testing.T, token string) string {
 	t.Helper()
-	paths := daemon.PathsOf(w.state())
-	if i := slices.IndexFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") }); i >= 0 {
-		_, run, _ := strings.Cut(w.env[i], "=")
-		paths.Socket = filepath.Join(run, "mycelium", filepath.Base(paths.Socket))
-	}
-	c, err := daemon.Dial(t.Context(), paths)
+	h := &web.EventHandler{Token: token, Program: func() *hook.Program {
+		return &hook.Program{Project: w.state(), Alone: func(_ context.Context, c hook.Command) int {
+			event, err := io.ReadAll(c.In)
+			if err != nil {
+				t.Error(err)
+			}
+			o := w.runEnv([]string{hook.TokenVar + "=" + token}, string(event), "hook", c.Agent, "-C", c.Dir, "--event", c.Event, "--limit",
+				c.Limit.String())
+			_, _ = io.WriteString(c.Out, o.out)
+			_, _ = io.WriteString(c.Err, o.errout)
+			return o.code
+		}}
+	}}
+	addr, end, err := h.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	var reply api.ListenReply
-	if err := c.Call(t.Context(), "hook/listen", nil, &reply); err != nil {
-		t.Fatal(err)
-	}
-	return reply.Addr
+	t.Cleanup(end)
+	return addr
 }

@@ -162,7 +162,7 @@ func hookedGateway(p *project) {
 	s := fake.New(use("files__write_file", agentFile), use("files__read_file", map[string]any{"path": "by-claude.txt"}),
 		fake.Step{Text: "done"})
 	defer s.Close()
-	if got := p.hooked(s, server{"command": p.myc, "args": []string{"-C", p.dir, "mcp"}}, ""); got.IsError || got.Result != "done" {
+	if got := p.hooked(s, p.gateway(), ""); got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
 	}
 	if p.read("by-claude.txt") != "written by the agent\n" {

@@ -128,7 +128,7 @@ func TestMycClaude(t *testing.T) {
 	defer s.Close()
 	environ := p.agentEnv("claude", s)
 	// the prompt first: no word of ours may swallow it
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "Do what the script says.",
+	stdout, stderr, code := p.as(environ, "claude", "--unsafe-program", "--role", "developer", "Do what the script says.",
 		"-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,mcp__mycelium")
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
@@ -207,7 +207,8 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would bypass"},
 		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" does not start a session`},
 		{[]string{"claude", "--role"}, "", 2, "--role needs a value"},
-		{[]string{"claude", "--role", "nobody"}, "", 1, "nobody"},
+		{[]string{"claude", "--unsafe-program", "--role", "nobody"}, "", 1, "nobody"},
+		{[]string{"claude", "--role", "developer"}, "", 1, "a folder for temporary files"},
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
@@ -223,7 +224,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		t.Error("one of them started it")
 	}
 	// The exit code is the agent's, and behind -- everything is its own.
-	if _, stderr, code := p.as(environ, "claude", "--", "--help"); code != 128+15 {
+	if _, stderr, code := p.as(environ, "claude", "--unsafe-program", "--", "--help"); code != 128+15 {
 		t.Errorf("exit %d of an agent that was terminated\n%s", code, stderr)
 	}
 	ran, err := os.ReadFile(filepath.Join(p.home, "ran"))
@@ -271,7 +272,7 @@ func TestMentionedFiles(t *testing.T) {
 	if seen := reads(mention()); len(seen) != len(secrets) {
 		t.Fatalf("without deny entries the model reads only %v: mentions work in another way now", seen)
 	}
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	text := mention()
 	if seen := reads(text); len(seen) > 0 {
 		t.Errorf("the model reads %v", seen)
@@ -297,13 +298,16 @@ func TestGuideGoverned(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFile(t, p.myc, filepath.Join(bin, "myc"))
+	copyFile(t, filepath.Join(filepath.Dir(p.myc), hook.Small), filepath.Join(bin, hook.Small))
 	s := fake.New(
 		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(p.home, "fresh", "notes.md")}}}},
 		fake.Step{Text: "It sells mushrooms."},
 	)
 	defer s.Close()
 	var script strings.Builder
-	script.WriteString("set -ex\n")
+	// The programs of this test lie in a folder for temporary files.
+	script.WriteString("set -ex\nmyc() { if [ \"$1\" = claude ]; then shift; command myc claude --unsafe-program \"$@\"; else command myc " +
+		"\"$@\"; fi; }\n")
 	for _, b := range shellBlocks(t, "../../docs/guide.md") {
 		if b.with == "claude" {
 			script.WriteString(b.text)

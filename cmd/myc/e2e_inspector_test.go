@@ -60,7 +60,7 @@ func TestInspector(t *testing.T) {
 	endpoint := p.serve()
 	open := newProject(t, world(map[string]string{"mycelium.yaml": "server: {anonymous: guest}\n"}))
 	for name, target := range map[string][]string{
-		"stdio":     {p.myc, "-C", p.dir, "mcp", "--role", "guest"},
+		"stdio":     {p.myc, "-C", p.dir, "--state", string(p.state().Root), "mcp", "--role", "guest"},
 		"http":      {p.withHeader(endpoint, p.mint("--role", "guest").Token)},
 		"anonymous": {open.serve()},
 	} {

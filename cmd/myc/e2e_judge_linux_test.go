@@ -61,7 +61,8 @@ func TestJudgeAndBudgetOfARealRun(t *testing.T) {
 	)
 	defer s.Close()
 	environ := append(p.agentEnv("claude", s), "JUDGE_KEY=sk-judge")
-	stdout, stderr, code := p.as(environ, "claude", "--role", "developer", "-p", "--output-format", "json", "--model", "claude-sonnet-4-6",
+	stdout, stderr, code := p.as(environ, "claude", "--unsafe-program", "--role", "developer", "-p", "--output-format", "json",
+		"--model", "claude-sonnet-4-6",
 		"--", "Do what the script says.")
 	var run struct {
 		Result  string  `json:"result"`

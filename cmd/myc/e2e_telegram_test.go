@@ -218,7 +218,7 @@ func TestTelegramOnePoller(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	in("trust")
+	in("trust", "--yes")
 	in("serve", "--background", "--addr", "127.0.0.1:0")
 	defer in("stop")
 	f.eventually("the second says so", func() bool {

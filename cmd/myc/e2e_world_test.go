@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/cmd/myc/internal/demo"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
 	"mycelium/internal/state"
 )
@@ -107,7 +108,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 	for name, text := range files {
 		p.write(name, text)
 	}
-	p.must("trust")
+	p.must("trust", "--yes")
 	return p
 }
 
@@ -117,6 +118,19 @@ func stateIn(home, dir string) state.Paths {
 }
 
 func (p *project) state() state.Paths { return stateIn(p.home, p.dir) }
+
+// pinned adds to the arguments of a command that agents start the state folder, as installers do.
+func pinned(root state.Root, args []string) []string {
+	i := slices.IndexFunc(args, func(arg string) bool { return arg == "mcp" || arg == "hook" })
+	switch {
+	case i < 0 || i > 1: // only flags stand before the command
+	case args[i] == "mcp" && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")):
+		return append([]string{"--state", string(root)}, args...)
+	case args[i] == "hook" && i+1 < len(args) && slices.Contains(harness.Names(), args[i+1]):
+		return append(slices.Clone(args), "--state", string(root))
+	}
+	return args
+}
 
 // write writes a file of the project.
 func (p *project) write(name, text string) {
@@ -142,7 +156,7 @@ func (p *project) read(name string) string {
 
 // command is `myc -C project args…`, with the project's environment.
 func (p *project) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(p.ctx, p.myc, append([]string{"-C", p.dir}, args...)...)
+	cmd := exec.CommandContext(p.ctx, p.myc, append([]string{"-C", p.dir}, pinned(p.state().Root, args)...)...)
 	cmd.Env, cmd.Dir = p.env, p.dir
 	return cmd
 }

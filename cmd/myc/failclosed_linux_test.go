@@ -86,6 +86,7 @@ func (w failWorld) hookOf(agent, in string, small bool, env ...string) badOutput
 		return w.runEnv(env, in, append([]string{"hook"}, args...)...)
 	}
 	cmd := w.command(args...)
+	args = append(args, "--state", string(w.state().Root))
 	cmd.Path, cmd.Args = filepath.Join(filepath.Dir(cmd.Path), hook.Small), append([]string{hook.Small}, args...)
 	return w.runCommand(cmd, env, in)
 }
@@ -238,7 +239,7 @@ func failTimeout(t *testing.T) {
 		"skills/slow/SKILL.yaml", "name: slow\ndescription: Waits.\nallowedRoles: [developer]\nallowedTools: [slow__wait]\n")
 	w.write("mycelium.yaml", strings.ReplaceAll(failFiles[1], "{files: {builtin: files}}", "{files: {builtin: files}, slow: {command: sh, "+
 		"args: [server.sh], timeout: 500ms}}"))
-	if o := w.run("", "trust"); o.code != 0 {
+	if o := w.run("", "trust", "--yes"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
 	if o := w.run("", "tools", "sync"); o.code != 0 {
@@ -313,6 +314,10 @@ func failOversized(t *testing.T) {
 
 func failMissing(t *testing.T) {
 	w := newFailWorld(t)
+	if o := w.run("", "trust", "--revoke"); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+	w.hooks(t, "", "") // the files are there, and nobody has accepted them
 	for _, name := range []string{"mycelium.yaml", "rules.yaml", "skills"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
 			t.Fatal(err)
@@ -321,7 +326,7 @@ func failMissing(t *testing.T) {
 	w.hooks(t, "", "Unknown tool")
 	w.write("mycelium.yaml", "session: {defaultRole: developer}\n")
 	w.write("roles/developer.yaml", "description: Has nothing.\n")
-	if o := w.run("", "trust"); o.code != 0 {
+	if o := w.run("", "trust", "--yes"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
 	w.start()
@@ -410,7 +415,7 @@ func failModel(t *testing.T) {
 	w := newFailWorld(t, "rules.yaml", failAsking)
 	w.write("mycelium.yaml", strings.Replace(failFiles[1], "approval: {deadline: 300ms}",
 		"approval: {deadline: 1s, judge: {enabled: true, baseURL: \"http://127.0.0.1:9\", key: \"${NOBODYS_KEY}\"}}", 1))
-	if o := w.run("", "trust"); o.code != 0 {
+	if o := w.run("", "trust", "--yes"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
 	w.env = append(w.env, "NOBODYS_KEY=sk-dummy")
@@ -425,7 +430,7 @@ func TestHookFindsTheNextDaemon(t *testing.T) {
 	t.Parallel()
 	w := newFailWorld(t, "rules.yaml", failAsking)
 	w.write("mycelium.yaml", strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1))
-	if o := w.run("", "trust"); o.code != 0 {
+	if o := w.run("", "trust", "--yes"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
 	w.start()

@@ -107,6 +107,8 @@ var attempts = []attempt{
 	{"W8", "", "M -C P session set-role x admin", true, false},
 	{"W8", "", "M -C P trust", true, false},
 	{"W8", "", "M -C P trust --revoke", true, false},
+	{"W8", "", "M -C P trust --watch", true, false},
+	{"W8", "", "EDITOR=true M -C P edit rules", true, false},
 	{"W8", "", "M -C P hook uninstall claude", true, false},
 	{"W8", "", "M -C P hook install claude --gateway other", true, false},
 	{"W8", "", "M -C P init", true, false},
@@ -200,7 +202,6 @@ func newCaptive(t *testing.T, open bool) *captive {
 	nodeProgram(t)
 	p := newProject(t, nil)
 	p.must("init")
-	p.must("trust")
 	if open { // a careless person allows the agent everything
 		p.write("skills/all/SKILL.yaml", "name: all\ndescription: Everything.\nallowedRoles: [developer]\nallowedTools: [agent__*]\n")
 		p.write("roles/developer.yaml", "allowedSkills: [\"*\"]\n")
@@ -210,12 +211,13 @@ func newCaptive(t *testing.T, open bool) *captive {
 	// Nobody sits anywhere: whatever asks a person is refused at once. The session does not end of so many refusals: each attempt is
 	// to be judged by itself.
 	p.write("mycelium.yaml", p.read("mycelium.yaml")+"\napproval: {mode: local}\nagents: {denials: {end: 0}}\n")
+	p.must("trust", "--yes")
 	p.write("src/a.go", "package a\n")
 	p.write("weaker.patch", "--- a/rules.yaml\n+++ b/rules.yaml\n@@ -1 +1 @@\n-x\n+y\n")
 	if err := os.Symlink("rules.yaml", filepath.Join(p.dir, "innocent.txt")); err != nil {
 		t.Fatal(err)
 	}
-	p.must("hook", "install", "claude")
+	p.must("hook", "install", "claude", "--unsafe-program")
 	p.write("probe.js", probe)
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.serve(), "http://"), "/mcp")
 	lock, err := os.ReadFile(p.state().DaemonLock())
@@ -250,7 +252,8 @@ func (c *captive) asks(token string, a attempt) (decision, reason string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(c.ctx, c.myc, "hook", "claude", "-C", c.dir, "--event", "PreToolUse", "--limit", "600s", "--gateway",
+	cmd := exec.CommandContext(c.ctx, c.myc, "hook", "claude", "-C", c.dir, "--state", string(c.state().Root), "--event", "PreToolUse",
+		"--limit", "600s", "--gateway",
 		"mycelium")
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(slices.Clone(c.env), "CLAUDECODE=1", hook.TokenVar+"="+token), bytes.NewReader(event)
 	out, err := cmd.Output()

@@ -82,6 +82,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)
+			env.Setenv("ROOT", string(stateIn(env.Getenv("HOME"), "").Root)) // what an installer pins
 			env.Defer(func() { endDaemons(t, env.WorkDir) })
 			return nil
 		},

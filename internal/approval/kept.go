@@ -1,6 +1,9 @@
 package approval
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // The answers that hold for the rest of a session.
 
@@ -40,6 +43,22 @@ func (q *Queue) changedSince(r *Request, same [32]byte) string {
 		return ""
 	}
 	return r.WhatChanged(&last.request)
+}
+
+// Unused takes an approval back that its call could not use, because something other than people refused it in the end. The same call, if
+// it comes again soon, finds the answer, once.
+func (q *Queue) Unused(r Request, a Answer) {
+	r.complete()
+	e := &entry{bound: r.Bound(), same: r.same()}
+	e.r = r.masked()
+	e.r.State, e.r.Answer, e.r.Waiting = Allowed, &a, 0
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, taken := q.byBound[e.bound]; taken || q.suspended() || a.For != Once || !a.Allow {
+		return // another call waits for an answer of its own, or the answer is kept anyway
+	}
+	q.byBound[e.bound] = e
+	e.timer = time.AfterFunc(rejoinTime, func() { q.dropAnswer(e) })
 }
 
 // Forget ends a session: it denies the requests that wait in it and drops the answers for the rest of it.

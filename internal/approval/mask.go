@@ -38,11 +38,12 @@ func (r Request) masked() Request {
 func maskPart(p *policy.Part) {
 	p.Program = credential.Mask(p.Program)
 	p.Argv, p.Hosts, p.Effects, p.Unclear = maskedTexts(p.Argv), maskedTexts(p.Hosts), maskedTexts(p.Effects), maskedTexts(p.Unclear)
-	p.Branches = maskedTexts(p.Branches)
+	p.Branches, p.Trees, p.Dir = maskedTexts(p.Branches), maskedTexts(p.Trees), credential.Mask(p.Dir)
 	p.Paths = slices.Clone(p.Paths)
 	for i := range p.Paths {
 		path := &p.Paths[i]
 		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
+		path.Except = maskedTexts(path.Except)
 	}
 }
 

@@ -144,7 +144,9 @@ func appendPart(dst []byte, p policy.Part) []byte {
 	dst = appendTexts(dst, "hosts", p.Hosts)
 	dst = appendTexts(dst, "effects", p.Effects)
 	dst = appendTexts(dst, "unclear", p.Unclear)
-	return appendTexts(dst, "branches", p.Branches)
+	dst = appendTexts(dst, "branches", p.Branches)
+	dst = appendTexts(dst, "trees", p.Trees)
+	return appendMember(dst, "dir", credential.Mask(p.Dir), maxFacts)
 }
 
 func appendPath(dst []byte, p policy.Path) []byte {
@@ -156,7 +158,11 @@ func appendPath(dst []byte, p policy.Path) []byte {
 	if p.Resolved != p.Clean { // they are usually the same
 		clean = credential.Mask(p.Resolved)
 	}
-	return appendMember(dst, "resolved", clean, maxFacts)
+	dst = appendMember(dst, "resolved", clean, maxFacts)
+	if p.Pattern {
+		dst = append(dst, `,"pattern":true`...)
+	}
+	return appendTexts(dst, "except", p.Except)
 }
 
 // appendObject appends an object of the members that f appends, each with a comma before it. The brace replaces the first comma.

@@ -53,6 +53,7 @@ const (
 	Outcome  Kind = "outcome"
 	Operator Kind = "operator" // a person acted: trust, session new, reload …
 	Session  Kind = "session"  // a session began, ended, changed its role or skills
+	Guard    Kind = "guard"    // what guards the agents was changed, or did not see a call
 	Repair   Kind = "repair"   // a torn line was cut
 	Segment  Kind = "segment"  // first and last line of a segment
 )

@@ -314,10 +314,11 @@ func TestFactsAsWritten(t *testing.T) {
 		f.Dir = text.Draw(t, "dir")
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			p := policy.Part{Program: text.Draw(t, "program"), Argv: texts.Draw(t, "argv"), Hosts: texts.Draw(t, "hosts"),
-				Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches")}
+				Effects: texts.Draw(t, "effects"), Unclear: texts.Draw(t, "unclear"), Branches: texts.Draw(t, "branches"),
+				Trees: texts.Draw(t, "trees"), Dir: text.Draw(t, "where")}
 			for range rapid.IntRange(0, 2).Draw(t, "paths") {
 				p.Paths = append(p.Paths, policy.Path{Access: policy.Write, Raw: text.Draw(t, "raw"), Clean: text.Draw(t, "clean"),
-					Resolved: text.Draw(t, "resolved")})
+					Resolved: text.Draw(t, "resolved"), Pattern: rapid.Bool().Draw(t, "pattern"), Except: texts.Draw(t, "except")})
 			}
 			f.Parts = append(f.Parts, p)
 		}

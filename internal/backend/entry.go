@@ -161,6 +161,11 @@ func (e *entry) dial() (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if may := e.pool.mayStart; may != nil {
+		if err := may(cfg); err != nil {
+			return nil, err
+		}
+	}
 	l.Authority = e.authorityFor(l)
 	limit := cfg.Start.or(DefaultStart)
 	ctx, cancel := context.WithTimeout(e.ctx, limit)

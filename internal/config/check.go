@@ -50,6 +50,14 @@ func (l *layer) checkDocument() {
 	if g := l.doc.Log; g != nil {
 		g.check(bad)
 	}
+	switch l.doc.Trust {
+	case "", trustContent, TrustNarrowing, trustFolder:
+		if l.doc.Trust != "" && l.origin == "project" {
+			bad("trust", "trust is not read from a project", "write it into "+source.MainFile+" of your own folder, ~/.config/mycelium")
+		}
+	default:
+		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, []string{trustContent, TrustNarrowing, trustFolder}))
+	}
 	for i, name := range l.doc.Env {
 		if !servers.EnvName.MatchString(name) {
 			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),

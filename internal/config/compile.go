@@ -24,11 +24,7 @@ func (p *Project) check() {
 	if len(p.Roles)+len(p.Rules) == 0 {
 		return
 	}
-	grants := make([]policy.Grant, len(p.Skills)) // not validated; only their roles count here
-	for i, s := range p.Skills {
-		grants[i] = s.Grant
-	}
-	pol, problems := policy.New(p.source(nil, grants))
+	pol, problems := policy.New(p.Declared())
 	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
 		switch id := roleOf(pr); {
@@ -64,12 +60,25 @@ func (p *Project) locate(pr policy.Problem) policy.Problem {
 	return pr
 }
 
-// source returns the input of the policy compiler, with a catalog and grants of skills.
-func (p *Project) source(catalog []policy.Definition, grants []policy.Grant) policy.Source {
+// Declared returns the input of the policy compiler with every skill as it is declared, whether a server has its tools or not. A policy
+// of it shows what roles and rules say; only one of [Project.Compile] decides calls.
+func (p *Project) Declared() policy.Source {
+	var grants []policy.Grant
+	for _, s := range p.Skills {
+		grants = append(grants, s.Grant)
+		if p.closed[s.Name] {
+			grants = append(grants, policy.Grant{Name: s.Name, AllowedRoles: []string{}})
+		}
+	}
+	return sourceOf(p, nil, grants)
+}
+
+// sourceOf returns the input of the policy compiler, with a catalog and grants of skills.
+func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) policy.Source {
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Broken: p.Broken,
+		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, Broken: p.Broken,
 	}
 }
 
@@ -86,7 +95,7 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 	for _, s := range lib.All() {
 		problems = append(problems, s.Problems...)
 	}
-	pol, more := policy.New(p.source(c.Definitions, p.bounded(lib)))
+	pol, more := policy.New(sourceOf(p, c.Definitions, p.bounded(lib)))
 	more = append(more, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range more {
 		if pr.Tool != "" {
@@ -151,7 +160,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 		} else if len(known) == 0 {
 			hint = "no " + what + " is declared; run: myc init"
 		}
-		file, line := p.whereSaid(key)
+		file, line := p.Where(key)
 		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", hint))
 	}
 	roles := pol.Roles()
@@ -175,11 +184,27 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 	return out
 }
 
-// whereSaid returns the file and line of a key of the merged File.
-func (p *Project) whereSaid(key string) (string, int) {
-	base, _, _ := strings.Cut(key, "[")
-	file := p.Sources[base]
+// Where returns the place that sets a dotted key of mycelium.yaml, such as approval.judge.mayDeny or mcpServers.fs, or that declares
+// roles.ID or skills.NAME. The file is empty where no file does, and the line is 0 where it is not known.
+func (p *Project) Where(key string) (file string, line int) {
+	if id, ok := strings.CutPrefix(key, "roles."); ok {
+		return p.whereRole(id)
+	}
+	for at, _, _ := strings.Cut(key, "["); at != ""; {
+		if file = p.Sources[at]; file != "" && file != fromDefault {
+			break
+		}
+		file = ""
+		at = at[:max(0, strings.LastIndexByte(at, '.'))]
+	}
 	return file, source.Line(p.texts[file], key)
+}
+
+// Reads reports whether a file, as shown, was read as configuration, so that the project has what it says. The files of skills do not
+// count.
+func Reads(p *Project, file string) bool {
+	_, ok := p.texts[file]
+	return ok
 }
 
 // checkCircles finds roles that inherit themselves through others.

@@ -2,7 +2,7 @@
 // an error with file, line and the nearest known key. It also watches the files for changes.
 //
 // There are two layers of the same files: the user's folder (~/.config/mycelium), which is for every project, and the project folder. A
-// project can only narrow what the user's files say. Its own files take effect only if the user trusts the folder (see package trust).
+// project can only narrow what the user's files say. Of its own files, what a person has accepted takes effect (see package accept).
 package config
 
 import (
@@ -21,8 +21,8 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
+	"mycelium/internal/config/accept"
 	"mycelium/internal/config/source"
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
@@ -58,7 +58,8 @@ type File struct {
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
-	Env []string `yaml:"env" json:"env,omitempty"`
+	Env   []string `yaml:"env" json:"env,omitempty"`
+	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder
 }
 
 // Session is the session: section.
@@ -135,10 +136,15 @@ type Options struct {
 	Home    string     // empty: $HOME
 	UserDir string     // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
 	State   state.Root // where the program keeps its state; empty: as for a command of a person with Environ
-	// a folder whose files replace the project's own, trusted or not: to try out a policy, not to enforce one
-	Policy  string
-	Environ []string // nil: os.Environ()
-	Logger  *slog.Logger
+	// a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
+	Policy string
+	// the project's files as they are on disk, accepted or not: to check or accept them, not to enforce them
+	OnDisk   bool
+	Programs []string // see policy.Source
+	Environ  []string // nil: os.Environ()
+	Logger   *slog.Logger
+
+	trial *accept.Accepted // read instead of what is accepted
 }
 
 // Project is the result of reading the files of a project and of its user.
@@ -157,8 +163,9 @@ type Project struct {
 	Broken             policy.Broken
 	Policies           []judge.Policy    // in words; the user's first
 	Unjudged           string            // why no model may judge; empty: a model may
-	Trusted            bool              // the project's own files took effect
-	Untrusted          []string          // the files that would take effect if the folder were trusted
+	Trusted            bool              // the project's own files took effect, as a person has accepted them
+	Untrusted          []string          // the files that would take effect if nothing else than a person's consent were missing
+	Damaged            string            // why what was accepted cannot be used; then no call is allowed
 	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that sets it, or "default"
 
 	options Options
@@ -168,6 +175,10 @@ type Project struct {
 	watched []string        // absolute paths of further files that were read or do not exist
 	places  places
 	texts   map[string][]byte // text of the files, by path as shown
+
+	accepted *accept.Accepted // what was accepted; nil: nothing, or it cannot be read
+	kept     accept.Set       // with OnDisk: the files that govern
+	unkept   []policy.Problem // with OnDisk: why some of them cannot be accepted
 }
 
 // Load reads all files. It returns an error only if the project folder cannot be read. Every other fault is in Problems, and what it could
@@ -183,20 +194,27 @@ func Load(o Options) (*Project, error) {
 	}
 	p.State = root.Of(p.Dir)
 	p.loaded = p.fingerprint()
-	own := p.readLayer("user", p.UserDir, filepath.Join(p.UserDir, source.MainFile))
+	own := newLayer(p, "user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
 	project := &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = p.readLayer("project", o.Policy, filepath.Join(o.Policy, source.MainFile))
+		project = newLayer(p, "project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
 	case p.Dir != p.UserDir:
-		project = p.readProject()
+		project = readProject(p, own)
 	default:
 		p.Trusted = true
 	}
 	p.merge(own, project)
 	p.check()
 	return p, nil
+}
+
+// Empty returns the project of the same folders without any file.
+func Empty(p *Project) *Project {
+	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Sources: map[string]string{}}
+	none.merge(&layer{}, &layer{})
+	return none
 }
 
 // findFolders resolves the project folder, the home folder and the user's folder.
@@ -255,39 +273,6 @@ func Folders(environ []string) (home, user string) {
 	return home, user
 }
 
-// readProject reads the project's layer. If the folder is not trusted, the layer is dropped, and only the list of its files is kept, to
-// show what trust would bring.
-func (p *Project) readProject() *layer {
-	user := p.State.Root
-	var err error
-	if p.Trusted, err = trust.HasIn(user, p.Dir); err != nil {
-		p.Trusted = false
-		p.Problems = append(p.Problems, source.Fault("", 0, "the list of trusted folders cannot be read: "+err.Error(),
-			"mend or remove it, then run: myc trust"))
-	}
-	l := p.readLayer("project", p.Dir, p.main)
-	if p.Trusted {
-		p.refuseForeignMain(l, user)
-		return l
-	}
-	p.Untrusted = l.files
-	return &layer{watched: l.watched}
-}
-
-// refuseForeignMain keeps --config from evading trust: a file outside of the project must be in a trusted folder or in the user's own.
-func (p *Project) refuseForeignMain(l *layer, user state.Root) {
-	target, err := filepath.EvalSymlinks(p.main)
-	if err != nil || source.Within(p.Dir, target) || source.Within(p.UserDir, target) || p.main == filepath.Join(p.Dir, source.MainFile) {
-		return
-	}
-	if ok, err := trust.HasIn(user, filepath.Dir(target)); ok && err == nil {
-		return
-	}
-	l.problems = append(l.problems, source.Fault(l.shown(p.main), 0, "the file lies in a folder that is not trusted",
-		"run: myc trust "+filepath.Dir(target)))
-	l.broken.All = fmt.Sprintf("%s lies in a folder that is not trusted", l.shown(p.main))
-}
-
 // getenv returns a variable of an environment. The last entry counts, as in a process.
 func getenv(environ []string, key string) string {
 	for i := len(environ) - 1; i >= 0; i-- {
@@ -302,9 +287,9 @@ func getenv(environ []string, key string) string {
 var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Variables returns the names of the environment variables that the configuration refers to, or has handed over.
-func (p *Project) Variables() []string {
-	names := slices.Clone(p.File.Env)
-	text, err := p.File.YAML()
+func (f File) Variables() []string {
+	names := slices.Clone(f.Env)
+	text, err := f.YAML()
 	if err != nil {
 		return names
 	}

@@ -7,7 +7,6 @@ import (
 
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -33,9 +32,6 @@ func fuzzWorld(f *testing.F) (dir string, catalog skill.Catalog) {
 			f.Fatal(err)
 		}
 	}
-	if err := trust.Add(dir); err != nil {
-		f.Fatal(err)
-	}
 	return dir, skill.Catalog{Definitions: []policy.Definition{{Item: tool("files__read_file")}, {Item: tool("files__write_file")}}}
 }
 
@@ -57,7 +53,7 @@ func fuzzFile(f *testing.F, name string, seeds ...string) {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Load(Options{Dir: dir})
+		p, err := Load(Options{Dir: dir, OnDisk: true})
 		if err != nil {
 			t.Fatal(err)
 		}

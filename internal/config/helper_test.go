@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
@@ -19,6 +19,7 @@ type world struct {
 	t         *testing.T
 	home, dir string
 	user      string // the user's folder of this program
+	trusted   bool   // load reads the files of the project as they are on disk
 }
 
 // newWorld makes the folders and points the environment at them.
@@ -70,20 +71,28 @@ func (w *world) write(name, text string) string {
 // writeUser writes a file of the user's folder.
 func (w *world) writeUser(name, text string) { w.write("~/.config/mycelium/"+name, text) }
 
-func (w *world) trust() {
-	w.t.Helper()
-	if err := trust.Add(w.dir); err != nil {
-		w.t.Fatal(err)
-	}
-}
+// trust lets the files of the project be in force as they are on disk, for tests of what files mean.
+func (w *world) trust() { w.trusted = true }
 
 func (w *world) load() *Project {
 	w.t.Helper()
-	p, err := Load(Options{Dir: w.dir})
+	p, err := Load(Options{Dir: w.dir, OnDisk: w.trusted})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return p
+}
+
+// accept puts the files of the project in force as `myc trust --yes` does.
+func (w *world) accept() {
+	w.t.Helper()
+	c, err := w.load().Candidate()
+	if err == nil {
+		err = c.Accept(time.Now())
+	}
+	if err != nil {
+		w.t.Fatal(err, lines(c.Why))
+	}
 }
 
 // line is a problem as one line.

@@ -9,6 +9,8 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/accept"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
@@ -22,6 +24,7 @@ type layer struct {
 	dir         string
 	main        string // absolute path of its mycelium.yaml
 	home        string
+	copy        *accept.Accepted // of the project: where its files are read; nil: where they lie
 	doc         document
 	docFile     string // of doc, as shown; empty: there is no mycelium.yaml
 	docData     []byte
@@ -44,6 +47,8 @@ type layer struct {
 	ruleFiles   []string          // rules files that count, as shown
 	texts       map[string][]byte // of the files, by path as shown
 	closed      []string          // names of skill folders whose skill did not load
+	kept        accept.Set        // the files that govern, as they were read; only of files that are read where they lie
+	unkept      []policy.Problem  // why some of them cannot be accepted
 }
 
 // places are the places where roles are declared, by id, for problems that are found later.
@@ -70,6 +75,7 @@ type document struct {
 	Approval   *approval.Config          `yaml:"approval"`
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *Agents                   `yaml:"agents"`
+	Trust      string                    `yaml:"trust"`
 }
 
 // clientDocument is a config.json or .mcp.json.
@@ -79,10 +85,14 @@ type clientDocument struct {
 	Session    *Session                        `yaml:"session"`
 }
 
-// readLayer reads every file of a folder. A folder that does not exist is an empty layer.
-func (p *Project) readLayer(origin, dir, main string) *layer {
-	l := &layer{origin: origin, dir: dir, main: main, home: p.Home, places: places{}, texts: map[string][]byte{}}
-	if dir == "" {
+// newLayer returns a layer whose files are not read yet.
+func newLayer(p *Project, origin, dir, main string) *layer {
+	return &layer{origin: origin, dir: dir, main: main, home: p.Home, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
+}
+
+// readAll reads every file of the layer. A folder that does not exist is an empty layer.
+func (l *layer) readAll() *layer {
+	if l.dir == "" {
 		return l
 	}
 	l.readMain()
@@ -91,7 +101,16 @@ func (p *Project) readLayer(origin, dir, main string) *layer {
 	l.readRoles()
 	l.readRules()
 	l.readPolicies()
+	l.keepUnread()
 	return l
+}
+
+// at returns where a file or folder is read: in the accepted copy, if the layer has one.
+func (l *layer) at(path string) string {
+	if l.copy == nil {
+		return path
+	}
+	return l.copy.Path(accept.Name(l.dir, path))
 }
 
 // shown returns a path for people: relative to the project, or with ~ for the home folder.
@@ -126,7 +145,7 @@ func (l *layer) report(ps []policy.Problem) bool {
 // reported.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
 	l.watched = append(l.watched, path)
-	data, err := source.Read(path)
+	data, err := source.Read(l.at(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, false
 	}
@@ -138,6 +157,7 @@ func (l *layer) read(path string) (data []byte, ok, bad bool) {
 		return nil, false, true
 	}
 	l.texts[shown] = data
+	l.keep(path, data)
 	return data, true, false
 }
 
@@ -220,7 +240,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 		return
 	}
 	if sharedName && !isOurs(data) {
-		l.files = l.files[:len(l.files)-1]
+		l.forget(path)
 		return
 	}
 	var doc clientDocument
@@ -277,7 +297,7 @@ func isOurs(data []byte) bool {
 func (l *layer) readSkills() {
 	dir := filepath.Join(l.dir, source.SkillsFolder)
 	l.watched = append(l.watched, dir)
-	st, err := os.Stat(dir)
+	st, err := os.Stat(l.at(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -286,7 +306,8 @@ func (l *layer) readSkills() {
 		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
-	skills, problems := skill.Load(os.DirFS(dir), shown, skill.Source(l.origin))
+	fsys := atomicfile.DirFS(l.at(dir))
+	skills, problems := skill.Load(fsys, shown, skill.Source(l.origin))
 	l.skills = skills
 	l.problems = append(l.problems, problems...)
 	loaded := map[string]bool{}
@@ -294,7 +315,7 @@ func (l *layer) readSkills() {
 		l.files = append(l.files, s.File)
 		loaded[filepath.Base(filepath.Dir(filepath.FromSlash(s.File)))] = true
 	}
-	list, err := os.ReadDir(dir)
+	list, err := os.ReadDir(l.at(dir))
 	if err != nil {
 		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable folder"))
 	}
@@ -303,4 +324,5 @@ func (l *layer) readSkills() {
 			l.closed = append(l.closed, e.Name())
 		}
 	}
+	l.keepSkills(dir, fsys)
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config/scaffold"
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 )
 
@@ -140,9 +140,7 @@ func TestLinksAreResolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("mycelium.yaml", "session: {defaultRole: dev}\n")
-	if err := trust.Add(link); err != nil {
-		t.Fatal(err)
-	}
+	w.accept()
 	p, err := Load(Options{Dir: link})
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +296,15 @@ func BenchmarkLoad(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(dir, "rules.yaml"), []byte(rules.String()), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	if err := trust.Add(dir); err != nil {
+	p, err := Load(Options{Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := p.Candidate()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Accept(time.Now()); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -213,6 +213,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
+	p.File.Trust = user.doc.Trust
+	p.setSource("trust", user.doc.Trust != "", user.docFile)
 	p.setSource("env", user.doc.Env != nil, user.docFile)
 	p.setSource("env", project.doc.Env != nil, project.docFile)
 }

@@ -54,7 +54,7 @@ func TestPoliciesThatDoNotHold(t *testing.T) {
 			p.Broken.All != "" {
 			t.Errorf("%q: %s; unjudged %q", text, got, p.Unjudged)
 		}
-		if _, err := rules.AddPolicy(w.dir, "x", "", false, time.Now()); err == nil {
+		if _, err := rules.AddPolicy([]string{w.dir}, "x", "", false, time.Now()); err == nil {
 			t.Errorf("%q: another one was added", text)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	add := func(words, tool string, shared bool) judge.Policy {
 		t.Helper()
-		p, err := rules.AddPolicy(w.dir, words, tool, shared, now)
+		p, err := rules.AddPolicy([]string{w.dir}, words, tool, shared, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 	// What cannot be continued at its end is left alone.
 	for _, text := range []string{"policies: [{id: pol_1, description: x}]\n", "policies: {}\n"} {
 		path := w.write("policies.yaml", text)
-		if _, err := rules.AddPolicy(w.dir, "x", "", true, now); err == nil {
+		if _, err := rules.AddPolicy([]string{w.dir}, "x", "", true, now); err == nil {
 			t.Errorf("%q: %v", text, err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -105,7 +105,7 @@ func TestAddPolicyKeepsWhatPeopleWrote(t *testing.T) {
 		}
 	}
 	for _, words := range []string{"", "a\x00b", strings.Repeat("x", 3000)} {
-		if p, err := rules.AddPolicy(w.dir, words, "", false, now); err == nil {
+		if p, err := rules.AddPolicy([]string{w.dir}, words, "", false, now); err == nil {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -122,7 +122,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, err := rules.Add(w.dir, rule, "花子\n  - name: evil", now)
+		name, err := rules.Add([]string{w.dir}, rule, "花子\n  - name: evil", now)
 		if err != nil {
 			t.Fatalf("%q: %v", mine, err)
 		}
@@ -138,14 +138,14 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 			*last.Args["command"][0].Regex != *rule.Args["command"][0].Regex {
 			t.Errorf("%+v %q", last, lines(p.Problems))
 		}
-		if second, err := rules.Add(w.dir, rule, "x", now); err != nil || second == name {
+		if second, err := rules.Add([]string{w.dir}, rule, "x", now); err != nil || second == name {
 			t.Errorf("%q %v", second, err)
 		}
 	}
 	w := newWorld(t)
 	for _, text := range []string{"rules: [\n", "rules: []\nversion: 1\n", "rules: [{name: a, action: deny, tool: x__y}]\n"} {
 		path := w.write("rules.yaml", text)
-		if name, err := rules.Add(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"x__y"}}, "x", now); err == nil {
+		if name, err := rules.Add([]string{w.dir}, policy.Rule{Action: "deny", Tool: policy.Names{"x__y"}}, "x", now); err == nil {
 			t.Errorf("%q: %s", text, name)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -154,7 +154,7 @@ func TestAddRuleKeepsWhatPeopleWrote(t *testing.T) {
 	}
 	bad := "docs/[a"
 	w.write("rules.yaml", "")
-	if name, err := rules.Add(w.dir, policy.Rule{Action: "deny", Tool: policy.Names{"agent__Edit"},
+	if name, err := rules.Add([]string{w.dir}, policy.Rule{Action: "deny", Tool: policy.Names{"agent__Edit"},
 		Match: map[string]policy.Values{"path": {{Glob: &bad}}}}, "x", now); err == nil {
 		t.Errorf("a rule that does not compile: %s", name)
 	}
@@ -175,7 +175,7 @@ func FuzzPolicies(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p, err := rules.AddPolicy(dir, words, "", true, time.Unix(1, 0))
+		p, err := rules.AddPolicy([]string{dir}, words, "", true, time.Unix(1, 0))
 		after, readErr := os.ReadFile(path)
 		if readErr != nil {
 			t.Fatal(readErr)

@@ -35,7 +35,7 @@ var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Dig
 func (l *layer) readRoles() {
 	dir := filepath.Join(l.dir, source.RolesFolder)
 	l.watched = append(l.watched, dir)
-	list, err := os.ReadDir(dir)
+	list, err := os.ReadDir(l.at(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

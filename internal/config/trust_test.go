@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,10 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
-	"mycelium/internal/state"
 )
 
 // hostile is what a cloned repository brings along to start a process and to grant itself everything (T17).
@@ -25,54 +22,57 @@ func hostile(w *world) {
 	w.write("skills/all/SKILL.yaml", "name: all\ndescription: x\nallowedRoles: ['*']\nallowedTools: [agent__Bash]\n")
 }
 
-// TestUntrustedFolderGrantsNothing is T17.
-func TestUntrustedFolderGrantsNothing(t *testing.T) {
+// TestUnacceptedFolderGrantsNothing is T17: nothing of it takes effect, and because it may restrict too, no call is allowed.
+func TestUnacceptedFolderGrantsNothing(t *testing.T) {
 	w := newWorld(t)
 	hostile(w)
+	denies := func(p *Project) {
+		t.Helper()
+		if p.Trusted || len(p.Problems) != 1 || !strings.Contains(p.Broken.All, "nobody has accepted") {
+			t.Errorf("trusted %v, problems %q, broken %q", p.Trusted, lines(p.Problems), p.Broken.All)
+		}
+		if len(p.Servers) != 1 || p.Servers[0].Name != "files" {
+			t.Errorf("servers %+v", p.Servers)
+		}
+		if len(p.Skills)+len(p.Roles)+len(p.Rules)+len(p.File.Env) > 0 || p.File.Session.DefaultRole != "" || p.File.Server.Anonymous != "" ||
+			p.File.Policy.Fallback.Agent != "ask" {
+			t.Errorf("something took effect: %+v %d skills %d roles %d rules", p.File, len(p.Skills), len(p.Roles), len(p.Rules))
+		}
+		if d := cmp.Diff([]string{"mycelium.yaml", "skills/all/SKILL.yaml", "roles/admin.yaml", "rules.yaml"}, p.Untrusted); d != "" {
+			t.Error(d)
+		}
+		pol, _, _ := p.Compile(skill.Catalog{})
+		if roles := pol.Roles(); len(roles) > 0 {
+			t.Errorf("roles %q", roles)
+		}
+		if pol.Decide(callOf("admin", "agent__Bash")).Effect != policy.Deny {
+			t.Error("a call is not denied")
+		}
+	}
+	denies(w.load())
+	w.accept()
 	p := w.load()
-	if p.Trusted || len(p.Problems) > 0 || p.Broken.All != "" {
-		t.Errorf("trusted %v, problems %q, broken %q", p.Trusted, lines(p.Problems), p.Broken.All)
-	}
-	if len(p.Servers) != 1 || p.Servers[0].Name != "files" {
-		t.Errorf("servers %+v", p.Servers)
-	}
-	if len(p.Skills)+len(p.Roles)+len(p.Rules)+len(p.File.Env) > 0 || p.File.Session.DefaultRole != "" || p.File.Server.Anonymous != "" ||
-		p.File.Policy.Fallback.Agent != "ask" {
-		t.Errorf("something took effect: %+v %d skills %d roles %d rules", p.File, len(p.Skills), len(p.Roles), len(p.Rules))
-	}
-	if d := cmp.Diff([]string{"mycelium.yaml", "skills/all/SKILL.yaml", "roles/admin.yaml", "rules.yaml"}, p.Untrusted); d != "" {
-		t.Error(d)
-	}
-	pol, _, _ := p.Compile(skill.Catalog{})
-	if roles := pol.Roles(); len(roles) > 0 {
-		t.Errorf("roles %q", roles)
-	}
-
-	w.trust()
-	p = w.load()
 	if !p.Trusted || len(p.Untrusted) > 0 || len(p.Servers) != 2 || len(p.Roles) != 1 || len(p.Rules) != 1 || len(p.Skills) != 1 ||
 		p.File.Session.DefaultRole != "admin" {
-		t.Errorf("after trust: %+v", p)
+		t.Errorf("after consent: %+v", p)
 	}
-	if was, err := trust.Remove(w.dir); err != nil || !was {
+	if was, err := w.waiting().Revoke(); err != nil || !was {
 		t.Errorf("revoke: %v %v", was, err)
 	}
-	if p = w.load(); p.Trusted || len(p.Roles) > 0 {
-		t.Error("takes effect after revoke")
-	}
-	if was, err := trust.Remove(w.dir); err != nil || was {
+	denies(w.load())
+	if was, err := w.waiting().Revoke(); err != nil || was {
 		t.Errorf("second revoke: %v %v", was, err)
 	}
 }
 
-// TestUntrustedBrokenFilesBreakNothing: what takes no effect cannot stop anything either.
-func TestUntrustedBrokenFilesBreakNothing(t *testing.T) {
+// TestUnacceptedGrantsRestrictNothing: servers and skills of others could only grant, so a folder with these alone denies nothing.
+func TestUnacceptedGrantsRestrictNothing(t *testing.T) {
 	w := newWorld(t)
-	w.write("mycelium.yaml", "]]]")
-	w.write("roles/x.yaml", "a: b: c")
-	p := w.load()
-	if len(p.Problems) > 0 || p.Broken.All != "" || len(p.Broken.Roles) > 0 || len(p.Untrusted) != 2 {
-		t.Errorf("%q %+v %q", lines(p.Problems), p.Broken, p.Untrusted)
+	w.write(".mcp.json", `{"mcpServers": {"a": {"command": "x"}}}`)
+	w.write("skills/all/SKILL.yaml", aSkill("all"))
+	w.write("config.json", `{"theirs": true}`)
+	if p := w.load(); p.Broken.All != "" || len(p.Problems) > 0 || len(p.Skills) > 0 || len(p.Servers) != 1 || len(p.Untrusted) != 2 {
+		t.Errorf("%q %q %+v", p.Broken.All, lines(p.Problems), p.Untrusted)
 	}
 }
 
@@ -186,128 +186,6 @@ func TestFilesFolderOfUser(t *testing.T) {
 		if p := w.load(); p.Servers[0].Args[0] != c.want {
 			t.Errorf("user %s, project %s: %s", c.user, c.project, p.Servers[0].Args[0])
 		}
-	}
-}
-
-// TestTrustIsOfTheFolderItself: neither a folder in it nor another folder at its path is trusted.
-func TestTrustIsOfTheFolderItself(t *testing.T) {
-	w := newWorld(t)
-	w.trust()
-	inner := filepath.Join(w.dir, "inner")
-	w.mkdir(inner)
-	check := func(dir string, want bool) {
-		t.Helper()
-		if got, err := trust.Has(dir); err != nil || got != want {
-			t.Errorf("trust.Has(%s) = %v, %v", dir, got, err)
-		}
-	}
-	check(w.dir, true)
-	check(inner, false)
-	check(w.home, false)
-
-	moved := w.dir + "-moved"
-	if err := os.Rename(w.dir, moved); err != nil {
-		t.Fatal(err)
-	}
-	w.mkdir(w.dir) // somebody else's folder at the trusted path
-	check(w.dir, false)
-	check(moved, false)
-	if err := os.Remove(w.dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(moved, w.dir); err != nil {
-		t.Fatal(err)
-	}
-	check(w.dir, true)
-}
-
-func TestTrustList(t *testing.T) {
-	w := newWorld(t)
-	w.trust()
-	state, err := state.OfPerson(os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := state.TrustList()
-	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if st.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v", st.Mode())
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := trust.Add(w.dir); err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := os.ReadFile(path); string(again) != string(good) {
-		t.Error("trusting again changed the list")
-	}
-	for name, c := range map[string]struct {
-		text string
-		mode os.FileMode
-	}{
-		"writable by others": {string(good), 0o666},
-		"no JSON":            {"{", 0o600},
-		"doubled key":        {`{"version":1,"version":1,"folders":[]}`, 0o600},
-		"other version":      {`{"version":2,"folders":[]}`, 0o600},
-		"unknown key":        {`{"version":1,"folders":[],"all":true}`, 0o600},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(path, c.mode); err != nil {
-				t.Fatal(err)
-			}
-			if ok, err := trust.Has(w.dir); err == nil || ok {
-				t.Errorf("trusted: %v, %v", ok, err)
-			}
-			if p := w.load(); p.Trusted || len(p.Problems) != 1 {
-				t.Errorf("loaded: trusted %v, %q", p.Trusted, lines(p.Problems))
-			}
-			if err := trust.Add(w.dir); err == nil {
-				t.Error("a list that cannot be read was written over")
-			}
-		})
-	}
-}
-
-// TestConfigFlagDoesNotEvadeTrust: --config may name another file, but not one from a folder that nobody trusts.
-func TestConfigFlagDoesNotEvadeTrust(t *testing.T) {
-	w := newWorld(t)
-	w.trust()
-	w.write("other.yaml", "session: {defaultRole: other}\n")
-	outside := w.write("~/elsewhere/my.yaml", "session: {defaultRole: outside}\n")
-	load := func(file string) *Project {
-		t.Helper()
-		p, err := Load(Options{Dir: w.dir, File: file})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	if p := load("other.yaml"); p.File.Session.DefaultRole != "other" || p.Broken.All != "" {
-		t.Errorf("%+v", p.File.Session)
-	}
-	if p := load(outside); p.Broken.All == "" {
-		t.Error("a file from an untrusted folder took effect")
-	}
-	if p := load("none.yaml"); p.Broken.All == "" {
-		t.Error("a file that does not exist is no fault")
-	}
-	if err := trust.Add(filepath.Dir(outside)); err != nil {
-		t.Fatal(err)
-	}
-	if p := load(outside); p.Broken.All != "" || p.File.Session.DefaultRole != "outside" {
-		t.Errorf("%q %+v", p.Broken.All, p.File.Session)
-	}
-	t.Setenv("MYCELIUM_CONFIG_PATH", "other.yaml")
-	if p := load(""); p.File.Session.DefaultRole != "other" {
-		t.Errorf("MYCELIUM_CONFIG_PATH: %+v", p.File.Session)
 	}
 }
 

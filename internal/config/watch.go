@@ -137,7 +137,7 @@ func (v *watch) watchFolders() bool {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			file(filepath.Join(dir, name))
 		}
-		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
+		for _, name := range source.Folders {
 			file(filepath.Join(dir, name))
 			trees = append(trees, folders(source.Resolve(filepath.Join(dir, name)), dirs)...)
 		}
@@ -145,7 +145,7 @@ func (v *watch) watchFolders() bool {
 	for _, path := range append([]string{v.p.main}, v.p.watched...) {
 		file(path)
 	}
-	file(v.p.State.TrustList()) // myc trust takes effect in a running daemon
+	file(storeOf(v.p).Manifest()) // myc trust takes effect in a running daemon
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
 	for dir := range dirs {
@@ -212,12 +212,12 @@ func (p *Project) fingerprint() string {
 		}
 	}
 	note(p.main)
-	note(p.State.TrustList())
+	note(storeOf(p).Manifest())
 	for _, dir := range []string{p.UserDir, p.Dir} {
 		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
 			note(filepath.Join(dir, name))
 		}
-		for _, name := range []string{source.SkillsFolder, source.RolesFolder} {
+		for _, name := range source.Folders {
 			n := 0
 			_ = filepath.WalkDir(source.Resolve(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
 				if n++; err != nil || n > maxWatched {

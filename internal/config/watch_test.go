@@ -11,7 +11,6 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/config/source"
-	"mycelium/internal/config/trust"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -29,7 +28,7 @@ func (w *world) watch(p *Project) *watched {
 	done := make(chan error, 1)
 	go func() {
 		done <- Watch(ctx, p, func() {
-			if p, err := Load(Options{Dir: w.dir}); err == nil {
+			if p, err := Load(Options{Dir: w.dir, OnDisk: w.trusted}); err == nil {
 				out.loaded <- p
 			}
 		})
@@ -129,10 +128,6 @@ func TestWatch(t *testing.T) {
 	o.until("the user's first file", hasRule("mine"))
 	w.writeUser("roles/x.yaml", "id: x\n")
 	o.until("the user's second file", hasRole("x"))
-	if _, err := trust.Remove(w.dir); err != nil {
-		t.Fatal(err)
-	}
-	o.until("trust", func(p *Project) bool { return !p.Trusted })
 }
 
 // TestWatchNoticesWhatCameBefore: what changed between loading and watching is not lost.

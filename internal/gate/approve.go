@@ -127,6 +127,7 @@ func (a *Admission) approved(
 		}
 	}
 	a.session.Calls.NoteQuestion(a.id, true)
+	a.unused = func() { a.gate.asks.Unused(r, answer) }
 	if now := a.gate.now(); a.since.Equal(a.began) {
 		a.since = now // waiting for people does not count as time of the call
 	}

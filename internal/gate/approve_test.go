@@ -674,3 +674,37 @@ func TestPromotionIsConfirmed(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// An approval whose call finds no slot is not lost: the call that is tried again runs without another question, once.
+func TestApprovalWithoutASlot(t *testing.T) {
+	p := writesAsk()
+	p.limits = map[string]policy.Limit{"developer": {Rates: policy.Rates{Concurrent: 1}}}
+	h := buildAsking(t, p, approval.Options{})
+	s := h.enter("developer")
+	began, end := make(chan struct{}), make(chan struct{})
+	h.back.answer = func(_ context.Context, _ policy.Scope, _, _ string, params []byte) ([]byte, []byte, error) {
+		if strings.Contains(string(params), "read_file") {
+			close(began)
+			<-end
+		}
+		return []byte(`{}`), nil, nil
+	}
+	reading := h.call(t.Context(), s, request("files__read_file", `{"path":"x"}`))
+	<-began
+	c := h.call(t.Context(), s, request("files__write_file", writing))
+	h.answer(h.waits().ID, approval.Answer{Allow: true})
+	if d := denied(t, ended(t, c).err); d.RetryAfter == 0 {
+		t.Errorf("%+v", d)
+	}
+	close(end)
+	ended(t, reading)
+	if _, err := h.Call(t.Context(), s, request("files__write_file", writing)); err != nil {
+		t.Errorf("tried again: %v", err)
+	}
+	if last := h.last(audit.Decided); last["decidedBy"] != "person" || last["effect"] != "allow" {
+		t.Errorf("%v", last)
+	}
+	c = h.call(t.Context(), s, request("files__write_file", writing))
+	h.answer(h.waits().ID, approval.Answer{}) // it was for one call
+	denied(t, ended(t, c).err)
+}

@@ -105,7 +105,7 @@ func BenchmarkCall(b *testing.B) {
 		b.ReportAllocs()
 		args, _ := policy.ParseArgs(requests["one-path"].Args)
 		for b.Loop() {
-			if _, err := facts.Of(requests["one-path"].Item, nil, args, dir, ""); err != nil {
+			if _, err := facts.Of(requests["one-path"].Item, nil, args, facts.Place{Dir: dir, Home: ""}); err != nil {
 				b.Fatal(err)
 			}
 		}

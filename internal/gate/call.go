@@ -131,6 +131,7 @@ type Admission struct {
 	decidedBy string      // for the record; empty: the policy
 	asked     bool        // somebody was asked, and that is recorded
 	held      limit.Slots // given back by Done
+	unused    func()      // gives an approval back that the call cannot use; nil: none
 
 	guard   policy.Guard // of the decision
 	guarded []string     // what it did
@@ -192,6 +193,9 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 		var refused *limit.Exceeded
 		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
 			s.Calls.Over(a.id)
+			if a.unused != nil {
+				a.unused() // nobody is asked again when the caller tries again
+			}
 			return nil, a.tooMany(ctx, refused)
 		}
 	}

@@ -81,7 +81,8 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, dir, a.gate.home)
+	at := facts.Place{Dir: dir, Home: a.gate.home, Protects: a.caller.World.Policy.Protects}
+	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
 	if err == nil {
 		a.session.Written.Mark(&f)
 	}
@@ -108,7 +109,7 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	args := policy.Args{"path": path}
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
-		f, err := facts.Of(it, w.Annotations(it), args, cmp.Or(w.Roots[filesServer], g.dir), g.home)
+		f, err := facts.Of(it, w.Annotations(it), args, facts.Place{Dir: cmp.Or(w.Roots[filesServer], g.dir), Home: g.home})
 		if err != nil {
 			return false
 		}

@@ -39,6 +39,8 @@ type Agent struct {
 	configDir string // configuration folder below HOME
 	movedDir  string // configuration folder below the folder that configVar names
 	files     func(own, project string) Files
+	managed   string                               // the settings of an administrator, which stand above all others; "": none
+	settings  func(own, project string) []Settings // every file of settings that it reads, besides managed
 
 	// Limit is how long the agent waits for a hook whose entry has no time-out.
 	Limit  time.Duration
@@ -164,23 +166,81 @@ type Files struct {
 	Trust string // has the hooks that it trusts
 }
 
-// Files returns the paths of an agent's configuration: the user's own, or that of a project folder that is only for this machine.
-func (a Agent) Files(user bool, dir string, environ []string) (Files, error) {
+// Scope says whose configuration of an agent is meant.
+type Scope string
+
+// The scopes. The zero value is that of a project folder, on this machine only.
+const (
+	Project Scope = ""
+	User    Scope = "user"
+	Managed Scope = "managed" // of the machine's administrator
+)
+
+// String returns the name of the scope in our commands.
+func (s Scope) String() string {
+	if s == Project {
+		return "project"
+	}
+	return string(s)
+}
+
+// Scopes returns the scopes that an agent has.
+func (a Agent) Scopes() []Scope {
+	if a.managed == "" {
+		return []Scope{Project, User}
+	}
+	return []Scope{Project, User, Managed}
+}
+
+// Files returns the paths of an agent's configuration.
+func (a Agent) Files(scope Scope, dir string, environ []string) (Files, error) {
 	if a.files == nil {
 		return Files{}, fmt.Errorf("no agent %q", a.Name)
 	}
-	home := variable(environ, "HOME")
-	if !filepath.IsAbs(home) {
-		return Files{}, errors.New("HOME is not set to a folder")
+	if scope == Managed {
+		if a.managed == "" {
+			return Files{}, fmt.Errorf("%s has no settings of an administrator", a.Title)
+		}
+		return Files{Hooks: a.managed}, nil
 	}
-	own := filepath.Join(home, a.configDir)
-	if moved := variable(environ, a.configVar); filepath.IsAbs(moved) {
-		own = filepath.Join(moved, a.movedDir)
+	own, err := a.own(environ)
+	if err != nil {
+		return Files{}, err
 	}
-	if user {
+	if scope == User {
 		dir = ""
 	}
 	return a.files(own, dir), nil
+}
+
+// own returns the folder of the user's own configuration.
+func (a Agent) own(environ []string) (string, error) {
+	home := variable(environ, "HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("HOME is not set to a folder")
+	}
+	if moved := variable(environ, a.configVar); filepath.IsAbs(moved) {
+		return filepath.Join(moved, a.movedDir), nil
+	}
+	return filepath.Join(home, a.configDir), nil
+}
+
+// Settings is a file of settings that an agent reads.
+type Settings struct {
+	Whose string // user, project, local or managed
+	Path  string
+}
+
+// Settings returns every file of settings that the agent reads in a project folder; nil for an agent whose settings cannot reach a hook.
+func (a Agent) Settings(dir string, environ []string) ([]Settings, error) {
+	if a.settings == nil {
+		return nil, nil
+	}
+	own, err := a.own(environ)
+	if err != nil {
+		return nil, err
+	}
+	return append(a.settings(own, dir), Settings{"managed", a.managed}), nil
 }
 
 // Events returns the agent's names of the events that we answer.
@@ -214,6 +274,9 @@ type Launch struct {
 	Refused  []string // arguments with which it would run without the hook, with other servers or outside of the session
 	Commands []string // commands that do not start a session in its process
 	Unset    []string // variables with which it would run without the hook
+	// Pinned are the variables that its settings for one run fix to the person's own values, and empty where the person has none. Settings
+	// of a project may set any of them for the agent's child processes, and thereby change what the hook, the gateway or a command is.
+	Pinned []string
 }
 
 // Hooks describes the hooks in an agent's configuration.
@@ -223,9 +286,8 @@ type Hooks struct {
 	unit     time.Duration // of a time-out
 	named    bool          // a handler has a name, with which a person can switch it off
 	argsFrom string        // the first version in which a handler may be a program with arguments, run without a shell; "": none
-	// onFailure reports whether a handler has a key for its failure. From version blockFrom on, its failure blocks the tool; older
-	// versions ignore the key.
-	onFailure bool
+	// blockFrom is the first version in which a handler's key onFailure blocks a tool if the hook fails; older versions ignore the key.
+	// "": no version has it.
 	blockFrom string
 	posts     []string      // events that it can post over HTTP instead
 	endLimit  time.Duration // limit of a hook at the end of a session, if the agent has a special one; 0: as for other events
@@ -281,15 +343,16 @@ func (a Agent) Timeout(event string) string {
 // HookName returns the name of our handler of an event, for agents whose handlers have names.
 func HookName(event string) string { return "mycelium " + event }
 
-// TakesArgs reports whether a version of the agent can run a hook as a program with arguments, without a shell.
-func (a Agent) TakesArgs(version string) bool { return atLeast(version, a.Hooks.argsFrom) }
+// ArgsFrom returns the first version of the agent that can run a hook as a program with arguments, without a shell; "" if none can. An
+// older version runs the program without arguments, which denies.
+func (a Agent) ArgsFrom() string { return a.Hooks.argsFrom }
+
+// BlocksFrom returns the first version of the agent that blocks a tool if its hook fails; "" if none does.
+func (a Agent) BlocksFrom() string { return a.Hooks.blockFrom }
 
 // BlocksOnFailure reports whether a version of the agent blocks a tool if its hook fails. Such a version may also post its events over
 // HTTP.
 func (a Agent) BlocksOnFailure(version string) bool { return atLeast(version, a.Hooks.blockFrom) }
-
-// SaysOnFailure reports whether our entries for the agent have a key for the failure of the hook.
-func (a Agent) SaysOnFailure() bool { return a.Hooks.onFailure }
 
 // atLeast reports whether version is not lower than another one. Versions are three numbers with dots; any other text is lower than all.
 func atLeast(version, least string) bool {
@@ -320,7 +383,6 @@ func (a Agent) Posts(version, event string) bool {
 type Runs struct {
 	Program string
 	Args    []string
-	Shell   bool        // the agent accepts only a line for a shell
 	URL     string      // the agent posts the event to this URL; "": it runs the program
 	Headers [][2]string // headers of the post: name and value, in which $NAME is a variable of the agent
 }
@@ -331,7 +393,7 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	switch {
 	case r.URL != "":
 		handler = `"url": ` + string(rawjson.Quote(r.URL)) + posted(r.Headers)
-	case r.Shell:
+	case a.Hooks.argsFrom == "": // the agent accepts only a line for a shell
 		words := []string{ShellWord(r.Program)}
 		for _, arg := range r.Args {
 			words = append(words, ShellWord(arg))
@@ -341,7 +403,7 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 		handler += `, "args": ` + string(textList(r.Args))
 	}
 	handler += `, "timeout": ` + a.Timeout(event)
-	if a.Hooks.onFailure {
+	if a.Hooks.blockFrom != "" {
 		handler += `, "onFailure": "block"`
 	}
 	handler += `}`
@@ -369,11 +431,11 @@ type Protected struct {
 	ChangeOnly bool // reading is allowed
 }
 
-// Place is where an installation applies: in one project folder, or in every folder of a user.
+// Place is where an installation applies: in one project folder, or in every folder.
 type Place struct {
-	User bool
-	Dir  string // the project folder, absolute
-	Home string
+	Scope Scope
+	Dir   string // the project folder, absolute
+	Home  string
 }
 
 // DenyRules returns the agent's own deny entries for protected paths. They also apply to accesses without a hook, such as a file that a

@@ -79,35 +79,36 @@ func TestFiles(t *testing.T) {
 	home := "HOME=/h"
 	for _, c := range []struct {
 		agent, more string
-		user        bool
+		scope       Scope
 		want        Files
 	}{
-		{"claude", "", true, Files{Hooks: "/h/.claude/settings.json"}},
-		{"claude", "CLAUDE_CONFIG_DIR=/c", true, Files{Hooks: "/c/settings.json"}},
-		{"claude", "CLAUDE_CONFIG_DIR=c", true, Files{Hooks: "/h/.claude/settings.json"}},
-		{"claude", "CLAUDE_CONFIG_DIR=/c", false, Files{Hooks: dir + "/.claude/settings.local.json"}},
-		{"codex", "", true, Files{Hooks: "/h/.codex/hooks.json", Trust: "/h/.codex/config.toml"}},
-		{"codex", "CODEX_HOME=/c", false, Files{Hooks: dir + "/.codex/hooks.json", Trust: "/c/config.toml"}},
-		{"gemini", "GEMINI_CLI_HOME=/c", true, Files{Hooks: "/c/.gemini/settings.json"}},
-		{"gemini", "", false, Files{Hooks: dir + "/.gemini/settings.json"}},
-		{"crush", "XDG_CONFIG_HOME=/c", true, Files{Hooks: "/c/crush/crush.json"}},
-		{"crush", "", true, Files{Hooks: "/h/.config/crush/crush.json"}},
-		{"crush", "", false, Files{Hooks: dir + "/crush.json"}},
+		{"claude", "", User, Files{Hooks: "/h/.claude/settings.json"}},
+		{"claude", "CLAUDE_CONFIG_DIR=/c", User, Files{Hooks: "/c/settings.json"}},
+		{"claude", "CLAUDE_CONFIG_DIR=c", User, Files{Hooks: "/h/.claude/settings.json"}},
+		{"claude", "CLAUDE_CONFIG_DIR=/c", Project, Files{Hooks: dir + "/.claude/settings.local.json"}},
+		{"claude", "CLAUDE_CONFIG_DIR=/c", Managed, Files{Hooks: claudeManaged()}},
+		{"codex", "", User, Files{Hooks: "/h/.codex/hooks.json", Trust: "/h/.codex/config.toml"}},
+		{"codex", "CODEX_HOME=/c", Project, Files{Hooks: dir + "/.codex/hooks.json", Trust: "/c/config.toml"}},
+		{"gemini", "GEMINI_CLI_HOME=/c", User, Files{Hooks: "/c/.gemini/settings.json"}},
+		{"gemini", "", Project, Files{Hooks: dir + "/.gemini/settings.json"}},
+		{"crush", "XDG_CONFIG_HOME=/c", User, Files{Hooks: "/c/crush/crush.json"}},
+		{"crush", "", User, Files{Hooks: "/h/.config/crush/crush.json"}},
+		{"crush", "", Project, Files{Hooks: dir + "/crush.json"}},
 	} {
 		a, _ := Named(c.agent)
-		if got, err := a.Files(c.user, dir, []string{home, c.more}); err != nil || got != c.want {
-			t.Errorf("%s %s user=%t: %+v %v, want %+v", c.agent, c.more, c.user, got, err, c.want)
+		if got, err := a.Files(c.scope, dir, []string{home, c.more}); err != nil || got != c.want {
+			t.Errorf("%s %s %s: %+v %v, want %+v", c.agent, c.more, c.scope, got, err, c.want)
 		}
 	}
 	install(t, dir, ".crush.json", "", 0o600)
 	crush, _ := Named("crush")
-	if got, err := crush.Files(false, dir, []string{home}); err != nil || got.Hooks != dir+"/.crush.json" {
+	if got, err := crush.Files(Project, dir, []string{home}); err != nil || got.Hooks != dir+"/.crush.json" {
 		t.Errorf("with .crush.json: %+v %v", got, err)
 	}
-	if _, err := crush.Files(true, dir, nil); err == nil {
+	if _, err := crush.Files(User, dir, nil); err == nil {
 		t.Error("without HOME there are files")
 	}
-	if _, err := (Agent{Name: "x"}).Files(true, dir, []string{home}); err == nil {
+	if _, err := (Agent{Name: "x"}).Files(User, dir, []string{home}); err == nil {
 		t.Error("an unknown agent has files")
 	}
 }
@@ -137,7 +138,7 @@ func TestEveryAgentIsWhole(t *testing.T) {
 		if s := a.script; s != nil && (s.environ == nil || s.headless == nil || s.shell == nil) {
 			t.Errorf("%s: its script lacks a part", a.Name)
 		}
-		if f, err := a.Files(false, "/p", []string{"HOME=/h"}); err != nil || (f.Trust != "") != (a.Hooks.TrustKey != nil) {
+		if f, err := a.Files(Project, "/p", []string{"HOME=/h"}); err != nil || (f.Trust != "") != (a.Hooks.TrustKey != nil) {
 			t.Errorf("%s: %+v %v", a.Name, f, err)
 		}
 	}
@@ -166,8 +167,8 @@ func TestOthersAgree(t *testing.T) {
 		return slices.ContainsFunc(policy.BasePaths(), func(b policy.BasePath) bool { return inside(name, b.Path) })
 	}
 	for _, a := range Agents() {
-		for _, user := range []bool{false, true} {
-			f, err := a.Files(user, "/p", []string{"HOME=/h"})
+		for _, scope := range a.Scopes() {
+			f, err := a.Files(scope, "/p", []string{"HOME=/h"})
 			if err != nil {
 				t.Fatal(err)
 			}

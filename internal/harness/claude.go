@@ -3,6 +3,7 @@ package harness
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,11 @@ var claude = Agent{
 		}
 		return Files{Hooks: filepath.Join(own, "settings.json")}
 	},
+	managed: claudeManaged(),
+	settings: func(own, project string) []Settings {
+		return []Settings{{"user", filepath.Join(own, "settings.json")}, {"project", filepath.Join(project, ".claude", "settings.json")},
+			{"local", filepath.Join(project, ".claude", "settings.local.json")}}
+	},
 	Limit: 600 * time.Second,
 	events: []eventName{
 		{"PreToolUse", PreTool}, {"PermissionRequest", Permission}, {"PostToolUse", PostTool}, {"PostToolUseFailure", PostTool},
@@ -30,7 +36,7 @@ var claude = Agent{
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
 	transcribes: true,
 	Hooks: Hooks{
-		unit: time.Second, argsFrom: "2.1.139", onFailure: true, blockFrom: "2.1.295",
+		unit: time.Second, argsFrom: "2.1.139", blockFrom: "2.1.295",
 		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
 		DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file"}},
@@ -44,7 +50,8 @@ var claude = Agent{
 			"--background", "--tmux", "--remote", "--teleport"},
 		Commands: []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project",
 			"remote-control", "setup-token", "update", "upgrade"},
-		Unset: []string{"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"},
+		Unset:  claudeWithoutHooks,
+		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, placeVars),
 	},
 	script: &script{
 		environ: scriptClaude,
@@ -55,6 +62,28 @@ var claude = Agent{
 			return "Bash", map[string]any{"command": command, "description": "does what the script says"}
 		},
 	},
+}
+
+// claudeWithoutHooks are the variables with which Claude Code runs without hooks.
+var claudeWithoutHooks = []string{"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE"}
+
+// The variables that a project may set for the child processes of an agent, and that change what they are.
+var (
+	// loaderVars put other code into a program: into a dynamically linked one, or into one of Node.
+	loaderVars = []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH",
+		"NODE_OPTIONS", "GODEBUG"}
+	// shellVars put other commands before a command, or are the shell that runs it.
+	shellVars = []string{"BASH_ENV", "ENV", "SHELL", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX"}
+	// placeVars say where programs, configuration and state are.
+	placeVars = []string{"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"}
+)
+
+// claudeManaged returns the settings of an administrator.
+func claudeManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	}
+	return "/etc/claude-code/managed-settings.json"
 }
 
 // scriptClaude returns the environment in which Claude Code talks to a scripted model.
@@ -95,7 +124,7 @@ func denyInClaude(protected []Protected, at Place) []string {
 			pattern = b.Path
 		case below == "**":
 			pattern = "//" + b.Path
-		case below == "." && !at.User:
+		case below == "." && at.Scope == Project:
 			pattern = "/" + filepath.ToSlash(at.Dir) + "/" + kind
 		case below == "." && !b.ChangeOnly:
 			pattern = b.Path
@@ -181,7 +210,7 @@ func answerClaude(e Event, a Answer) reply {
 	if out == (claudeOutput{}) {
 		return reply{}
 	}
-	return reply{stdout: object(out)}
+	return object(out)
 }
 
 // verdictWord returns the name of a verdict in PreToolUse; "" for no opinion.

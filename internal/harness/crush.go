@@ -36,6 +36,11 @@ var crush = Agent{
 		{"agent", "Task", ""},
 		{"job_output", "BashOutput", ""},
 		{"job_kill", "KillShell", ""},
+		{"download", "Download", ""},
+		{"lsp_diagnostics", "LSP", ""},
+		{"lsp_references", "LSP", ""},
+		{"list_mcp_resources", "ListMcpResourcesTool", ""},
+		{"read_mcp_resource", "ReadMcpResourceTool", ""},
 	},
 	oneUnderscore: true,
 	Hooks:         Hooks{Comments: true, Flat: true, unit: time.Second},
@@ -67,5 +72,9 @@ func answerCrush(_ Event, a Answer) reply {
 	if out == (crushOutput{Version: 1}) {
 		return reply{stderr: a.Message}
 	}
-	return reply{stdout: object(out), stderr: a.Message}
+	r := object(out)
+	if r.stderr == "" {
+		r.stderr = a.Message
+	}
+	return r
 }

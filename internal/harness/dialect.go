@@ -31,6 +31,10 @@ type reply struct {
 // Block is the exit code with which a hook blocks a tool. It is the same for all agents.
 const Block = 2
 
+// Unanswered is the reason of a denial, on stderr, where no answer can be given; the exit code is then [Block]. Codex ignores a hook that
+// exits with it and gives no reason.
+const Unanswered = "Mycelium denied this call: the hook could not give its answer. Nothing ran."
+
 // wire is an event on standard input. The four agents use the same names for what they share; members that an agent does not send stay
 // empty. Unknown members are ignored, because every version adds some.
 type wire struct {
@@ -155,13 +159,15 @@ func (e *Event) complete() error {
 	case e.Input.Kind() != '{':
 		return errors.New("the arguments of the tool are not a JSON object")
 	}
-	return nil
+	return e.named()
 }
 
-// Write writes an answer in the agent's dialect. Before a tool, an answer without a verdict denies.
+// Write writes an answer in the agent's dialect. Before a tool, an answer without a verdict denies. Texts may be anything: what is not
+// UTF-8 in them, such as the name of a file, is replaced.
 func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
-	a.Reason, a.Message, a.Context = text.TruncateRunes(a.Reason, maxText), text.TruncateRunes(a.Message, maxText),
-		text.TruncateRunes(a.Context, maxText)
+	for _, s := range []*string{&a.Reason, &a.Message, &a.Context} {
+		*s = text.TruncateRunes(strings.ToValidUTF8(*s, "\uFFFD"), maxText)
+	}
 	if e.Kind.Precedes() && a.Verdict != Allow && a.Verdict != Ask && a.Verdict != Pass {
 		a.Verdict = Deny
 		if strings.TrimSpace(a.Reason) == "" {
@@ -236,11 +242,12 @@ func jsonFault(err error) error {
 	return errors.New("it is not a JSON object")
 }
 
-// object encodes one JSON object of an answer; empty members are left out.
-func object(v any) []byte {
+// object returns the answer that is one JSON object; empty members are left out. An object that cannot be encoded, which does not happen
+// because every text is UTF-8, blocks.
+func object(v any) reply {
 	raw, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil { // only a string that is not UTF-8 can cause an error
-		return nil
+	if err != nil {
+		return reply{stderr: Unanswered, exit: Block}
 	}
-	return append(raw, '\n')
+	return reply{stdout: append(raw, '\n')}
 }

@@ -40,6 +40,7 @@ var gemini = Agent{
 		{"ask_user", "AskUserQuestion", ""},
 		{"enter_plan_mode", "EnterPlanMode", ""},
 		{"exit_plan_mode", "ExitPlanMode", ""},
+		{"read_background_output", "BashOutput", ""},
 	},
 	oneUnderscore: true,
 	Hooks: Hooks{
@@ -114,5 +115,5 @@ func answerGemini(e Event, a Answer) reply {
 	if out == (geminiOutput{}) {
 		return reply{}
 	}
-	return reply{stdout: object(out)}
+	return object(out)
 }

@@ -58,11 +58,14 @@ func (e *Event) canonical(a *Agent, w *wire) error {
 	for _, t := range a.tools {
 		if t.native == e.Native {
 			e.Tool = own + "__" + t.tool
-			return e.reshape(t.args)
+			if err := e.reshape(t.args); err != nil {
+				return err
+			}
+			return e.addFiles()
 		}
 	}
 	e.Tool = own + "__" + claudeName(e.Native)
-	return nil
+	return e.addFiles()
 }
 
 // claudeName returns the canonical name of a tool that is not in its agent's table. The names of Claude Code apply to every agent.

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"mycelium/internal/harness"
@@ -198,16 +201,45 @@ func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 		". Nothing ran. A person can look into it with `myc doctor`."}
 }
 
-// print writes the answer. If that fails, the exit code blocks the tool.
+// print writes the answer.
 func (c *Command) print(o outcome) int {
 	stdout, stderr, exit := harness.Write(o.event, o.answer)
 	if stderr != "" {
-		_, _ = fmt.Fprintln(c.Err, stderr)
+		stderr += "\n"
 	}
-	if len(stdout) > 0 {
-		if _, err := c.Out.Write(stdout); err != nil && o.event.Kind.Precedes() {
-			return harness.Block
-		}
+	return say(c.Out, c.Err, Reply{string(stdout), stderr, exit}, o.event.Kind.Precedes())
+}
+
+// say writes an answer, and returns the exit code. If the answer cannot be written before a tool, the exit code blocks the tool.
+func say(out, errs io.Writer, r Reply, precedes bool) int {
+	_, _ = io.WriteString(errs, r.Stderr)
+	if r.Stdout == "" {
+		return r.Exit
 	}
-	return exit
+	if _, err := io.WriteString(out, r.Stdout); precedes && (err != nil || nowhere(out)) {
+		_, _ = io.WriteString(errs, harness.Unanswered+"\n")
+		return harness.Block
+	}
+	return r.Exit
+}
+
+// nowhere reports whether what is written to a file is lost. Go's runtime opens the null device in place of a standard output that is
+// closed, so that a write to it succeeds.
+func nowhere(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	a, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	b, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(a, b)
+}
+
+// Deaf makes the process outlive signals that would end it without an answer: SIGPIPE becomes an error of the write, and the others are
+// lost until [Program] waits and handles them.
+func Deaf() {
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 }

@@ -25,8 +25,8 @@ type Program struct {
 	Getenv  func(string) string
 	// Interrupted returns a context that ends when the program is to end.
 	Interrupted func() context.Context
-	// Alone answers an event without a daemon, and returns the exit code.
-	Alone func(ctx context.Context, event []byte) int
+	// Alone answers an event without a daemon, and returns the exit code. It gets the run of the hook, which lacks who decides and records.
+	Alone func(ctx context.Context, c Command) int
 	// Note records a denial that was not decided.
 	Note func(ctx context.Context, event []byte, e harness.Event, why string)
 
@@ -45,6 +45,33 @@ func (p *Program) Run() int {
 	p.begin()
 	p.watch()
 	return p.run()
+}
+
+// Serve answers one event in a process that goes on, such as a server.
+func (p *Program) Serve(ctx context.Context) Reply {
+	var out, errs bytes.Buffer
+	p.Out, p.Err, p.watched = &out, &errs, true
+	p.begin()
+	ctx, cancel := context.WithDeadline(ctx, p.until)
+	defer cancel()
+	p.Interrupted = func() context.Context { return ctx }
+	done := make(chan int, 1)
+	go func() { // it may wait for a daemon that never answers
+		if reply, err := p.ask(); p.answers() {
+			done <- p.settle(reply, err)
+		}
+	}()
+	code := 0
+	select {
+	case code = <-done:
+	case <-ctx.Done():
+		if p.answers() {
+			code = p.fault(lateness(ctx, p.deadline))
+		} else {
+			code = <-done
+		}
+	}
+	return Reply{out.String(), errs.String(), code}
 }
 
 func (p *Program) begin() {
@@ -76,6 +103,11 @@ func (p *Program) run() int {
 	if !p.answers() {
 		select {} // too late: the process ends
 	}
+	return p.settle(reply, err)
+}
+
+// settle answers with what the daemon said, or without one.
+func (p *Program) settle(reply Reply, err error) int {
 	switch {
 	case err == nil:
 		return p.print(reply)
@@ -86,7 +118,7 @@ func (p *Program) run() int {
 		}
 		ctx, cancel := context.WithDeadline(ctx, p.until)
 		defer cancel()
-		return p.Alone(ctx, p.event)
+		return p.Alone(ctx, Command{Flags: p.Flags, In: bytes.NewReader(p.event), Out: p.Out, Err: p.Err, Getenv: p.Getenv})
 	}
 	return p.fault(err.Error())
 }
@@ -146,18 +178,10 @@ func (p *Program) request() Request {
 	return r
 }
 
-// print prints an answer. If that fails before a tool, the exit code blocks it.
+// print prints an answer.
 func (p *Program) print(r Reply) int {
-	if r.Stderr != "" {
-		_, _ = io.WriteString(p.Err, r.Stderr)
-	}
-	if r.Stdout != "" {
-		a, _ := harness.Named(p.Agent)
-		if _, err := io.WriteString(p.Out, r.Stdout); err != nil && a.Kind(p.Event).Precedes() {
-			return harness.Block
-		}
-	}
-	return r.Exit
+	a, _ := harness.Named(p.Agent)
+	return say(p.Out, p.Err, r, a.Kind(p.Event).Precedes())
 }
 
 // fault answers an event that was not decided.

@@ -29,9 +29,8 @@ type small struct {
 func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
 	s := small{args, environ}
 	f, ok := ParseFlags(append([]string{"hook"}, args...))
-	if !ok { // myc reports what is wrong
-		_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %v. Nothing ran.\n", s.become(nil, nil))
-		return harness.Block
+	if !ok {
+		return BadEntry(errs, append([]string{Small}, args...))
 	}
 	dir, err := filepath.Abs(ProjectDir(f.Agent, f.Dir, s.getenv))
 	if err == nil {
@@ -45,9 +44,9 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 		Flags: f, Project: root.Of(dir), Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
 		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
 	}
-	p.Alone = func(ctx context.Context, event []byte) int {
+	p.Alone = func(ctx context.Context, _ Command) int {
 		at, _ := ctx.Deadline()
-		return p.fault(s.become(event, []string{"--deadline", time.Until(at).String()}).Error())
+		return p.fault(s.become(p.event, []string{"--deadline", time.Until(at).String()}).Error())
 	}
 	p.In = patient{in, p.watch}
 	p.begin()
@@ -55,6 +54,14 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 		return p.fault(s.become(nil, nil).Error())
 	}
 	return p.run()
+}
+
+// BadEntry reports an entry of an agent's configuration with other arguments than the installer writes, and returns the exit code. It
+// blocks: nobody else reads the text of a command that an agent starts.
+func BadEntry(errs io.Writer, args []string) int {
+	_, _ = fmt.Fprintf(errs, "Mycelium denied this call: %q is not an entry that the installer writes. Nothing ran.\nhint: `myc hook install "+
+		"AGENT` writes the entry; `myc hook --help` describes its flags\n", args)
+	return harness.Block
 }
 
 // patient reads a file, and calls slow if no data arrives within a moment.
@@ -122,11 +129,17 @@ var Programs = [...]string{"myc", "mycelium", "mycelium-cli"}
 // Small is the name of the small program.
 const Small = "myc-hook"
 
-// myc returns the path of the whole program, which is beside this one.
+// myc returns the path of the whole program: where the installer noted it, else beside this one.
 func myc() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find own program: %w", err)
+	}
+	if note, err := ReadInstalled(self); err == nil {
+		if st, err := os.Stat(note.Myc); err == nil && st.Mode().IsRegular() {
+			return note.Myc, nil
+		}
+		return "", fmt.Errorf("%s is gone; without a daemon it decides. `myc hook install` by a person mends it", note.Myc)
 	}
 	for _, name := range Programs {
 		path := filepath.Join(filepath.Dir(self), name)

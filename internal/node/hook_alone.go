@@ -54,7 +54,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 			return harness.Answer{}, errSessionEnded
 		}
 	}
-	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Logger: l.Logger(), Alone: true})
+	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{},
+		Waiting: func() string { return waiting(v.Project) }, Logger: l.Logger(), Alone: true})
 	return runs.Event(ctx, s, e), nil
 }
 

@@ -149,7 +149,11 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 	var text string
 	switch reply.Kind {
 	case approval.ReplyPolicy:
-		p, err := rules.AddPolicy(j.files.Project().Dir, reply.Text, reply.Tool, false, time.Now())
+		var p judge.Policy
+		err := j.files.Project().Write(time.Now(), func(folders []string) (err error) {
+			p, err = rules.AddPolicy(folders, reply.Text, reply.Tool, false, time.Now())
+			return err
+		})
 		if err != nil {
 			return "", err
 		}
@@ -159,7 +163,11 @@ func (j *modelJudge) Adopt(ctx context.Context, _ approval.Request, reply approv
 		if err != nil {
 			return "", err
 		}
-		name, err := rules.Add(j.files.Project().Dir, rule, by, time.Now())
+		var name string
+		err = j.files.Project().Write(time.Now(), func(folders []string) (err error) {
+			name, err = rules.Add(folders, rule, by, time.Now())
+			return err
+		})
 		if err != nil {
 			return "", err
 		}

@@ -57,9 +57,9 @@ type Node struct {
 	gate    *gate.Gate
 	gateway *gateway.Server
 	files   *reloader
+	hooks   *hookWatch
 	judge   *modelJudge
 	chats   *chat.Chats
-	hooks   *hookServer
 	metrics *metrics
 	logger  *slog.Logger
 	since   time.Time
@@ -114,6 +114,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.openState(ctx, view.Project); err != nil {
 		return nil, err
 	}
+	if o.Stays { // a command that owns the project for a moment tells nothing: status and doctor do
+		n.files.log = n.log
+	}
 	if n.metrics, err = openMetrics(n); err != nil {
 		return nil, err
 	}
@@ -160,7 +163,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
-	n.hooks = &hookServer{state: n.state, handler: n.hookHandler(), logger: n.logger}
+	n.hooks = &hookWatch{state: n.state, environ: n.options.Environ, log: n.log, post: n.chats.Post, logger: n.logger}
 	return nil
 }
 

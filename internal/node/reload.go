@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/config/rules"
@@ -23,6 +25,7 @@ type reloader struct {
 	loader  *project.Loader
 	pool    *backend.Pool
 	logger  *slog.Logger
+	log     *audit.Log          // nil: changes that wait are not told of
 	changed func(*project.View) // is called with every new view, before the change is over
 
 	reloading sync.Mutex // held while files are read and compiled
@@ -67,7 +70,7 @@ func (r *reloader) Reload(context.Context) error {
 	if root := project.FilesRoot(p); root != old.Root {
 		r.logger.Warn("the new folder of the built-in files server takes effect when the daemon restarts", "now", old.Root, "then", root)
 	}
-	if why := next.Broken(); why != "" && old.Broken() == "" {
+	if why := next.Broken(); why != "" && old.Broken() == "" && p.Trusted == old.Project.Trusted { // else consent was taken back or is lost
 		r.mu.Lock()
 		r.broken = why
 		r.mu.Unlock()
@@ -119,10 +122,12 @@ func (r *reloader) watchCatalog(ctx context.Context) error {
 
 // watchFiles reloads when files change, until ctx is done.
 func (r *reloader) watchFiles(ctx context.Context) error {
+	r.tellWaiting(ctx)
 	return config.Watch(ctx, r.Project(), func() {
 		if err := r.Reload(ctx); err != nil {
 			r.logger.Warn("files changed and are not in force", "err", err)
 		}
+		r.tellWaiting(ctx)
 	})
 }
 
@@ -130,7 +135,7 @@ func (r *reloader) watchFiles(ctx context.Context) error {
 func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval.Answer) (string, error) {
 	p := r.Project()
 	if !p.Trusted {
-		return "", errors.New("this folder is not trusted, so its rules take no effect: myc trust")
+		return "", errors.New("nobody has accepted the files of this folder, so its rules take no effect: myc trust")
 	}
 	rule, err := rules.Approved(q)
 	if err != nil {
@@ -144,7 +149,8 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 		}
 	}
 	comment, reason := rules.Comment(q, a)
-	if err := rules.Write(p.Dir, file, comment, reason, rule); err != nil {
+	err = p.Write(time.Now(), func(folders []string) error { return rules.Append(folders, file, comment, reason, rule) })
+	if err != nil {
 		return "", err
 	}
 	if err := r.Reload(ctx); err != nil { // the rule is written, so this call is approved all the same

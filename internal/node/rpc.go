@@ -76,10 +76,6 @@ func (n *Node) methods() methods {
 	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, r hook.Request) (hook.Reply, error) {
 		return n.answerHook(ctx, r), nil
 	})
-	handle(to, api.HookListen, func(context.Context, daemon.Caller, api.None) (api.ListenReply, error) {
-		addr, err := n.hooks.listen("127.0.0.1:0")
-		return api.ListenReply{Addr: addr}, err
-	})
 	n.toolMethods(to)
 	n.serverMethods(to)
 	n.approvalMethods(to)

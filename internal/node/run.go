@@ -34,8 +34,6 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.listener != nil {
 		web.Go(func() { n.serveHTTP(ctx) })
 	}
-	n.hooks.open(ctx)
-	web.Go(func() { n.hooks.close(ctx) })
 	idle := time.Duration(0)
 	if n.options.Auto {
 		idle = idleAfter
@@ -56,6 +54,7 @@ func (n *Node) parts() []func(context.Context) error {
 		n.chats.RunBells, n.chats.RingForRequests, dropStart,
 	}
 	if n.options.Stays {
+		parts = append(parts, n.hooks.Run)
 		parts = append(parts, n.chats.Run)
 	}
 	return parts

@@ -23,7 +23,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	if waiting, err := n.Approvals.List(ctx); err == nil {
 		r.Approvals = len(waiting)
 	}
-	r.Problem = n.files.Broken()
+	r.Problem, r.Hooks = n.files.Broken(), n.hooks.Warnings()
 	return r, nil
 }
 

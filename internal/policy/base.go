@@ -71,7 +71,8 @@ var baseConstraints = []constraint{
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
 	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json",
-		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json"}, changes,
+		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json",
+		"/etc/claude-code", "/Library/Application Support/ClaudeCode"}, changes,
 		"the hook that guards this agent"},
 	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent"},
 	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes,
@@ -105,20 +106,34 @@ type basePath struct {
 // baseRule is the rule and the reason of a decision by a base constraint.
 type baseRule struct{ name, reason string }
 
-func compileBase(dir, home string) *baseSet {
+// programsConstraint protects the programs of a policy's source, which have no fixed place.
+var programsConstraint = baseRule{"base:mycelium-programs",
+	"base constraint mycelium-programs: the program that guards this agent cannot be changed by an agent"}
+
+func compileBase(dir, home string, programs []string) *baseSet {
 	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
 		names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
-		rule := &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be opened to an agent"}
-		if c.access == changes {
-			rule.reason = "base constraint " + c.name + ": " + c.reason + " cannot be changed by an agent"
-		}
+		rule := c.rule()
 		for _, p := range c.paths {
 			b.add(foldString(p), basePath{rule: rule, access: c.access, atRoot: c.name == "root-home"})
 		}
 	}
+	for _, p := range programs {
+		if strings.HasPrefix(p, "/") {
+			b.add(foldString(p), basePath{rule: &programsConstraint, access: changes})
+		}
+	}
 	return b
+}
+
+func (c *constraint) rule() *baseRule {
+	what := "opened to"
+	if c.access == changes {
+		what = "changed by"
+	}
+	return &baseRule{name: "base:" + c.name, reason: "base constraint " + c.name + ": " + c.reason + " cannot be " + what + " an agent"}
 }
 
 func (b *baseSet) add(p string, bp basePath) {
@@ -171,6 +186,11 @@ func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 	clean := p.Clean
 	if clean == "" {
 		clean = cleanPath(f.Dir, p.Raw)
+	}
+	if p.Pattern {
+		if r := b.meets(f, p, a); r != nil {
+			return r
+		}
 	}
 	if r := b.form(clean, a); r != nil {
 		return r

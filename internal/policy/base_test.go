@@ -49,7 +49,7 @@ var baseSamples = map[string][]string{
 }
 
 func TestBaseConstraints(t *testing.T) {
-	b := compileBase("/p", "/home/dev")
+	b := compileBase("/p", "/home/dev", nil)
 	paths := 0
 	for _, c := range baseConstraints {
 		samples := baseSamples[c.name]
@@ -82,7 +82,7 @@ func TestBaseConstraints(t *testing.T) {
 
 func TestBaseConstraintsLeaveAlone(t *testing.T) {
 	for _, dir := range []string{"/p", "/root/p", "/root"} {
-		b := compileBase(dir, "/root")
+		b := compileBase(dir, "/root", nil)
 		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a",
 			"/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json",
 			"/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md",
@@ -93,7 +93,7 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 			}
 		}
 	}
-	b := compileBase("/root/p", "/root")
+	b := compileBase("/root/p", "/root", nil)
 	for s, want := range map[string]string{"/root/x": "base:root-home", "/root/px/y": "base:root-home", "/root/p/../x": "base:root-home",
 		"/root/p/skills/x": "base:mycelium-skills", "/root/.ssh/x": "base:root-home"} {
 		p := Path{Access: Write, Raw: s, Clean: cleanPath("/", s)}
@@ -108,9 +108,28 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 	}
 }
 
+// TestProgramsAreProtected: the programs of a policy may be run and read, and not changed or taken away with a folder, in the project too.
+func TestProgramsAreProtected(t *testing.T) {
+	b := compileBase("/work/p", "/home/dev", []string{"/work/p/bin/myc", "/opt/m/myc-hook", "relative"})
+	for _, s := range []string{"/work/p/bin/myc", "/opt/m/myc-hook"} {
+		for a, want := range map[Access]bool{Read: false, Execute: false, Write: true, Delete: true} {
+			p := Path{Access: a, Raw: s, Clean: s, Resolved: s}
+			if r := b.refuses(&Facts{}, &p); (r != nil) != want || want && r.name != "base:mycelium-programs" {
+				t.Errorf("%s %s: %v", a, s, r)
+			}
+		}
+	}
+	for s, want := range map[string]bool{"/work/p/bin": true, "/opt/m": true, "/work/p/bin/other": false, "/work/p/src": false} {
+		p := Path{Access: Delete, Raw: s, Clean: s, Resolved: s}
+		if got := b.refuses(&Facts{}, &p) != nil; got != want {
+			t.Errorf("delete %s: %t", s, got)
+		}
+	}
+}
+
 // TestBaseConstraintsRemoval: with a folder goes what is protected in it.
 func TestBaseConstraintsRemoval(t *testing.T) {
-	b := compileBase("/work/p", "/home/dev")
+	b := compileBase("/work/p", "/home/dev", nil)
 	for s, want := range map[string]bool{"/": true, "/etc": true, "/etc/": true, "/work": true, "/work/p": true, "/home/dev": true,
 		"/home/dev/.config": true, "/home": true, "/proc": true, "/work/p/src": false, "/tmp/x": false, "/work/p/node_modules": false,
 		"/opt": false} {

@@ -58,7 +58,7 @@ func New(src Source) (*Policy, []Problem) {
 		skillIndex: map[string]int{}, roleIndex: map[string]int{},
 		start: src.Default,
 	}}
-	c.p.base = compileBase(c.p.dir, c.p.home)
+	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs)
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
 	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)
 	if src.Broken.All != "" {

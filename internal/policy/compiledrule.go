@@ -54,7 +54,7 @@ func (r CompiledRule) Matches(c Call, notes Annotations) (bool, error) {
 	for _, t := range r.Patterns {
 		concerned = concerned || t.Match(c.Item)
 	}
-	byRole := r.rule.admitsRole(p, v.role) || len(r.Role) > 0 && c.Scope.Principal.Role == r.Role[0]
+	byRole := r.rule.admitsRole(v.role) || len(r.Role) > 0 && c.Scope.Principal.Role == r.Role[0]
 	if !concerned || !byRole || !r.rule.admitsNotes(notes) {
 		return false, nil
 	}
@@ -84,7 +84,7 @@ func (r CompiledRule) Reach(tool Pattern) (exists, seen bool) {
 			return true, true
 		}
 		for _, ro := range p.roles {
-			if r.rule.admitsRole(p, ro) && e.skills.intersects(ro.open) && !e.denied.has(ro.index) {
+			if r.rule.admitsRole(ro) && e.skills.intersects(ro.open) && !e.denied.has(ro.index) {
 				return true, true
 			}
 		}

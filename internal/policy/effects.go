@@ -31,6 +31,7 @@ const (
 	EffectAgent       = "agent"
 	EffectOperator    = "operator"
 	EffectWrittenHere = "written_here"
+	EffectUnusable    = "unusable"
 	EffectUnclear     = "unclear"
 
 	// These are refused by base constraints.
@@ -129,6 +130,8 @@ var effectTable = [...]EffectTraits{
 	{EffectCleanIgnored, Critical, CategoryVCS, true, "ignored files are deleted wholesale: `git clean -fdx`"},
 	{EffectHostRights, Critical, CategoryShell, true, "a container gets the rights of the machine: `docker run --privileged`"},
 	{EffectEnterCluster, Critical, CategoryShell, true, "the containers of a cluster are entered: `kubectl exec`, `kubectl cp`"},
+	{EffectUnusable, High, CategoryFileWrite, false,
+		"files that nobody can open afterwards, or a full disk: `chmod -R 000 .`, `fallocate -l 1T x`"},
 	{EffectUnclear, High, CategoryGeneral, false, "part of the command was not understood"},
 }
 

@@ -118,13 +118,12 @@ func ParseEffect(s string) (Effect, error) {
 // names where they come in. The list is not complete. The entries of the tools in it, and of tools that somebody names, are made when the
 // policy is compiled, so that a call of one needs no heap.
 var agentTools = [...]string{
-	"AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep",
-	"KillShell", "LS",
-	"LSP", "ListMcpResourcesTool", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read", "ReadMcpResourceTool",
-	"SendMessage", "Skill",
+	"Artifact", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "CronList", "Download", "Edit", "EnterPlanMode",
+	"EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell", "LS", "LSP", "ListAgents", "ListMcpResourcesTool",
+	"Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "PushNotification", "Read", "ReadMcpResourceDirTool",
+	"ReadMcpResourceTool", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "SendFeedback", "SendMessage", "Skill",
 	"SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite",
-	"ToolSearch", "WebFetch",
-	"WebSearch", "Write",
+	"ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
 }
 
 // AgentAliases are pairs: another name that Claude Code gives, or gave, to a tool, and the name of the tool here. It is a constant table.

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"mycelium/internal/policy/globs"
 )
 
 // Pattern is a compiled name pattern: an exact server__name, or one with "*" for any text, anchored at both ends.
@@ -243,29 +245,14 @@ func (pl places) rooted(root, rest string, isGlob bool, written matcher) (pathMa
 	case root == "":
 		pm.glob, err = compileGlob("**/" + strings.TrimPrefix(rest, "./"))
 		if !isGlob {
-			pm.glob, err = compileGlob("**/" + quoteGlob(rest))
+			pm.glob, err = compileGlob("**/" + globs.Quote(rest))
 		}
 	case isGlob:
-		pm.glob, err = compileGlob(path.Join(quoteGlob(root), rest))
+		pm.glob, err = compileGlob(path.Join(globs.Quote(root), rest))
 	default:
 		pm.literal = path.Join(root, rest)
 	}
 	return pm, err
-}
-
-// quoteGlob escapes the characters that a glob interprets.
-func quoteGlob(s string) string {
-	if !strings.ContainsAny(s, `*?[]{}\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		if strings.IndexByte(`*?[]{}\`, s[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // matchForm matches an absolute form of a path. A regular expression may also match the form relative to the project.
@@ -281,6 +268,9 @@ func (m *pathMatcher) matchForm(dir, form string) bool {
 
 // anyForm reports whether the pattern matches any form of the path. A rule that refuses asks this.
 func (m *pathMatcher) anyForm(pl places, f *Facts, p *Path) bool {
+	if p.Pattern && m.meets(pl, f, p) {
+		return true
+	}
 	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && m.written.match(p.Raw) {
 		return true
 	}

@@ -84,7 +84,24 @@ type Part struct {
 	// Branches are the branches of another repository that a forced push replaces or deletes. "HEAD" is the branch that is checked out
 	// here, "*" may be any branch.
 	Branches []string `json:"branches,omitempty"`
+
+	// Trees say what git puts into the working tree, as "KIND REVISION": see TreeOf. The gate asks git which files that changes. Dir is
+	// where git runs, if that is not Facts.Dir; "*" if it is not known.
+	Trees []string `json:"trees,omitempty"`
+	Dir   string   `json:"dir,omitempty"`
 }
+
+// The kinds of what stands in [Part.Trees].
+const (
+	TreeOf      = "tree"    // the files of a revision
+	TreeMerge   = "merge"   // the changes that a revision has and HEAD has not
+	TreePick    = "pick"    // the changes of revisions themselves, or their reverse
+	TreeStash   = "stash"   // the changes in a stash
+	TreePut     = "put"     // what is not committed goes away; with "all", files that git does not know too
+	TreeTracked = "tracked" // any file that git knows
+	TreeHistory = "history" // any revision
+	TreeUnknown = "unknown" // what another machine has
+)
 
 // Access says what a call does to a path.
 type Access string
@@ -103,6 +120,10 @@ type Path struct {
 	Raw      string `json:"raw"`                // as written
 	Clean    string `json:"clean,omitempty"`    // absolute, lexically cleaned
 	Resolved string `json:"resolved,omitempty"` // with links resolved; empty if they cannot be
+	Pattern  bool   `json:"pattern,omitempty"`  // the path is a glob, as package globs reads it: it may be any path that the glob means
+
+	// Except are globs of the paths that a Pattern leaves out, absolute unless they begin with "**".
+	Except []string `json:"except,omitempty"`
 }
 
 // Effect is the answer of a decision. The zero value denies.

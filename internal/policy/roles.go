@@ -132,8 +132,19 @@ func (c *compiler) flatten(r *role) {
 	}
 	for _, i := range r.chain {
 		c.addMemory(r, c.p.roles[i])
+		r.addCalled(c.p, c.p.roles[i])
 	}
 	r.done = 2
+}
+
+// addCalled adds the names by which rules find a role because it is, or inherits, another: the id, and every name that stands for it.
+func (r *role) addCalled(p *Policy, named *role) {
+	r.view.Called = append(r.view.Called, named.view.ID)
+	for _, d := range named.decls {
+		if d.Name != "" && p.roleIndex[d.Name] == named.index {
+			r.view.Called = append(r.view.Called, d.Name)
+		}
+	}
 }
 
 // inherit merges the parent into a role. If two files of the role name different parents, the role gets the denies of both and the skills
@@ -326,6 +337,9 @@ type RoleView struct {
 	MemoryTeams                   []string
 	Model                         *Model
 	ToolIDs                       []string // patterns of its own and inherited toolIds
+	Called                        []string // the names by which rules find it
+	Denies                        []Pattern
+	Broken                        string // why no call of the role is allowed; empty if calls are
 }
 
 // Role describes a role, by id or by name. It returns false for a role that no skill and no role file names.
@@ -337,5 +351,6 @@ func (p *Policy) Role(id string) (RoleView, bool) {
 	v := p.roles[i].view
 	v.Chain, v.Skills = slices.Clone(v.Chain), slices.Clone(v.Skills)
 	v.MemoryTeams, v.ToolIDs = slices.Clone(v.MemoryTeams), slices.Clone(v.ToolIDs)
+	v.Called, v.Denies, v.Broken = slices.Clone(v.Called), slices.Clone(p.roles[i].denies), p.roles[i].broken
 	return v, true
 }

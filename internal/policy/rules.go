@@ -109,28 +109,18 @@ func (r *rule) rank() int {
 func (c *compiler) rulesOf(ro *role) bits {
 	b := newBits(len(c.p.rules))
 	for i := range c.p.rules {
-		if c.p.rules[i].admitsRole(c.p, ro) {
+		if c.p.rules[i].admitsRole(ro) {
 			b.set(i)
 		}
 	}
 	return b
 }
 
-func (r *rule) admitsRole(p *Policy, ro *role) bool {
+func (r *rule) admitsRole(ro *role) bool {
 	if len(r.roles) == 0 || matchesAny(r.roles, "") {
 		return true
 	}
-	for _, i := range ro.chain {
-		if matchesAny(r.roles, p.roles[i].view.ID) {
-			return true
-		}
-		for _, d := range p.roles[i].decls {
-			if d.Name != "" && matchesAny(r.roles, d.Name) && p.roleIndex[d.Name] == i {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(ro.view.Called, func(name string) bool { return matchesAny(r.roles, name) })
 }
 
 func (c *compiler) ruleProblem(src *Rule, name, message, hint string, warning bool) {

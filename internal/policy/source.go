@@ -15,6 +15,7 @@ type Source struct {
 	Strict   bool             // refuse `inherits` and wildcards
 	Dir      string           // project folder, absolute and with links resolved; base constraints protect its own files
 	Home     string           // home folder of the user, for the base constraints that begin with ~
+	Programs []string         // absolute paths of the programs by which this policy is enforced: a base constraint protects them
 	Broken   Broken           // files that could not be read: calls that they could have restricted are denied
 }
 

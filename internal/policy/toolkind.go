@@ -74,22 +74,24 @@ func knownTool(it Item) knownUse {
 		return unknownTool
 	}
 	switch it.Name {
-	case "read_file", "stat_file", "Read", "NotebookRead":
+	case "read_file", "stat_file", "Read", "NotebookRead", "LSP", "ReadMcpResourceTool", "ReadMcpResourceDirTool":
 		return looks
 	case "list_directory", "search_files", "Glob", "Grep", "LS":
 		return lists
-	case "write_file", "edit_file", "create_directory", "Write", "Edit", "MultiEdit", "NotebookEdit":
+	case "write_file", "edit_file", "create_directory", "Write", "Edit", "MultiEdit", "NotebookEdit", "Download",
+		"EnterWorktree":
 		return writes
-	case "delete_file":
+	case "delete_file", "ExitWorktree":
 		return deletes
 	case "move_file":
 		return moves
-	case "WebFetch", "WebSearch":
+	case "WebFetch", "WebSearch", "Artifact", "PushNotification", "RemoteTrigger", "SendFeedback":
 		return reaches
 	case "Bash", "Monitor", "PowerShell":
 		return commands
 	case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion",
-		"EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool":
+		"EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool", "TodoRead",
+		"ListAgents", "SendMessage", "ReportFindings", "ScheduleWakeup", "CronCreate", "CronDelete", "CronList", "Workflow":
 		return inside
 	}
 	return unknownTool

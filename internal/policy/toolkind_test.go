@@ -116,9 +116,12 @@ func TestKindOfATool(t *testing.T) {
 		"agent__BashOutput":       {"command", CategoryGeneral, acts},
 		"agent__KillShell":        {"command", CategoryGeneral, acts},
 		"agent__TodoWrite":        {"task", CategoryGeneral, acts},
-		// agents' own tools that the table does not have
-		"agent__TodoRead":           {"task", CategoryGeneral, does},
-		"agent__SendMessage":        {"general", CategoryGeneral, does},
+		"agent__TodoRead":         {"task", CategoryGeneral, acts},
+		"agent__SendMessage":      {"general", CategoryGeneral, acts},
+		"agent__LSP":              {"general", CategoryGeneral, 0},
+		"agent__EnterWorktree":    {"general", CategoryFileWrite, does},
+		"agent__ExitWorktree":     {"general", CategoryFileWrite, does},
+		// an agent's own tool that the table does not have
 		"agent__RunTerminalCommand": {"command", CategoryShell, shell},
 	} {
 		it, err := ParseTool(name)

@@ -49,6 +49,11 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	if fresh || r.briefing != all {
 		a.Context += strings.TrimSpace(b.Header + "\n\n" + b.Teaching)
 	}
+	if e.Kind == harness.SessionStart && g.Waiting != nil {
+		if files := g.Waiting(); files != "" {
+			a.Context += "\n\nFiles that govern this project were changed and have no effect before your operator accepts them: " + files
+		}
+	}
 	r.briefing, r.active = all, b.Active
 	a.Message = strings.Join(notes, "\n")
 	return a

@@ -47,6 +47,7 @@ type Options struct {
 	Denials *Denials         // nil: denials are not counted
 	Logger  *slog.Logger     // nil: discard
 	Now     func() time.Time // nil: time.Now
+	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
 }
 

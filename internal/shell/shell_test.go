@@ -43,7 +43,7 @@ func TestFacts(t *testing.T) {
 			"ls[execute read] r:/p/sub r:/p",
 		"bash -lc 'cd /tmp && rm x'":            "cd[execute read] r:/tmp | rm[execute delete] d:/tmp/x",
 		"sudo env A=1 timeout 5 rm -r --forc x": "sudo[execute privilege] | rm[execute delete privilege] d:/p/x",
-		"find . -name '*.pyc' -exec rm {} +":    "find[execute read] r:/p | rm[execute delete] d:/p/*.pyc",
+		"find . -name '*.pyc' -exec rm {} +":    "find[execute read] r:/p | rm[execute delete] d:/p/**/*.pyc",
 		"for f in a b; do cat $f.txt; done":     "cat[execute read] r:/p/a.txt | cat[execute read] r:/p/b.txt",
 		"X=/etc; cat ${X}/passwd":               "cat[execute read] r:/etc/passwd",
 		"cat ${X:-/etc/passwd}":                 "cat[execute read unclear] r:/etc/passwd ?which path is meant is not known",

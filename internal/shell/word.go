@@ -193,11 +193,28 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.cur.Stream = true
 			b.add("/dev/fd/63")
 		case *syntax.ExtGlob:
-			b.add("*")
+			b.add(extended(p))
 			b.cur.Pattern = true
 		default:
 			b.unknown(quoted)
 		}
+	}
+}
+
+// extended returns the glob for @(a|b) and its kin. {,?}* is any text, also where the shell would look for a name.
+func extended(g *syntax.ExtGlob) string {
+	choice := "{" + strings.ReplaceAll(g.Pattern.Value, "|", ",") + "}"
+	switch {
+	case g.Op == syntax.GlobExcept:
+		return "*"
+	case strings.ContainsAny(g.Pattern.Value, "({,"):
+		return "{,?}*"
+	case g.Op == syntax.GlobOne:
+		return choice
+	case g.Op == syntax.GlobZeroOrOne:
+		return "{," + choice[1:]
+	default: // once or more, or never
+		return "{," + choice[1:] + "*"
 	}
 }
 

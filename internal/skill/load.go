@@ -280,7 +280,7 @@ func (r *reader) readFile(name string) ([]byte, bool) {
 
 // readRegular reads a regular file of at most limit bytes.
 func readRegular(fsys fs.FS, name string, limit int) ([]byte, error) {
-	info, err := fs.Stat(fsys, name)
+	info, err := fs.Stat(fsys, name) // the file system refuses what is put in its place meanwhile: atomicfile.DirFS
 	if err != nil {
 		return nil, err
 	}

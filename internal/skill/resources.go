@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy"
 )
 
 // The bounds of a skill's resources.
@@ -31,7 +33,7 @@ func (s *Skill) Resources() ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular() || declares(name):
+		case !d.Type().IsRegular() || Declares(name):
 			return nil
 		case len(out) == maxResources:
 			return fmt.Errorf("it has more than %d files", maxResources)
@@ -49,7 +51,7 @@ func (s *Skill) Resources() ([]string, error) {
 // Resource reads one of the files that Resources lists. No part of the path may be hidden or a link, so the file is in the folder.
 func (s *Skill) Resource(name string) ([]byte, error) {
 	fail := func(err error) error { return fmt.Errorf("read %q of skill %s: %s", name, s.Name, reason(err)) }
-	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || declares(name) {
+	if s.Dir == nil || name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || Declares(name) {
 		return nil, fail(errors.New("it is not a file of the skill"))
 	}
 	at := ""
@@ -70,8 +72,58 @@ func (s *Skill) Resource(name string) ([]byte, error) {
 	return data, nil
 }
 
-// declares reports whether a file declares a skill, this one or one in a folder below.
-func declares(name string) bool {
+// Files lists the files of a folder of skills that count, by their slash-separated paths, sorted: those that declare a skill, and what
+// [Skill.Resources] lists. A folder that cannot be read is in unread, with the reason.
+func Files(fsys fs.FS) (names []string, unread map[string]error) {
+	unread = map[string]error{}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		unread["."] = err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		info, err := fs.Stat(fsys, name) // a skill may be a link to a folder
+		switch {
+		case strings.HasPrefix(name, "."):
+		case err != nil:
+			unread[name] = err
+		case info.Mode().IsRegular():
+			names = append(names, name)
+		case info.IsDir():
+			more, err := filesOf(fsys, name)
+			if err != nil {
+				unread[name] = err
+			}
+			names = append(names, more...)
+		}
+	}
+	slices.Sort(names)
+	return names, unread
+}
+
+// filesOf lists the files of one skill. A link counts only where the files that the loader reads may be one.
+func filesOf(fsys fs.FS, folder string) ([]string, error) {
+	sub, err := fs.Sub(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	names, err := (&Skill{Grant: policy.Grant{Name: folder}, Dir: sub}).Resources()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{pageFile, yamlFile, ymlFile, readmeFile} {
+		if _, err := fs.Stat(sub, name); err == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		names[i] = path.Join(folder, name)
+	}
+	return names, nil
+}
+
+// Declares reports whether a file declares a skill, this one or one in a folder below.
+func Declares(name string) bool {
 	switch strings.ToLower(path.Base(name)) {
 	case "skill.md", "skill.yaml", "skill.yml":
 		return true

@@ -72,17 +72,14 @@ func (r Root) in(names ...string) string {
 	return filepath.Join(append([]string{string(r)}, names...)...)
 }
 
-// TrustList is the file that lists the trusted project folders.
-func (r Root) TrustList() string { return r.in("trust.json") }
-
-// TrustLock is the lock of [Root.TrustList].
-func (r Root) TrustLock() string { return r.in("trust.lock") }
-
 // ServerTokens holds the tokens for remote servers.
 func (r Root) ServerTokens() string { return r.in("tokens") }
 
 // Hooks holds what was in the agents' files before the hook was installed.
 func (r Root) Hooks() string { return r.in("hooks") }
+
+// Programs holds the program that hooks run.
+func (r Root) Programs() string { return r.in("bin") }
 
 // Telegram holds the locks of Telegram bots.
 func (r Root) Telegram() string { return r.in("telegram") }
@@ -150,14 +147,17 @@ func (p Paths) Written() string { return p.file("written") }
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 
-// HookAddr is the file with the address at which agents at work post their events.
-func (p Paths) HookAddr() string { return p.file("hooks.addr") }
-
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }
 
+// Accepted holds what a person has accepted of the files that govern the project.
+func (p Paths) Accepted() string { return p.file("accepted") }
+
+// Edits returns the folder with the copies of files that a person edits.
+func (p Paths) Edits() string { return p.file("edits") }
+
 // EditLock is the lock to hold while changing files of a project that people own.
-func EditLock(project string) string { return filepath.Join(project, FolderName, "edit.lock") }
+func (p Paths) EditLock() string { return p.file("edit.lock") }
 
 // DaemonLock is held by the process that owns the project. It contains the path of the owner's socket.
 func (p Paths) DaemonLock() string { return p.file("daemon.lock") }

@@ -280,6 +280,7 @@ func noticePage(n approval.Notice) *page {
 		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error",
 		approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
 		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
+		approval.GuardAlert: "🛡 The guard of an agent",
 	}
 	p := &page{}
 	p.text(cmp.Or(words[n.Kind], approval.Short(string(n.Kind), 40)) + ": ").bold(approval.Short(cmp.Or(n.Label, n.Session, "an agent"), 60))

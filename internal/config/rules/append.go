@@ -6,38 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
-	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
-
-// underLock runs f while no other process of this program changes the files that people own in a project.
-func underLock(dir string, f func() error) error {
-	if err := os.MkdirAll(filepath.Dir(state.EditLock(dir)), 0o700); err != nil {
-		return err
-	}
-	lock, err := atomicfile.LockWait(state.EditLock(dir), 5*time.Second)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }() // the end of the process releases it too
-	return f()
-}
-
-// Write is [Append] for a rules file of a project, by its path in the project. It reads and writes under the lock: of rules that are
-// written at the same time none is lost.
-func Write(dir, file, comment, reason string, r policy.Rule) error {
-	return underLock(dir, func() error { return Append(filepath.Join(dir, file), comment, reason, r) })
-}
 
 // appendItem appends an item to the list at the end of a YAML file, in the indentation of the list. The rest of the file keeps its bytes.
 // head begins an empty file. good reports whether the new text reads as the old one and the item; if it never does, appendItem returns nil.
@@ -70,31 +48,32 @@ func onlyComments(text []byte) bool {
 	return true
 }
 
-// Add appends a rule that a person gave as one line (approval.ParseRule) to the project's rules.yaml, with a comment that says who gave it
-// and when. It returns the name of the rule: the next free said-N. If the file has a fault or the rule does not compile, Add writes nothing
-// and returns an error.
-func Add(dir string, r policy.Rule, by string, now time.Time) (name string, err error) {
-	err = underLock(dir, func() error {
-		path := filepath.Join(dir, source.RulesFile)
-		file, err := source.Read(path)
+// Add appends a rule that a person gave as one line (approval.ParseRule) to rules.yaml in each of the folders, with a comment that says
+// who gave it and when. It returns the name of the rule: the next said-N that is free in all of them. If a file has a fault or the rule
+// does not compile, Add returns an error; what it has written before stays.
+func Add(folders []string, r policy.Rule, by string, now time.Time) (name string, err error) {
+	var have []policy.Rule
+	for _, dir := range folders {
+		file, err := source.Read(filepath.Join(dir, source.RulesFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %s", source.RulesFile, source.Reason(err))
+			return "", fmt.Errorf("add rule: %s: %s", source.RulesFile, source.Reason(err))
 		}
 		var doc document
 		_ = yamlfile.Decode(source.RulesFile, file, &doc) // Append reports faults
-		for n := 1; r.Name == "" || slices.ContainsFunc(doc.Rules, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
-			r.Name = fmt.Sprintf("said-%d", n)
-		}
-		if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); source.Faulty(problems) {
-			return fmt.Errorf("the rule does not compile: %s", problems[0].Message)
-		}
-		by = text.OneLine(by)
-		reason := r.Reason
-		if reason == "" {
-			reason = "Said by " + by + "."
-		}
-		return Append(path, fmt.Sprintf("Added by %s on %s.", by, now.Format(time.DateOnly)), reason, r)
-	})
+		have = append(have, doc.Rules...)
+	}
+	for n := 1; r.Name == "" || slices.ContainsFunc(have, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
+		r.Name = fmt.Sprintf("said-%d", n)
+	}
+	if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); source.Faulty(problems) {
+		return "", fmt.Errorf("add rule: the rule does not compile: %s", problems[0].Message)
+	}
+	by = text.OneLine(by)
+	reason := r.Reason
+	if reason == "" {
+		reason = "Said by " + by + "."
+	}
+	err = Append(folders, source.RulesFile, fmt.Sprintf("Added by %s on %s.", by, now.Format(time.DateOnly)), reason, r)
 	if err != nil {
 		return "", fmt.Errorf("add rule: %w", err)
 	}

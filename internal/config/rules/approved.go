@@ -112,9 +112,18 @@ func quote(s string) string {
 	return string(b)
 }
 
-// Append appends a rule to a rules file, with a comment above it. It creates a missing file; an existing one keeps its bytes. It reads the
-// result to check that the old rules are unchanged.
-func Append(path, comment, reason string, r policy.Rule) error {
+// Append appends a rule to the rules file of this name in each of the folders, with a comment above it. It creates a missing file; an
+// existing one keeps its bytes. It reads the result to check that the old rules are unchanged.
+func Append(folders []string, name, comment, reason string, r policy.Rule) error {
+	for _, dir := range folders {
+		if err := appendTo(filepath.Join(dir, filepath.FromSlash(name)), comment, reason, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendTo(path, comment, reason string, r policy.Rule) error {
 	old, err := os.ReadFile(filepath.Clean(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write rule: %w", err)

@@ -1,11 +1,9 @@
 package rules
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -117,25 +115,6 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 	}
 }
 
-// TestRulesAtOnce: of rules that are approved at the same time, none is lost.
-func TestRulesAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	var all sync.WaitGroup
-	for i := range 10 {
-		all.Go(func() {
-			rule := policy.Rule{Name: fmt.Sprintf("approved-%d", i), Action: "allow", Tool: policy.Names{"db__query"}}
-			if err := Write(dir, "rules.yaml", "Approved.", "Approved.", rule); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	text, err := os.ReadFile(filepath.Join(dir, "rules.yaml"))
-	if n := strings.Count(string(text), "- name: "); err != nil || n != 10 {
-		t.Errorf("%d rules of 10, %v:\n%s", n, err, text)
-	}
-}
-
 func TestAppendRuleKeepsTheFile(t *testing.T) {
 	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
 		Args: []byte(`{"command":"echo '# \"x\": y' \u202e"}`)}
@@ -160,7 +139,7 @@ func TestAppendRuleKeepsTheFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := Append(path, comment, reason, rule)
+		err := Append([]string{filepath.Dir(path)}, "rules.yaml", comment, reason, rule)
 		after, _ := os.ReadFile(path)
 		switch name {
 		case "flow", "empty list", "rules first", "broken", "two documents":

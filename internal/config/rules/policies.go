@@ -48,48 +48,64 @@ func ParsePolicies(file string, data []byte, have []judge.Policy) ([]judge.Polic
 	return have, problems
 }
 
-// AddPolicy appends a new policy to a project's policies.local.yaml, or with shared to policies.yaml, and returns it. The rest of the file
-// keeps its bytes. If either file has a fault, or the new text would not read back as the old one and the policy, AddPolicy writes nothing
-// and returns an error.
-func AddPolicy(dir, description, tool string, shared bool, now time.Time) (p judge.Policy, err error) {
+// AddPolicy appends a new policy to policies.local.yaml in each of the folders, or with shared to policies.yaml, and returns it. Its id
+// is free in all of them. The rest of a file keeps its bytes. If a file has a fault, or the new text would not read back as the old one and
+// the policy, AddPolicy returns an error; what it has written before stays.
+func AddPolicy(folders []string, description, tool string, shared bool, now time.Time) (judge.Policy, error) {
 	target := judge.LocalPoliciesFile
 	if shared {
 		target = judge.PoliciesFile
 	}
-	err = underLock(dir, func() error {
-		var all, own []judge.Policy
-		var file []byte
+	var all []judge.Policy
+	for _, dir := range folders {
 		for _, name := range []string{judge.PoliciesFile, judge.LocalPoliciesFile} {
-			data, err := source.Read(filepath.Join(dir, name))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%s: %s", name, source.Reason(err))
-			}
-			list, problems := ParsePolicies(name, data, nil)
-			if source.Faulty(problems) {
-				return text.Hinted(fmt.Errorf("%s has a fault", name), "myc config validate says why; mend it first")
+			list, _, err := readPolicies(dir, name)
+			if err != nil {
+				return judge.Policy{}, fmt.Errorf("add policy: %w", err)
 			}
 			all = append(all, list...)
-			if name == target {
-				own, file = list, data
-			}
 		}
-		if p, err = judge.NextPolicy(all, description, tool, now); err != nil {
-			return err
+	}
+	p, err := judge.NextPolicy(all, description, tool, now)
+	for _, dir := range folders {
+		if err == nil {
+			err = appendPolicy(dir, target, p)
 		}
-		file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
-			again, problems := ParsePolicies(target, b, nil)
-			return !source.Faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
-		})
-		if file == nil {
-			return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", target),
-				"write policies: as a list, one key a line, and as the last key of the file")
-		}
-		return atomicfile.Write(filepath.Join(dir, target), file, 0o644)
-	})
+	}
 	if err != nil {
 		return judge.Policy{}, fmt.Errorf("add policy: %w", err)
 	}
 	return p, nil
+}
+
+// readPolicies reads a file of policies, which need not exist.
+func readPolicies(dir, name string) (list []judge.Policy, data []byte, err error) {
+	data, err = source.Read(filepath.Join(dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s: %s", name, source.Reason(err))
+	}
+	list, problems := ParsePolicies(name, data, nil)
+	if source.Faulty(problems) {
+		return nil, nil, text.Hinted(fmt.Errorf("%s has a fault", name), "myc config validate says why; mend it first")
+	}
+	return list, data, nil
+}
+
+// appendPolicy writes a policy at the end of a file.
+func appendPolicy(dir, name string, p judge.Policy) error {
+	own, file, err := readPolicies(dir, name)
+	if err != nil {
+		return err
+	}
+	file = appendItem(file, policiesHead, policyLines(p), func(b []byte) bool {
+		again, problems := ParsePolicies(name, b, nil)
+		return !source.Faulty(problems) && slices.EqualFunc(again, append(slices.Clone(own), p), samePolicy)
+	})
+	if file == nil {
+		return text.Hinted(fmt.Errorf("it cannot be written at the end of %s", name),
+			"write policies: as a list, one key a line, and as the last key of the file")
+	}
+	return atomicfile.Write(filepath.Join(dir, name), file, 0o644)
 }
 
 // samePolicy compares what a file keeps of a policy.

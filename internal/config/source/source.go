@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -27,7 +28,14 @@ const (
 	SkillsFolder  = "skills"
 	RolesFolder   = "roles"
 	RoleIndexFile = "index.yaml" // in the roles folder: many roles under `roles:`
+
+	// folders that nothing reads yet; what is in them governs all the same
+	ProtocolsFolder = "protocols"
+	WorkflowsFolder = "workflows"
 )
+
+// Folders are the folders in which every file counts.
+var Folders = []string{SkillsFolder, RolesFolder, ProtocolsFolder, WorkflowsFolder}
 
 // Read reads a regular file of at most [yamlfile.MaxSize] bytes of UTF-8. It opens nothing that could block, such as a pipe or a device.
 func Read(path string) ([]byte, error) {
@@ -41,7 +49,7 @@ func Read(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is not a regular file (%s)", st.Mode().Type())
 	}
-	f, err := os.Open(path)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -13,19 +13,37 @@ import (
 // maxPaths bounds the paths that one call may name: each costs system calls. A call that names more is refused.
 const maxPaths = 1000
 
-// Of returns the facts of a call of a tool. dir (absolute, links resolved) is where relative paths begin: the project folder, which is
-// the working directory of servers, or the folder of the built-in files server. home is the user's home folder; "" leaves ~ alone.
-// A call that names more than maxPaths paths is an error, in words for the caller.
-func Of(it policy.Item, notes policy.Annotations, args policy.Args, dir, home string) (policy.Facts, error) {
-	f := commandFacts(it, notes, args, dir, home)
-	r := resolver{dir, home}
+// Place is where a call works.
+type Place struct {
+	// Dir (absolute, links resolved) is where relative paths begin: the project folder, which is the working directory of servers, or the
+	// folder of the built-in files server.
+	Dir  string
+	Home string // the user's home folder; "" leaves ~ alone
+
+	// Protects reports whether the policy refuses a path to somebody, or asks. Of the files that a pattern matches only these become
+	// facts; with nil all do.
+	Protects func(policy.Path) bool
+}
+
+// Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
+func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (policy.Facts, error) {
+	f := commandFacts(it, notes, args, at.Dir, at.Home)
+	if it.Server == policy.AgentServer {
+		fieldFacts(&f, args)
+	}
+	r := resolver{at.Dir, at.Home}
+	s := searcher{resolver: r, protects: at.Protects, whole: it == readTool}
+	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
-		if it == bashTool {
-			r.expand(&f.Parts[i])
+		t.complete(&f.Parts[i])
+		// The globs of a search tool are told by their text alone: it shows names, or lines that match. Read shows whole files.
+		if it == bashTool || it == readTool || policy.KindOf(it).Commands {
+			s.search(&f.Parts[i])
+			s.along(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
-			return policy.Facts{Dir: dir}, fmt.Errorf("they name more than %d paths", maxPaths)
+			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 		r.pushed(&f.Parts[i])
@@ -54,7 +72,10 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 	return f
 }
 
-var bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+var (
+	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
+)
 
 // commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.
 // For any other value it returns an open quote, which the shell reports as unclear.

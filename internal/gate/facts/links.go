@@ -2,9 +2,7 @@ package facts
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -23,7 +21,13 @@ func (r resolver) paths(paths []policy.Path) []policy.Path {
 		if p.Clean == "" {
 			continue
 		}
-		p.Resolved = r.resolve(p.Clean)
+		if p.Pattern {
+			p.Resolved = r.resolvePattern(p.Clean)
+			continue
+		}
+		if p.Resolved == "" {
+			p.Resolved = r.resolve(p.Clean)
+		}
 		if rest, ok := strings.CutPrefix(p.Raw, "~"); ok && r.home != "" && (rest == "" || rest[0] == '/') {
 			clean := filepath.Join(r.home, rest)
 			paths = append(paths, policy.Path{Access: p.Access, Raw: p.Raw, Clean: clean, Resolved: r.resolve(clean)})
@@ -41,49 +45,6 @@ func (r resolver) paths(paths []policy.Path) []policy.Path {
 		}
 	}
 	return paths
-}
-
-// Bounds of the expansion of a shell's pattern.
-const (
-	maxEntries = 2000 // names in a folder
-	maxMatches = 200  // paths that one pattern becomes
-)
-
-// expand adds the files that the patterns of a shell command match now. The pattern itself stays, because it may match other files
-// when the command runs. A pattern in a folder's name is not expanded.
-func (r resolver) expand(part *policy.Part) {
-	for _, p := range part.Paths { // without those that this loop adds
-		i := strings.LastIndexByte(p.Clean, '/')
-		if i < 0 || !strings.ContainsAny(p.Clean[i:], "*?[") {
-			continue
-		}
-		dir, pattern := p.Clean[:i+1], strings.Replace(p.Clean[i+1:], "[!", "[^", 1)
-		names, more := entries(dir)
-		n := 0
-		for _, name := range names {
-			if ok, err := filepath.Match(pattern, name); err != nil || !ok || name[0] == '.' && pattern[0] != '.' {
-				continue
-			}
-			if n++; n <= maxMatches {
-				part.Paths = append(part.Paths, policy.Path{Access: p.Access, Raw: dir + name, Clean: dir + name})
-			}
-		}
-		if more || n > maxMatches {
-			part.Unclear = append(part.Unclear, "a pattern matches more files than can be looked at")
-		}
-	}
-}
-
-// entries returns the names in a folder, at most maxEntries, and whether there may be more.
-func entries(dir string) (names []string, more bool) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	names, err = f.Readdirnames(maxEntries)
-	slices.Sort(names)
-	return names, err == nil && len(names) == maxEntries
 }
 
 // Bounds of Linux on a path: PATH_MAX bytes, MAXSYMLINKS links (linux/limits.h, linux/namei.h).

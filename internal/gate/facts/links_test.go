@@ -86,7 +86,7 @@ func TestResolvePathsListsEveryReading(t *testing.T) {
 	dir := tree(t)
 	p := filepath.Join(dir, "p")
 	args := policy.Args{"paths": []any{"file", "out/../file", "~/secret", "sub/../file", "loop"}}
-	facts, err := Of(policy.Item{Server: "files", Name: "read_file"}, nil, args, p, filepath.Join(dir, "out"))
+	facts, err := Of(policy.Item{Server: "files", Name: "read_file"}, nil, args, Place{Dir: p, Home: filepath.Join(dir, "out")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,12 @@ func (r resolver) pushed(part *policy.Part) {
 	if !forced && !slices.Contains(part.Effects, policy.EffectPush) {
 		return
 	}
-	own, common := repository(r.dir)
-	s := pushSettings{home: r.home}
+	dir := r.dir
+	if part.Dir != "" {
+		dir = part.Dir
+	}
+	own, common := repository(dir)
+	s := pushSettings{home: r.home, redirects: part.Dir == "*"}
 	s.read("/etc/gitconfig")
 	if r.home != "" {
 		s.read(filepath.Join(r.home, ".config/git/config"))

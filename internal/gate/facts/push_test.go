@@ -27,7 +27,7 @@ func allowAll(t *testing.T, dir string) *policy.Policy {
 // decidePush is what becomes of a command in a folder under a rule that allows everything.
 func decidePush(t *testing.T, dir, home, command string) policy.Decision {
 	t.Helper()
-	f, err := Of(bashTool, nil, policy.Args{"command": command}, dir, home)
+	f, err := Of(bashTool, nil, policy.Args{"command": command}, Place{Dir: dir, Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,13 +26,14 @@ import (
 // Setup describes an installation of our hook in one agent's configuration.
 type Setup struct {
 	Agent     harness.Agent
-	User      bool                // in the user's configuration, for every folder; else in the project's
+	Scope     harness.Scope       // whose configuration
 	Dir       string              // project folder, absolute
 	Environ   []string            // HOME, and the variables that move an agent's configuration
 	Myc       string              // our program, absolute
-	Small     string              // the small program, absolute; "": there is none, and Myc answers the events
-	Version   string              // of the agent, which decides the form of the entries; "": not known
+	Small     string              // the small program, absolute: see Program
+	Version   string              // of the agent, which decides the form of the entries of a run; "": not known
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
+	Token     string              // of the session of a run; "": none
 	Gateway   string              // the name of our gateway among the agent's MCP servers
 	Root      state.Root          // the state folder, which the entries name and which has the notes
 	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
@@ -56,7 +57,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // runs returns what the entry for an event runs.
 func (s *Setup) runs(event string) harness.Runs {
-	r := harness.Runs{Program: s.Small, Args: []string{s.Agent.Name}, Shell: !s.Agent.TakesArgs(s.Version)}
+	r := harness.Runs{Program: s.Small, Args: []string{s.Agent.Name}}
 	if s.Addr != "" && s.Agent.Posts(s.Version, event) {
 		r.URL = web.URL(s.Addr, s.Agent.Name, event, s.Agent.Pinned(event), s.Gateway)
 		r.Headers = [][2]string{{"Authorization", "Bearer $" + hook.TokenVar}}
@@ -64,13 +65,14 @@ func (s *Setup) runs(event string) harness.Runs {
 			r.Headers = append(r.Headers, [2]string{h[0], "$" + h[1]})
 		}
 	}
-	if s.Small == "" {
-		r.Program, r.Args = s.Myc, []string{"hook", s.Agent.Name}
-	}
-	if !s.User {
+	if s.Scope == harness.Project {
 		r.Args = append(r.Args, "-C", s.Dir)
 	}
-	if s.Root != "" {
+	if s.Agent.BlocksFrom() != "" && s.Agent.Kind(event) == harness.Prompt {
+		// If the program is missing, every prompt is blocked, and the agent shows the person nothing of ours but this entry.
+		r.Args = append(r.Args, "--mend", fmt.Sprintf("%s hook install %s --%s", s.Myc, s.Agent.Name, s.Scope))
+	}
+	if s.Root != "" && s.Scope != harness.Managed {
 		r.Args = append(r.Args, "--state", string(s.Root))
 	}
 	r.Args = append(r.Args, "--event", event, "--limit", s.Agent.Pinned(event).String())
@@ -135,11 +137,11 @@ func (s *Setup) isOurs(h harness.HookEntry) bool {
 }
 
 // files returns the files that this installation edits.
-func (s *Setup) files() (harness.Files, error) { return s.Agent.Files(s.User, s.Dir, s.Environ) }
+func (s *Setup) files() (harness.Files, error) { return s.Agent.Files(s.Scope, s.Dir, s.Environ) }
 
 // denials returns the agent's own deny entries for protected paths.
 func (s *Setup) denials() []string {
-	at := harness.Place{User: s.User, Dir: s.Dir}
+	at := harness.Place{Scope: s.Scope, Dir: s.Dir}
 	for _, kv := range s.Environ {
 		if v, ok := strings.CutPrefix(kv, "HOME="); ok {
 			at.Home = v
@@ -149,7 +151,12 @@ func (s *Setup) denials() []string {
 }
 
 // Install writes our entries and replaces older ones. Everything else stays. It does not write a file that would not change.
-func (s *Setup) Install() ([]Change, error) { return s.edit(s.install) }
+func (s *Setup) Install() ([]Change, error) {
+	return s.edit(func(file string, text []byte, n *note) ([]byte, error) {
+		n.Restored = 0
+		return s.install(file, text, n)
+	})
+}
 
 // Uninstall removes our entries. It also removes the containers and the file that Install created if nothing else is in them.
 func (s *Setup) Uninstall() ([]Change, error) {
@@ -185,7 +192,10 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		}
 		n.Denied = append(n.Denied, rule)
 	}
-	return text, nil
+	n.Agent, n.Scope, n.Dir, n.Myc, n.Small, n.Gateway = s.Agent.Name, s.Scope, s.Dir, s.Myc, s.Small, s.Gateway
+	n.Protected = s.Protected
+	n.Print, err = s.fingerprint(text, n)
+	return text, err
 }
 
 // uninstall returns the text without our entries, and an empty note.
@@ -212,6 +222,9 @@ func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	if s.Scope == harness.Managed && len(before) == 0 {
+		mode = 0o644 // every user's agent reads it
+	}
 	n, err := s.readNote(f.Hooks)
 	if err != nil {
 		return nil, err
@@ -220,7 +233,7 @@ func (s *Setup) edit(change func(file string, text []byte, n *note) ([]byte, err
 	if err != nil {
 		return nil, &FileError{f.Hooks, err, "fix the file, or move it away, and run this again; it was not touched"}
 	}
-	edits := []edit{{f.Hooks, before, after, mode}}
+	edits := []edit{{f.Hooks, before, after, mode, s.Scope == harness.Managed}}
 	if f.Trust != "" {
 		e, err := s.trust(f, after, &n)
 		if err != nil {
@@ -275,6 +288,23 @@ type edit struct {
 	path          string
 	before, after []byte
 	mode          fs.FileMode
+	managed       bool // it is the administrator's
+}
+
+// folderMode returns the mode of a folder that is made for the file.
+func (e *edit) folderMode() fs.FileMode {
+	if e.managed {
+		return 0o755
+	}
+	return 0o700
+}
+
+// hint returns how to mend a file that cannot be written.
+func (e *edit) hint(usual string) string {
+	if e.managed {
+		return "only root may write the administrator's configuration: run this again with sudo"
+	}
+	return usual
 }
 
 // write writes a changed file atomically. It follows links, because people keep such files elsewhere.
@@ -296,11 +326,11 @@ func (e *edit) write() (did string, err error) {
 		}
 		return "removed", nil
 	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return "", &FileError{e.path, err, "make its folder"}
+	if err := os.MkdirAll(filepath.Dir(target), e.folderMode()); err != nil {
+		return "", &FileError{e.path, err, e.hint("make its folder")}
 	}
 	if err := atomicfile.Write(target, e.after, e.mode); err != nil {
-		return "", &FileError{e.path, err, "make its folder writable for you"}
+		return "", &FileError{e.path, err, e.hint("make its folder writable for you")}
 	}
 	if len(e.before) == 0 {
 		return "wrote", nil
@@ -308,16 +338,24 @@ func (e *edit) write() (did string, err error) {
 	return "changed", nil
 }
 
-// direct are the variables that keep an agent's events from a proxy. Settings of the project may name one, which would read the token and
-// could allow every call.
-func (s *Setup) direct() map[string]string {
+// pinned are the variables of a run that settings of the project must not change: each has the person's own value. The token makes the
+// hook and the gateway ask for this session. A proxy that the project names would read the events and could allow every call.
+func (s *Setup) pinned() map[string]string {
+	own := map[string]string{}
+	for _, kv := range s.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		own[name] = value
+	}
 	out := map[string]string{}
-	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		out[name] = "127.0.0.1"
-		for _, kv := range s.Environ {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok && v != "" {
-				out[name] = "127.0.0.1," + v
-			}
+	for _, name := range s.Agent.Launch.Pinned {
+		out[name] = own[name]
+	}
+	if s.Token != "" {
+		out[hook.TokenVar] = s.Token
+	}
+	if s.Addr != "" {
+		for _, name := range []string{"NO_PROXY", "no_proxy"} {
+			out[name] = strings.TrimSuffix("127.0.0.1,"+own[name], ",")
 		}
 	}
 	return out
@@ -326,10 +364,7 @@ func (s *Setup) direct() map[string]string {
 // Settings returns a settings file of Claude Code for one run, with what Install would write. Such a file has precedence over those of
 // the user and of the project, so it also switches hooks on.
 func (s *Setup) Settings() ([]byte, error) {
-	own := map[string]any{"disableAllHooks": false}
-	if s.Addr != "" {
-		own["env"] = s.direct()
-	}
+	own := map[string]any{"disableAllHooks": false, "env": s.pinned()}
 	text, err := json.Marshal(own, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("write settings: %w", err)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
@@ -31,15 +32,18 @@ func protected() []harness.Protected {
 // newSetup returns an installation in its own home and project.
 func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 	t.Helper()
-	home := t.TempDir()
+	home, scope := t.TempDir(), harness.Project
+	if user {
+		scope = harness.User
+	}
 	known, ok := harness.Named(agent)
 	if !ok {
 		t.Fatalf("no agent %q", agent)
 	}
-	s := &Setup{Agent: known, Protected: protected(), User: user, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home},
-		Myc:     filepath.Join(home, "bin", "myc"),
+	s := &Setup{Agent: known, Protected: protected(), Scope: scope, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home},
+		Myc: filepath.Join(home, "bin", "myc"), Small: filepath.Join(home, "state", "bin", "myc-hook"),
 		Gateway: "mycelium", Root: state.Root(filepath.Join(home, "state"))}
-	for path, mode := range map[string]os.FileMode{s.Myc: 0o700} {
+	for path, mode := range map[string]os.FileMode{s.Myc: 0o700, s.Small: 0o700, filepath.Join(home, "bin", "myc-hook"): 0o700} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -47,6 +51,7 @@ func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 			t.Fatal(err)
 		}
 	}
+	put(t, hook.NotePath(s.Small), string(hook.Installed{Myc: s.Myc, Digest: digest(nil)}.JSON()), 0o600)
 	f, err := s.files()
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +115,10 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 		for _, h := range handlers {
 			words := words(h.HookEntry)
 			want := []string{"--event", h.Event, "--limit", s.Agent.Pinned(h.Event).String(), "--gateway", "mycelium"}
-			if words[0] != s.Myc || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
+			if words[0] != s.Small || !slices.Equal(words[len(words)-len(want):], want) || h.Timeout != s.Agent.Timeout(h.Event) {
 				t.Errorf("%s: %q, time-out %s", h.Event, words, h.Timeout)
 			}
-			if in := slices.Contains(words, s.Dir); in == s.User {
+			if in := slices.Contains(words, s.Dir); in == (s.Scope == harness.User) {
 				t.Errorf("%s: %q: names the project: %t", h.Event, words, in)
 			}
 		}
@@ -263,12 +268,14 @@ func TestTamperingIsSeen(t *testing.T) {
 		change      func(string) string
 		want        string
 	}{
-		{"claude", "another event", swap("--event PreToolUse", "--event PostToolUse"), "is one of another event"},
+		{"claude", "another event", swap(`"PreToolUse",`, `"PostToolUse",`), "is one of another event"},
 		{"claude", "a short time-out", swap(`"timeout": 600`, `"timeout": 1`), "the time-out of PreToolUse is 1"},
 		{"claude", "no time-out", swap(`,`+"\n            "+`"timeout": 600`, ""), "the time-out of PreToolUse is not set"},
 		{"claude", "a matcher", swap(`"matcher": "*"`, `"matcher": "Read"`), `is for "Read" only`},
-		{"claude", "another limit", swap("--limit 10m0s", "--limit 20m0s"), "says another limit"},
-		{"claude", "another program", all("bin/myc", "no/myc"), "is not there"},
+		{"claude", "another limit", swap(`"10m0s"`, `"20m0s"`), "says another limit"},
+		{"claude", "another program", all("state/bin", "state/no"), "is not there"},
+		{"claude", "our program elsewhere", all("state/bin/myc-hook", "bin/myc-hook"), "is the program that is installed"},
+		{"claude", "no onFailure", swap(`"onFailure": "block"`, `"onFailure": "allow"`), "(onFailure)"},
 		{"claude", "another folder", swap("a project", "another"), "is for another folder"},
 		{"claude", "disableAllHooks", swap("{", `{"disableAllHooks": true,`), "disableAllHooks"},
 		{"claude", "fewer denials", swap(`"Read(//etc/shadow)",`, ""), "1 of the agent's own deny entries"},
@@ -432,8 +439,8 @@ func drawJSON(t *rapid.T, depth int) any {
 func TestLawInstallAndUninstall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		agent, _ := harness.Named(rapid.SampledFrom(harness.Names()).Draw(t, "agent"))
-		s := &Setup{Agent: agent, Protected: protected(), User: rapid.Bool().Draw(t, "user"), Dir: "/p/x", Environ: []string{"HOME=/h"},
-			Myc: "/bin/myc", Gateway: "mycelium"}
+		s := &Setup{Agent: agent, Protected: protected(), Scope: harness.Scope(rapid.SampledFrom([]string{"", "user"}).Draw(t, "scope")),
+			Dir: "/p/x", Environ: []string{"HOME=/h"}, Myc: "/bin/myc", Small: "/h/s/myc-hook", Gateway: "mycelium"}
 		value := map[string]any{}
 		if v, ok := drawJSON(t, 4).(map[string]any); ok {
 			value = v

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/harness"
 )
 
 // note records an installation: which parts of the file are ours, where the file itself does not show it, and that the installation
@@ -23,6 +24,17 @@ type note struct {
 	Made   [][]string `json:"made,omitempty"`   // the containers that we created, outer ones first
 	Denied []string   `json:"denied,omitempty"` // our entries in the agent's own deny list
 	Trust  []string   `json:"trust,omitempty"`  // the keys under which the agent trusts our entries
+
+	// What was installed, so that the daemon can put it back.
+	Agent     string              `json:"agent,omitempty"`
+	Scope     harness.Scope       `json:"scope,omitempty"`
+	Dir       string              `json:"dir,omitempty"`
+	Myc       string              `json:"myc,omitempty"`
+	Small     string              `json:"small,omitempty"`
+	Gateway   string              `json:"gateway,omitempty"`
+	Protected []harness.Protected `json:"protected,omitempty"`
+	Print     string              `json:"print,omitempty"`    // the fingerprint of our entries
+	Restored  int                 `json:"restored,omitempty"` // how often the daemon has put them back
 }
 
 func (s *Setup) notePath(file string) string {

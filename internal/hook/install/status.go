@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 // Installation is the state of one installation.
 type Installation struct {
-	Scope     string    `json:"scope"` // user or project
+	Scope     string    `json:"scope"` // project, user or managed
 	File      string    `json:"file"`
 	Installed bool      `json:"installed"` // at least one entry exists, or existed and is missing
 	Ours      int       `json:"ours"`      // entries of ours
@@ -31,10 +30,7 @@ type Problem struct {
 
 // Status reports the state of an installation. It changes nothing.
 func (s *Setup) Status() Installation {
-	st := Installation{Scope: "project", Problems: []Problem{}}
-	if s.User {
-		st.Scope = "user"
-	}
+	st := Installation{Scope: s.Scope.String(), Problems: []Problem{}}
 	again := fmt.Sprintf("myc hook install %s --%s writes it again", s.Agent.Name, st.Scope)
 	bad := func(hint, format string, args ...any) {
 		st.Problems = append(st.Problems, Problem{fmt.Sprintf(format, args...), hint})
@@ -80,6 +76,10 @@ func (s *Setup) Status() Installation {
 		return st
 	}
 	s.statusEntries(handlers, again, bad)
+	s.statusInstalled(text, &n, again, bad)
+	if s.Scope != harness.Managed { // an administrator's entries run the program beside myc
+		st.Problems = append(st.Problems, (&Program{Folder: filepath.Dir(s.Small)}).Problems(again)...)
+	}
 	if missing := len(n.Denied) - st.Denials; missing > 0 {
 		bad(again, "%d of the agent's own deny entries are gone", missing)
 	}
@@ -88,6 +88,14 @@ func (s *Setup) Status() Installation {
 		s.statusTrust(f.Trust, f.Hooks, handlers, again, bad)
 	}
 	return st
+}
+
+// statusInstalled reports entries that the daemon no longer puts back.
+func (s *Setup) statusInstalled(text []byte, n *note, again string, bad func(hint, format string, args ...any)) {
+	if now, err := s.fingerprint(text, n); err == nil && n.Restored >= maxRestored && now != n.Print {
+		bad("find out what changes them; then "+again, "somebody changes our entries again and again; the daemon has put them back %d times, "+
+			"and leaves it to you now", n.Restored)
+	}
 }
 
 // statusEntries compares the entries with those that Install writes.
@@ -102,6 +110,9 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 		for _, h := range found {
 			words := words(h.HookEntry)
 			programs[words[0]] = true
+			if s.Agent.ArgsFrom() != "" && h.Args == nil {
+				bad(again, "the entry for %s runs the hook through a shell, which variables of a project can change", event)
+			}
 			if h.Matcher != "" && h.Matcher != "*" {
 				bad(again, "the entry for %s is for %q only", event, h.Matcher)
 			}
@@ -109,7 +120,7 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 				bad(again, "the time-out of %s is %s, and %s was pinned: the answer may come too late, and then the tool runs", event,
 					orNone(h.Timeout), want)
 			}
-			if s.Agent.SaysOnFailure() && !h.Blocks {
+			if s.Agent.BlocksFrom() != "" && !h.Blocks {
 				bad(again, "the entry for %s does not say that a hook that fails blocks the tool (onFailure)", event)
 			}
 			i := slices.Index(words, "--event")
@@ -119,14 +130,17 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 			if i := slices.Index(words, "--limit"); i < 0 || i+1 == len(words) || words[i+1] != s.Agent.Pinned(event).String() {
 				bad(again, "the entry for %s says another limit to the hook than to the agent", event)
 			}
-			if i := slices.Index(words, "-C"); !s.User && (i < 0 || i+1 == len(words) || words[i+1] != s.Dir) {
+			if i := slices.Index(words, "-C"); s.Scope == harness.Project && (i < 0 || i+1 == len(words) || words[i+1] != s.Dir) {
 				bad(again, "the entry for %s is for another folder", event)
 			}
 		}
 	}
 	for program := range programs {
-		if st, err := os.Stat(program); !filepath.IsAbs(program) || err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
+		switch {
+		case !executable(program):
 			bad(again, "the program %s is not there: the agent runs its tools as if there were no hook", program)
+		case program != s.Small:
+			bad(again, "the entries run %s, and %s is the program that is installed", program, s.Small)
 		}
 	}
 }
@@ -173,7 +187,7 @@ func (s *Setup) statusTrust(file, hooks string, handlers []handler, again string
 		bad(again, "Codex does not trust the entries for %s, and skips them", strings.Join(not, ", "))
 	}
 	tables, _ := tomlTables(text)
-	trusted := s.User
+	trusted := s.Scope != harness.Project
 	for _, t := range tables {
 		if slices.Equal(t.name, []string{"features"}) && (t.values["hooks"] == "false" || t.values["codex_hooks"] == "false") {
 			bad("take hooks = false out of [features] in "+file, "[features] switches every hook off")

@@ -28,7 +28,7 @@ func (s *Setup) trust(f harness.Files, hooks []byte, n *note) (edit, error) {
 			"touched"}
 	}
 	n.Trust = keys
-	return edit{f.Trust, text, after, mode}, nil
+	return edit{path: f.Trust, before: text, after: after, mode: mode}, nil
 }
 
 // trusting returns the text with trust in our present entries and without that in our earlier ones.

@@ -1,10 +1,12 @@
-// Package web answers the events that an agent posts over HTTP instead of starting a program. Each answer is a decision or an error. It
-// is never a success without a body, because agents take that for consent.
+// Package web answers the events that an agent posts over HTTP instead of starting a program. The process that started the agent listens,
+// and passes each event to the daemon. Each answer is a decision or an error. It is never a success without a body, because agents take
+// that for consent.
 package web
 
 import (
-	"bytes"
-	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,12 +20,27 @@ import (
 
 // EventHandler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
 type EventHandler struct {
-	// Known reports whether a token belongs to a live session.
-	Known func(ctx context.Context, token string) bool
-	// Decide decides an event of the session of a token.
-	Decide func(ctx context.Context, token string, e harness.Event) (harness.Answer, error)
-	// Note records a denial that was not decided.
-	Note func(ctx context.Context, e harness.Event, why string)
+	Token string // of the agent's session
+	// Program returns a run of the hook, which lacks its flags, input and output.
+	Program func() *hook.Program
+}
+
+// Listen answers events on a free loopback port until end is called. The port is taken for as long as this process lives: if it were free
+// while the agent lives, another program could listen there and allow every call.
+func (h *EventHandler) Listen() (addr string, end func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for the events of the agent: %w", err)
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	return l.Addr().String(), func() {
+		_ = srv.Close()
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			panic(err) // the listener failed, which no caller can mend
+		}
+	}, nil
 }
 
 // The headers in which an agent sends what a program would find in its environment.
@@ -59,10 +76,10 @@ func (h *EventHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "post an event", http.StatusMethodNotAllowed)
 	case !local(r): // a page of another site must not reach this server by DNS rebinding
 		http.Error(w, "this host or origin may not post events", http.StatusForbidden)
-	case !bearer || !h.Known(r.Context(), token):
-		http.Error(w, "the session of this agent has ended: its token is not one of a live session", http.StatusUnauthorized)
+	case !bearer || subtle.ConstantTimeCompare([]byte(token), []byte(h.Token)) == 0:
+		http.Error(w, "the token is not that of this agent's session", http.StatusUnauthorized)
 	default:
-		h.answer(w, r, token)
+		h.answer(w, r)
 	}
 }
 
@@ -73,7 +90,7 @@ func local(r *http.Request) bool {
 	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("Origin") == ""
 }
 
-func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request, token string) {
+func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
 	agent, event, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/hook/"), "/")
 	q := r.URL.Query()
 	limit, err := time.ParseDuration(q.Get("limit"))
@@ -82,24 +99,22 @@ func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request, token stri
 		http.Error(w, "unknown event, or missing limit", http.StatusNotFound)
 		return
 	}
-	var out, errs bytes.Buffer
-	variables := map[string]string{}
+	variables := map[string]string{hook.TokenVar: h.Token}
 	for _, pair := range Headers(known) {
 		variables[pair[1]] = r.Header.Get(pair[0])
 	}
-	c := hook.Command{
-		Flags: hook.Flags{Agent: agent, Event: event, Limit: limit, Gateway: q.Get("gateway")},
-		In:    http.MaxBytesReader(w, r.Body, maxBody), Out: &out, Err: &errs, Getenv: func(name string) string { return variables[name] },
-		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) { return h.Decide(ctx, token, e) }, Note: h.Note,
-	}
-	if code := c.Run(r.Context()); code != 0 {
-		http.Error(w, strings.TrimSpace(errs.String()+" "), http.StatusInternalServerError)
+	p := h.Program()
+	p.Flags = hook.Flags{Agent: agent, Dir: p.Project.Project, Event: event, Limit: limit, Gateway: q.Get("gateway")}
+	p.In, p.Getenv = http.MaxBytesReader(w, r.Body, maxBody), func(name string) string { return variables[name] }
+	reply := p.Serve(r.Context())
+	if reply.Exit != 0 {
+		http.Error(w, strings.TrimSpace(reply.Stderr+" "), http.StatusInternalServerError)
 		return
 	}
-	if out.Len() == 0 { // no opinion
-		out.WriteString("{}\n")
+	if reply.Stdout == "" { // no opinion
+		reply.Stdout = "{}\n"
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.Copy(w, &out)
+	_, _ = io.WriteString(w, reply.Stdout)
 }

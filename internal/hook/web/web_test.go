@@ -14,41 +14,57 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/state"
 )
 
 const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write",` +
 	`"tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`
 
+// handler answers the events of a project without a daemon.
+func handler(t *testing.T, token string, decide func(context.Context, harness.Event) (harness.Answer, error)) *EventHandler {
+	project := state.Root(t.TempDir()).Of(t.TempDir())
+	return &EventHandler{Token: token, Program: func() *hook.Program {
+		return &hook.Program{Project: project, Alone: func(ctx context.Context, c hook.Command) int {
+			if got := c.Getenv(hook.TokenVar); got != token {
+				t.Errorf("the token is %q", got)
+			}
+			c.Decide = decide
+			return c.Run(ctx)
+		}}
+	}}
+}
+
 // TestEveryAnswerIsOne: every answer is an HTTP error, which blocks the tool, or JSON. Without a decision it is a denial. Claude Code
 // takes a success with an empty body for consent.
 func TestEveryAnswerIsOne(t *testing.T) {
-	allow := func(context.Context, string, harness.Event) (harness.Answer, error) {
+	allow := func(context.Context, harness.Event) (harness.Answer, error) {
 		return harness.Answer{Verdict: harness.Allow}, nil
 	}
 	for name, c := range map[string]struct {
 		method, path, host, origin, bearer, body string
-		decide                                   func(context.Context, string, harness.Event) (harness.Answer, error)
+		decide                                   func(context.Context, harness.Event) (harness.Answer, error)
 		status                                   int
 		want                                     string
 	}{
 		"allowed": {status: 200, want: `"permissionDecision":"allow"`},
-		"no opinion": {status: 200, want: "{}", decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+		"no opinion": {status: 200, want: "{}", decide: func(context.Context, harness.Event) (harness.Answer, error) {
 			return harness.Answer{Verdict: harness.Pass}, nil
 		}},
 		"no answer": {status: 200, want: `"permissionDecision":"deny"`,
-			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+			decide: func(context.Context, harness.Event) (harness.Answer, error) {
 				return harness.Answer{}, nil
 			}},
 		"a fault": {status: 200, want: `"permissionDecision":"deny"`,
-			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+			decide: func(context.Context, harness.Event) (harness.Answer, error) {
 				return harness.Answer{}, errors.New("the disk is full")
 			}},
 		"a panic": {status: 200, want: `"permissionDecision":"deny"`,
-			decide: func(context.Context, string, harness.Event) (harness.Answer, error) {
+			decide: func(context.Context, harness.Event) (harness.Answer, error) {
 				panic("a bug")
 			}},
 		"too late": {status: 200, want: `"permissionDecision":"deny"`, path: "/hook/claude/PreToolUse?limit=20ms",
-			decide: func(ctx context.Context, _ string, _ harness.Event) (harness.Answer, error) {
+			decide: func(ctx context.Context, _ harness.Event) (harness.Answer, error) {
 				<-ctx.Done()
 				return harness.Answer{Verdict: harness.Allow}, ctx.Err()
 			}},
@@ -68,10 +84,11 @@ func TestEveryAnswerIsOne(t *testing.T) {
 		"a page":         {status: 403, origin: "http://127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &EventHandler{Known: func(_ context.Context, token string) bool { return token == "live" }, Decide: allow}
+			decide := allow
 			if c.decide != nil {
-				h.Decide = c.decide
+				decide = c.decide
 			}
+			h := handler(t, "live", decide)
 			or := func(s, other string) string {
 				if s == "" {
 					return other
@@ -105,14 +122,10 @@ func TestWhatTheAgentSays(t *testing.T) {
 	claude, _ := harness.Named("claude")
 	variables := map[string]string{"TMUX_PANE": "%3", "TMUX": "/tmp/tmux-0/default,1,0", "CLAUDE_CODE_ENTRYPOINT": "cli"}
 	var got harness.Event
-	h := &EventHandler{Known: func(context.Context, string) bool { return true },
-		Decide: func(_ context.Context, token string, e harness.Event) (harness.Answer, error) {
-			got = e
-			if token != "a token" {
-				t.Errorf("the token is %q", token)
-			}
-			return harness.Answer{Verdict: harness.Allow}, nil
-		}}
+	h := handler(t, "a token", func(_ context.Context, e harness.Event) (harness.Answer, error) {
+		got = e
+		return harness.Answer{Verdict: harness.Allow}, nil
+	})
 	at, err := url.Parse(URL("127.0.0.1:4711", "claude", "PreToolUse", 10*time.Minute, "my gateway"))
 	if err != nil {
 		t.Fatal(err)

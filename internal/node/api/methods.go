@@ -49,8 +49,7 @@ var (
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
 	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
 
-	Hook       = Method[hook.Request, hook.Reply]{Name: hook.Method}
-	HookListen = Method[None, ListenReply]{"hook/listen", "start an agent"}
+	Hook = Method[hook.Request, hook.Reply]{Name: hook.Method}
 )
 
 // The streams: requests whose connection carries something else once they are answered.

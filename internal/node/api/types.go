@@ -15,11 +15,6 @@ type DaemonFile struct {
 	Since time.Time `json:"since"`
 }
 
-// ListenReply says where the events of agents are taken over HTTP.
-type ListenReply struct {
-	Addr string `json:"addr"` // host and port
-}
-
 // StatusReply is the state of a node, as the default role sees it.
 type StatusReply struct {
 	Daemon    DaemonStatus     `json:"daemon"`
@@ -29,7 +24,15 @@ type StatusReply struct {
 	Backends  []backend.Status `json:"backends"`
 	Sessions  int              `json:"sessions"`
 	Approvals int              `json:"approvals"`
+	Pending   []PendingFile    `json:"pending"`           // files that changed since they were accepted
 	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
+	Hooks     []string         `json:"hooks,omitempty"`   // what is wrong with the hooks of agents
+}
+
+// PendingFile is a file of the project that has no effect until a person accepts it.
+type PendingFile struct {
+	File  string    `json:"file"`
+	Since time.Time `json:"since"`
 }
 
 // DaemonStatus says whether a process owns the project, and which.

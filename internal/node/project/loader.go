@@ -12,9 +12,12 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
 	"mycelium/internal/files"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/secret"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
@@ -28,6 +31,7 @@ type Loader struct {
 	Verbose  bool
 	Err      io.Writer  // of the log
 	Version  string     // of this program
+	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
 	logs     config.Log // what the files say of logs
 }
 
@@ -60,7 +64,8 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	o := config.Options{Dir: s.Project, File: l.Config, State: s.Root, Environ: l.Environ, Logger: l.Logger()}
+	o := config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
+		Logger: l.Logger(), OnDisk: l.OnDisk}
 	if l.ofAgent() {
 		note, err := s.ReadNote()
 		if err != nil {
@@ -73,6 +78,23 @@ func (l *Loader) Load() (*config.Project, error) {
 		l.logs = p.File.Log
 	}
 	return p, err
+}
+
+// programs returns the programs that enforce the policy of a project: this one, those that hooks run, and the folder where they are
+// installed.
+func (l *Loader) programs(s state.Paths) []string {
+	out := install.Programs(s.Project, l.Environ)
+	if self, err := os.Executable(); err == nil {
+		out = append(out, self, filepath.Join(filepath.Dir(self), hook.Small))
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			out = append(out, resolved)
+		}
+	}
+	out = append(out, string(s.Root), s.Programs())
+	if note, err := hook.ReadInstalled(filepath.Join(s.Programs(), hook.Small)); err == nil {
+		out = append(out, note.Myc)
+	}
+	return out
 }
 
 // OpenView loads the project and compiles its policy against what is known of its servers.
@@ -116,8 +138,8 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Home: v.Project.Home,
-		UserDir: v.Project.UserDir, Environ: l.Environ, Logger: l.Logger()})
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Programs: l.programs(v.Project.State),
+		Home: v.Project.Home, UserDir: v.Project.UserDir, Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
 		return nil, err
@@ -137,7 +159,8 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
-		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
+		MayStart: p.MayStart,
+		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Logger: l.Logger(),
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/source"
 	"mycelium/internal/daemon"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/state"
@@ -36,8 +37,13 @@ func (l *Loader) Paths() (dir string, paths daemon.Paths, err error) {
 	return s.Project, daemon.PathsOf(s), nil
 }
 
-// ofAgent reports whether an agent started this program. Then its environment is the agent's, and says nothing about the person.
-func (l *Loader) ofAgent() bool { return l.Agent || fence.AgentHere(l.Environ) != "" }
+// ofAgent reports whether an agent started this program. Then its environment is the agent's, and says nothing about the person. A token
+// alone is no sign of that: people and CI use the tokens of sessions too.
+func (l *Loader) ofAgent() bool {
+	return l.Agent || fence.AgentHere(slices.DeleteFunc(slices.Clone(l.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, hook.TokenVar+"=")
+	})) != ""
+}
 
 // root returns the folder of the program's state: what --state says, else the one of the account or of the person's environment.
 func (l *Loader) root(dir string) (state.Root, error) {
@@ -48,7 +54,7 @@ func (l *Loader) root(dir string) (state.Root, error) {
 		return state.OfPerson(l.Getenv)
 	case !filepath.IsAbs(l.StateDir):
 		return "", failure.Usagef("--state %s: it is no absolute path", l.StateDir)
-	case source.Within(dir, source.Resolve(l.StateDir)) || source.Within(dir, filepath.Clean(l.StateDir)):
+	case !l.usual(l.StateDir) && (source.Within(dir, source.Resolve(l.StateDir)) || source.Within(dir, filepath.Clean(l.StateDir))):
 		return "", failure.Hint(failure.Usagef("--state %s: it lies in the project, where an agent can change it", l.StateDir),
 			"name a folder outside of every project")
 	}
@@ -59,6 +65,13 @@ func (l *Loader) root(dir string) (state.Root, error) {
 		}
 	}
 	return state.Root(l.StateDir), nil
+}
+
+// usual reports whether a folder is where the state lies by itself. That may be in the project, if the project is a home folder.
+func (l *Loader) usual(dir string) bool {
+	person, _ := state.OfPerson(l.Getenv)
+	account, _ := state.OfAccount()
+	return filepath.Clean(dir) == string(person) || filepath.Clean(dir) == string(account)
 }
 
 // Know makes the state of the project known, with what this environment says about its person. If an agent started this program, the
@@ -92,7 +105,8 @@ func unknown(p state.Paths, err error) error {
 	if !errors.Is(err, state.ErrUnknown) {
 		return err
 	}
-	hint := "a person accepts it: myc -C " + p.Project + " trust"
+	hint := fmt.Sprintf("a person accepts it: myc -C %s trust; its state is looked for in %s, and --state names another folder",
+		p.Project, p.Root)
 	if from, moved := p.MovedFrom(); moved {
 		hint = fmt.Sprintf("it may be %s, which a person confirms: myc -C %s trust --moved", from.Project, p.Project)
 	}
@@ -115,7 +129,8 @@ func kept(environ []string) []string {
 	values := map[string]string{}
 	for _, kv := range environ {
 		name, _, ok := strings.Cut(kv, "=")
-		if ok && (slices.Contains(keptVars, name) || slices.ContainsFunc(keptPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })) {
+		prefix := func(p string) bool { return strings.HasPrefix(name, p) }
+		if ok && (slices.Contains(keptVars, name) || slices.ContainsFunc(keptPrefixes, prefix)) {
 			values[name] = kv
 		}
 	}
@@ -138,7 +153,7 @@ func (l *Loader) DaemonEnviron() ([]string, error) {
 		return nil, err
 	}
 	environ := note.Environ
-	for _, name := range conf.Variables() {
+	for _, name := range conf.File.Variables() {
 		if value := l.Getenv(name); value != "" {
 			environ = append(environ, name+"="+value)
 		}

@@ -19,6 +19,12 @@ func (v *View) Status() api.StatusReply {
 		}
 	}
 	scope := policy.Scope{Principal: policy.Principal{Role: role}, Skills: r.Skills.Active}
+	r.Pending = []api.PendingFile{}
+	if c, err := v.Project.Candidate(); err == nil {
+		for _, ch := range c.Changes {
+			r.Pending = append(r.Pending, api.PendingFile{File: ch.File, Since: ch.Since})
+		}
+	}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++

@@ -63,7 +63,7 @@ func (v *review) note(r policy.CompiledRule, kind RemarkKind, hint, format strin
 func (v *review) shadow(i int) {
 	r := v.rules[i]
 	for _, earlier := range v.rules[:i] {
-		if !covers(earlier, r) {
+		if !Covers(earlier, r) {
 			continue
 		}
 		hint := "remove one of the two"
@@ -81,45 +81,6 @@ func place(r policy.CompiledRule) string {
 	}
 	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
-
-// covers reports whether r matches whatever o matches, as far as the text of the two rules tells.
-func covers(r, o policy.CompiledRule) bool {
-	if r.AnyOf || o.AnyOf || r.When != "" && r.When != o.When {
-		return false
-	}
-	for name, want := range r.Annotations {
-		if have, said := o.Annotations[name]; !said || have != want {
-			return false
-		}
-	}
-	for _, tool := range o.Patterns {
-		if !slices.ContainsFunc(r.Patterns, func(p policy.Pattern) bool { return p.Covers(tool) }) {
-			return false
-		}
-	}
-	return r.Role.Cover(o.Role) && r.Skill.Cover(o.Skill) && r.Stage.Cover(o.Stage) && fieldsCover(r.Match, o.Match) &&
-		fieldsCover(r.Args, o.Args)
-}
-
-// fieldsCover reports whether every field of wide is also a field of narrow, with at least its patterns.
-func fieldsCover(wide, narrow map[string]policy.Values) bool {
-	for key, patterns := range wide {
-		theirs, ok := narrow[key]
-		if !ok || slices.ContainsFunc(theirs, func(v policy.Value) bool {
-			return !slices.ContainsFunc(patterns, func(w policy.Value) bool { return same(w, v) })
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// same reports whether two patterns are written alike.
-func same(v, o policy.Value) bool {
-	return sameText(v.Literal, o.Literal) && sameText(v.Glob, o.Glob) && sameText(v.Regex, o.Regex) && v.Legacy == o.Legacy
-}
-
-func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // reach finds rules about roles, skills, tools and effects that do not exist.
 func (v *review) reach(r policy.CompiledRule) {
@@ -221,7 +182,7 @@ func (v *review) patterns(r policy.CompiledRule, key string, vs policy.Values) {
 		case p.Regex != nil && (openEnd(*p.Regex) || key != "host" && openStart(*p.Regex)):
 			v.note(r, Wide, "write both ends of the expression; for paths a glob is clearer",
 				"the regular expression %q of %s is open at its end: it also matches what somebody adds there", *p.Regex, key)
-		case p.Glob != nil && changesPath(key) && !readsOnly(r) && v.leaves(*p.Glob):
+		case p.Glob != nil && changesPath(key) && !readsOnly(r) && LeavesProject(*p.Glob, v.p.Dir()):
 			v.note(r, Wide, "begin it with a folder of the project; a relative glob starts there, and read: is for what is only read",
 				"the glob %q leaves the project", *p.Glob)
 		}
@@ -248,8 +209,8 @@ func readsOnly(r policy.CompiledRule) bool {
 	})
 }
 
-// leaves reports whether a glob over paths matches outside of the project. The folders for temporary files do not count.
-func (v *review) leaves(glob string) bool {
+// LeavesProject reports whether a glob over paths matches outside of the project folder dir. The folders for temporary files do not count.
+func LeavesProject(glob, dir string) bool {
 	for _, free := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/null"} {
 		if strings.HasPrefix(glob, free) {
 			return false
@@ -260,7 +221,6 @@ func (v *review) leaves(glob string) bool {
 	}
 	clean := path.Clean(glob)
 	if strings.HasPrefix(clean, "/") {
-		dir := v.p.Dir()
 		return dir == "" || clean != dir && !strings.HasPrefix(clean, dir+"/")
 	}
 	return clean == ".." || strings.HasPrefix(clean, "../")

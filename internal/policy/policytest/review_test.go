@@ -9,8 +9,9 @@ import (
 	"mycelium/internal/policy"
 )
 
+func lit(s string) policy.Value { return policy.Value{Literal: &s} }
+
 func TestReview(t *testing.T) {
-	lit := func(s string) policy.Value { return policy.Value{Literal: &s} }
 	glob := func(s string) policy.Value { return policy.Value{Glob: &s} }
 	regex := func(s string) policy.Value { return policy.Value{Regex: &s} }
 	old := func(s string) policy.Value { return policy.Value{Regex: &s, Legacy: true} }
@@ -104,6 +105,16 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// shadowParts are what calls of the next test do.
+var shadowParts = []policy.Part{
+	{}, {Unclear: []string{"?"}},
+	{Unclear: []string{"?"}, Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}}},
+	{Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}}},
+	{Paths: []policy.Path{{Access: policy.Read, Raw: "a", Clean: "/p/a", Resolved: "/p/a"}, {Access: policy.Write, Raw: "b", Clean: "/p/b",
+		Resolved: "/p/b"}}},
+	{Paths: []policy.Path{{Access: policy.Write, Raw: "z", Clean: "/p/z", Resolved: "/p/z"}}},
+}
+
 // A rule that is said to be shadowed decides nothing: without it every call is decided as with it.
 func TestLawShadowedRulesDecideNothing(t *testing.T) {
 	texts := []string{"a", "b", "c"}
@@ -118,6 +129,14 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 			for _, v := range rapid.SliceOfN(rapid.SampledFrom(texts), 0, 3).Draw(t, "values") {
 				r.Args = map[string]policy.Values{"k": append(r.Args["k"], policy.Value{Literal: &v})}
 			}
+			keys := rapid.SampledFrom([]string{"read", "write", "path", "effect"})
+			for _, key := range rapid.SliceOfDistinct(keys, rapid.ID[string]).Draw(t, "match") {
+				if r.Match == nil {
+					r.Match = map[string]policy.Values{}
+				}
+				r.Match[key] = map[bool]policy.Values{true: {lit("unclear"), lit("read")}, false: {lit("a"), lit("b")}}[key == "effect"]
+			}
+			r.When = rapid.SampledFrom([]string{"", "", `args.k.x == 1`}).Draw(t, "when")
 			rules = append(rules, r)
 		}
 		source := func(rules []policy.Rule) *policy.Policy {
@@ -137,11 +156,13 @@ func TestLawShadowedRulesDecideNothing(t *testing.T) {
 				}
 			}
 			without := source(rest)
-			for _, k := range append([]string{"", "z"}, texts...) {
-				c := policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "i", Role: "dev"}, Skills: []string{"own"}},
-					Item: policy.Item{Server: "s", Name: "x"}, Args: policy.Args{"k": k}}
-				if a, b := p.Decide(c), without.Decide(c); a.Effect != b.Effect || a.Unknown != b.Unknown {
-					t.Fatalf("%s was said to decide nothing, but %q is %v with it and %v without", m.Rule, k, a, b)
+			for _, k := range []any{"", "z", "a", "b", "c", map[string]any{"x": int64(1)}} {
+				for _, part := range shadowParts {
+					c := policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "i", Role: "dev"}, Skills: []string{"own"}},
+						Item: policy.Item{Server: "s", Name: "x"}, Args: policy.Args{"k": k}, Facts: policy.Facts{Parts: []policy.Part{part}}}
+					if a, b := p.Decide(c), without.Decide(c); a.Effect != b.Effect || a.Unknown != b.Unknown {
+						t.Fatalf("%s was said to decide nothing, but %q with %+v is %v with it and %v without", m.Rule, k, part, a, b)
+					}
 				}
 			}
 		}

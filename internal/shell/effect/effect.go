@@ -35,6 +35,7 @@ const (
 	Agent
 	Operator
 	WrittenHere
+	Unusable
 	Unclear
 	OpenRights
 	GiveRoot
@@ -55,7 +56,7 @@ var names = [...]string{
 	policy.EffectNetwork, policy.EffectUpload, policy.EffectListen, policy.EffectSecrets, policy.EffectPrivilege, policy.EffectPush,
 	policy.EffectForcePush, policy.EffectHistory, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
 	policy.EffectRemoteCode, policy.EffectProcess, policy.EffectContainer, policy.EffectCloud, policy.EffectDatabase,
-	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnclear,
+	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnusable, policy.EffectUnclear,
 	policy.EffectOpenRights, policy.EffectGiveRoot, policy.EffectServeShell, policy.EffectResetRemote, policy.EffectCleanIgnored,
 	policy.EffectHostRights, policy.EffectEnterCluster,
 }

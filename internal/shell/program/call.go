@@ -140,6 +140,9 @@ func (c *Call) subcommand() {
 // Finish makes a part of what was found so far.
 func (c *Call) Finish() {
 	if c.Files != nil {
+		if c.Files.Does&effect.Write != 0 && endless(c) {
+			c.Does |= effect.Unusable
+		}
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
 		c.Part.Hosts = append(c.Part.Hosts, c.Files.Hosts...)
 		c.Part.Unclear = append(c.Part.Unclear, c.Files.Unclear...)
@@ -166,9 +169,25 @@ func (c *Call) Finish() {
 			c.Does |= c.Words[i].From & effect.Secrets
 		}
 	}
+	if c.Part.Program == "git" && !c.State.only(c.Walk.Dir) {
+		if c.Part.Dir = "*"; len(c.State.Dirs) == 1 && !c.State.Lost {
+			c.Part.Dir = c.State.Dirs[0]
+		}
+	}
 	c.Walk.BranchMoved = c.Walk.BranchMoved || c.movesBranch()
 	c.Walk.Add(c.Part, c.Does)
 	c.Part, c.Does = policy.Part{}, 0
+}
+
+// endless reports whether the command writes without an end.
+func endless(c *Call) bool {
+	switch c.Part.Program {
+	case "yes":
+		return true
+	case "cat", "tr", "base64", "xxd", "od", "pv", "hexdump":
+		return slices.ContainsFunc(c.Words, func(w Word) bool { return Named("/dev/zero|/dev/urandom|/dev/random|/dev/full", w.Text) })
+	}
+	return false
 }
 
 // knowsItsService reports whether a program asks a service of the project without being told where it is.

@@ -78,11 +78,27 @@ func IsAgentPackage(s string) bool {
 func RunProject(c *Call, args []Word) {
 	c.Does |= effect.ProjectCode | effect.Write
 	ExecuteTasks(c, args)
+	cargoSettings(c, args)
 	Targets(c, args)
 	c.WorkHere("rw")
 	c.Guess(args)
 	ExecuteSettings(c, args)
 	c.Finish()
+}
+
+// cargoSettings looks for settings of cargo, and options of the compiler behind it, that name a program.
+func cargoSettings(c *Call, args []Word) {
+	if c.Words[0].Text != "cargo" {
+		return
+	}
+	for i, w := range args {
+		if v, ok := strings.CutPrefix(w.Text, "--config"); ok && (strings.HasPrefix(v, "=") || i+1 < len(args)) {
+			c.Unclear("settings of cargo change what runs")
+		}
+		if _, linker, ok := strings.Cut(w.Text, "linker="); ok {
+			c.RunNested(Word{Text: linker, Unknown: w.Unknown})
+		}
+	}
 }
 
 // extensions are those of files that an interpreter runs.
@@ -94,6 +110,11 @@ func ExecuteTasks(c *Call, args []Word) {
 	switch c.Part.Program {
 	case "just":
 		executeAll(c, "justfile", "Justfile", ".justfile")
+		for i, w := range args {
+			if Named("-f|--justfile", w.Text) && i+1 < len(args) {
+				c.File(policy.Execute, args[i+1])
+			}
+		}
 	case "rake":
 		executeAll(c, "Rakefile", "rakefile")
 	case "deno", "bun", "coverage", "rails", "mix", "dart", "zig", "swift":

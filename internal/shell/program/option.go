@@ -20,7 +20,7 @@ func (c *Call) Scan(args []Word) {
 			if w.Unquoted || w.Unknown && w.Text == "" {
 				c.maybeOption = true
 			}
-			if row.Style == First || row.Subs != nil {
+			if row.Style == First || row.Style == SingleFirst || row.Subs != nil {
 				c.Operands = append(c.Operands, args[i:]...)
 				return
 			}
@@ -28,7 +28,7 @@ func (c *Call) Scan(args []Word) {
 		case w.Text == "--" && !w.Unknown:
 			c.Operands = append(c.Operands, args[i+1:]...)
 			return
-		case row.Style == Single || w.Text[1] == '-':
+		case row.Style == Single || row.Style == SingleFirst || w.Text[1] == '-':
 			i += c.long(w, args[i+1:])
 		default:
 			i += c.short(w, args[i+1:])

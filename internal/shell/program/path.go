@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 )
 
@@ -121,28 +122,43 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	case name.Text == "" || IsStream(name.Text):
 		return paths, 0, ""
 	}
-	s, from := name.Text, len(paths)
+	from := len(paths)
 	if name.Pattern {
-		for _, match := range protectedMatches(s) {
-			paths, _, _ = w.place(paths, a, Word{Text: match}, st)
-		}
-		s = patternPlace(a, s)
+		name.Text = patternPlace(a, name.Text)
+		name.Pattern = globs.Has(name.Text)
 	}
-	if strings.HasPrefix(s, "/") {
-		return w.follow(append(paths, policy.Path{Access: a, Raw: s, Clean: path.Clean(s)}), from), does, ""
+	if strings.HasPrefix(name.Text, "/") {
+		return w.follow(append(paths, name.path(a, "")), from), does, ""
 	}
 	if st.Lost {
 		why = "the working directory is not known"
-		paths = append(paths, policy.Path{Access: a, Raw: s})
+		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern})
 	}
 	for _, d := range st.Dirs {
-		p := policy.Path{Access: a, Raw: s, Clean: path.Join(d, s)}
+		p := name.path(a, d)
 		if d != w.Dir {
-			p.Raw = d + "/" + s // the path as the kernel walks it, with links and ".."
+			p.Raw = d + "/" + p.Raw // the path as the kernel walks it, with links and ".."
 		}
 		paths = append(paths, p)
 	}
 	return w.follow(paths, from), does, why
+}
+
+// path returns the path that a word names in a folder.
+func (w Word) path(a policy.Access, dir string) policy.Path {
+	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern}
+	if !w.Pattern {
+		p.Clean = JoinPath(dir, w.Text)
+		return p
+	}
+	p.Clean = expression(dir, w.Text)
+	for _, e := range w.Except {
+		if !strings.HasPrefix(e, "/") {
+			e = expression(dir, e)
+		}
+		p.Except = append(p.Except, e)
+	}
+	return p
 }
 
 // link is a symbolic link that the command makes. Before the command runs, it cannot be resolved on the disk.
@@ -190,15 +206,15 @@ func Unpack(c *Call) {
 	}
 }
 
-// WriteSettings adds the files with the settings of hooks, if they lie in a folder that is written as a whole.
+// WriteSettings adds the files with the settings of hooks that may lie in a folder whose files are written under names that are not known.
 func WriteSettings(c *Call, folder Word) {
-	dir := strings.TrimSuffix(folder.Text, "/")
-	switch path.Base(folder.Text) {
-	case ".claude":
-		c.File(policy.Write, Known(dir+"/settings.json"))
-		c.File(policy.Write, Known(dir+"/settings.local.json"))
-	case ".gemini":
-		c.File(policy.Write, Known(dir+"/settings.json"))
+	dir := strings.TrimSuffix(strings.TrimSuffix(folder.Text, "."), "/")
+	for _, b := range policy.BasePaths() {
+		in, file := path.Split(b.Path)
+		in, anywhere := strings.CutPrefix(strings.TrimSuffix(in, "/"), "**/")
+		if anywhere && MayBe(path.Base(dir), in) {
+			c.File(policy.Write, Word{Text: dir + "/" + file, Pattern: folder.Pattern})
+		}
 	}
 }
 

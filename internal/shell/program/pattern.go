@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 )
 
 // patternPlace returns the place that a pattern stands for. If nearly everything matches a pattern that is deleted, that is the folder.
@@ -13,11 +14,11 @@ func patternPlace(a policy.Access, s string) string {
 		return s
 	}
 	dir, last := path.Split(s)
-	for strings.ContainsAny(dir, "*?[") && broad(path.Base(dir)) {
-		dir, last = path.Split(strings.TrimSuffix(dir, "/"))
-	}
-	if !broad(last) {
+	if !globs.Wild(last) {
 		return s
+	}
+	for globs.Wild(path.Base(dir)) {
+		dir, _ = path.Split(strings.TrimSuffix(dir, "/"))
 	}
 	if dir == "" {
 		return "."
@@ -25,49 +26,18 @@ func patternPlace(a policy.Access, s string) string {
 	return dir
 }
 
-// protected are the names in rules and base constraints. A pattern with at least one literal character may be meant for one of them.
-var protected = [...]string{".env", ".env.local", ".env.production", ".netrc", ".npmrc", ".git-credentials", "id_rsa",
-	"id_ed25519", "credentials.json", "credentials.yaml", "secrets.json", "secrets.yaml", ".git", "mycelium.yaml", "rules.yaml",
-	"config.json", ".mcp.json", "crush.json", ".crush.json", "skills", "roles", "protocols", "workflows", ".mycelium", ".claude",
-	".codex", ".gemini", ".crush", "settings.json", "settings.local.json", ".ssh", ".aws", ".gnupg", ".kube", "passwd", "shadow"}
-
-// protectedMatches returns the paths with a protected name that a pattern matches. Its other matches depend on the file system; the gate
-// checks them there.
-func protectedMatches(pattern string) []string {
-	last := strings.TrimRight(pattern, "/")
-	dir := ""
-	if i := strings.LastIndexByte(last, '/'); i >= 0 {
-		dir, last = last[:i+1], last[i+1:]
+// expression returns the pattern of a shell as a glob of package globs. Below a folder, the folder is taken as text.
+func expression(dir, pattern string) string {
+	pattern = strings.ReplaceAll(pattern, `\`, `\\`)
+	if dir == "" {
+		return path.Clean(pattern)
 	}
-	if last == "" || last[0] == '*' || last[0] != '.' && broad(last) || !strings.ContainsAny(last, "*?[") {
-		return nil
-	}
-	var list []string
-	for _, name := range protected {
-		if MatchPattern(last, name, false) {
-			list = append(list, dir+name)
-		}
-	}
-	return list
+	return path.Join(globs.Quote(dir), pattern)
 }
 
-// broad reports whether a pattern has no letter or digit of its own.
-func broad(s string) bool {
-	if !strings.ContainsAny(s, "*?[") {
-		return false
-	}
-	in := false
-	for i := range len(s) {
-		switch c := s[i] | 0x20; {
-		case s[i] == '[':
-			in = true
-		case s[i] == ']':
-			in = false
-		case !in && (c >= 'a' && c <= 'z' || s[i] >= '0' && s[i] <= '9' || s[i] >= 0x80):
-			return false
-		}
-	}
-	return true
+// MayBe reports whether a pattern is about a file of the given name.
+func MayBe(pattern, name string) bool {
+	return globs.Aimed(pattern, true).Meets(globs.Of(globs.Quote(name), true))
 }
 
 // MatchPattern matches a text with a pattern of * and ?. A bracket matches any character. With slash set, they match "/" too. The work is

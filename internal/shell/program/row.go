@@ -54,7 +54,8 @@ type Style uint8
 
 // The styles of options.
 const (
-	GNU    Style = iota // -rf, --force, --output=x, --outp x; operands may stand between options
-	First               // the same, but the first operand ends the options
-	Single              // -name value: one hyphen and a whole word
+	GNU         Style = iota // -rf, --force, --output=x, --outp x; operands may stand between options
+	First                    // the same, but the first operand ends the options
+	Single                   // -name value: one hyphen and a whole word
+	SingleFirst              // the same, but the first operand ends the options
 )

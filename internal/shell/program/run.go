@@ -140,6 +140,7 @@ func Fill(words []Word, hole string, names []Word, holes, appends bool) []Word {
 			f.Text = strings.ReplaceAll(w.Text, hole, name.Text)
 			f.Unknown = w.Unknown || name.Unknown
 			f.Pattern = w.Pattern || name.Pattern
+			f.Except = name.Except
 			if name.Unknown {
 				f.Text, _, _ = strings.Cut(w.Text, hole)
 			}

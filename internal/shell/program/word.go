@@ -12,7 +12,8 @@ type Word struct {
 	Raw      string     // the word as it was written
 	Default  string     // the value of an unknown word if its variable is not set: the d of ${X:-d}
 	Unknown  bool       // Text is not the whole value
-	Pattern  bool       // it holds a pattern that the shell expands
+	Pattern  bool       // it holds a pattern that the shell, or the program, expands
+	Except   []string   // patterns of what a Pattern leaves out
 	Unquoted bool       // an unknown part is not quoted: the word may become several words, or no word
 	Stream   bool       // it names the output of a command: <(…)
 	From     effect.Set // the effects of the commands whose output it holds

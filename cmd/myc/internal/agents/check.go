@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
@@ -31,8 +33,11 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	s, err := a.setup(known, true)
+	s, err := a.setup(known, harness.User)
 	if err != nil {
+		return err
+	}
+	if err := a.checkable(s); err != nil {
 		return err
 	}
 	c := proving{agent: known, program: program, setup: *s,
@@ -64,6 +69,18 @@ func (a *app) hookCheck(ctx context.Context, agent string) error {
 	}
 	fmt.Fprintf(a.Out, "%s asked for two commands.\n✓ the denied one did not run; the agent was told: %s\n✓ the allowed one ran\nThe "+
 		"hook blocks.\n", name, text.Cell(p.Told, 300))
+	return nil
+}
+
+// checkable makes a check of the program that is installed, or of the one that would be.
+func (a *app) checkable(s *install.Setup) error {
+	if _, err := os.Stat(s.Small); err == nil {
+		return nil
+	}
+	s.Small = filepath.Join(filepath.Dir(s.Myc), hook.Small)
+	if _, err := os.Stat(s.Small); err != nil {
+		return failure.Hint(fmt.Errorf("hook check: %w", err), "build it beside myc: make build")
+	}
 	return nil
 }
 
@@ -105,7 +122,7 @@ func prepareCheck(ctx context.Context, self, dir string, environ []string) (end 
 		}
 		return nil
 	}
-	if err := run(ctx, "trust"); err != nil {
+	if err := run(ctx, "trust", "--yes"); err != nil {
 		return nil, err
 	}
 	if err := run(ctx, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {

@@ -19,6 +19,7 @@ import (
 
 func (a *app) claudeCmd() *cobra.Command {
 	var role string
+	var anywhere bool
 	c := &cobra.Command{
 		Use: "claude [--role R] [ARG …]", Short: "Start Claude Code under the policy, with the gateway and the hook",
 		Long: "Start the Claude Code that is installed here. The hook runs before each of its own tools, and its only MCP server is\n" +
@@ -28,10 +29,15 @@ func (a *app) claudeCmd() *cobra.Command {
 		DisableFlagParsing: true,
 	}
 	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a new project)")
+	c.Flags().BoolVar(&anywhere, "unsafe-program", false, "run a myc that lies in a project or in a folder for temporary files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for len(args) > 0 {
 			if args[0] == "--help" || args[0] == "-h" {
 				return c.Help()
+			}
+			if args[0] == "--unsafe-program" {
+				anywhere, args = true, args[1:]
+				continue
 			}
 			name, _, _ := strings.Cut(args[0], "=")
 			if !slices.Contains([]string{"--role", "-C", "--dir", "--config"}, name) {
@@ -50,7 +56,7 @@ func (a *app) claudeCmd() *cobra.Command {
 		if len(args) > 0 && args[0] == "--" {
 			args = args[1:]
 		}
-		return a.claude(c.Context(), role, args)
+		return a.claude(c.Context(), role, anywhere, args)
 	}
 	return c
 }
@@ -74,7 +80,7 @@ func governable(l harness.Launch, args []string) error {
 }
 
 // claude runs Claude Code in a session of its own.
-func (a *app) claude(ctx context.Context, role string, args []string) error {
+func (a *app) claude(ctx context.Context, role string, anywhere bool, args []string) error {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return err
 	}
@@ -97,6 +103,9 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.installProgram(harness.Project, anywhere); err != nil {
+		return err
+	}
 	if err := a.warnAgentTools(role); err != nil {
 		return err
 	}
@@ -110,10 +119,11 @@ func (a *app) claude(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	defer a.endFor(ctx, s.ID)
-	files, err := a.claudeFiles(ctx, c, program, dir, s.ID)
+	files, end, err := a.claudeFiles(ctx, program, dir, s)
 	if err != nil {
 		return err
 	}
+	defer end()
 	defer func() { _ = os.RemoveAll(files) }()
 	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
 	return a.runAgent(known.Launch, program, argv, s.Token)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,8 +22,10 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/hook/web"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/state"
 )
 
 // attach attaches to the daemon of the project, and starts one if none runs.
@@ -80,48 +84,65 @@ func (a *app) endFor(ctx context.Context, id string) {
 }
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
-// they were passed on the command line, Claude Code would store them in a file that an agent can write.
-func (a *app) claudeFiles(ctx context.Context, c *base.Client, program, dir, id string) (folder string, err error) {
+// they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
+func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session) (folder string, end func(), err error) {
+	end = func() {}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
 	agent, _ := harness.Named("claude")
-	s, err := a.setup(agent, false)
+	s, err := a.setup(agent, harness.Project)
 	if err != nil {
-		return "", err
+		return "", end, err
 	}
+	s.Token = of.Token
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
 		s.Version = "" // the form that every version takes
 	}
 	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
-		reply, err := base.Call(ctx, c, api.HookListen, api.None{})
-		if err != nil {
-			return "", err
+		if s.Addr, end, err = a.events(s.Root.Of(dir), of.Token).Listen(); err != nil {
+			return "", func() {}, err
 		}
-		s.Addr = reply.Addr
 	}
 	settings, err := s.Settings()
 	if err != nil {
-		return "", err
+		return "", end, err
 	}
 	// The daemon was started with --config already.
 	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "--state", string(s.Root), "mcp"}}
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{gatewayName: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
-		return "", fmt.Errorf("write the MCP configuration: %w", err)
+		return "", end, fmt.Errorf("write the MCP configuration: %w", err)
 	}
 	paths, err := a.State()
 	if err != nil {
-		return "", err
+		return "", end, err
 	}
-	folder = paths.Run(id)
+	folder = paths.Run(of.ID)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("make a folder for this run: %w", err)
+		return "", end, fmt.Errorf("make a folder for this run: %w", err)
 	}
 	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {
 		if err := atomicfile.Note(filepath.Join(folder, name), text, 0o600); err != nil {
-			return "", errors.Join(err, os.RemoveAll(folder))
+			return "", end, errors.Join(err, os.RemoveAll(folder))
 		}
 	}
-	return folder, nil
+	return folder, end, nil
+}
+
+// events answers the events of the agent of a session, by the daemon, or by the files while none runs.
+func (a *app) events(project state.Paths, token string) *web.EventHandler {
+	l := a.Loader
+	l.Err = io.Discard // the terminal is the agent's
+	l.Environ = append(slices.Clone(a.Environ), hook.TokenVar+"="+token)
+	return &web.EventHandler{Token: token, Program: func() *hook.Program {
+		p := program(&l)
+		p.Project = project
+		return p
+	}}
 }
 
 // proxied reports whether an environment sends HTTP to a proxy. Events and their token are not for a proxy, so a program asks the daemon.
@@ -142,9 +163,12 @@ func (a *app) runAgent(l harness.Launch, program string, argv []string, token st
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, a.In, a.Out, a.Err
 	cmd.Dir = a.Dir
+	dieWith(cmd)
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(ends)
+	runtime.LockOSThread() // the agent dies with the thread that starts it
+	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", program, err)
 	}

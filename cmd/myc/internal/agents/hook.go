@@ -6,8 +6,10 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 )
 
 // app is the program with the commands of this family.
@@ -51,6 +54,7 @@ func (a *app) hookCmd() *cobra.Command {
 		"agent's own)")
 	c.Flags().DurationVar(&f.Deadline, "deadline", 0, "time for the answer (default and maximum: 5 s less than the limit)")
 	c.Flags().StringVar(&f.Gateway, "gateway", "", "name of the gateway among the agent's MCP servers; install sets it")
+	c.Flags().String("mend", "", "command that mends a broken hook, for the person who reads the entry; install sets it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(harness.Names(), args[0]) {
 			return failure.Usagef("hook: unknown agent %q: the known agents are %s", args[0], strings.Join(harness.Names(), ", "))
@@ -68,6 +72,11 @@ func (a *app) hookCmd() *cobra.Command {
 func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) {
 	f, ok := hook.ParseFlags(args)
 	if !ok {
+		// An agent would take the success of --help for consent.
+		help := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+		if len(args) > 1 && args[0] == "hook" && slices.Contains(harness.Names(), args[1]) && help {
+			return hook.BadEntry(a.Err, args), true
+		}
 		return 0, false
 	}
 	a.Dir, a.StateDir = f.Dir, string(f.State)
@@ -76,24 +85,12 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 
 // hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
+	hook.Deaf()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	a.Dir, a.Agent = hook.ProjectDir(f.Agent, a.Dir, a.Getenv), true
-	alone := func(ctx context.Context, event []byte, f hook.Flags) int {
-		c := hook.Command{
-			Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv, Own: isOwnProgram,
-			Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-				return node.HookAlone(ctx, &a.Loader, e)
-			},
-			Note: func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, &a.Loader, e, why) },
-		}
-		return c.Run(ctx)
-	}
-	p := hook.Program{
-		Flags: f, In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv, Interrupted: func() context.Context { return ctx },
-		Alone: func(ctx context.Context, event []byte) int { return alone(ctx, event, f) },
-		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) {
-			node.NoteDenial(ctx, &a.Loader, e, why)
-		},
-	}
+	p := program(&a.Loader)
+	p.Flags, p.In, p.Out, p.Err, p.Getenv, p.Interrupted = f, a.In, a.Out, a.Err, a.Getenv, func() context.Context { return ctx }
 	var err error
 	if p.Project, err = a.State(); err != nil {
 		f.Fault = err.Error()
@@ -103,9 +100,22 @@ func (a *app) hook(ctx context.Context, f hook.Flags) int {
 		if err != nil {
 			event = nil
 		}
-		return alone(ctx, event, f)
+		return p.Alone(ctx, hook.Command{Flags: f, In: bytes.NewReader(event), Out: a.Out, Err: a.Err, Getenv: a.Getenv})
 	}
 	return p.Run()
+}
+
+// program returns a run of the hook in which the files decide if no daemon runs. It lacks the folder, the flags, input and output.
+func program(l *project.Loader) *hook.Program {
+	note := func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, l, e, why) }
+	return &hook.Program{
+		Alone: func(ctx context.Context, c hook.Command) int {
+			c.Own, c.Note = isOwnProgram, note
+			c.Decide = func(ctx context.Context, e harness.Event) (harness.Answer, error) { return node.HookAlone(ctx, l, e) }
+			return c.Run(ctx)
+		},
+		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) { note(ctx, e, why) },
+	}
 }
 
 // isOwnProgram reports whether a server that an agent started is this program. Another program may have the same name.

@@ -1,18 +1,14 @@
 package agents
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
-	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
@@ -24,8 +20,9 @@ const gatewayName = "mycelium"
 
 // installFlags are the common flags of install, uninstall, status and check.
 type installFlags struct {
-	user, project bool
-	gateway       string
+	user, project, managed bool
+	anywhere               bool
+	gateway                string
 }
 
 // hookSetupCmds are the commands that install, remove and check the hook of an agent.
@@ -35,6 +32,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	scope := func(c *cobra.Command) *cobra.Command {
 		c.Flags().BoolVar(&f.user, "user", false, "write your own configuration of the agent, for every folder")
 		c.Flags().BoolVar(&f.project, "project", false, "write this project's configuration, on this machine (default)")
+		c.Flags().BoolVar(&f.managed, "managed", false, "write the administrator's configuration, for every user and folder (as root)")
 		return c
 	}
 	add := scope(&cobra.Command{
@@ -42,13 +40,15 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 		Long: "Write an entry for every event that Mycelium answers, with its time limit, and the agent's own deny entries for protected\n" +
 			"files. Other hooks and everything else in the file stay as they are. A second install changes nothing.",
 		Example: "  myc hook install claude\n  myc hook install codex --user", Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, false) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, false) },
 	})
+	add.Flags().BoolVar(&f.anywhere, "unsafe-program", false,
+		"run a myc that lies in a project or in a folder for temporary files")
 	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "name of the gateway among the agent's MCP servers")
 	remove := scope(&cobra.Command{
 		Use: "uninstall " + agents, Short: "Remove the hook from an agent's configuration", Example: "  myc hook uninstall claude",
 		Args: base.ArgRange(1, 1, "an agent: "+agents),
-		RunE: func(c *cobra.Command, args []string) error { return a.hookInstall(c.Context(), args[0], f, true) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.hookInstall(args[0], f, true) },
 	})
 	status := &cobra.Command{
 		Use: "status", Short: "List the agents, and say whether the hook works in each",
@@ -66,18 +66,21 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 }
 
 // setup returns the installation of the hook in the configuration of an agent.
-func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
+func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, error) {
 	paths, err := a.State()
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
+	program, err := a.program()
 	if err != nil {
-		return nil, fmt.Errorf("find own program: %w", err)
+		return nil, err
 	}
 	s := &install.Setup{
-		Agent: agent, User: user, Dir: paths.Project, Environ: a.Environ, Myc: self, Small: smallBeside(self), Gateway: gatewayName,
+		Agent: agent, Scope: scope, Dir: paths.Project, Environ: a.Environ, Myc: program.Myc, Small: program.Path(), Gateway: gatewayName,
 		Root: paths.Root,
+	}
+	if scope == harness.Managed { // for every user, so it is the program that every user has
+		s.Small = program.Source()
 	}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
@@ -85,30 +88,8 @@ func (a *app) setup(agent harness.Agent, user bool) (*install.Setup, error) {
 	return s, nil
 }
 
-// smallBeside returns the small program beside ours; "" if it is missing, and ours answers the events.
-func smallBeside(self string) string {
-	path := filepath.Join(filepath.Dir(self), hook.Small)
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o111 == 0 {
-		return ""
-	}
-	return path
-}
-
-// versionOf returns the version of an installed agent; "" if the agent is not installed or does not report it.
-func (a *app) versionOf(ctx context.Context, agent harness.Agent) string {
-	path, err := agent.Find(a.Environ)
-	if err != nil {
-		return ""
-	}
-	version, err := agent.Version(ctx, path, a.Environ)
-	if err != nil {
-		return ""
-	}
-	return version
-}
-
 // hookInstall installs the hook, or removes it.
-func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out bool) error {
+func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	name := "install"
 	if out {
 		name = "uninstall"
@@ -120,17 +101,22 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if !ok {
 		return failure.Usagef("hook %s: unknown agent %q: the known agents are %s", name, agent, strings.Join(harness.Names(), ", "))
 	}
-	if f.user && f.project {
-		return failure.Usagef("hook %s: --user or --project, not both", name)
-	}
-	s, err := a.setup(known, f.user)
+	scope, err := f.scope(known)
 	if err != nil {
 		return err
+	}
+	s, err := a.setup(known, scope)
+	if err != nil {
+		return err
+	}
+	if !out {
+		if err := a.installProgram(scope, f.anywhere); err != nil {
+			return err
+		}
 	}
 	if f.gateway != "" {
 		s.Gateway = f.gateway
 	}
-	s.Version = a.versionOf(ctx, known)
 	act := s.Install
 	if out {
 		act = s.Uninstall
@@ -157,6 +143,7 @@ func (a *app) hookInstall(ctx context.Context, agent string, f installFlags, out
 	if err := a.warnAgentTools(""); err != nil {
 		return err
 	}
+	fmt.Fprintf(a.Out, "%s\n", withstands(known, scope))
 	fmt.Fprintf(a.Out, "Next: run myc hook check %s, which proves that the hook blocks. If %s is already running, restart it.\n",
 		agent, known.Title)
 	return nil

@@ -88,7 +88,7 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 		return p, err
 	}
 	s := c.setup
-	s.User, s.Dir, s.Environ, s.Root, s.Gateway, s.Version = true, dir, environ, paths.Root, "", p.Version
+	s.Scope, s.Dir, s.Environ, s.Root, s.Gateway, s.Version = harness.User, dir, environ, paths.Root, "", p.Version
 	if _, err := s.Install(); err != nil {
 		return p, err
 	}

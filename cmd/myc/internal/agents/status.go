@@ -18,14 +18,35 @@ type agentStatus struct {
 	Title   string                 `json:"title"`
 	Path    string                 `json:"path"` // of its program; "": it is not installed
 	Version string                 `json:"version"`
+	Blocks  string                 `json:"blocksFrom"` // the first version that blocks a tool if its hook fails; "": none does
 	Hooks   []install.Installation `json:"hooks"`
+	Hazards []install.Hazard       `json:"hazards"` // settings of the agent that can change what its hook is
+}
+
+// problems returns what keeps an installed hook from working.
+func (st *agentStatus) problems() []install.Problem {
+	var out []install.Problem
+	for _, h := range st.Hooks {
+		if !h.Installed {
+			continue
+		}
+		for _, p := range h.Problems {
+			out = append(out, install.Problem{Message: h.File + ": " + p.Message, Hint: p.Hint})
+		}
+		for _, z := range st.Hazards {
+			if z.Off && z.File != h.File && h.Scope != harness.Managed.String() {
+				out = append(out, install.Problem{Message: z.File + ": " + z.Message, Hint: z.Hint})
+			}
+		}
+	}
+	return out
 }
 
 // hookAgents returns the status of every agent. With versions it also runs their programs, which takes a moment.
 func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, error) {
 	var out []agentStatus
 	for _, known := range harness.Agents() {
-		st := agentStatus{Agent: known.Name, Title: known.Title}
+		st := agentStatus{Agent: known.Name, Title: known.Title, Blocks: known.BlocksFrom(), Hazards: []install.Hazard{}}
 		if path, err := known.Find(a.Environ); err == nil {
 			st.Path = path
 			if versions {
@@ -34,13 +55,18 @@ func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, err
 				}
 			}
 		}
-		for _, user := range []bool{false, true} {
-			s, err := a.setup(known, user)
+		for _, scope := range known.Scopes() {
+			s, err := a.setup(known, scope)
 			if err != nil {
 				return nil, err
 			}
 			st.Hooks = append(st.Hooks, s.Status())
 		}
+		dir, err := a.ProjectDir()
+		if err != nil {
+			return nil, err
+		}
+		st.Hazards = append(st.Hazards, install.Hazards(known, dir, a.Environ)...)
 		out = append(out, st)
 	}
 	return out, nil
@@ -54,11 +80,7 @@ func (a *app) hookStatus(ctx context.Context) error {
 	}
 	bad := 0
 	for _, st := range agents {
-		for _, h := range st.Hooks {
-			if h.Installed {
-				bad += len(h.Problems)
-			}
-		}
+		bad += len(st.problems())
 	}
 	if a.JSON {
 		err = a.PrintJSON(agents)
@@ -78,6 +100,9 @@ func (a *app) printAgents(agents []agentStatus) {
 			where = st.Version + ", " + st.Path
 		}
 		fmt.Fprintf(a.Out, "%s: %s\n", st.Title, text.Flatten(where))
+		if note := onFailure(st); note != "" {
+			fmt.Fprintf(a.Out, "  %s\n", note)
+		}
 		for _, h := range st.Hooks {
 			hooks := "no hook of ours"
 			if h.Installed {
@@ -91,7 +116,33 @@ func (a *app) printAgents(agents []agentStatus) {
 				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", text.Flatten(p.Message), text.Flatten(p.Hint))
 			}
 		}
+		for _, z := range st.Hazards {
+			fmt.Fprintf(a.Out, "    ! %s: %s\n      → %s\n", text.Flatten(z.File), text.Flatten(z.Message), text.Flatten(z.Hint))
+		}
 	}
+}
+
+// blocksWhen says from which version on an agent blocks a tool if its hook fails.
+func blocksWhen(agent string) string {
+	known, _ := harness.Named(agent)
+	if from := known.BlocksFrom(); from != "" {
+		return known.Title + " blocks a tool if its hook fails from version " + from + " on"
+	}
+	return known.Title + " runs a tool if its hook fails"
+}
+
+// onFailure says what the agent does when its hook fails.
+func onFailure(st agentStatus) string {
+	known, _ := harness.Named(st.Agent)
+	switch {
+	case st.Path == "":
+		return ""
+	case st.Blocks == "":
+		return "if a hook fails, is missing or is killed, this agent runs the tool"
+	case st.Version == "" || known.BlocksOnFailure(st.Version):
+		return "blocks a tool if its hook fails, is missing or is killed (from version " + st.Blocks + ")"
+	}
+	return "if a hook fails, is missing or is killed, this version runs the tool; from version " + st.Blocks + " it is blocked: update it"
 }
 
 // doctorHooks reports problems with installed hooks, so that tampering is noticed.
@@ -109,11 +160,16 @@ func (a *app) doctorHooks(ctx context.Context, v *project.View, add base.Report)
 				continue
 			}
 			guarded, hooked = true, true
-			for _, p := range h.Problems {
-				add("problem", "hook "+st.Agent, h.File+": "+p.Message, p.Hint)
-			}
 			if len(h.Problems) == 0 {
-				add("ok", "hook "+st.Agent, fmt.Sprintf("%d entries in %s", h.Ours, h.File), "")
+				add("ok", "hook "+st.Agent, fmt.Sprintf("%d entries in %s; %s", h.Ours, h.File, blocksWhen(st.Agent)), "")
+			}
+		}
+		for _, p := range st.problems() {
+			add("problem", "hook "+st.Agent, p.Message, p.Hint)
+		}
+		for _, z := range st.Hazards {
+			if st.Path != "" && (!guarded || !z.Off) {
+				add("warning", "hook "+st.Agent, z.File+": "+z.Message, z.Hint)
 			}
 		}
 		if st.Path != "" && !guarded {

@@ -76,7 +76,7 @@ func TakeFlag(flags *pflag.FlagSet, args []string) (int, error) {
 func (a *App) GlobalFlags(root *cobra.Command) {
 	pf := root.PersistentFlags()
 	pf.StringVarP(&a.Dir, "dir", "C", ".", "project folder")
-	pf.StringVar(&a.StateDir, "state", "", "folder of the state (default: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium)")
+	pf.StringVar(&a.StateDir, "state", "", "folder of the state (default: $XDG_STATE_HOME/mycelium, else\n~/.local/state/mycelium)")
 	pf.StringVar(&a.Config, "config", "", "configuration file (default: mycelium.yaml in the project folder)")
 	pf.BoolVar(&a.JSON, "json", false, "print JSON")
 	pf.BoolVarP(&a.Verbose, "verbose", "v", false, "log more")

@@ -1,17 +1,20 @@
 package base
 
 import (
-	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"strings"
+	"path/filepath"
+	"time"
 
+	"mycelium/internal/config"
 	"mycelium/internal/config/scaffold"
-	"mycelium/internal/config/trust"
 	"mycelium/internal/node/fence"
 )
 
-// SetUp writes the files of a new project into the folder, and trusts it.
+// SetUp writes the files of a new project into the folder, and accepts what it wrote.
 func (a *App) SetUp(minimal bool, template string) error {
 	if err := a.NeedPerson("set up a project"); err != nil {
 		return err
@@ -23,11 +26,14 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := a.Know(); err != nil {
+		return err
+	}
 	before, err := a.Load() // with what was there before, such as the .mcp.json of a clone
 	if err != nil {
 		return err
 	}
-	done, err := scaffold.Init(dir, minimal, template)
+	done, err := a.scaffold(before, minimal, template)
 	if err != nil {
 		return err
 	}
@@ -37,14 +43,18 @@ func (a *App) SetUp(minimal bool, template string) error {
 	for _, f := range done.Kept {
 		fmt.Fprintf(a.Out, "kept  %s\n", f)
 	}
-	// Files that init wrote itself are trusted. A person decides about files that were there before.
-	if len(done.Kept)+len(before.Untrusted) == 0 {
-		err = trust.Add(dir)
-	} else {
-		err = a.askTrust(dir)
+	switch {
+	case before.Trusted: // what was written is accepted; what was there before stays as it was
+	case len(done.Kept)+len(before.Untrusted) == 0: // nobody else wrote any of it
+		var c *config.Candidate
+		if c, err = before.Candidate(); err == nil {
+			err = c.Accept(time.Now())
+		}
+	default:
+		err = a.askTrust(before)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("init %s: %w", dir, err)
 	}
 	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
 	if !minimal { // a minimal project grants nothing
@@ -54,37 +64,69 @@ func (a *App) SetUp(minimal bool, template string) error {
 	return nil
 }
 
-// askTrust asks a person at a terminal. Elsewhere it prints the command to run.
-func (a *App) askTrust(dir string) error {
-	if trusted, err := trust.Has(dir); err != nil || trusted {
-		return err
-	}
-	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
-		fmt.Fprintf(a.Err, "myc: %s is not trusted: its own servers, skills and rules do not take effect\nhint: read them, then run: "+
-			"myc -C %s trust\n", dir, a.Dir)
+// scaffold writes the files that the project lacks. Where files are accepted, those that it wrote are accepted with them.
+func (a *App) scaffold(p *config.Project, minimal bool, template string) (done *scaffold.Written, err error) {
+	err = p.Write(time.Now(), func(folders []string) error {
+		dir := folders[len(folders)-1]
+		if done, err = scaffold.Init(dir, minimal, template); err != nil {
+			return err
+		}
+		for _, copied := range folders[:len(folders)-1] {
+			for _, name := range done.Written {
+				if err := copyFile(filepath.Join(copied, name), filepath.Join(dir, name)); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
-	}
-	fmt.Fprintf(a.Err, "Let the servers, skills and rules of %s take effect? [y/N] ", dir)
-	line, err := bufio.NewReader(a.In).ReadString('\n')
-	if err != nil || !strings.EqualFold(strings.TrimSpace(line), "y") {
-		return nil //nolint:nilerr // no answer is a no
-	}
-	return trust.Add(dir)
+	})
+	return done, err
 }
 
-// CheckTrust asks for trust in the project folder, or says that it is missing. A command goes on without trust: then only the user's own
-// files and the built-in server take effect.
-func (a *App) CheckTrust() error {
-	dir, err := a.ProjectDir()
+// copyFile copies a file unless there is one.
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(filepath.Clean(from))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o700)
+	}
 	if err != nil {
 		return err
 	}
-	if trusted, err := trust.Has(dir); err != nil || trusted {
-		return nil //nolint:nilerr // a list that cannot be read trusts nothing, and loading says so
+	f, err := os.OpenFile(filepath.Clean(to), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	p, err := a.Load()
-	if err != nil || len(p.Untrusted) == 0 {
+	if err != nil {
 		return err
 	}
-	return a.askTrust(dir)
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// CheckTrust asks a person to accept the files of a project of which nobody has accepted anything, or says that this is missing. A command
+// goes on without: then only the user's own files and the built-in server take effect.
+func (a *App) CheckTrust() error {
+	p, err := a.Load()
+	if err != nil || p.Trusted || len(p.Untrusted) == 0 {
+		return err
+	}
+	return a.askTrust(p)
+}
+
+// askTrust asks a person at a terminal. Elsewhere it prints the command to run.
+func (a *App) askTrust(p *config.Project) error {
+	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
+		fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\nhint: myc -C %s trust "+
+			"shows their contents and accepts them (trust is of contents, not of a folder)\n", p.Dir, a.Dir)
+		return nil
+	}
+	c, err := p.Candidate()
+	if err != nil {
+		return err
+	}
+	if c.Postponed() {
+		return nil
+	}
+	_, err = a.Review(context.Background(), p, c, Consent{})
+	return err
 }

@@ -86,6 +86,9 @@ func (d *demo) typo(ctx context.Context) error {
 	fmt.Fprintf(d.Out, "   %s\n", d.dim.Render(text.Cell(strings.ReplaceAll(line, d.dir+"/", ""), 150)))
 	d.check(err != nil && strings.Contains(line, "SKILL.yaml:6") && strings.Contains(line, "files__read_file"),
 		"the operator is told the file, the line and what was meant")
+	if err := d.run(ctx, nil, "trust", "--yes"); err != nil {
+		return err
+	}
 	if err := d.run(ctx, nil, "skill", "reload"); err != nil {
 		return err
 	}

@@ -143,7 +143,8 @@ func callFor(v *project.View, q question) (policy.Call, error) {
 	if err != nil {
 		it = policy.Item{Name: q.Tool}
 	}
-	f, err := facts.Of(it, v.Annotations(it), args, dir, v.Project.Home)
+	at := facts.Place{Dir: dir, Home: v.Project.Home, Protects: v.Policy.Protects}
+	f, err := facts.Of(it, v.Annotations(it), args, at)
 	if err != nil {
 		return policy.Call{}, err
 	}

@@ -13,7 +13,9 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 )
 
@@ -67,7 +69,24 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 			r.take(&line)
 		}
 	}
+	if r.sum.Meaning, err = a.meaningOf(v, dir); err != nil {
+		return err
+	}
 	return a.printReplay(r.report())
+}
+
+// meaningOf says what it would mean to replace the project's files by those of a folder.
+func (a *app) meaningOf(fresh *project.View, dir string) ([]meaning.Change, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	now, err := a.OpenView()
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	files := meaning.SkillFiles(now.Project, fresh.Project)
+	return append([]meaning.Change{}, meaning.Compare(now.Project, fresh.Project, fresh.Catalog, files)...), nil
 }
 
 // replaying collects the calls whose decision changes.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config/meaning"
 	"mycelium/internal/text"
 )
 
@@ -20,6 +21,9 @@ type replayReport struct {
 	Skipped   int           `json:"skipped"`   // records that no policy decided: limits, faults, ended sessions
 	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log, decided on the part that it has
 	Changes   []replayGroup `json:"changes"`   // most calls first
+
+	// what the files of another folder would mean, whatever was called; absent for the project's own
+	Meaning []meaning.Change `json:"meaning,omitzero"`
 }
 
 // replayGroup are the calls of one role and tool that change in the same way.
@@ -66,17 +70,24 @@ func (a *app) printReplay(r replayReport) error {
 		fmt.Fprintf(a.Out, "; for %d the log has only part of the arguments", r.Partial)
 	}
 	fmt.Fprintln(a.Out)
-	if len(r.Changes) == 0 {
-		return nil
+	if len(r.Changes) > 0 {
+		a.printGroups(r.Changes)
 	}
+	if r.Meaning != nil {
+		fmt.Fprintln(a.Out, "\nWhat these files would mean:")
+		base.ShowMeaning(a.Out, r.Meaning)
+	}
+	return nil
+}
+
+func (a *app) printGroups(groups []replayGroup) {
 	fmt.Fprintln(a.Out)
 	rows := [][]string{{"CALLS", "ROLE", "TOOL", "WAS", "WOULD BE", "BY", "FOR EXAMPLE"}}
-	for _, g := range r.Changes {
+	for _, g := range groups {
 		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule),
 			exampleText(g.Example.Args)})
 	}
 	base.Table(a.Out, rows)
-	return nil
 }
 
 // exampleText returns the argument that says most about a call, in one line.

@@ -61,8 +61,9 @@ func (a *app) configShow(sources bool) error {
 	return nil
 }
 
-// configValidate reports every problem of every file.
+// configValidate reports every problem of every file as it is on disk, accepted or not.
 func (a *app) configValidate() error {
+	a.OnDisk = true
 	v, err := a.OpenView()
 	if err != nil {
 		return err

@@ -11,14 +11,28 @@ import (
 )
 
 func doctorTrust(v *project.View, add base.Report) {
-	switch {
-	case v.Project.Trusted:
-		add("ok", "trust", v.Project.Dir+" is trusted", "")
-	case len(v.Project.Untrusted) > 0:
-		add("warning", "trust", fmt.Sprintf("the folder is not trusted: %d of its files have no effect",
-			len(v.Project.Untrusted)), "read them, then run: myc trust")
-	default:
+	p := v.Project
+	switch c, err := p.Candidate(); {
+	case err != nil:
+		add("problem", "trust", err.Error(), "")
+	case p.Damaged != "": // doctorFiles says it
+	case !p.Trusted && len(p.Untrusted) > 0:
+		add("warning", "trust", fmt.Sprintf("nothing of this folder is accepted: %d of its files have no effect", len(p.Untrusted)),
+			"look at them and accept them: myc trust")
+	case !p.Trusted:
 		add("ok", "trust", "the folder has no files of Mycelium", "myc init writes them")
+	case len(c.Changes) == 0:
+		add("ok", "trust", "what governs "+p.Dir+" is as it was accepted", "")
+	default:
+		for _, ch := range c.Changes {
+			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.Kind),
+				"look at the change and accept it: myc trust")
+		}
+		for _, pr := range c.Why {
+			hint := pr.Hint
+			pr.Hint = ""
+			add("problem", "trust", "it cannot be accepted: "+project.ProblemText(pr), hint)
+		}
 	}
 }
 

@@ -2,13 +2,9 @@
 package project
 
 import (
-	"fmt"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config/trust"
 )
 
 // app is the program with the commands of this family.
@@ -54,59 +50,4 @@ func (a *app) initCmd() *cobra.Command {
 	c.Flags().BoolVar(&minimal, "minimal", false, "only mycelium.yaml, rules.yaml and empty folders")
 	c.Flags().StringVar(&template, "template", "", "also add a skill from this template (myc skill templates)")
 	return c
-}
-
-func (a *app) trustCmd() *cobra.Command {
-	var revoke bool
-	c := &cobra.Command{
-		Use: "trust [DIR]", Short: "Trust a folder, so that its servers, skills and rules take effect",
-		Long: "A folder that you cloned may bring its own servers, skills, roles and rules. Until you trust the folder, its servers do\n" +
-			"not start and its files grant no tool.",
-		Example: "  myc trust\n  myc trust --revoke", Args: base.ArgRange(0, 1, "at most one folder"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				a.Dir = args[0]
-			}
-			return a.trust(revoke)
-		},
-	}
-	c.Flags().BoolVar(&revoke, "revoke", false, "stop trusting the folder")
-	return c
-}
-
-func (a *app) trust(revoke bool) error {
-	if err := a.NeedPerson("trust a folder"); err != nil {
-		return err
-	}
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return err
-	}
-	if revoke {
-		was, err := trust.Remove(dir)
-		if err != nil {
-			return err
-		}
-		if !was {
-			fmt.Fprintf(a.Out, "%s was not trusted\n", dir)
-			return nil
-		}
-		fmt.Fprintf(a.Out, "%s is no longer trusted: its servers, skills and rules have no effect\n", dir)
-		return nil
-	}
-	p, err := a.Load()
-	if err != nil {
-		return err
-	}
-	if err := trust.Add(dir); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Out, "%s is trusted\n", dir)
-	for _, f := range p.Untrusted {
-		if rel, err := filepath.Rel(dir, f); err == nil {
-			f = rel
-		}
-		fmt.Fprintf(a.Out, "  takes effect: %s\n", f)
-	}
-	return nil
 }

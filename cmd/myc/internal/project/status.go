@@ -45,8 +45,19 @@ func (a *app) status(ctx context.Context) error {
 		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% hidden", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
 		{"sessions", fmt.Sprint(r.Sessions)},
 	}
+	for i, f := range r.Pending {
+		what := ""
+		if i == 0 {
+			what = "pending"
+		}
+		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
+			f.Since.Local().Format(time.DateTime))})
+	}
 	if r.Problem != "" {
 		rows = append(rows, []string{"problem", r.Problem})
+	}
+	for _, w := range r.Hooks {
+		rows = append(rows, []string{"hook", text.Flatten(w)})
 	}
 	base.Table(a.Out, rows)
 	if len(r.Backends) == 0 {
@@ -128,16 +139,18 @@ func statusShape(r api.StatusReply) any {
 		Log      string     `json:"log"`
 	}
 	out := struct {
-		Daemon    owner            `json:"daemon"`
-		Role      string           `json:"role"`
-		Skills    api.SkillsStatus `json:"skills"`
-		Tools     api.ToolsStatus  `json:"tools"`
-		Backends  []server         `json:"backends"`
-		Sessions  int              `json:"sessions"`
-		Approvals int              `json:"approvals"`
-		Problem   string           `json:"problem,omitempty"`
+		Daemon    owner             `json:"daemon"`
+		Role      string            `json:"role"`
+		Skills    api.SkillsStatus  `json:"skills"`
+		Tools     api.ToolsStatus   `json:"tools"`
+		Backends  []server          `json:"backends"`
+		Sessions  int               `json:"sessions"`
+		Approvals int               `json:"approvals"`
+		Pending   []api.PendingFile `json:"pending"`
+		Problem   string            `json:"problem,omitempty"`
+		Hooks     []string          `json:"hooks,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Problem}
+		r.Approvals, r.Pending, r.Problem, r.Hooks}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

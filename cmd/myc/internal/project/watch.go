@@ -32,6 +32,7 @@ type watchEvent struct {
 }
 
 func (a *app) watch(ctx context.Context) error {
+	a.OnDisk = true
 	last, err := a.OpenView()
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func command(a *base.App) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
-	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
+	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), project.Edit(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
 		agents.Claude(a), tools.Tools(a),
 		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a),
 		approvals.Command(a), audit.Command(a),

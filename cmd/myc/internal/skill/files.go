@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
@@ -46,7 +49,7 @@ func (a *app) skillAdd(name, template string) error {
 	if err := a.NeedPerson("add a skill"); err != nil {
 		return err
 	}
-	dir, err := a.ProjectDir()
+	p, err := a.Load()
 	if err != nil {
 		return err
 	}
@@ -54,7 +57,25 @@ func (a *app) skillAdd(name, template string) error {
 	if err != nil {
 		return failure.Usagef("skill add: %w", err)
 	}
-	target := filepath.Join(dir, "skills", name)
+	err = p.Write(time.Now(), func(folders []string) error {
+		for _, dir := range slices.Backward(folders) { // the project first, because it may have such a folder
+			if err := writeSkill(filepath.Join(dir, "skills", name), files); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join("skills", name, file))
+	}
+	return a.skillValidate([]string{filepath.Join(p.Dir, "skills", name)})
+}
+
+// writeSkill writes a skill's folder, which must not exist.
+func writeSkill(target string, files map[string][]byte) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // people's own files, as their editor would make them
 		return fmt.Errorf("skill add: %w", err)
 	}
@@ -68,13 +89,13 @@ func (a *app) skillAdd(name, template string) error {
 		if err := atomicfile.Write(filepath.Join(target, file), data, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join("skills", name, file))
 	}
-	return a.skillValidate([]string{target})
+	return nil
 }
 
 // skillValidate checks the project's skills. With a folder it checks the skill or the skills in it as if they were installed.
 func (a *app) skillValidate(args []string) error {
+	a.OnDisk = true
 	v, err := a.OpenView()
 	if err != nil {
 		return err
@@ -140,11 +161,11 @@ func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
 	for _, f := range []string{"SKILL.md", "SKILL.yaml", "SKILL.yml"} {
 		if _, err := os.Stat(filepath.Join(abs, f)); err == nil {
 			parent, name := filepath.Split(abs)
-			s, p := skill.LoadOne(os.DirFS(parent), name, parent, "project")
+			s, p := skill.LoadOne(atomicfile.DirFS(parent), name, parent, "project")
 			return s, p, nil
 		}
 	}
-	s, p := skill.Load(os.DirFS(abs), path, "project")
+	s, p := skill.Load(atomicfile.DirFS(abs), path, "project")
 	if len(s)+len(p) == 0 {
 		return nil, nil, failure.Hint(fmt.Errorf("skill validate: no SKILL.md or SKILL.yaml in %s", path),
 			"name a skill's folder, or the folder that holds skill folders")

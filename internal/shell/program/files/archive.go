@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/program"
 )
 
@@ -17,9 +18,7 @@ func tar(c *program.Call) {
 	}
 	switch mode {
 	case 'x':
-		if !c.Has("O") && !c.Has("to-command") {
-			program.Unpack(c)
-		}
+		takeMembers(c, files)
 		if c.Has("P") {
 			c.Unclear("absolute names are unpacked where they lead")
 		}
@@ -27,6 +26,7 @@ func tar(c *program.Call) {
 	case 'c', 'r', 'u', 'A':
 		for _, f := range files {
 			c.File(policy.Read, f)
+			program.Everything(c, f, excluded(c)...)
 			if c.Has("remove-files") {
 				c.File(policy.Delete, f)
 			}
@@ -43,6 +43,60 @@ func tar(c *program.Call) {
 			c.RunNested(program.Word{Text: cmd, Unknown: v.Unknown})
 		}
 	}
+}
+
+// takeMembers handles the members of an archive that tar unpacks or prints. Without any it is all of them.
+func takeMembers(c *program.Call, files []program.Word) {
+	access := policy.Write
+	if c.HasAny("O", "to-command") {
+		if access = policy.Read; len(files) == 0 {
+			c.Unclear("it prints all that is in the archive")
+		}
+	} else {
+		program.Unpack(c)
+	}
+	if c.HasAny("transform", "one-top-level") && access == policy.Write {
+		c.Unclear("the names of what is unpacked are changed")
+	}
+	members(c, access, files)
+}
+
+// compare handles diff, which reads folders with -r.
+func compare(c *program.Call) {
+	if c.Has("r") {
+		for _, f := range c.Operands {
+			program.Everything(c, f, excluded(c)...)
+		}
+	}
+}
+
+// members reads or writes the files that a command names inside of an archive. A name may lose the folders before it.
+func members(c *program.Call, access policy.Access, files []program.Word) {
+	for i := 0; i < len(files); i++ {
+		f := files[i]
+		if f.Text == "-C" { // of a bundle without a hyphen
+			i++
+			continue
+		}
+		f.Text = strings.TrimPrefix(f.Text, "/")
+		f.Pattern = f.Pattern || globs.Has(f.Text)
+		c.File(access, f)
+		for strings.Contains(f.Text, "/") && (c.Has("strip-components") || c.Has("j") || c.Part.Program == "7z") {
+			_, f.Text, _ = strings.Cut(f.Text, "/")
+			c.File(access, f)
+		}
+	}
+}
+
+// excluded returns what the options leave out, as globs for every folder.
+func excluded(c *program.Call) (globs []string) {
+	for _, o := range c.Options {
+		if program.Named("exclude|exclude-dir|x", o.Name) && o.HasValue && !o.Value.Unknown {
+			name := strings.Trim(strings.TrimPrefix(o.Value.Text, "./"), "/")
+			globs = append(globs, "**/"+name, "**/"+name+"/**")
+		}
+	}
+	return globs
 }
 
 // tarMode reads the mode of tar and handles the archive. It returns the letter of the mode, or 0 if it is not known, and the files.
@@ -104,6 +158,7 @@ func cpio(c *program.Call) {
 // patch writes the files that its input names.
 func patch(c *program.Call) {
 	if !c.Has("dry-run") {
+		program.Backups(c, "z")
 		c.Unclear(unnamed)
 	}
 }
@@ -113,31 +168,45 @@ const unnamed = "which files it writes stands in what it reads"
 
 // unzip unpacks, unless it only lists or tests.
 func unzip(c *program.Call) {
+	operands := c.Operands[min(1, len(c.Operands)):]
 	if c.HasAny("l", "p", "t", "v") {
+		if c.Has("p") {
+			members(c, policy.Read, operands)
+		}
 		return
 	}
 	if to, ok := c.Value("d"); ok {
 		c.Enter(to)
 	}
 	program.Unpack(c)
+	members(c, policy.Write, operands)
 }
 
 // extract7z handles x and e of 7z.
 func extract7z(c *program.Call) {
-	if !c.Has("o") {
-		program.Unpack(c)
+	if c.Has("so") {
+		members(c, policy.Read, c.Operands[min(1, len(c.Operands)):])
+		return
 	}
+	program.Unpack(c)
+	members(c, policy.Write, c.Operands[min(1, len(c.Operands)):])
 }
 
 // ar unpacks with x among the letters of its first operand.
 func ar(c *program.Call) {
 	if len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "x") {
 		program.Unpack(c)
+		members(c, policy.Write, c.Operands[min(2, len(c.Operands)):])
 	}
 }
 
 // zip runs the command of -TT.
 func zip(c *program.Call) {
+	if c.Has("r") {
+		for _, f := range c.Operands[min(1, len(c.Operands)):] {
+			program.Everything(c, f, excluded(c)...)
+		}
+	}
 	for i, w := range c.Words {
 		if w.Text == "-TT" && i+1 < len(c.Words) {
 			c.RunNested(c.Words[i+1])

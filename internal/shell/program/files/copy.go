@@ -24,6 +24,7 @@ func copyFiles(c *program.Call) {
 		program.Link(c, to, sources, ".")
 	}
 	destination(c, to, sources)
+	program.Backups(c, "S")
 }
 
 // moveFiles handles mv.
@@ -37,6 +38,7 @@ func moveFiles(c *program.Call) {
 		c.File(policy.Delete, t)
 	}
 	destination(c, to, sources)
+	program.Backups(c, "S")
 }
 
 // split splits the operands of cp and mv into the destination and the sources. ok is false if there are too few.
@@ -59,7 +61,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 	if !folder || to.Unknown || to.Pattern {
 		c.File(policy.Write, to)
 	}
-	if to.Unknown || to.Pattern {
+	if to.Unknown {
 		return
 	}
 	for i, from := range sources {
@@ -73,7 +75,7 @@ func destination(c *program.Call, to program.Word, sources []program.Word) {
 				c.File(policy.Write, to)
 			}
 		case folder || !c.Has("T"):
-			c.File(policy.Write, program.Word{Text: strings.TrimSuffix(to.Text, "/") + "/" + name, Pattern: from.Pattern})
+			c.File(policy.Write, program.Word{Text: strings.TrimSuffix(to.Text, "/") + "/" + name, Pattern: from.Pattern || to.Pattern})
 		}
 	}
 	program.WriteSettings(c, to)
@@ -102,6 +104,7 @@ func makeLink(c *program.Call) {
 		c.File(policy.Write, t) // through the link: no later call can tell where a hard link leads
 	}
 	destination(c, to, targets)
+	program.Backups(c, "S")
 	if c.Has("s") {
 		program.Link(c, to, targets, at)
 	}

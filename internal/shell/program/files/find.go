@@ -14,45 +14,19 @@ func find(c *program.Call, args []program.Word) {
 	if len(roots) == 0 {
 		roots = []program.Word{program.Known(".")}
 	}
-	name := "*"
-	for ; i < len(args); i++ {
-		t := args[i]
-		switch {
-		case t.Unknown && t.Unquoted:
-			c.Unclear("an argument of find is not known")
-		case t.Text == "-name" || t.Text == "-iname" || t.Text == "-path" || t.Text == "-wholename":
-			if i++; i < len(args) && !args[i].Unknown {
-				name = args[i].Text
-			}
-		case t.Text == "-o" || t.Text == "-or" || t.Text == "-not" || t.Text == "!" || t.Text == ",":
-			name = "" // the found files do not all have that name
-		}
-		if name == "" {
-			break
-		}
-	}
-	if name == "" || strings.Contains(name, "/") {
-		name = "*"
-	}
-	found := make([]program.Word, 0, len(roots))
 	for _, r := range roots {
 		c.File(policy.Read, r)
-		r.Text, r.Pattern = strings.TrimSuffix(r.Text, "/")+"/"+name, strings.ContainsAny(name, "*?[")
-		found = append(found, r)
 	}
-	if name != "*" {
-		found = append(found, governed(roots, name)...)
-	}
-	c.Walk.Found = found
-	takeActions(c, args, found)
+	t := findTests(c, args[i:])
+	c.Walk.Found = t.found(roots)
+	takeActions(c, args, c.Walk.Found)
 }
 
 // governed returns the protected files below the roots that a name matches: find looks into every folder.
 func governed(roots []program.Word, name string) (found []program.Word) {
 	for _, b := range policy.BasePaths() {
-		file, ok := strings.CutPrefix(b.Path, "./")
-		meets, err := path.Match(name, path.Base(file))
-		if !ok || !meets || err != nil || !strings.Contains(file, "/") {
+		file, below := strings.CutPrefix(b.Path, "./")
+		if !below || !strings.Contains(file, "/") || !program.MayBe(name, path.Base(file)) {
 			continue
 		}
 		for _, r := range roots {
@@ -135,7 +109,7 @@ func runFound(c *program.Call) {
 	}
 	if ok {
 		words := append([]program.Word{first}, behind(c, "-x", "--exec", "-X", "--exec-batch")...)
-		found := []program.Word{{Text: "./*", Pattern: true}}
+		found := []program.Word{{Text: "./**", Pattern: true}}
 		c.RunBeside(program.Fill(words, "{}", found, true, true), c.State, program.Input{})
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 // chmod may set the setuid and setgid bits, and give rights to everybody.
 func chmod(c *program.Call) {
+	if len(c.Operands) > 1 && locksOut(c.Operands[0].Text) && (c.Has("R") || ofWholeFolder(c)) {
+		c.Does |= effect.Unusable
+	}
 	if len(c.Operands) > 0 && opensToAll(c.Operands[0].Text) {
 		c.Does |= effect.OpenRights
 	}
@@ -25,6 +28,41 @@ func install(c *program.Call) {
 	if mode, ok := c.Value("m"); ok {
 		grant(c, mode)
 	}
+	if to, sources, ok := split(c); ok && !c.Has("d") {
+		destination(c, to, sources)
+	}
+	program.Backups(c, "S")
+}
+
+// locksOut reports whether a mode of chmod takes a right from the owner that a folder needs.
+func locksOut(mode string) bool {
+	if octal := strings.TrimLeft(mode, "0"); mode != "" && strings.Trim(mode, "01234567") == "" {
+		return len(octal) < 3 || octal[len(octal)-3] != '7' && octal[len(octal)-3] != '6'
+	}
+	for clause := range strings.SplitSeq(mode, ",") {
+		i := strings.IndexAny(clause, "+-=")
+		if i < 0 || i > 0 && !strings.ContainsAny(clause[:i], "ua") {
+			continue
+		}
+		what := clause[i+1:]
+		keeps := strings.Contains(what, "r") && strings.Contains(what, "w")
+		if clause[i] == '-' && strings.ContainsAny(what, "rwxX") || clause[i] == '=' && !keeps {
+			return true
+		}
+	}
+	return false
+}
+
+// ofWholeFolder reports whether an operand is the working directory, or above it.
+func ofWholeFolder(c *program.Call) bool {
+	for _, w := range c.Operands[1:] {
+		for _, d := range c.State.Dirs {
+			if to := program.JoinPath(d, w.Text); to == d || strings.HasPrefix(d, strings.TrimSuffix(to, "/")+"/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unknownRights is why a change of rights is unclear.
@@ -88,6 +126,7 @@ func isRoot(owner string) bool {
 
 // dd has operands of the form if=FILE and of=FILE.
 func dd(c *program.Call) {
+	fillsWith(c)
 	for _, t := range c.Operands {
 		switch {
 		case strings.HasPrefix(t.Text, "if="):

@@ -10,7 +10,7 @@ import (
 var Rows = []program.Row{
 	{Name: "7z", Subs: []program.Row{
 		{Name: "l|t|i", Operands: "r*"},
-		{Name: "x|e", Options: "o=w", Operands: "rv*", Here: "w", Handle: extract7z},
+		{Name: "x|e", Options: "o=k so", Operands: "rv*", Here: "w", Handle: extract7z},
 		{Name: "a|u|d|rn", Operands: "br*"},
 	}},
 	{Name: "ar", Operands: "vbr*", Handle: ar},
@@ -28,11 +28,12 @@ var Rows = []program.Row{
 		Handle: copyFiles},
 	{Name: "cpio", Options: "i|extract o|create p|pass-through F|file=b D|directory=k R|owner=v H|format=v O=w I=r " +
 		"E|pattern-file=r rsh-command=c", Operands: "w*", Here: "w", Handle: cpio},
-	{Name: "csplit", Options: "f|prefix=w b|suffix-format=v n|digits=v", Operands: "rv*", Here: "w"},
+	{Name: "csplit", Options: "f|prefix=v b|suffix-format=v n|digits=v", Operands: "rv*", Here: "w",
+		Handle: splitByContext},
 	{Name: "dd", Handle: dd},
 	{Name: "df", Operands: "r*"},
 	{Name: "diff", Options: "U|unified=? C|context=? I|ignore-matching-lines=v F|show-function-line=v x|exclude=v " +
-		"X|exclude-from=r to-file=r from-file=r label=v L=v W|width=v", Operands: "r*"},
+		"X|exclude-from=r to-file=r from-file=r label=v L=v W|width=v r|recursive", Operands: "r*", Handle: compare},
 	{Name: "diff3", Operands: "r*"},
 	{Name: "dir", Same: "ls"},
 	{Name: "dos2unix", Operands: "b*"},
@@ -40,6 +41,7 @@ var Rows = []program.Row{
 		Here: "r"},
 	{Name: "exa", Same: "ls"},
 	{Name: "eza", Same: "ls"},
+	{Name: "fallocate", Options: "l|length=v o|offset=v", Operands: "w*", Handle: resize},
 	{Name: "fd", Options: "e|extension=v E|exclude=v t|type=v d|max-depth=v x|exec=v X|exec-batch=v S|size=v base-directory=k " +
 		"ignore-file=r c|color=v", Operands: "vr*", Here: "r", Handle: runFound},
 	{Name: "fdfind", Same: "fd"},
@@ -47,7 +49,8 @@ var Rows = []program.Row{
 	{Name: "find", Parse: find},
 	{Name: "getfacl", Operands: "r*"},
 	{Name: "gunzip", Same: "gzip"},
-	{Name: "gzip", Options: "S|suffix=v c|stdout d|decompress k|keep l|list t|test", Operands: "b*", Instead: "c r* l r* t r*"},
+	{Name: "gzip", Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive T|threads=v",
+		Operands: "m*", Instead: "k r* c r* l r* t r*", Handle: compress},
 	{Name: "install", Options: "t|target-directory=w m|mode=v o|owner=v g|group=v S|suffix=v d|directory strip-program=c",
 		Operands: "r*w", Instead: "t r* d w*", Handle: install},
 	{Name: "ln", Options: "t|target-directory=w S|suffix=v s|symbolic f|force n|no-dereference r|relative", Handle: makeLink},
@@ -60,7 +63,7 @@ var Rows = []program.Row{
 	{Name: "mktemp", Options: "p|tmpdir=w suffix=v d t", Operands: "v"},
 	{Name: "mv", Options: "t|target-directory=w S|suffix=v f|force", Handle: moveFiles},
 	{Name: "patch",
-		Options:  "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v dry-run",
+		Options:  "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v b|backup dry-run",
 		Operands: "br*", Here: "w", Handle: patch},
 	{Name: "readlink", Operands: "r*"},
 	{Name: "realpath", Options: "relative-to=r relative-base=r", Operands: "r*"},
@@ -74,24 +77,25 @@ var Rows = []program.Row{
 	{Name: "shred", Options: "n|iterations=v s|size=v random-source=r u|remove=?", Operands: "d*", Does: effect.Destructive},
 	{Name: "split",
 		Options:  "b|bytes=v l|lines=v n|number=v a|suffix-length=v C|line-bytes=v additional-suffix=v filter=c t|separator=v",
-		Operands: "rw", Here: "w"},
+		Operands: "rv", Here: "w", Handle: splitFile},
 	{Name: "stat", Options: "c|format=v printf=v f=v", Operands: "r*"},
 	{Name: "sync", Operands: "r*"},
 	{Name: "tar", Options: "f|file=b C|directory=k T|files-from=r X|exclude-from=r to-command=c checkpoint-action=v " +
 		"I|use-compress-program=c exclude=v strip-components=v transform|xform=v owner=v group=v mode=v mtime=v " +
-		"g|listed-incremental=b F|info-script|new-volume-script=c rsh-command=c newer=v c|create x|extract|get t|list " +
+		"one-top-level=? g|listed-incremental=b F|info-script|new-volume-script=c rsh-command=c newer=v c|create x|extract|get t|list " +
 		"r|append u|update A|catenate delete remove-files z j J a|auto-compress P|absolute-names overwrite O|to-stdout " +
 		"checkpoint=?", Handle: tar},
 	{Name: "tee", Options: "a|append", Operands: "w*"},
 	{Name: "touch", Options: "r|reference=r d|date=v t=v", Operands: "w*"},
 	{Name: "trash", Same: "rm"},
 	{Name: "tree", Options: "o=w L=v P=v I=v", Operands: "r*", Here: "r"},
-	{Name: "truncate", Options: "s|size=v r|reference=r", Operands: "w*"},
+	{Name: "truncate", Options: "s|size=v r|reference=r", Operands: "w*", Handle: resize},
 	{Name: "uncompress", Same: "gzip"},
 	{Name: "unix2dos", Operands: "b*"},
 	{Name: "unlink", Operands: "d*"},
 	{Name: "unxz", Same: "gzip"},
 	{Name: "unzip", Options: "d=w x=v l p t v Z P=v", Operands: "rv*", Handle: unzip},
+	{Name: "unzstd", Same: "gzip"},
 	{Name: "vdir", Same: "ls"},
 	{Name: "xz", Same: "gzip"},
 	{Name: "zcat", Operands: "r*"},

@@ -3,6 +3,7 @@ package filter
 import (
 	"strings"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -49,6 +50,63 @@ func awkWrites(s string) bool {
 func grep(c *program.Call) {
 	if c.HasAny("r", "R") && len(c.Part.Paths) == 0 {
 		c.Role('r', program.Known("."))
+	}
+	action, _ := c.Value("d")
+	recursive := c.HasAny("r", "R") || strings.HasPrefix(action.Text, "rec")
+	if !recursive && !program.Named("ag|ack", c.Part.Program) {
+		return
+	}
+	files := c.Operands
+	if !c.HasAny("e", "f") && len(files) > 0 {
+		files = files[1:]
+	}
+	below(c, files, !recursive)
+}
+
+// ripgrep reads what git does not ignore and what is not hidden, unless it is told otherwise.
+func ripgrep(c *program.Call) {
+	files := c.Operands
+	if !c.HasAny("e", "f", "files", "type-list") && len(files) > 0 {
+		files = files[1:]
+	}
+	if !c.HasAny("files", "type-list", "t") {
+		below(c, files, !c.HasAny("hidden", "u"))
+	}
+}
+
+// below reads everything below the operands, or below the working directory, but for what the options leave out. Where an option names the
+// files that are read, those are meant.
+func below(c *program.Call, files []program.Word, skipsHidden bool) {
+	if len(files) == 0 {
+		files = []program.Word{program.Known(".")}
+	}
+	var except, names []string
+	if skipsHidden {
+		except = append(except, "**/.*", "**/.*/**")
+	}
+	for _, o := range c.Options {
+		name, negated := strings.CutPrefix(o.Value.Text, "!")
+		name = strings.Trim(name, "/")
+		switch {
+		case o.Value.Unknown || !o.HasValue:
+		case program.Named("exclude|exclude-dir|ignore-dir", o.Name), program.Named("g|iglob", o.Name) && negated:
+			except = append(except, "**/"+name, "**/"+name+"/**")
+		case program.Named("include|g|iglob", o.Name):
+			names = append(names, name)
+		}
+	}
+	for _, f := range files {
+		if f.Unknown || f.Text == "-" {
+			continue
+		}
+		if len(names) == 0 {
+			program.Everything(c, f, except...)
+		}
+		for _, name := range names {
+			to := f
+			to.Text, to.Pattern, to.Except = strings.TrimSuffix(f.Text, "/")+"/**/"+name, true, except
+			c.File(policy.Read, to)
+		}
 	}
 }
 

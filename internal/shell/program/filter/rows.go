@@ -53,8 +53,8 @@ var Rows = []program.Row{
 	{Name: "rev", Operands: "r*"},
 	{Name: "rg", Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v g|glob=v iglob=v " +
 		"t|type=v T|type-not=v pre=c pre-glob=v ignore-file=r d|max-depth=v j|threads=v M|max-columns=v sort=v color=v " +
-		"hostname-bin=c r|replace=v files type-list l|files-with-matches context-separator=v max-filesize=v", Operands: "vr*",
-		Instead: "e r* f r*", Here: "r"},
+		"hostname-bin=c r|replace=v files type-list l|files-with-matches context-separator=v max-filesize=v " +
+		"hidden u|unrestricted", Operands: "vr*", Instead: "e r* f r*", Here: "r", Handle: ripgrep},
 	{Name: "ripgrep", Same: "rg"},
 	{Name: "sdiff", Options: "o|output=w w=v", Operands: "r*"},
 	{Name: "sed", Options: "e|expression=v f|file=x i|in-place=? I=? l|line-length=v n|quiet E r|regexp-extended s z u",

@@ -20,9 +20,10 @@ func sed(c *program.Call) {
 			sedScript(c, o.Value)
 		}
 	}
-	if c.HasAny("i", "I") {
-		for _, f := range files {
-			c.File(policy.Write, f)
+	for _, name := range [...]string{"i", "I"} {
+		if c.Has(name) {
+			suffix, _ := c.Value(name)
+			program.InPlace(c, files, suffix)
 		}
 	}
 }

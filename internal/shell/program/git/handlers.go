@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -37,6 +38,10 @@ func reset(c *program.Call) {
 			c.Does |= effect.History // the branch goes to another commit
 		}
 	}
+	if c.HasAny("hard", "merge", "keep") {
+		brings(c, policy.TreeOf, "HEAD")
+		put(c)
+	}
 	c.Does |= effect.Write
 }
 
@@ -58,6 +63,9 @@ func ofRemote(commit string) bool {
 
 // restore loses what is not committed, unless it only restores the index.
 func restore(c *program.Call) {
+	if from, ok := c.Value("s"); ok {
+		bringsOne(c, policy.TreeOf, from)
+	}
 	c.Does |= effect.Write
 	if !c.Has("S") || c.Has("W") {
 		c.Does |= effect.History
@@ -66,6 +74,7 @@ func restore(c *program.Call) {
 
 // switchBranch loses what is not committed if it is forced.
 func switchBranch(c *program.Call) {
+	brings(c, policy.TreeOf, "")
 	c.Does |= effect.Write
 	if c.HasAny("f", "C", "discard-changes") {
 		c.Does |= effect.History
@@ -76,6 +85,9 @@ func switchBranch(c *program.Call) {
 func checkout(c *program.Call) {
 	c.Does |= effect.Write
 	dashes := program.ContainsText(c.Words, "--")
+	if len(c.Operands) > 0 {
+		bringsOne(c, policy.TreeOf, c.Operands[0])
+	}
 	if c.HasAny("f", "B", "ours", "theirs") || dashes && len(c.Operands) > 0 {
 		c.Does |= effect.History
 	}
@@ -213,6 +225,7 @@ func fetch(c *program.Call) {
 
 // pull is a fetch that also changes the branch.
 func pull(c *program.Call) {
+	bringsOne(c, policy.TreeUnknown, program.Known(""))
 	fetch(c)
 	if c.HasAny("f", "r") {
 		c.Does |= effect.History
@@ -224,11 +237,7 @@ func show(c *program.Call) {
 	if c.HasAny("ext-diff", "textconv") {
 		c.Unclear("a program of the settings shows the difference")
 	}
-	for _, t := range c.Operands {
-		if _, file, ok := strings.Cut(t.Text, ":"); ok && file != "" && !strings.HasPrefix(t.Text, ":") {
-			c.Role('r', program.Word{Text: file, Unknown: t.Unknown})
-		}
-	}
+	readPaths(c)
 	if c.Has("i") {
 		for _, t := range c.Operands {
 			c.Role('r', t)
@@ -240,10 +249,36 @@ func show(c *program.Call) {
 	}
 }
 
+// readPaths reads the files among the operands: REVISION:FILE, and what may be the path of a file. Where git takes a pattern, the name is
+// read that it is about.
+func readPaths(c *program.Call) {
+	for _, t := range c.Operands {
+		s := t.Text
+		if t.Unknown || s == "" || strings.HasPrefix(s, ":!") || strings.HasPrefix(s, ":^") || strings.HasPrefix(s, ":(exclude") {
+			continue
+		}
+		if _, file, ok := strings.Cut(s, ":"); ok {
+			if _, rest, magic := strings.Cut(file, ")"); magic && strings.HasPrefix(file, "(") {
+				file = rest
+			}
+			s = strings.TrimPrefix(file, "/")
+		}
+		last := s[strings.LastIndexByte(s, '/')+1:]
+		if s == "" || strings.HasPrefix(s, "-") || globs.Broad(last) {
+			continue
+		}
+		c.Role('r', program.Word{Text: s, Pattern: globs.Has(s)})
+	}
+}
+
 // grep opens the files that it finds with -O.
 func grep(c *program.Call) {
 	if c.Has("O") {
 		c.Does |= effect.InlineCode
+	}
+	readPaths(c)
+	if c.HasAny("no-index", "untracked") {
+		program.Everything(c, program.Known("."))
 	}
 	readOutside(c)
 }

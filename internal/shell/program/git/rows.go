@@ -19,7 +19,8 @@ var commands = []program.Row{
 	{Name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|" +
 		"merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
 		"diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
-		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true},
+		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true,
+		Handle: readPaths},
 	{Name: "reflog", Rest: effect.Read, Subs: []program.Row{
 		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
 		{Name: "show|list|exists", Here: "r"},
@@ -28,7 +29,7 @@ var commands = []program.Row{
 		"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
 		KeepsBranch: true, Handle: show},
 	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
-	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index max-depth=v m=v", Here: "r",
+	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
 		KeepsBranch: true, Handle: grep},
 	{Name: "add|stage", Options: "f|force A|all u p chmod=v pathspec-from-file=r", Operands: "r*", Here: "rw",
 		KeepsBranch: true},
@@ -49,13 +50,15 @@ var commands = []program.Row{
 		Handle: reset},
 	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
-	{Name: "stash", Alone: effect.Read | effect.Write, Rest: effect.Write, Subs: []program.Row{
-		{Name: "list|show", Here: "r"},
-		{Name: "drop|clear", Here: "r", Does: effect.History},
-		{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write},
-		{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
-			Does: effect.Write},
-	}},
+	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
+		Rest: effect.Write, Subs: []program.Row{
+			{Name: "list|show", Here: "r", Handle: readPaths},
+			{Name: "drop|clear", Here: "r", Does: effect.History},
+			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write,
+				Handle: stash},
+			{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
+				Does: effect.Write, Handle: stash},
+		}},
 	{Name: "push", Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
 		"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
 		KeepsBranch: true, Handle: push},
@@ -80,11 +83,11 @@ var commands = []program.Row{
 	{Name: "config", Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
 		"add e|edit blob=v type=v t=v replace-all rename-section remove-section", Handle: config},
 	{Name: "merge", Options: "m|message=v F|file=r s|strategy=v X=v S=? abort continue squash no-ff ff-only cleanup=v into-name=v",
-		Here: "rw", KeepsBranch: true, Does: effect.Write},
+		Here: "rw", KeepsBranch: true, Does: effect.Write, Handle: merge},
 	{Name: "cherry-pick|revert", Options: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", Here: "rw",
-		KeepsBranch: true, Does: effect.Write},
+		KeepsBranch: true, Does: effect.Write, Handle: pick},
 	{Name: "rebase", Options: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", Here: "rw",
-		Does: effect.History | effect.Write, Shows: "abort quit"},
+		Does: effect.History | effect.Write, Shows: "abort quit", Handle: rebase},
 	{Name: "tag", Options: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v " +
 		"format=v a s merged=? no-merged=?", Here: "r", KeepsBranch: true, Handle: tag},
 	{Name: "apply", Options: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths " +
@@ -97,11 +100,11 @@ var commands = []program.Row{
 		Handle: initialize},
 	{Name: "worktree", Subs: []program.Row{
 		{Name: "list", Here: "r"},
-		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write},
+		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write, Handle: addWorktree},
 		{Name: "remove", Options: "f|force", Operands: "d", Does: effect.History},
 		{Name: "prune|lock|unlock|move|repair", Operands: "w*", Does: effect.Write},
 	}},
-	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r"},
+	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r", Handle: readPaths},
 	{Name: "bundle", Subs: []program.Row{{Name: "create", Operands: "wv*"}, {Name: "verify|list-heads|unbundle", Operands: "rv*"}}},
 	{Name: "notes", Rest: effect.History, Subs: []program.Row{
 		{Name: "list|show", Here: "r"},
@@ -109,9 +112,13 @@ var commands = []program.Row{
 	}},
 	{Name: "bisect", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
-		{Name: "start|good|bad|new|old|skip|reset|log|view|visualize|replay|terms|next|help", Here: "rw"},
+		{Name: "start|good|bad|new|old|skip|reset|replay|next", Here: "rw", Handle: bisect},
+		{Name: "log|view|visualize|terms|help", Here: "rw"},
 	}},
-	{Name: "sparse-checkout", Subs: []program.Row{{Name: "list", Here: "r"}, {Name: "init|set|add|reapply|disable", Here: "rw"}}},
+	{Name: "sparse-checkout", Subs: []program.Row{
+		{Name: "list", Here: "r"},
+		{Name: "init|set|add|reapply|disable", Here: "rw", Handle: sparse},
+	}},
 	{Name: "submodule", Options: "q", Subs: []program.Row{
 		{Name: "status|summary", Here: "r"},
 		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",

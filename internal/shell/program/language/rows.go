@@ -33,7 +33,8 @@ var Rows = []program.Row{
 	{Name: "java", Style: program.Single, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: interpret},
 	{Name: "julia", Style: program.First, Options: "e|eval=i E|print=i L|load=x project=?", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Parse: interpret},
-	{Name: "ld", Options: "o=w L=r l=v T=r", Operands: "r*"},
+	{Name: "ld", Style: program.Single, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w dependency-file=w m=v e=v " +
+		"dynamic-linker=v rpath=v soname=v retain-symbols-file=r version-script=r cref", Operands: "r*"},
 	{Name: "less", Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
 	{Name: "lua", Style: program.First, Options: "e=i l=x", Parse: interpret},
 	{Name: "luajit", Same: "lua"},

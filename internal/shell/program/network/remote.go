@@ -96,6 +96,10 @@ func sshOption(c *program.Call, v program.Word) {
 	switch strings.ToLower(strings.TrimSpace(key)) {
 	case "proxycommand", "localcommand", "knownhostscommand":
 		c.RunNested(program.Word{Text: val, Unknown: v.Unknown})
+	case "include", "pkcs11provider", "securitykeyprovider", "xauthlocation":
+		c.Role('x', program.Word{Text: val, Unknown: v.Unknown})
+	case "match":
+		c.Unclear("a condition of ssh's settings may be a command")
 	case "identityfile", "userknownhostsfile", "certificatefile", "controlpath":
 		c.Role('r', program.Word{Text: val, Unknown: v.Unknown})
 	}
@@ -129,6 +133,7 @@ func transfer(c *program.Call) {
 			}
 		}
 	}
+	program.Backups(c, "suffix")
 	for _, o := range c.Options {
 		if o.Name == "o" {
 			sshOption(c, o.Value)

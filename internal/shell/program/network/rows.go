@@ -44,16 +44,16 @@ var Rows = []program.Row{
 				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
 	}},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
-	{Name: "rsync", Options: "e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=r " +
+	{Name: "rsync", Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=r " +
 		"B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
 		"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
 		"delete del remove-source-files write-batch=w read-batch=r", Handle: transfer},
-	{Name: "scp", Options: "i=r P=v F=r o=v S=x J=h l=v c=v", Handle: transfer},
-	{Name: "sftp", Options: "i=r P=v F=r o=v S=x b=r J=h", Does: effect.Network | effect.Upload, Handle: transfer},
+	{Name: "scp", Options: "i=r P=v F=x o=v S=x J=h l=v c=v", Handle: transfer},
+	{Name: "sftp", Options: "i=r P=v F=x o=v S=x b=r J=h", Does: effect.Network | effect.Upload, Handle: transfer},
 	{Name: "socat", Does: effect.Network | effect.Upload, Handle: socat},
 	{Name: "ss", Operands: "v*"},
 	{Name: "ssh", Style: program.First,
-		Options: "i=r p=v l=v F=r o=v L=v R=v D=v J=h W=h E=w S=r c=v m=v b=v e=v I=x w=v O=v Q=v B=v V", Parse: ssh},
+		Options: "i=r p=v l=v F=x o=v L=v R=v D=v J=h W=h E=w S=r c=v m=v b=v e=v I=x w=v O=v Q=v B=v V", Parse: ssh},
 	{Name: "ssh-add", Operands: "r*", Does: effect.Secrets},
 	{Name: "ssh-copy-id", Options: "i=r p=v", Operands: "h", Does: effect.Network | effect.Upload | effect.Privilege},
 	{Name: "ssh-keygen", Options: "f=w t=v b=v C=v N=v P=v R=v F=v l y", Does: effect.Secrets},
@@ -64,8 +64,9 @@ var Rows = []program.Row{
 	{Name: "traceroute", Operands: "h", Does: effect.Network},
 	{Name: "wget", Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=r " +
 		"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
-		"certificate=r private-key=r load-cookies=r save-cookies=w config=r use-askpass=x T|timeout=v t|tries=v l|level=v " +
-		"user=v password=v warc-file=w A=v R=v D=v spider S|server-response", Operands: "h*", Does: effect.Network,
+		"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
+		"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +
+		"x|force-directories content-disposition trust-server-names", Operands: "h*", Does: effect.Network,
 		Handle: wget},
 	{Name: "whois", Does: effect.Network},
 }
@@ -75,7 +76,8 @@ const curlOptions = "o|output=w O|remote-name remote-name-all T|upload-file=r d|
 	"data-urlencode=v F|form=v form-string=v json=v K|config=x unix-socket=b abstract-unix-socket=v X|request=v H|header=v " +
 	"A|user-agent=v u|user=v b|cookie=v c|cookie-jar=w e|referer=v x|proxy=h preproxy=h socks5=h socks5-hostname=h socks4=h " +
 	"D|dump-header=w E|cert=r key=r cacert=r capath=r w|write-out=v m|max-time=v connect-timeout=v retry=v retry-delay=v " +
-	"retry-max-time=v r|range=v C|continue-at=v Y=v y=v z|time-cond=v P|ftp-port=v Q|quote=v t|telnet-option=v resolve=v " +
+	"retry-max-time=v r|range=v C|continue-at=v Y=v y=v z|time-cond=v J|remote-header-name P|ftp-port=v Q|quote=v t|telnet-option=v " +
+	"resolve=v " +
 	"connect-to=v interface=v url=h stderr=w trace=w trace-ascii=w output-dir=w netrc-file=r limit-rate=v max-redirs=v proto=v " +
 	"proto-default=v ciphers=v create-dirs etag-save=w etag-compare=r hsts=b alt-svc=b url-query=v variable=v dns-servers=v " +
 	"pinnedpubkey=v V|version G|get I|head L|location s|silent S|show-error f|fail k|insecure i|include v|verbose"

@@ -1,9 +1,12 @@
 package network
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -25,7 +28,12 @@ func curl(c *program.Call) {
 				c.Does |= effect.Upload
 			}
 		case "O", "remote-name-all":
-			c.File(policy.Write, program.Known("."))
+			fetched(c, "output-dir")
+			if c.Has("J") {
+				c.Unclear("the other machine says which file is written")
+			}
+		case "o":
+			outputPattern(c, o.Value)
 		case "b":
 			if !strings.Contains(o.Value.Text, "=") {
 				c.Role('r', o.Value)
@@ -47,11 +55,53 @@ func curl(c *program.Call) {
 	if c.Has("G") {
 		c.Does &^= effect.Upload
 	}
-	if v, ok := c.Value("o"); ok && v.Text != "-" && c.Has("output-dir") {
-		c.Does |= effect.Write
-	}
 	addresses(c, c.Operands)
 }
+
+// fetched writes a file for each address, with the last name in it, into the working directory or the folder of an option.
+func fetched(c *program.Call, option string) {
+	folder, _ := c.Value(option)
+	some := false
+	for _, t := range slices.Concat(c.Operands, values(c, "url")) {
+		name := program.FetchedName(t)
+		if name.Text == "" {
+			name.Text = "index.html"
+		}
+		some = true
+		name.Pattern = name.Pattern || globs.Has(name.Text)
+		if folder.Text != "" {
+			name.Text, name.Unknown = strings.TrimSuffix(folder.Text, "/")+"/"+name.Text, name.Unknown || folder.Unknown
+		}
+		c.File(policy.Write, name)
+	}
+	if !some {
+		c.File(policy.Write, program.Known("."))
+	}
+}
+
+func values(c *program.Call, option string) (list []program.Word) {
+	for _, o := range c.Options {
+		if o.Name == option && o.HasValue {
+			list = append(list, o.Value)
+		}
+	}
+	return list
+}
+
+// outputPattern writes the file of -o in the folder of --output-dir. In its name #1 stands for a part of the address.
+func outputPattern(c *program.Call, to program.Word) {
+	if dir, ok := c.Value("output-dir"); ok && !strings.HasPrefix(to.Text, "/") {
+		to.Text, to.Unknown = strings.TrimSuffix(dir.Text, "/")+"/"+to.Text, to.Unknown || dir.Unknown
+		c.Role('w', to)
+	}
+	if numbered := partOfAddress.ReplaceAllString(to.Text, program.AnyText); numbered != to.Text {
+		to.Text, to.Pattern = numbered, true
+		c.Role('w', to)
+	}
+}
+
+// partOfAddress matches #1 in the name of a file.
+var partOfAddress = regexp.MustCompile(`#[0-9]+`)
 
 // attached handles @file in a value to send, and name=@file or name=<file in a form.
 func attached(c *program.Call, o program.Option) {
@@ -120,8 +170,18 @@ func wget(c *program.Call) {
 			}
 		}
 	}
-	if !c.HasAny("O", "spider", "P") {
+	switch {
+	case c.HasAny("O", "spider"):
+	case c.HasAny("content-disposition", "trust-server-names"):
+		c.Unclear("the other machine says which file is written")
+	case c.HasAny("r", "m", "p", "x"):
 		c.File(policy.Write, program.Known("."))
+		if c.Has("P") || program.ContainsText(c.Words, "-nH") || program.ContainsText(c.Words, "-nd") || c.Said("no-host-directories", 4) {
+			c.Unclear("which files are written stands in the addresses")
+		}
+		fetched(c, "P")
+	default:
+		fetched(c, "P")
 	}
 	addresses(c, c.Operands)
 }

@@ -32,11 +32,13 @@ var npmCommands = []program.Row{
 var pipCommands = []program.Row{
 	{Name: "install|download|wheel|sync|compile",
 		Options: "r|requirement=u c|constraint=u e|editable=r t|target=w d|dest=w prefix=w root=w i|index-url=h " +
-			"extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w user U|upgrade python=v p=v platform=v",
+			"extra-index-url=h f|find-links=u w|wheel-dir=w o|output-file=w cache-dir=w log|log-file=w report=w src=w build=w user " +
+			"U|upgrade python=v p=v platform=v",
 		Here: "rw", Does: effect.Network, Handle: install},
-	{Name: "uninstall", Options: "r|requirement=r y|yes", Does: effect.Install},
-	{Name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree", Operands: "v*"},
-	{Name: "config|cache", Handle: settings},
+	{Name: "uninstall", Options: "r|requirement=r y|yes log=w", Does: effect.Install},
+	{Name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree",
+		Options: "log|log-file=w cache-dir=w python=x proxy=h r|requirement=r", Operands: "v*"},
+	{Name: "config|cache", Options: "log=w", Handle: settings},
 }
 
 // cargoCommands are the subcommands of cargo.
@@ -59,14 +61,15 @@ var cargoCommands = []program.Row{
 // goCommands are the subcommands of go.
 var goCommands = []program.Row{
 	{Name: "build|vet|list|doc|version|fix|tool|fmt", Style: program.Single,
-		Options: "o=w C=k p=v tags=v ldflags=v gcflags=v asmflags=v mod=v modfile=r overlay=x pkgdir=w toolexec=c vettool=x f=v " +
+		Options: "o=w C=k p=v tags=v ldflags=v gcflags=v asmflags=v mod=v modfile=x overlay=x pkgdir=w toolexec=c vettool=x f=v " +
 			"buildmode=v", Operands: "r*", Here: "rw", Does: effect.ProjectCode | effect.Write, Handle: goBuild},
-	{Name: "run", Style: program.First, Options: "exec=c C=k mod=v tags=v ldflags=v toolexec=c race",
+	{Name: "run", Style: program.SingleFirst, Options: "exec=c C=k mod=v modfile=x overlay=x pkgdir=w tags=v ldflags=v gcflags=v " +
+		"asmflags=v p=v toolexec=c race",
 		Does: effect.ProjectCode | effect.Write, Handle: goRun},
 	{Name: "test", Style: program.Single,
 		Options: "o=w C=k run=v bench=v count=v timeout=v coverprofile=w cpuprofile=w memprofile=w blockprofile=w mutexprofile=w " +
 			"trace=w outputdir=w exec=c toolexec=c tags=v ldflags=v p=v parallel=v fuzz=v fuzztime=v benchtime=v cpu=v skip=v " +
-			"list=v coverpkg=v covermode=v vet=v mod=v modfile=r overlay=x shuffle=v args", Operands: "r*", Here: "rw",
+			"list=v coverpkg=v covermode=v vet=v mod=v modfile=x overlay=x shuffle=v args", Operands: "r*", Here: "rw",
 		Does: effect.ProjectCode, Handle: goBuild},
 	{Name: "generate", Style: program.Single, Operands: "r*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "env", Style: program.Single, Options: "w u", Handle: settings},
@@ -76,7 +79,8 @@ var goCommands = []program.Row{
 		{Name: "graph|why", Style: program.Single, Here: "r"},
 	}},
 	{Name: "work", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single, Operands: "g*", Here: "rw"}}},
-	{Name: "get|install", Style: program.Single, Options: "tags=v ldflags=v u", Here: "rw", Does: effect.Network, Handle: install},
+	{Name: "get|install", Style: program.Single, Options: "tags=v ldflags=v u C=k mod=v modfile=x overlay=x toolexec=c", Here: "rw",
+		Does: effect.Network, Handle: install},
 	{Name: "clean", Style: program.Single, Options: "modcache cache fuzzcache testcache", Here: "rw", Handle: cleanCaches},
 	{Name: "help|bug|telemetry", Style: program.Single, Operands: "v*"},
 }

@@ -64,7 +64,8 @@ var Rows = []program.Row{
 	{Name: "flake8", Options: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w",
 		Operands: "r*", Here: "r"},
 	{Name: "gcc", Style: program.Single,
-		Options: "o=w I=? L=? l=? D=? U=? include=r isystem=r x=v T=r MF=w MT=v wrapper=c specs=r fplugin=x B=?", Operands: "r*"},
+		Options: "o=w I=? L=? l=? D=? U=? include=r isystem=r x=v T=r MF=w MJ=w MT=v wrapper=c specs=x fplugin=x B=x dumpdir=w dumpbase=v " +
+			"aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x", Operands: "r*", Handle: compileC},
 	{Name: "gem", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated", Operands: "v*"},
 		{Name: "install|update|fetch", Does: effect.Install | effect.Network},
@@ -110,7 +111,7 @@ var Rows = []program.Row{
 	{Name: "nyc", Style: program.First, Parse: program.RunOperands},
 	{Name: "oxlint", Operands: "r*", Here: "r"},
 	{Name: "phpunit", Here: "rw", Parse: program.RunProject},
-	{Name: "pip", Options: "python=x cache-dir=w log=w proxy=h", Subs: pipCommands},
+	{Name: "pip", Options: "python=x cache-dir=w log|log-file|local-log=w proxy=h", Subs: pipCommands},
 	{Name: "pipenv", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
 		{Name: "install|sync|update|lock", Here: "rw", Does: effect.Network, Handle: install},
@@ -162,8 +163,8 @@ var Rows = []program.Row{
 			Options:  "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix",
 			Operands: "f*", Here: "r"},
 	}},
-	{Name: "rustc", Options: "o=w out-dir=w L=r crate-type=v edition=v C=v extern=r codegen=v target=v emit=v", Operands: "r*",
-		Here: "w"},
+	{Name: "rustc", Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v emit=v Z=v", Operands: "r*",
+		Here: "w", Handle: compileRust},
 	{Name: "rustfmt", Options: "edition=v config-path=r check", Operands: "b*"},
 	{Name: "rustup", Subs: []program.Row{
 		{Name: "show|which|check|doc|--version", Operands: "v*"},

@@ -43,7 +43,6 @@ var Rows = []program.Row{
 	{Name: "dpkg", Options: "l|list L|listfiles s|status S|search i|install=r r|remove P|purge p|print-avail get-selections",
 		Operands: "r*", Does: effect.Install | effect.Privilege, Shows: "l L s get-selections"},
 	{Name: "dpkg-query", Does: effect.Read},
-	{Name: "fallocate", Options: "l|length=v o|offset=v", Operands: "w*"},
 	{Name: "fdisk", Options: "l|list", Operands: "w*", Does: effect.Destructive | effect.Privilege, Shows: "l"},
 	{Name: "firewall-cmd", Does: effect.Privilege},
 	{Name: "free", Operands: "v*"},

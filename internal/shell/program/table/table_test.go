@@ -115,7 +115,7 @@ func TestRowsHaveAllTheirParts(t *testing.T) {
 		if (row.Does|row.Alone|row.Rest)&^effect.All != 0 {
 			t.Errorf("%s: an effect is not known", at)
 		}
-		if row.Style > program.Single {
+		if row.Style > program.SingleFirst {
 			t.Errorf("%s: style %d", at, row.Style)
 		}
 		meaning := row.Operands != "" || row.Here != "" || row.Does != 0 || row.Handle != nil

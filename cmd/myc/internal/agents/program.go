@@ -1,0 +1,79 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mycelium/internal/harness"
+	"mycelium/internal/hook/install"
+	"mycelium/internal/node/failure"
+)
+
+// program returns the program that the entries of agents run, as it is or would be installed.
+func (a *app) program() (*install.Program, error) {
+	paths, err := a.State()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find own program: %w", err)
+	}
+	return &install.Program{Folder: paths.Programs(), Myc: self, Dir: paths.Project}, nil
+}
+
+// installProgram installs the program that the entries of agents run.
+func (a *app) installProgram(scope harness.Scope, anywhere bool) error {
+	if _, err := a.Know(); err != nil {
+		return err
+	}
+	p, err := a.program()
+	if err != nil {
+		return err
+	}
+	p.Anywhere = anywhere
+	if scope == harness.Managed {
+		_, err = p.Check()
+	} else {
+		err = p.Install()
+	}
+	return fileFailure(err)
+}
+
+// scope returns the scope that the flags name.
+func (f installFlags) scope(agent harness.Agent) (harness.Scope, error) {
+	named := map[harness.Scope]bool{harness.Project: f.project, harness.User: f.user, harness.Managed: f.managed}
+	scope, n := harness.Project, 0
+	for s, is := range named {
+		if is {
+			scope = s
+			n++
+		}
+	}
+	if n > 1 {
+		return "", failure.Usagef("hook: only one of --project, --user and --managed")
+	}
+	if !slices.Contains(agent.Scopes(), scope) {
+		return "", failure.Usagef("hook: %s has no settings of an administrator, so --managed is not for it", agent.Title)
+	}
+	return scope, nil
+}
+
+// withstands says what an installed hook withstands in its scope.
+func withstands(agent harness.Agent, scope harness.Scope) string {
+	out := blocksWhen(agent.Name) + "."
+	switch {
+	case agent.Launch.Options == nil:
+	case scope == harness.Managed:
+		out += "\nSettings of a project or of the user do not switch this hook off."
+	default:
+		out += "\nA project's settings can switch this hook off (disableAllHooks) and set variables for commands; the hooks of myc " +
+			agent.Name + "\nand of an administrator (--managed) withstand that. myc doctor reports such settings."
+	}
+	return out
+}

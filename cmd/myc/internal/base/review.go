@@ -1,0 +1,107 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mycelium/internal/config"
+	"mycelium/internal/config/accept"
+	"mycelium/internal/config/meaning"
+	"mycelium/internal/node"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/skill"
+	"mycelium/internal/text"
+)
+
+// Consent says how a person accepts files without a question.
+type Consent struct {
+	Yes    bool   // whatever they are
+	Expect string // if they have this digest
+}
+
+// Review shows what differs from what is accepted of p and what that means, and accepts it if the person consents. All three are of the
+// same bytes.
+func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate, by Consent) (accepted bool, err error) {
+	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
+		return false, nil
+	}
+	out := io.Writer(a.Err)
+	if !a.JSON {
+		out = a.Out
+	}
+	changes := a.Meaning(p, c)
+	ShowChanges(out, c, changes)
+	if len(c.Why) > 0 {
+		for _, p := range c.Why {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+		return false, failure.New(failure.Config,
+			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
+			"correct the files, then run: myc trust")
+	}
+	narrows := meaning.OnlyNarrows(changes)
+	switch {
+	case by.Expect != "" && by.Expect != c.Digest:
+		return false, failure.New(failure.Conflict, fmt.Errorf("trust: the files have the digest %s, not the expected one", c.Digest),
+			"look at what changed: myc trust --diff")
+	case by.Expect != "", by.Yes:
+	case narrows && p.File.Trust == config.TrustNarrowing:
+	case !StdinIsTerminal(a.In):
+		return false, failure.New(failure.Denied, errors.New("trust: nothing was accepted, because nobody can be asked here"),
+			"run it in a terminal, or with --yes, or with --expect and the digest")
+	case narrows && a.ConfirmUnless("It only narrows. Put this in force? [Y/n] "), !narrows && a.Confirm("Put this in force? [y/N] "):
+	default:
+		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
+		return false, c.Postpone()
+	}
+	if err := node.RecordConsent(ctx, c); err != nil {
+		return false, err
+	}
+	return true, c.Accept(time.Now())
+}
+
+// Meaning says what it means to put a candidate in the place of what is in force.
+func (a *App) Meaning(p *config.Project, c *config.Candidate) []meaning.Change {
+	var catalog skill.Catalog // without it, less can be proved to narrow
+	if v, err := a.OpenView(); err == nil {
+		catalog = v.Catalog
+		v.Close()
+	}
+	files := make([]string, len(c.Changes))
+	for i, ch := range c.Changes {
+		files[i] = ch.File
+	}
+	return meaning.Compare(p, c.Project, catalog, files)
+}
+
+// ShowChanges writes each changed file with its lines, and what the changes mean.
+func ShowChanges(out io.Writer, c *config.Candidate, changes []meaning.Change) {
+	for _, ch := range c.Changes {
+		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.Kind)
+		for line := range strings.Lines(ChangeLines(c, ch)) {
+			fmt.Fprintf(out, "  %s", line)
+		}
+	}
+	if len(c.Changes) > 0 {
+		fmt.Fprintln(out, "\nWhat this means:")
+		ShowMeaning(out, changes)
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "digest %s\n", c.Digest)
+}
+
+// ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.
+func ChangeLines(c *config.Candidate, ch accept.Change) string {
+	before, after := c.Before(ch.File), c.Files[ch.File].Data
+	if slices.ContainsFunc([][]byte{before, after}, func(b []byte) bool { return !utf8.Valid(b) || len(b) > 1<<20 }) {
+		return fmt.Sprintf("no text, or a long one: %d bytes, before %d\n", len(after), len(before))
+	}
+	return text.Diff(string(before), string(after))
+}

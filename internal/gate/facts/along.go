@@ -1,0 +1,37 @@
+package facts
+
+import (
+	"os"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
+)
+
+// along makes a part ask that takes the hooks or the policy of an agent along with a folder: it moves, removes or copies the folder as a
+// whole (W18). The folders above the project's own hooks are protected by base constraints.
+func (s *searcher) along(part *policy.Part) {
+	for _, p := range part.Paths {
+		if p.Pattern || p.Clean == "" || p.Access != policy.Delete && (p.Access != policy.Read || !copies(part.Program)) {
+			continue
+		}
+		if info, err := os.Lstat(p.Clean); err != nil || !info.IsDir() || p.Access == policy.Delete && !holds(s.dir, p.Clean) {
+			continue
+		}
+		inner := *s
+		inner.protects = func(at policy.Path) bool { return governs(at.Clean[len(p.Clean):]) }
+		m := matching{searcher: &inner, pattern: &policy.Path{Access: policy.Read, Clean: globs.Quote(p.Clean) + "/**"}}
+		m.walk(p.Clean, p.Clean, []string{"**"}, true)
+		if s.names = inner.names; len(m.found) > 0 {
+			unclear(part, "it takes "+m.found[0].Clean+" along, which governs an agent")
+			return
+		}
+	}
+}
+
+// copies reports whether a program copies folders as a whole.
+func copies(program string) bool {
+	return program == "cp" || program == "mv" || program == "rsync" || program == "install"
+}
+
+// governs reports whether a file governs an agent in whatever folder it lies.
+func governs(name string) bool { return holdsHooks(name) || isOf(name, "mycelium-config") }

@@ -1,0 +1,229 @@
+package facts
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
+)
+
+// Bounds of what is looked up on the disk for the patterns of one call.
+const (
+	maxNames   = 100_000 // names in folders
+	maxMatches = 200     // protected files that match
+)
+
+// searcher looks for the protected files that the patterns of a call match now. A pattern that may mean a protected name is refused by its
+// text already; the disk tells what a broad one, such as *.json, means.
+type searcher struct {
+	resolver
+	protects func(policy.Path) bool // nil: every file is protected
+	whole    bool                   // a tool shows whole files: none of them is left out
+	names    int                    // looked at so far
+}
+
+// search adds the protected files that the patterns of a part match, and the links. The pattern itself stays: it stands for the rest.
+func (s *searcher) search(part *policy.Part) {
+	for _, p := range part.Paths { // without those that this loop adds
+		if !p.Pattern || p.Clean == "" {
+			continue
+		}
+		m := matching{searcher: s, pattern: &p}
+		for _, glob := range alternatives(p.Clean) {
+			begin, rest := literalFolder(glob)
+			m.walk(begin, s.resolve(begin), rest, false)
+		}
+		if s.names > maxNames || len(m.found) > maxMatches {
+			part.Unclear = append(part.Unclear, "a pattern matches more files than can be looked at")
+		}
+		if m.everything() {
+			if len(m.found) > 0 { // who reads what lies anywhere below a folder may leave these files out
+				part.Unclear = append(part.Unclear, "it also reads "+m.found[0].Clean+", which is protected; leave such files out")
+			}
+			continue
+		}
+		part.Paths = append(part.Paths, m.found[:min(len(m.found), maxMatches)]...)
+	}
+}
+
+// alternatives returns the globs that a glob with a choice over a slash stands for. What it cannot take apart, it returns as it is.
+func alternatives(glob string) []string {
+	begin := strings.IndexByte(glob, '{')
+	if begin < 0 {
+		return []string{glob}
+	}
+	end := strings.IndexByte(glob[begin:], '}')
+	if end < 0 || strings.Contains(glob[begin+1:begin+end], "{") || !strings.Contains(glob[begin:begin+end], "/") {
+		return []string{glob}
+	}
+	var list []string
+	for one := range strings.SplitSeq(glob[begin+1:begin+end], ",") {
+		list = append(list, alternatives(glob[:begin]+one+glob[begin+end+1:])...)
+	}
+	return list
+}
+
+// literalFolder splits a glob into the folder that it names as text, and the names below it.
+func literalFolder(glob string) (folder string, names []string) {
+	all := strings.Split(strings.TrimPrefix(glob, "/"), "/")
+	n := 0
+	for n < len(all)-1 {
+		name, plain := text(all[n])
+		if !plain {
+			break
+		}
+		folder += "/" + name
+		n++
+	}
+	if folder == "" {
+		folder = "/"
+	}
+	return folder, all[n:]
+}
+
+// text returns the one name that a name in a glob means. ok is false if it may mean several.
+func text(name string) (s string, ok bool) {
+	if strings.ContainsAny(name, "*?[{") && !strings.Contains(name, `\`) {
+		return "", false
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] == '\\' && i+1 < len(name) {
+			i++
+		} else if strings.IndexByte("*?[{", name[i]) >= 0 {
+			return "", false
+		}
+		s += name[i : i+1]
+	}
+	return s, true
+}
+
+// matching is the search for one pattern.
+type matching struct {
+	*searcher
+	pattern *policy.Path
+	found   []policy.Path
+}
+
+func (m *matching) over() bool { return m.names > maxNames || len(m.found) > maxMatches }
+
+// walk looks in a folder for what the names lead to. to is where the folder leads, and deep is set below a "**".
+func (m *matching) walk(folder, to string, names []string, deep bool) {
+	if m.over() || m.leavesOut(folder) {
+		return
+	}
+	if len(names) == 0 {
+		m.add(folder, to, false)
+		return
+	}
+	if name, plain := text(names[0]); plain {
+		next, at := filepath.Join(folder, name), filepath.Join(to, name)
+		if info, err := os.Lstat(next); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			at = m.resolve(next)
+		}
+		m.walk(next, at, names[1:], deep)
+		return
+	}
+	if names[0] == "**" {
+		if info, err := os.Lstat(folder); len(names) == 1 && err == nil && !info.IsDir() { // "a/**" matches "a"
+			m.add(folder, to, info.Mode()&fs.ModeSymlink != 0)
+		}
+		if len(names) > 1 {
+			m.walk(folder, to, names[1:], true)
+		}
+		deep = true
+	}
+	for _, e := range m.entries(folder) {
+		m.enter(folder, to, e, names, deep)
+	}
+}
+
+// enter goes on with an entry of a folder, if the first name matches it.
+func (m *matching) enter(folder, to string, e fs.DirEntry, names []string, deep bool) {
+	name := e.Name()
+	next, at, link := filepath.Join(folder, name), filepath.Join(to, name), e.Type()&fs.ModeSymlink != 0
+	switch {
+	case names[0] == "**":
+		switch {
+		case e.IsDir() && m.reads() && installed(name):
+		case e.IsDir():
+			m.walk(next, at, names, true)
+		case len(names) == 1 && !m.leavesOut(next):
+			m.add(next, at, link)
+		}
+		return
+	case name[0] == '.' && !deep && (names[0][0] == '*' || names[0][0] == '?' || names[0][0] == '['):
+		return // only a dot matches it
+	}
+	glob := strings.ReplaceAll(names[0], "[!", "[^")
+	for strings.Contains(glob, "**") {
+		glob = strings.ReplaceAll(glob, "**", "*")
+	}
+	if ok, err := doublestar.Match(glob, name); err == nil && !ok {
+		return
+	}
+	if link {
+		at = m.resolve(next)
+	}
+	m.walk(next, at, names[1:], deep)
+}
+
+// reads reports whether the pattern only says what is read.
+func (m *matching) reads() bool { return m.pattern.Access == policy.Read }
+
+// installed reports whether a folder holds what a package manager fetched. Its files are published: nothing in them is secret.
+func installed(name string) bool {
+	return slices.Contains([]string{"node_modules", ".venv", "venv", "site-packages"}, name)
+}
+
+// leavesOut reports whether the call says that it leaves a path out.
+func (m *matching) leavesOut(path string) bool {
+	return slices.ContainsFunc(m.pattern.Except, func(glob string) bool {
+		ok, err := doublestar.Match(glob, path)
+		return ok && err == nil
+	})
+}
+
+// entries returns what lies in a folder, within the bounds.
+func (m *matching) entries(folder string) []fs.DirEntry {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, _ := f.ReadDir(maxNames - m.names + 1)
+	m.names += len(list)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list
+}
+
+// everything reports whether files are read wherever they lie below a folder.
+func (m *matching) everything() bool {
+	return m.reads() && !m.whole && strings.Contains(m.pattern.Clean, "/**")
+}
+
+// add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
+func (m *matching) add(path, to string, link bool) {
+	if link {
+		to = m.resolve(path)
+	}
+	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to}
+	if m.protects == nil || m.protects(p) || to != path && !holds(m.dir, to) && !m.everything() {
+		m.found = append(m.found, p)
+	}
+}
+
+// resolvePattern follows the links of the folder that a pattern names as text.
+func (r resolver) resolvePattern(glob string) string {
+	folder, names := literalFolder(glob)
+	to := r.resolve(folder)
+	if to == "" {
+		return ""
+	}
+	return strings.TrimSuffix(globs.Quote(to), "/") + "/" + strings.Join(names, "/")
+}

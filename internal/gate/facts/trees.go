@@ -1,0 +1,265 @@
+package facts
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/policy"
+)
+
+// Bounds of what git is asked for one call.
+const (
+	gitTime    = 3 * time.Second
+	gitOutput  = 4 << 20 // bytes
+	manyCommit = "5000"  // revisions of a history
+)
+
+// trees completes the facts of git commands that put other files into the working tree (W12): git says which files those are. Files with
+// the hooks of agents are written paths, so that base constraints decide. Other protected files make the call ask: the rules of a project
+// are in force when a person has accepted them, and not before.
+type trees struct {
+	at      Place
+	fetched bool // a command before has fetched: what a branch of another repository is then, git does not know yet
+}
+
+func (t *trees) complete(part *policy.Part) {
+	if part.Program == "git" && slices.Contains(part.Effects, policy.EffectNetwork) {
+		t.fetched = true
+	}
+	if len(part.Trees) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	defer cancel()
+	g := git{ctx: ctx, dir: t.at.Dir, home: t.at.Home}
+	if part.Dir != "" {
+		g.dir = part.Dir
+	}
+	for _, tree := range part.Trees {
+		names, known := t.names(g, tree)
+		if !known || part.Dir == "*" {
+			part.Unclear = append(part.Unclear, "git does not know yet which files it changes")
+			return
+		}
+		t.add(part, names)
+	}
+}
+
+// names returns the files that a command changes, as absolute paths.
+func (t *trees) names(g git, tree string) (names []string, known bool) {
+	kind, revision, _ := strings.Cut(tree, " ")
+	root, ok := g.line("rev-parse", "--show-toplevel")
+	if !ok {
+		return nil, kind != policy.TreeUnknown // git will fail as well
+	}
+	g.dir = root
+	switch kind {
+	case policy.TreePut:
+		return t.put(g, revision == "all")
+	case policy.TreeTracked:
+		return g.list("ls-files", "-z")
+	case policy.TreeHistory:
+		return g.list(append([]string{"log", "--all", "-m", "-z", "--name-only", "--format=", "-n", manyCommit, "--"}, governing()...)...)
+	case policy.TreeStash:
+		stash, ok := g.commit(revision)
+		if !ok {
+			return nil, true // there is no such stash
+		}
+		return g.list("stash", "show", "-z", "--name-only", "--include-untracked", "--no-ext-diff", stash)
+	case policy.TreePick:
+		return t.picked(g, revision)
+	case policy.TreeOf, policy.TreeMerge:
+		return t.compared(g, kind, revision)
+	}
+	return nil, false
+}
+
+// put lists the changes that are not committed.
+func (t *trees) put(g git, all bool) (names []string, known bool) {
+	g = g.withoutFilters() // git reads files that it is not sure of through their filter
+	names, known = g.list("diff-files", "-z", "--name-only")
+	staged, ok := g.list("diff-index", "-z", "--name-only", "--cached", "HEAD")
+	names, known = append(names, staged...), known && ok
+	if all {
+		others, ok := g.list(append([]string{"ls-files", "-z", "--others", "--"}, governing()...)...)
+		names, known = append(names, others...), known && ok
+	}
+	return names, known
+}
+
+// picked lists the changes of commits: one, or a range.
+func (t *trees) picked(g git, revision string) (names []string, known bool) {
+	args := []string{"log", "-m", "-z", "--name-only", "--format=", "--no-ext-diff"}
+	from, to, isRange := strings.Cut(revision, "..")
+	if !isRange {
+		commit, ok := g.commit(revision)
+		if !ok {
+			return nil, false
+		}
+		return g.list(append(args, "--no-walk", commit)...)
+	}
+	begin, ok := g.commit(from)
+	end, also := g.commit(strings.TrimPrefix(to, "."))
+	if !ok || !also {
+		return nil, false
+	}
+	return g.list(append(args, "-n", manyCommit, "^"+begin, end)...)
+}
+
+// compared lists the files in which a revision differs from HEAD.
+func (t *trees) compared(g git, kind, revision string) (names []string, known bool) {
+	if t.fetched && !strings.HasPrefix(revision, "HEAD") && !g.local(revision) {
+		return nil, false
+	}
+	commit, ok := g.commit(revision)
+	if !ok && kind == policy.TreeOf { // checkout takes the branch of a remote, or a file
+		if commit, ok = g.commit("origin/" + revision); !ok {
+			if _, err := os.Lstat(filepath.Join(g.dir, revision)); err == nil {
+				return []string{revision}, true
+			}
+		}
+	}
+	head, some := g.commit("HEAD")
+	switch {
+	case !ok:
+		return nil, false
+	case !some: // nothing is committed here yet
+		return g.list("ls-tree", "-r", "-z", "--name-only", commit)
+	case kind == policy.TreeMerge:
+		return g.list("diff", "-z", "--name-only", "--no-renames", "--no-ext-diff", head+"..."+commit)
+	}
+	return g.list("diff-tree", "-r", "-z", "--name-only", "--no-renames", head, commit)
+}
+
+// add judges the names, which begin at the top of the repository.
+func (t *trees) add(part *policy.Part, names []string) {
+	asks := ""
+	for i, name := range names {
+		path := filepath.Join(t.at.Dir, name)
+		if i > maxNames || len(part.Paths) > maxPaths/2 {
+			asks = "more files than can be looked at"
+			break
+		}
+		p := policy.Path{Access: policy.Write, Raw: name, Clean: path}
+		switch {
+		case holdsHooks(name):
+			part.Paths = append(part.Paths, p)
+		case asks == "" && t.at.Protects != nil && t.at.Protects(p):
+			asks = name
+		}
+	}
+	if asks != "" {
+		part.Unclear = append(part.Unclear, "it also changes "+asks+", which is protected")
+	}
+}
+
+// holdsHooks reports whether a file has the hooks of an agent, in whatever folder.
+func holdsHooks(name string) bool { return isOf(name, "-settings") }
+
+// isOf reports whether a base constraint, whose name ends so, protects a file in whatever folder it lies.
+func isOf(name, constraint string) bool {
+	name = "/" + strings.ToLower(strings.Trim(name, "/")) + "/"
+	return slices.ContainsFunc(policy.BasePaths(), func(b policy.BasePath) bool {
+		file, anywhere := strings.CutPrefix(b.Path, "**/")
+		return anywhere && strings.HasSuffix(b.Constraint, constraint) && strings.Contains(name, "/"+file+"/")
+	})
+}
+
+// governing are the protected files of a project, in the words of git.
+func governing() (specs []string) {
+	for _, b := range policy.BasePaths() {
+		if file, ok := strings.CutPrefix(b.Path, "./"); ok {
+			specs = append(specs, file)
+		} else if strings.HasPrefix(b.Path, "**/") {
+			specs = append(specs, ":(glob)"+b.Path, ":(glob)"+b.Path+"/**")
+		}
+	}
+	return specs
+}
+
+// git asks git in a folder. Neither the repository nor the environment can make it run a program: hooks, monitors and other differs are
+// switched off, and it gets no variable of ours.
+type git struct {
+	ctx       context.Context //nolint:containedctx // one value for the questions of one call
+	dir, home string
+	settings  []string // besides those of run
+}
+
+// withoutFilters returns git with the filters of the repository switched off.
+func (g git) withoutFilters() git {
+	names, _ := g.list("config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|process|required)$`)
+	for _, name := range names {
+		if strings.HasSuffix(name, ".required") {
+			name += "=false"
+		} else {
+			name += "="
+		}
+		g.settings = append(g.settings[:len(g.settings):len(g.settings)], "-c", name)
+	}
+	return g
+}
+
+// run returns what git prints. ok is false if it fails, takes too long or prints too much.
+func (g git) run(args ...string) (out []byte, ok bool) {
+	args = append([]string{"-C", g.dir, "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null",
+		"-c", "diff.external=", "-c", "log.showSignature=false", "-c", "core.quotePath=false"}, append(g.settings, args...)...)
+	cmd := exec.CommandContext(g.ctx, "git", args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.home, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1"}
+	cmd.WaitDelay = time.Second
+	var stdout bytes.Buffer
+	cmd.Stdout = &limited{&stdout, gitOutput}
+	err := cmd.Run()
+	return stdout.Bytes(), err == nil
+}
+
+// line returns the one line that git prints.
+func (g git) line(args ...string) (string, bool) {
+	out, ok := g.run(args...)
+	s := strings.TrimSuffix(string(out), "\n")
+	return s, ok && s != ""
+}
+
+// list returns the names that git prints with -z.
+func (g git) list(args ...string) ([]string, bool) {
+	out, ok := g.run(args...)
+	var names []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name = strings.TrimPrefix(name, "\n"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, ok
+}
+
+// commit returns the hash of a revision.
+func (g git) commit(revision string) (string, bool) {
+	if revision == "" {
+		return "", false
+	}
+	return g.line("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+}
+
+// local reports whether a revision is a branch or a tag of this repository, which a fetch leaves alone.
+func (g git) local(revision string) bool {
+	_, ok := g.line("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+revision)
+	return ok
+}
+
+// limited is a buffer that refuses more than a number of bytes.
+type limited struct {
+	*bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.left -= len(b); l.left < 0 {
+		return 0, bytes.ErrTooLarge
+	}
+	return l.Buffer.Write(b)
+}
