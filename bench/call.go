@@ -307,14 +307,15 @@ func (w *openedWays) fronts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	front := w.bed.command(ctx, dir, append([]string{"mcp"}, sessionFlags...)...)
+	front := w.bed.command(ctx, dir, append([]string{"--state", string(w.bed.state()), "mcp"}, sessionFlags...)...)
 	if err := w.pipe(ctx, "stdio front, daemon", "echo__echo", front, serve.Process.Pid); err != nil {
 		return err
 	}
 	if dir, err = w.bed.project(ctx, "alone", true); err != nil {
 		return err
 	}
-	return w.pipe(ctx, "stdio front, --alone", "echo__echo", w.bed.command(ctx, dir, append([]string{"mcp", "--alone"}, sessionFlags...)...))
+	alone := w.bed.command(ctx, dir, append([]string{"--state", string(w.bed.state()), "mcp", "--alone"}, sessionFlags...)...)
+	return w.pipe(ctx, "stdio front, --alone", "echo__echo", alone)
 }
 
 // pipe starts a server that communicates over its standard streams. pids are other processes that work for it.

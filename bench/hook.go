@@ -113,7 +113,8 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 	for n := range 10 * o.starts {
 		for i := range ways {
 			w := &ways[i]
-			program := append(slices.Clone(w.program), "claude", "-C", w.dir, "--event", "PreToolUse", "--limit", "10m0s", "--gateway", "mycelium")
+			program := append(slices.Clone(w.program), "claude", "-C", w.dir, "--state", string(b.state()),
+				"--event", "PreToolUse", "--limit", "10m0s", "--gateway", "mycelium")
 			if err := b.hookOnce(ctx, w.dir, program, n, &w.starts); err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}

@@ -61,7 +61,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) 
 
 // startOnce measures one start. No daemon of the project runs before or after it.
 func (b *bed) startOnce(ctx context.Context, dir string, way int, s *starts) error {
-	args := []string{"mcp"}
+	args := []string{"--state", string(b.state()), "mcp"}
 	switch way {
 	case daemonRuns:
 		if _, err := b.output(ctx, dir, "serve", "--background", "--addr", "127.0.0.1:0"); err != nil {

@@ -210,7 +210,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		t.Errorf("late: %d %s", status, body)
 	}
 	next := strings.TrimSpace(p.must("approvals", "token"))
-	kept, err := filepath.Glob(filepath.Join(p.home, ".local", "state", "mycelium", "operator", "*.json"))
+	kept, err := filepath.Glob(p.state().OperatorToken())
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("what is kept of the token: %v %v", kept, err)
 	}

@@ -34,7 +34,8 @@ func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun
 		p.t.Fatal(err)
 	}
 	entry := func(event string) []any {
-		line := p.myc + " hook claude -C " + p.dir + " --event " + event + " --limit 10m0s --gateway mycelium"
+		line := p.myc + " hook claude -C " + p.dir + " --state " + string(p.state().Root) + " --event " + event +
+			" --limit 10m0s --gateway mycelium"
 		return []any{map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 600}}}}
 	}
 	hooks := map[string]any{}

@@ -33,6 +33,7 @@ func TestClientsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.dir = filepath.Join(p.home, "shop")
+	pinnedProgram(t, filepath.Join(p.home, "bin"), p.myc, p.home)
 	script := "set -e\ncd \"$HOME\"\n"
 	for _, b := range blocks {
 		script += "echo \"--- $SECONDS s: '" + b.where + "'\"\n" + b.text
@@ -40,7 +41,7 @@ func TestClientsPage(t *testing.T) {
 	cmd := exec.CommandContext(p.ctx, "bash")
 	cmd.Stdin = strings.NewReader(script)
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "NO_COLOR=1", "GORACE=" + os.Getenv("GORACE"),
-		"PATH=" + filepath.Dir(p.myc) + ":" + bin + ":" + os.Getenv("PATH")})
+		"PATH=" + filepath.Join(p.home, "bin") + ":" + bin + ":" + os.Getenv("PATH")})
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	t.Log(text)

@@ -61,7 +61,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 		"mycelium.yaml": fmt.Sprintf(`session: {defaultRole: guest}
 env: [ENV_SECRET, HEADER_SECRET, QUERY_SECRET]
 mcpServers:
-  every: {command: sh, args: [-c, "echo \"my key is $KEY, and $STORED\" >&2; test ! -e angry || exit 3; exec '%s' '%s'"], env: {KEY: `+
+  every: {command: sh, args: [-c, "echo \"my key is $KEY, and $STORED\" >&2; test ! -e ../angry || exit 3; exec '%s' '%s'"], env: {KEY: `+
 			`"${ENV_SECRET}", STORED: "${secret:STORED.KEY}"}}
   far: {type: http, url: "%s/mcp?key=${QUERY_SECRET}", headers: {Authorization: "Bearer ${HEADER_SECRET}"}}
 `, node, every, address),
@@ -99,7 +99,7 @@ mcpServers:
 
 	// Now both fail, and repeat what they were given. A daemon that is new has to start them again.
 	angry.Store(true)
-	p.write("angry", "")
+	p.write("../angry", "")
 	if err := w.close(); err != nil {
 		t.Error(err)
 	}

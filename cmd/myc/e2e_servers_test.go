@@ -42,7 +42,7 @@ func behind(t *testing.T) *project {
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
 			"  fs: {command: %q, args: [%q, DIR/data]}\n"+
 			// What the server is told goes through tee, so that a test can see it.
-			"  every: {command: sh, args: [-c, \"tee -a DIR/told.jsonl | '%s' '%s'\"]}\n", node, fs, node, every),
+			"  every: {command: sh, args: [-c, \"tee -a DIR/../told.jsonl | '%s' '%s'\"]}\n", node, fs, node, every),
 		"skills/outside/SKILL.yaml": `name: outside
 description: A few tools of two servers.
 allowedRoles: [guest]
@@ -214,7 +214,7 @@ func TestNoticesOfARealServer(t *testing.T) {
 	w.until("notifications/progress")
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + slow + `,"reason":"enough"}}`)
 	p.eventually("the server is told that the call is cancelled",
-		func() bool { return strings.Contains(p.read("told.jsonl"), "notifications/cancelled") })
+		func() bool { return strings.Contains(p.read("../told.jsonl"), "notifications/cancelled") })
 	if got := w.ask("tools/call", `{"name":"every__echo","arguments":{"message":"still here"}}`); !bytes.Contains(got, []byte("still here")) {
 		t.Errorf("after a cancelled call: %s", got)
 	}

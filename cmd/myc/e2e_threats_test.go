@@ -79,7 +79,7 @@ func TestNoCredentialIsPassedOn(t *testing.T) {
 	var remote heard
 	p := newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n  remote: {type: http, url: %q}\n"+
-			"  local: {command: sh, args: [-c, \"env >> DIR/told; tee -a DIR/told | '%s' '%s'\"]}\n", remote.listen(t), node, every),
+			"  local: {command: sh, args: [-c, \"env >> DIR/../told; tee -a DIR/../told | '%s' '%s'\"]}\n", remote.listen(t), node, every),
 		"skills/k/SKILL.yaml": "name: k\ndescription: Two servers.\nallowedRoles: [guest]\nallowedTools: [\"?remote__echo\", \"?local__echo\"]\n",
 	})
 	p.must("tools")
@@ -112,7 +112,7 @@ func TestNoCredentialIsPassedOn(t *testing.T) {
 	cmd.Env = append(slices.Clip(cmd.Env), "API_KEY="+secret, "ANTHROPIC_API_KEY="+secret)
 	call(p.dial(&mcp.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, "2025-11-25"), "alone")
 
-	told, over := p.read("told"), remote.String()
+	told, over := p.read("../told"), remote.String()
 	for _, sign := range []string{"from http-2025-11-25", "from http-2026-07-28", "from stdio-2025-11-25", "from alone"} {
 		if !strings.Contains(told, sign) || !strings.Contains(over, sign) {
 			t.Errorf("the servers did not hear %q", sign)

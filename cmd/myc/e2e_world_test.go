@@ -339,3 +339,17 @@ var (
 	guestToolNames     = []string{"files__list_directory", "files__read_file"}
 	developerToolNames = []string{"files__list_directory", "files__read_file", "files__write_file"}
 )
+
+// pinnedProgram puts a `myc` into a folder that adds to `myc mcp` the state folder of a home, as a person does whose home is not the one
+// of the account.
+func pinnedProgram(t *testing.T, folder, myc, home string) {
+	t.Helper()
+	script := "#!/bin/sh\ncase \" $* \" in *\" mcp \"*) exec '" + myc + "' --state '" + string(stateIn(home, "").Root) + "' \"$@\";; esac\n" +
+		"exec '" + myc + "' \"$@\"\n"
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "myc"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+}

@@ -241,9 +241,15 @@ func (c *captive) asks(token string, a attempt) (decision, reason string) {
 	if a.tool != "" {
 		tool = a.tool
 		path := c.names.Replace(a.input)
-		input = map[string]any{"file_path": path, "content": "x", "old_string": "a", "new_string": "b"}
-		if tool == "NotebookEdit" {
+		switch tool {
+		case "NotebookEdit":
 			input = map[string]any{"notebook_path": path, "new_source": "x"}
+		case "Write":
+			input = map[string]any{"file_path": path, "content": "x"}
+		case "Edit":
+			input = map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}
+		default:
+			input = map[string]any{"file_path": path}
 		}
 	}
 	event, err := json.Marshal(map[string]any{"session_id": "s1", "cwd": c.dir, "permission_mode": "bypassPermissions",

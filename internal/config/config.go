@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -284,7 +285,7 @@ func getenv(environ []string, key string) string {
 }
 
 // reference is ${NAME} in a text of the configuration.
-var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`) })
 
 // Variables returns the names of the environment variables that the configuration refers to, or has handed over.
 func (f File) Variables() []string {
@@ -293,7 +294,7 @@ func (f File) Variables() []string {
 	if err != nil {
 		return names
 	}
-	for _, m := range reference.FindAllSubmatch(text, -1) {
+	for _, m := range reference().FindAllSubmatch(text, -1) {
 		names = append(names, string(m[1]))
 	}
 	slices.Sort(names)

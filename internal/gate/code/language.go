@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
@@ -98,7 +99,7 @@ func (r *reader) follow(s source) {
 	case javascript:
 		r.javascript(s)
 	case ruby:
-		r.matches(s, rubyLoads, func(name string) { r.file(withExt(filepath.Join(filepath.Dir(s.path), name), ".rb"), ruby) })
+		r.matches(s, rubyLoads(), func(name string) { r.file(withExt(filepath.Join(filepath.Dir(s.path), name), ".rb"), ruby) })
 	case makefile:
 		r.makefile(s)
 	case unknownCode:
@@ -109,11 +110,11 @@ func (r *reader) follow(s source) {
 
 // ownFolder matches the ways in which a script writes the folder that it lies in.
 var (
-	ownFolder = regexp.MustCompile(`\$\(\s*dirname\s+(?:-- )?"?\$(?:0|\{0\}|\{BASH_SOURCE\}|BASH_SOURCE|\{BASH_SOURCE\[0\]\})"?\s*\)` +
+	ownFolder = lazy(`\$\(\s*dirname\s+(?:-- )?"?\$(?:0|\{0\}|\{BASH_SOURCE\}|BASH_SOURCE|\{BASH_SOURCE\[0\]\})"?\s*\)` +
 		`|\$\{(?:0|BASH_SOURCE|BASH_SOURCE\[0\])%/\*\}`)
-	absFolder = regexp.MustCompile(`\$\(\s*cd\s+(?:-P )?(?:-- )?"?(/[A-Za-z0-9._/+@-]*)"?\s*(?:(?:&>|>|1>)\s*/dev/null\s*)?(?:2>&1\s*)?` +
+	absFolder = lazy(`\$\(\s*cd\s+(?:-P )?(?:-- )?"?(/[A-Za-z0-9._/+@-]*)"?\s*(?:(?:&>|>|1>)\s*/dev/null\s*)?(?:2>&1\s*)?` +
 		`&&\s*pwd(?:\s+-P)?\s*\)`)
-	plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/+@-]*$`)
+	plainPath = lazy(`^/[A-Za-z0-9._/+@-]*$`)
 )
 
 // script looks in a shell script. What it names is looked for where the call works and beside the script; a cd of the call before it may
@@ -124,9 +125,9 @@ func (r *reader) script(s source) {
 		r.unread(fmt.Sprintf("what %s runs in turn: it is longer than %d bytes", s.path, shell.MaxLength))
 		return
 	}
-	if plainPath.MatchString(dir) {
-		text = ownFolder.ReplaceAllLiteralString(text, dir)
-		text = absFolder.ReplaceAllString(text, "$1")
+	if plainPath().MatchString(dir) {
+		text = ownFolder().ReplaceAllLiteralString(text, dir)
+		text = absFolder().ReplaceAllString(text, "$1")
 	}
 	for _, at := range [...]string{r.dir, dir} {
 		f := r.commandsOf(text, at)
@@ -145,18 +146,18 @@ func (r *reader) script(s source) {
 }
 
 var (
-	pythonImports = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+(\.*[A-Za-z0-9_.]*)[ \t]+import[ \t]+\(?[ \t]*([A-Za-z0-9_]*)|` +
+	pythonImports = lazy(`(?m)^[ \t]*(?:from[ \t]+(\.*[A-Za-z0-9_.]*)[ \t]+import[ \t]+\(?[ \t]*([A-Za-z0-9_]*)|` +
 		`import[ \t]+([A-Za-z0-9_., \t]+))`)
 	// dynamic matches what runs or loads code by a name that is made when the program runs.
-	dynamic = regexp.MustCompile(`\b(?:exec|eval|execfile|compile|__import__|import_module|runpy|subprocess|system|popen|Popen|spawn|` +
+	dynamic = lazy(`\b(?:exec|eval|execfile|compile|__import__|import_module|runpy|subprocess|system|popen|Popen|spawn|` +
 		`spawnSync|execSync|execFile|fork|child_process|Function|vm|instance_eval|load|open3)\b|\x60`)
-	scriptLoads = regexp.MustCompile(`(?:\bfrom|\bimport|\brequire(?:\.resolve)?)\s*\(?\s*["'\x60]([^"'\x60$\n]+)["'\x60]`)
-	rubyLoads   = regexp.MustCompile(`(?m)^\s*(?:require_relative|load)\s*\(?\s*["']([^"'#\n]+)["']`)
+	scriptLoads = lazy(`(?:\bfrom|\bimport|\brequire(?:\.resolve)?)\s*\(?\s*["'\x60]([^"'\x60$\n]+)["'\x60]`)
+	rubyLoads   = lazy(`(?m)^\s*(?:require_relative|load)\s*\(?\s*["']([^"'#\n]+)["']`)
 )
 
 // matches calls f for each first group of a pattern in a text, and notes that a text with dynamic names may run more.
 func (r *reader) matches(s source, pattern *regexp.Regexp, f func(name string)) {
-	if dynamic.MatchString(s.text) {
+	if dynamic().MatchString(s.text) {
 		r.out.More = true
 	}
 	for _, m := range pattern.FindAllStringSubmatch(s.text, -1) {
@@ -178,8 +179,8 @@ func (r *reader) python(s source) {
 		r.file(path+".py", python)
 		r.file(filepath.Join(path, "__init__.py"), python)
 	}
-	r.matches(s, pythonImports, func(string) {})
-	for _, m := range pythonImports.FindAllStringSubmatch(s.text, -1) {
+	r.matches(s, pythonImports(), func(string) {})
+	for _, m := range pythonImports().FindAllStringSubmatch(s.text, -1) {
 		for one := range strings.SplitSeq(m[3], ",") {
 			name, _, _ := strings.Cut(strings.TrimSpace(one), " ")
 			module(dir, name)
@@ -199,7 +200,7 @@ func (r *reader) python(s source) {
 // javascript looks for the files that a script imports by a path. Packages are not read.
 func (r *reader) javascript(s source) {
 	dir := filepath.Dir(s.path)
-	r.matches(s, scriptLoads, func(name string) {
+	r.matches(s, scriptLoads(), func(name string) {
 		if !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "/") {
 			r.out.More = r.out.More || !strings.HasPrefix(name, "node:") && inPackages(dir, name)
 			return
@@ -236,4 +237,9 @@ func withExt(path, ext string) string {
 		return path + ext
 	}
 	return path
+}
+
+// lazy compiles a pattern when it is first used: every start of the program would pay for it.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

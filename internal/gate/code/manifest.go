@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -156,20 +155,20 @@ func (r *reader) recipe(command, dir string) {
 }
 
 var (
-	makeVariable = regexp.MustCompile(`\$[({]([A-Za-z0-9_.-]+)[)}]`)
-	makeAssigns  = regexp.MustCompile(`(?m)^([A-Za-z0-9_.-]+)[ \t]*[:?+]*=[ \t]*([A-Za-z0-9_./ -]*?)[ \t]*$`)
+	makeVariable = lazy(`\$[({]([A-Za-z0-9_.-]+)[)}]`)
+	makeAssigns  = lazy(`(?m)^([A-Za-z0-9_.-]+)[ \t]*[:?+]*=[ \t]*([A-Za-z0-9_./ -]*?)[ \t]*$`)
 )
 
 // makefile looks in a Makefile: the files that it includes, and the commands of all its targets.
 func (r *reader) makefile(s source) {
 	dir := filepath.Dir(s.path)
 	values := map[string]string{}
-	for _, m := range makeAssigns.FindAllStringSubmatch(s.text, -1) {
+	for _, m := range makeAssigns().FindAllStringSubmatch(s.text, -1) {
 		values[m[1]] = m[2]
 	}
 	expand := func(line string) string {
-		line = makeVariable.ReplaceAllStringFunc(line, func(v string) string {
-			name := makeVariable.FindStringSubmatch(v)[1]
+		line = makeVariable().ReplaceAllStringFunc(line, func(v string) string {
+			name := makeVariable().FindStringSubmatch(v)[1]
 			if value, known := values[name]; known {
 				return value
 			}

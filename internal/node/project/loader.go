@@ -53,16 +53,16 @@ func (l *Loader) ProjectDir() (string, error) {
 
 // Load reads the files of the project and of the user.
 func (l *Loader) Load() (*config.Project, error) {
-	s, err := l.State()
-	if err != nil {
-		return nil, err
-	}
 	if l.Config != "" || !l.Agent && l.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		if why := fence.AgentHere(l.Environ); why != "" { // an agent could have written the file itself
 			return nil, failure.New(failure.Denied,
 				fmt.Errorf("another configuration file: only a person may name one, and %s", why),
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
+	}
+	s, err := l.State()
+	if err != nil {
+		return nil, err
 	}
 	o := config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
 		Logger: l.Logger(), OnDisk: l.OnDisk}

@@ -108,7 +108,7 @@ func unknown(p state.Paths, err error) error {
 	hint := fmt.Sprintf("a person accepts it: myc -C %s trust; its state is looked for in %s, and --state names another folder",
 		p.Project, p.Root)
 	if from, moved := p.MovedFrom(); moved {
-		hint = fmt.Sprintf("it may be %s, which a person confirms: myc -C %s trust --moved", from.Project, p.Project)
+		hint += fmt.Sprintf("; it may be %s, which was moved: its log and sessions stay in %s", from.Project, from.Folder())
 	}
 	return failure.New(failure.Denied, err, hint)
 }

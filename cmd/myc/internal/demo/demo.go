@@ -181,15 +181,6 @@ func (d *demo) verdict() error {
 	return fmt.Errorf("demo: did not happen: %s", strings.Join(d.wrong, "; "))
 }
 
-// stdio connects the SDK's client to `myc mcp`.
-func (d *demo) stdio(ctx context.Context, args ...string) (*mcp.ClientSession, error) {
-	cmd, err := d.self(ctx, append([]string{"mcp"}, args...)...)
-	if err != nil {
-		return nil, err
-	}
-	return d.client(nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-}
-
 func (d *demo) client(listChanged func()) *mcp.Client {
 	var o mcp.ClientOptions
 	if listChanged != nil {

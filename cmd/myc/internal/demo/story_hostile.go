@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/project"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -124,7 +123,7 @@ func (d *demo) tamper(ctx context.Context) error {
 	}
 	d.check(denied >= 2, fmt.Sprintf("%d calls are on record, %d of them denied", len(calls), denied))
 	d.check(d.run(ctx, nil, "audit", "verify") == nil, "myc audit verify: the chain is intact")
-	paths, err := (&project.Loader{Dir: d.dir, Environ: d.env}).State()
+	paths, err := d.state()
 	if err != nil {
 		return err
 	}
