@@ -212,10 +212,13 @@ func (m *machine) snapshot(daemon bool) *state {
 	return s
 }
 
-// stays reports whether a file of the state never changes without a person.
+// stays reports whether a file of the state never changes without a person. noted.json does: it has the digests that people were told of.
 func stays(path string) bool {
 	rel := strings.TrimPrefix(path, home)
 	name := filepath.Base(path)
+	if name == "noted.json" {
+		return false
+	}
 	return name == "audit.key" || name == "trust.json" || name == "project.json" ||
 		strings.Contains(rel, "/pins") || strings.Contains(rel, "/accepted") ||
 		strings.Contains(rel, "/operator") || strings.Contains(rel, "/.config/") || strings.Contains(rel, "/mycelium/hooks/") ||
