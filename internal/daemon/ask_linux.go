@@ -60,11 +60,10 @@ var greetingID, answerID = []byte("1"), []byte("2")
 
 // asking is a question that waits for its answer.
 type asking struct {
-	fd      int
-	lock    string // the lock file of the project
-	lines   *rpc.Lines
-	waits   bool // it asked for a greeting
-	greeted bool
+	fd    int
+	lock  string // the lock file of the project
+	lines *rpc.Lines
+	waits bool // it asked for a greeting
 }
 
 // answer reads the answer, and asks for a greeting if it does not come soon.
@@ -85,7 +84,7 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 			continue
 		case errors.Is(err, unix.EAGAIN):
 			return nil, ErrSilent
-		case errors.Is(err, unix.ECONNRESET) && !a.greeted: // the kernel's answer if the question was not read (unix(7))
+		case errors.Is(err, unix.ECONNRESET) && !a.waits: // the kernel's answer if the question was not read (unix(7)). Later it may be the greeting
 			return nil, ErrNotRunning
 		default:
 			return nil, fmt.Errorf("%w: %w", ErrLost, err)
@@ -116,7 +115,6 @@ func (a *asking) take(m rpc.Message) (result []byte, done bool, err error) {
 	if answers {
 		return rawjson.Member(m.Result, "result"), true, nil
 	}
-	a.greeted = true
 	return nil, false, setTimeout(a.fd, 0)
 }
 
