@@ -84,7 +84,7 @@ func (a *asking) answer(greet time.Duration, slow func()) ([]byte, error) {
 			continue
 		case errors.Is(err, unix.EAGAIN):
 			return nil, ErrSilent
-		case errors.Is(err, unix.ECONNRESET) && !a.waits: // the kernel's answer if the question was not read (unix(7)). Later it may be the greeting
+		case errors.Is(err, unix.ECONNRESET) && !a.waits: // the kernel's answer if the question was not read (unix(7))
 			return nil, ErrNotRunning
 		default:
 			return nil, fmt.Errorf("%w: %w", ErrLost, err)
