@@ -38,8 +38,8 @@ type Builtin interface {
 // Options of a pool.
 type Options struct {
 	Dir      string             // the project folder: working directory of servers
-	Catalogs string             // folder of the learned catalogs (.mycelium/catalog); empty: they are not kept
-	Logs     string             // folder for the stderr of servers (.mycelium/log); empty: it is not kept
+	Catalogs string             // folder of the learned catalogs; empty: they are not kept
+	Logs     string             // folder for the stderr of servers; empty: it is not kept
 	Pins     string             // folder of the accepted definitions, outside of the project; empty: they end with the pool
 	Tokens   string             // folder of the tokens for servers, outside of every project; empty: they end with the process
 	Builtins map[string]Builtin // by server name

@@ -149,7 +149,7 @@ func readBounded(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is not a regular file (%s)", st.Mode().Type())
 	}
-	f, err := os.Open(path)
+	f, _, err := atomicfile.Open(path) // a pipe may have taken its place since the look at it
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package store is the project's database: SQLite, embedded, one file under .mycelium/.
+// Package store is the project's database: SQLite, embedded, one file in the state of the project.
 //
 // It owns the schema and opens the connections. The packages that keep data in it own their queries.
 package store

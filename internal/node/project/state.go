@@ -55,7 +55,7 @@ func (l *Loader) root(dir string) (state.Root, error) {
 	case !filepath.IsAbs(l.StateDir):
 		return "", failure.Usagef("--state %s: it is no absolute path", l.StateDir)
 	case !l.usual(l.StateDir) && (source.Within(dir, source.Resolve(l.StateDir)) || source.Within(dir, filepath.Clean(l.StateDir))):
-		return "", failure.Hint(failure.Usagef("--state %s: it lies in the project, where an agent can change it", l.StateDir),
+		return "", failure.New(failure.Usage, fmt.Errorf("--state %s: it lies in the project, where an agent can change it", l.StateDir),
 			"name a folder outside of every project")
 	}
 	if !l.Agent { // an installer pins it for a hook and for myc mcp

@@ -68,7 +68,8 @@ func TestStateFlag(t *testing.T) {
 		filepath.Join(home, "x", "..", "shop", "s"): "lies in the project",
 	} {
 		l.StateDir = dir
-		if _, err := l.State(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		_, err := l.State()
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || failure.Of(err).Kind != failure.Usage) {
 			t.Errorf("--state %s: %v, want %q", dir, err, want)
 		}
 	}
