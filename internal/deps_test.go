@@ -22,7 +22,7 @@ import (
 const imports = `
 rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy :
 harness store model  : rawjson text
-state                : atomicfile
+state worktree       : atomicfile
 setup                : text yamlfile
 credential           : text
 rpc                  : rawjson text atomicfile
@@ -37,13 +37,14 @@ memory transcript    : policy text atomicfile store
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry
-gate                 : policy shell skill audit approval rawjson text credential store telemetry
+code                 : policy shell approval
+gate                 : policy shell code skill audit approval rawjson text credential store telemetry worktree
 gateway              : policy skill approval gate rpc rawjson text telemetry
-hook                 : harness daemon rpc rawjson text state atomicfile
+hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
 agent                : policy skill approval gate model harness run transcript text
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
-config               : policy shell skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile text
+config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile text
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
 node                 : secret yamlfile shell scan files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : gate gateway hook run agent swarm config

@@ -327,7 +327,7 @@ func (c *chaos) talk(until time.Time, w *wire) {
 // openSessions opens and closes sessions with a credential of their own over the project's socket, as `myc mcp` does.
 func (c *chaos) openSessions(n int) {
 	c.t.Helper()
-	paths := daemon.PathsOf(c.state())
+	paths := daemon.PathsOf(c.state(), "")
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -248,7 +248,7 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 		t.Fatal(err)
 	}
 	s := install.Setup{Agent: claude, Dir: w.dir, Environ: environ, Myc: w.exe, Small: small.Path(),
-		Gateway: "mycelium", Token: token, Root: w.state().Root, Version: version}
+		Gateway: "mycelium", Token: token, State: w.state(), Version: version}
 	if door.http {
 		s.Addr = w.listen(t, token)
 	}

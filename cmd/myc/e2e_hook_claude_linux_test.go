@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -29,12 +31,18 @@ func hookWorld() map[string]string {
 // hooked runs Claude Code with our hook at every event, and with our gateway where a server is given. stop is called when it has ended.
 func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun {
 	p.t.Helper()
+	return p.hookedIn(p.dir, " -C "+p.dir, s, mycelium, tools)
+}
+
+// hookedIn is hooked in a folder, with further flags of the entry.
+func (p *project) hookedIn(dir, flags string, s *fake.Server, mycelium server, tools string) agentRun {
+	p.t.Helper()
 	path, environ, err := p.scripted(s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	entry := func(event string) []any {
-		line := p.myc + " hook claude -C " + p.dir + " --state " + string(p.state().Root) + " --event " + event +
+		line := p.myc + " hook claude" + flags + " --state " + string(p.state().Root) + " --event " + event +
 			" --limit 10m0s --gateway mycelium"
 		return []any{map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 600}}}}
 	}
@@ -57,7 +65,7 @@ func (p *project) hooked(s *fake.Server, mycelium server, tools string) agentRun
 	cmd := exec.CommandContext(p.ctx, path, "-p", "--output-format", "json", "--tools", tools, "--strict-mcp-config", "--mcp-config",
 		string(config),
 		"--settings", string(settings), "--", "Do what the script says.")
-	cmd.Dir = p.dir
+	cmd.Dir = dir
 	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=atexit_sleep_ms=0"})
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -92,6 +100,48 @@ func TestClaudeHook(t *testing.T) {
 		hookedGateway(p)
 	})
 	t.Run("files", func(t *testing.T) { hookedBash(newProject(t, hookWorld())) })
+	t.Run("outside", func(t *testing.T) { hookedOutside(newProject(t, nil)) })
+}
+
+// hookedOutside: in a folder that belongs to no project the user's rules hold, and Claude Code's own permissions where they say nothing.
+func hookedOutside(p *project) {
+	t := p.t
+	dir := filepath.Join(p.home, "plain")
+	for path, text := range map[string]string{
+		filepath.Join(dir, "notes.md"): "Remember the milk.\n",
+		filepath.Join(p.home, ".config", "mycelium", "rules.yaml"): "version: 1\nrules:\n" +
+			"  - {name: no-b, action: deny, tool: Bash, args: {command: ['touch b.txt']}, reason: b is not made here}\n" +
+			"  - {name: a, action: allow, tool: Bash, args: {command: ['touch a.txt']}}\n",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.must("trust", "--yes")
+	s := fake.New(bashStep("touch a.txt"), bashStep("touch b.txt"), bashStep("touch c.txt"),
+		fake.Step{ToolUses: []fake.ToolUse{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(dir, "notes.md")}}}},
+		fake.Step{Text: "done"})
+	defer s.Close()
+	if got := p.hookedIn(dir, "", s, nil, "Bash,Read"); got.IsError || got.Result != "done" {
+		t.Errorf("Claude Code says %+v", got)
+	}
+	turns := s.Turns()
+	if len(turns) != 5 {
+		t.Fatalf("%d turns", len(turns))
+	}
+	for i, want := range map[int]string{1: "[error=false]", 2: "b is not made here", 3: "[error=true]", 4: "Remember the milk."} {
+		if got := results(turns[i]); !strings.Contains(got, want) {
+			t.Errorf("turn %d: the model reads %q, want %q", i, got, want)
+		}
+	}
+	made, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(made) != 1 || filepath.Base(made[0]) != "a.txt" {
+		t.Errorf("made: %q %v", made, err)
+	}
+	if got := p.must("audit", "query", "--outside"); strings.Count(got, " agent ") != 2 || !strings.Contains(got, "b is not made here") {
+		t.Errorf("the log says\n%s", got)
+	}
+	p.must("audit", "verify", "--outside")
 }
 
 func hookedBash(p *project) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -164,6 +165,10 @@ func TestLoginEndToEnd(t *testing.T) {
 	if out, err := echo("six"); err != nil {
 		t.Fatal(out, err)
 	}
+	p.moveAway()
+	if out, err := echo("moved"); err != nil {
+		t.Fatal(out, err)
+	}
 	if out := p.must("mcp", "logout", "remote"); !strings.Contains(out, "are deleted") {
 		t.Errorf("logout says %q", out)
 	}
@@ -173,6 +178,28 @@ func TestLoginEndToEnd(t *testing.T) {
 	if out := p.must("mcp", "logout", "remote"); !strings.Contains(out, "no tokens") {
 		t.Errorf("a second logout says %q", out)
 	}
+}
+
+// moveAway moves the project to another folder, and its state with it once its daemon is gone.
+func (p *project) moveAway() {
+	p.t.Helper()
+	p.serve()
+	pid := p.status().Daemon.PID
+	from := p.dir
+	p.dir += "-moved"
+	if err := os.Rename(from, p.dir); err != nil {
+		p.t.Fatal(err)
+	}
+	if out, stderr, err := p.run("trust", "--moved", "--yes"); err == nil || !strings.Contains(stderr, "still runs") {
+		p.t.Errorf("while the daemon runs: %s%s %v", out, stderr, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		p.t.Fatal(err)
+	}
+	p.eventually("the daemon is gone and the state is moved", func() bool {
+		_, _, err := p.run("trust", "--moved", "--yes")
+		return err == nil
+	})
 }
 
 // chatty is a client that tells more than it is asked: none of it is meant for the servers behind.

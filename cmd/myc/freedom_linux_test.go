@@ -176,20 +176,39 @@ var harmlessWork = []attempt{
 	{"", "", "cat src/a.go", false, false},
 }
 
-// probe asks the daemon over its socket for what only a person may have, as our own commands do.
-const probe = `const asked = process.argv.length > 3 ? [["session/list"]] : [["session/new", {role: "admin"}], ["stop"], ["session/list"]];
-const s = require("net").connect(process.argv[2]);
+// probe asks the daemon over its socket for what only a person may have, as our own commands do. It has read the key of the state, which
+// no tool of an agent may: who the daemon's clients are holds without that.
+const probe = `const [socket, key, owner, list] = process.argv.slice(2), nonce = "n";
+const asked = list ? [["session/list"]] : [["session/new", {role: "admin"}], ["stop"], ["session/list"]];
+const secret = require("fs").readFileSync(key);
+const prove = (...parts) => {
+  const mac = require("crypto").createHmac("sha256", secret);
+  for (const part of [...parts, ""]) {
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64BE(BigInt(Buffer.byteLength(part)));
+    mac.update(size).update(part);
+  }
+  return mac.digest("hex");
+};
+const s = require("net").connect(socket);
+const send = (m) => s.write(JSON.stringify({jsonrpc: "2.0", ...m}) + "\n");
 let granted = 0, answers = 0, text = "";
 s.on("data", (b) => {
   text += b;
   for (let i; (i = text.indexOf("\n")) >= 0; text = text.slice(i + 1)) {
-    if ("result" in JSON.parse(text.slice(0, i))) granted++;
+    const m = JSON.parse(text.slice(0, i));
+    if (m.id === "hello") {
+      send({method: "daemon/prove", params: {proof: prove("client", nonce, m.result.nonce, owner, String(process.pid))}});
+      asked.forEach(([method, params], id) => send({id, method, params}));
+      continue;
+    }
+    if ("result" in m) granted++;
     if (++answers === asked.length) process.exit(granted ? 0 : 3);
   }
 });
 s.on("close", () => process.exit(4));
 s.on("error", () => process.exit(5));
-asked.forEach(([method, params], id) => s.write(JSON.stringify({jsonrpc: "2.0", id, method, params}) + "\n"));
+send({id: "hello", method: "daemon/hello", params: {nonce}});
 `
 
 // captive is a project with a daemon, in which an agent works.
@@ -229,8 +248,10 @@ func newCaptive(t *testing.T, open bool) *captive {
 		t.Fatalf("sockets %v, the lock says %s", sockets, lock)
 	}
 	c := &captive{project: p}
+	pid := p.status().Daemon.PID
 	c.names = strings.NewReplacer("PROBE", filepath.Join(p.dir, "probe.js"), "P/", p.dir+"/", "H/", p.home+"/", "-C P", "-C "+p.dir,
-		" D", fmt.Sprintf(" %d", p.status().Daemon.PID), " S", " "+sockets[0], "//A/", "//"+addr+"/", "M -C", p.myc+" -C")
+		" D", fmt.Sprintf(" %d", pid), " S", fmt.Sprintf(" %s %s %d", sockets[0], p.state().DaemonKey(), pid), "//A/", "//"+addr+"/",
+		"M -C", p.myc+" -C")
 	return c
 }
 

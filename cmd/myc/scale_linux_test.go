@@ -97,7 +97,7 @@ func TestAThousandSessions(t *testing.T) {
 // tokens mints sessions of all three roles.
 func (c *chaos) tokens(n int) []string {
 	c.t.Helper()
-	paths := daemon.PathsOf(c.state())
+	paths := daemon.PathsOf(c.state(), "")
 	client, err := daemon.Dial(c.ctx, paths)
 	if err != nil {
 		c.t.Fatal(err)

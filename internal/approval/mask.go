@@ -18,7 +18,7 @@ func (r Request) masked() Request {
 		*text = credential.Mask(*text)
 	}
 	r.Args = maskedArgs(r.Args)
-	r.Facts.Dir = credential.Mask(r.Facts.Dir)
+	r.Facts.Dir, r.Facts.Worktrees = credential.Mask(r.Facts.Dir), maskedTexts(r.Facts.Worktrees)
 	r.Facts.Parts = slices.Clone(r.Facts.Parts)
 	for i := range r.Facts.Parts {
 		maskPart(&r.Facts.Parts[i])
@@ -44,6 +44,11 @@ func maskPart(p *policy.Part) {
 		path := &p.Paths[i]
 		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
 		path.Except = maskedTexts(path.Except)
+	}
+	p.Archives = slices.Clone(p.Archives)
+	for i := range p.Archives {
+		a := &p.Archives[i]
+		a.Path, a.Dir, a.Only = credential.Mask(a.Path), credential.Mask(a.Dir), maskedTexts(a.Only)
 	}
 }
 

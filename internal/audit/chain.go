@@ -139,14 +139,15 @@ func SegmentNumber(name string) int {
 	return n
 }
 
+// The names of files beside each other in the folder of keys.
 const (
-	keyFile        = "audit.key"
+	KeyFile        = "audit.key"
 	checkpointFile = "audit.checkpoint"
 )
 
 // loadKey reads the key of the log.
 func loadKey(dir string) ([]byte, error) {
-	path := filepath.Join(dir, keyFile)
+	path := filepath.Join(dir, KeyFile)
 	st, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the log: %w", err)
@@ -179,7 +180,7 @@ func createKey(dir string) ([]byte, error) {
 	}
 	err = errors.Join(c.write(head{0, origin}, SegmentName(1)), c.f.Close())
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(dir, keyFile), key, 0o600)
+		err = atomicfile.Write(filepath.Join(dir, KeyFile), key, 0o600)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create the key of the log: %w", err)

@@ -102,7 +102,7 @@ func TestAppendAndVerify(t *testing.T) {
 		line.Kind != Decided {
 		t.Errorf("first line: %+v, %v", line, err)
 	}
-	for _, f := range []string{filepath.Join(o.Dir, "00000001.jsonl"), filepath.Join(o.KeyDir, keyFile),
+	for _, f := range []string{filepath.Join(o.Dir, "00000001.jsonl"), filepath.Join(o.KeyDir, KeyFile),
 		filepath.Join(o.KeyDir, checkpointFile)} {
 		if st, err := os.Stat(f); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", f, st, err)

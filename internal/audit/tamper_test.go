@@ -144,7 +144,7 @@ func TestVerifyFinds(t *testing.T) {
 			put(t, p, resealed(t, lines(t, p), key, at.prev)...)
 		}, three, 2, "the end of the log was replaced"},
 		"a replaced key": {func(_ *testing.T, o Options) {
-			os.WriteFile(filepath.Join(o.KeyDir, keyFile), bytes.Repeat([]byte("k"), 32), 0o600)
+			os.WriteFile(filepath.Join(o.KeyDir, KeyFile), bytes.Repeat([]byte("k"), 32), 0o600)
 		}, three, 1, "the key was replaced"},
 		"a replaced key with its checkpoint": {func(t *testing.T, o Options) {
 			os.RemoveAll(o.KeyDir)
@@ -152,7 +152,7 @@ func TestVerifyFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, one, 1, "another key"},
-		"a missing key": {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, keyFile)) }, one, 1,
+		"a missing key": {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, KeyFile)) }, one, 1,
 			"key of the log is missing"},
 		"a missing checkpoint": {func(_ *testing.T, o Options) { os.Remove(filepath.Join(o.KeyDir, checkpointFile)) }, three, 1, "checkpoint"},
 		"a checkpoint ahead": {func(t *testing.T, o Options) {
@@ -295,10 +295,10 @@ func TestOpenRefusesWhatItCannotContinue(t *testing.T) {
 		do  func(o Options)
 		why string
 	}{
-		"no key":      {func(o Options) { os.Remove(filepath.Join(o.KeyDir, keyFile)) }, "without it"},
-		"short key":   {func(o Options) { os.WriteFile(filepath.Join(o.KeyDir, keyFile), []byte("x"), 0o600) }, "has 1 bytes"},
-		"open key":    {func(o Options) { os.Chmod(filepath.Join(o.KeyDir, keyFile), 0o644) }, "0600"},
-		"other key":   {func(o Options) { os.WriteFile(filepath.Join(o.KeyDir, keyFile), bytes.Repeat([]byte("k"), 32), 0o600) }, "another key"},
+		"no key":      {func(o Options) { os.Remove(filepath.Join(o.KeyDir, KeyFile)) }, "without it"},
+		"short key":   {func(o Options) { os.WriteFile(filepath.Join(o.KeyDir, KeyFile), []byte("x"), 0o600) }, "has 1 bytes"},
+		"open key":    {func(o Options) { os.Chmod(filepath.Join(o.KeyDir, KeyFile), 0o644) }, "0600"},
+		"other key":   {func(o Options) { os.WriteFile(filepath.Join(o.KeyDir, KeyFile), bytes.Repeat([]byte("k"), 32), 0o600) }, "another key"},
 		"edited line": {func(o Options) { edit(t, filepath.Join(o.Dir, "00000003.jsonl")) }, "was changed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
@@ -69,6 +70,30 @@ func (p *Pool) authority(server string) (*entry, *oauth.Authority, error) {
 		return nil, nil, fmt.Errorf("server %q: %w", server, l.noOAuth())
 	}
 	return e, a, nil
+}
+
+// MoveTokens gives the tokens that were got for the project's servers in its former folder to those in its folder. A server whose entry
+// cannot be expanded here keeps none: a person logs in again.
+func (p *Pool) MoveTokens(from string) error {
+	if p.tokens == "" {
+		return nil
+	}
+	p.mu.Lock()
+	entries := maps.Clone(p.entries)
+	p.mu.Unlock()
+	for _, e := range entries {
+		e.mu.Lock()
+		cfg := e.cfg
+		e.mu.Unlock()
+		l, err := cfg.resolve(p.dir, p.variables(), p.secret)
+		if err != nil || l.URL == nil || l.realm == "" {
+			continue
+		}
+		if err := oauth.Move(oauth.Options{URL: l.URL, Config: l.oauth, Realm: l.realm, Dir: p.tokens}, from); err != nil {
+			return fmt.Errorf("server %q: %w", e.name, err)
+		}
+	}
+	return nil
 }
 
 // BeginLogin prepares an authorization by a person, and returns the address to open. redirect is where the caller listens; the

@@ -52,7 +52,7 @@ func (w *world) waiting() *Candidate {
 	return c
 }
 
-func names(changes []accept.Change) (out []string) {
+func names(changes []Change) (out []string) {
 	for _, c := range changes {
 		out = append(out, c.Kind+" "+c.File)
 	}
@@ -69,7 +69,7 @@ func TestWhatGoverns(t *testing.T) {
 		t.Error(d)
 	}
 	w.accept()
-	if c := w.waiting(); len(c.Changes) > 0 || c.Digest != c.Accepted.Digest {
+	if c := w.waiting(); len(c.Changes) > 0 || c.Digest != c.Current.accepted.Digest {
 		t.Errorf("waits after consent: %q", names(c.Changes))
 	}
 	for _, name := range []string{"CLAUDE.md", "tools/other.py", "tools/data.db", ".mcp.json"} {
@@ -210,7 +210,7 @@ func TestDamagedCopyDenies(t *testing.T) {
 		w := governed(t)
 		w.accept()
 		p := w.load()
-		if err := damage(p.accepted.Folder(), storeOf(p).Manifest()); err != nil {
+		if err := damage(p.accepted.Folder(), p.store.Manifest()); err != nil {
 			t.Fatal(err)
 		}
 		p = w.load()
@@ -240,6 +240,62 @@ func TestServerOfChangedFile(t *testing.T) {
 	w.accept()
 	if err := w.load().MayStart(srv); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServerOfChangedImport: what a server's files load governs as they do, also a file that appears in the place of another.
+func TestServerOfChangedImport(t *testing.T) {
+	w := governed(t)
+	w.write("mycelium.yaml", "mcpServers:\n  srv: {command: python3, args: [tools/srv.py]}\n  web: {command: node, args: [web/srv.mjs]}\n"+
+		"  run: {command: sh, args: [-c, \"cd run && ./start\"], cwd: .}\n  old: {command: ./run/start}\n")
+	for file, text := range map[string]string{
+		"tools/srv.py":              "import json, helpers.deep as d\nfrom helpers import (one,  # the first\n  two)\n",
+		"tools/helpers/__init__.py": "", "tools/helpers/deep.py": "from . import inner\nimport sibling\n", "tools/helpers/inner.py": "",
+		"tools/helpers/two.py": "", "tools/sibling.py": "import yaml\n", "tools/notes.py": "",
+		"web/srv.mjs":  "import x from './lib/x.js'\nconst y = require('./lib')\n",
+		"web/lib/x.js": "import '../../shop.js'\n", "web/lib/index.js": "", "web/lib/not.js": "", "shop.js": "",
+		"run/start": "#!/bin/sh\n. ./env.sh\npython3 run/more.py\n", "run/env.sh": "", "run/more.py": "",
+	} {
+		w.write(file, text)
+	}
+	w.accept()
+	p := w.load()
+	server := func(name string) backend.Server {
+		return p.Servers[slices.IndexFunc(p.Servers, func(s backend.Server) bool { return s.Name == name })]
+	}
+	for _, c := range []struct{ server, file string }{
+		{"srv", "tools/helpers/__init__.py"}, {"srv", "tools/helpers/inner.py"}, {"srv", "tools/helpers/two.py"}, {"srv", "tools/sibling.py"},
+		{"srv", "tools/json.py"}, {"srv", "tools/json/__init__.py"}, {"srv", "tools/helpers.py"}, {"srv", "tools/yaml.py"},
+		{"srv", "tools/re.py"}, {"srv", "tools/json.cpython-311-x86_64-linux-gnu.so"}, {"srv", "tools/json.pyc"},
+		{"web", "web/lib/x.js"}, {"web", "web/lib/index.js"}, {"web", "shop.js"}, {"web", "web/lib.js"},
+		{"old", "run/env.sh"}, {"old", "run/more.py"}, {"old", "run/os.py"},
+	} {
+		before, err := os.ReadFile(filepath.Join(w.dir, c.file))
+		kind := "changed "
+		if err != nil {
+			kind = "new "
+		}
+		w.write(c.file, string(before)+"evil = 1\n")
+		if err := p.MayStart(server(c.server)); err == nil || !strings.Contains(err.Error(), c.file+", which it runs") {
+			t.Errorf("%s: %v", c.file, err)
+		}
+		if got := names(w.waiting().Changes); !slices.Equal(got, []string{kind + c.file}) {
+			t.Errorf("%s waits as %q", c.file, got)
+		}
+		if kind == "changed " {
+			w.write(c.file, string(before))
+		} else if err := os.Remove(filepath.Join(w.dir, c.file)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.MayStart(server(c.server)); err != nil {
+			t.Errorf("%s is as it was: %v", c.file, err)
+		}
+	}
+	for _, file := range []string{"tools/notes.py", "web/lib/not.js", "tools/unrelated.py"} {
+		w.write(file, "other = 1\n")
+	}
+	if got := w.waiting(); got.Waits() {
+		t.Errorf("no server loads these: %q", names(got.Changes))
 	}
 }
 
@@ -309,7 +365,10 @@ func TestTrustFolder(t *testing.T) {
 	if p := w.load(); p.Rules[0].Name != "new" || len(w.waiting().Changes) > 0 {
 		t.Errorf("%+v", p.Rules)
 	}
+	w.write("rules.yaml", rule("first"))
 	w.writeUser("mycelium.yaml", "{}\n")
+	w.accept()
+	w.write("rules.yaml", rule("new"))
 	if p := w.load(); p.Rules[0].Name != "first" {
 		t.Errorf("%+v", p.Rules)
 	}
@@ -317,9 +376,29 @@ func TestTrustFolder(t *testing.T) {
 	if c := w.waiting(); len(c.Why) != 1 || !strings.Contains(c.Why[0].Message, "trust is not read from a project") {
 		t.Errorf("%q", lines(c.Why))
 	}
+	w.write("mycelium.yaml", "{}\n")
 	w.writeUser("mycelium.yaml", "trust: all\n")
-	if p := w.load(); !strings.Contains(lines(p.Problems)[0], `trust is "all"`) || p.Broken.All == "" {
-		t.Errorf("%q", lines(p.Problems))
+	if c := w.waiting(); len(c.Why) != 1 || !strings.Contains(c.Why[0].Message, `trust is "all"`) {
+		t.Errorf("%q", lines(c.Why))
+	}
+}
+
+// moveAway moves the project to another folder, with its state.
+func (w *world) moveAway(t *testing.T) {
+	t.Helper()
+	from, was := w.dir, w.state()
+	w.dir += "-moved"
+	err := os.Rename(from, w.dir)
+	if err == nil {
+		err = os.Rename(was.Folder(), w.state().Folder())
+	}
+	for range 2 { // the second time it does nothing
+		if err == nil {
+			err = accept.Move(w.state(), from)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -352,6 +431,12 @@ func TestOtherMainFile(t *testing.T) {
 		}
 		if p = load(file); p.Broken.All != "" || p.File.Session.DefaultRole != role {
 			t.Errorf("%q %+v", p.Broken.All, p.File.Session)
+		}
+	}
+	w.moveAway(t)
+	for file, role := range map[string]string{outside: "outside", "other.yaml": "other", "": "usual"} {
+		if p := load(file); p.Broken.All != "" || p.File.Session.DefaultRole != role {
+			t.Errorf("%s in the folder to which the project was moved: %q %+v", file, p.Broken.All, p.File.Session)
 		}
 	}
 	c, err := load("none.yaml").Candidate()

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/state"
 )
 
 // checkDocument checks the values of mycelium.yaml. A wrong value breaks the file, because it is unknown what it would have restricted.
@@ -50,19 +51,27 @@ func (l *layer) checkDocument() {
 	if g := l.doc.Log; g != nil {
 		g.check(bad)
 	}
-	switch l.doc.Trust {
-	case "", trustContent, TrustNarrowing, trustFolder:
-		if l.doc.Trust != "" && l.origin == "project" {
-			bad("trust", "trust is not read from a project", "write it into "+source.MainFile+" of your own folder, ~/.config/mycelium")
-		}
-	default:
-		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, []string{trustContent, TrustNarrowing, trustFolder}))
+	if t := []string{trustContent, TrustNarrowing, trustFolder}; l.doc.Trust != "" && !slices.Contains(t, l.doc.Trust) {
+		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, t))
 	}
+	l.checkOwn(bad)
 	for i, name := range l.doc.Env {
 		if !servers.EnvName.MatchString(name) {
 			bad(fmt.Sprintf("env[%d]", i), "env names the variable "+strconv.Quote(name),
 				"write names only, such as GITHUB_TOKEN; values stay in the environment")
 		}
+	}
+}
+
+// checkOwn checks the keys of the user's own file. Other programs of ours read state: from the text of the file.
+func (l *layer) checkOwn(bad source.Report) {
+	for key, value := range map[string]string{"trust": l.doc.Trust, "state": l.doc.State} {
+		if value != "" && l.origin == ofProject {
+			bad(key, key+" is not read from a project", "write it into "+source.MainFile+" of your own folder, ~/.config/mycelium")
+		}
+	}
+	if l.origin == ofUser && l.doc.State != state.Configured(l.docData) { // whether it is absolute, is looked at where it is used
+		bad("state", "state is not on a line of its own", "write it at the beginning of a line: state: /path, or state: ~/path")
 	}
 }
 

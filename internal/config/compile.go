@@ -78,7 +78,7 @@ func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) po
 	return policy.Source{
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
-		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, Broken: p.Broken,
+		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, State: string(p.State.Root), Broken: p.Broken,
 	}
 }
 
@@ -191,7 +191,7 @@ func (p *Project) Where(key string) (file string, line int) {
 		return p.whereRole(id)
 	}
 	for at, _, _ := strings.Cut(key, "["); at != ""; {
-		if file = p.Sources[at]; file != "" && file != fromDefault {
+		if file = p.Sources[at]; file != "" && file != Default {
 			break
 		}
 		file = ""
@@ -243,6 +243,14 @@ func (p *Project) reportCircle(circle []string, told map[string]bool) {
 		broken.Roles[id] = "its inheritance is a circle: " + way
 	}
 	p.breakWith(broken)
+}
+
+// Declares returns the files that declare a role, as shown, the user's first.
+func Declares(p *Project, id string) (files []string) {
+	for _, at := range p.places[id] {
+		files = append(files, at.file)
+	}
+	return files
 }
 
 // whereRole returns the place of a role's first declaration, at its inherits if it has one.

@@ -2,12 +2,13 @@
 // an error with file, line and the nearest known key. It also watches the files for changes.
 //
 // There are two layers of the same files: the user's folder (~/.config/mycelium), which is for every project, and the project folder. A
-// project can only narrow what the user's files say. Of its own files, what a person has accepted takes effect (see package accept).
+// project can only narrow what the user's files say. Of both, what a person has accepted takes effect (see package accept).
 package config
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/source"
+	"mycelium/internal/config/watch"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
@@ -61,6 +63,7 @@ type File struct {
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
 	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder
+	State string   `yaml:"state" json:"state,omitempty"` // of the user's file only: the folder of the state, of all projects
 }
 
 // Session is the session: section.
@@ -132,88 +135,127 @@ func (p *Project) SecretOptions() secret.Options {
 
 // Options say which files to read.
 type Options struct {
-	Dir     string     // project folder; links are resolved
-	File    string     // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
-	Home    string     // empty: $HOME
-	UserDir string     // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
-	State   state.Root // where the program keeps its state; empty: as for a command of a person with Environ
-	// a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
-	Policy string
-	// the project's files as they are on disk, accepted or not: to check or accept them, not to enforce them
+	Dir     string      // project folder; links are resolved
+	File    string      // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
+	Home    string      // empty: $HOME
+	UserDir string      // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	State   state.Paths // where the program keeps the state of the project; zero: as for a command of a person with Environ
+	Policy  string      // a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
+	// the files as they are on disk, accepted or not: to check or accept them, not to enforce them
 	OnDisk   bool
+	UserOnly bool     // Dir belongs to no project: only the user's own files count
+	Snapshot bool     // take the content from the snapshot of an earlier Load, or keep one: for a hook, which shows nobody a problem's line
 	Programs []string // see policy.Source
 	Environ  []string // nil: os.Environ()
 	Logger   *slog.Logger
 
-	trial *accept.Accepted // read instead of what is accepted
+	disk  string                      // origin of the only layer that is read as with OnDisk
+	trial map[string]*accept.Accepted // by origin of a layer: read instead of what is accepted
 }
 
 // Project is the result of reading the files of a project and of its user.
 type Project struct {
+	Acceptance                    // of the project's own files
+	User               Acceptance // of the user's own files
 	Dir, Home, UserDir string
 	State              state.Paths // of the project
-	File               File        // merged: the project's file can only narrow the user's
-	ServersFrom        string      // the project's file whose mcpServers count; empty: no file
-	Servers            []backend.Server
-	Bare               string           // the server whose tools have no prefix towards clients; empty: no server
-	LeftOut            []policy.Problem // entries that would start this program again, names that were mapped …
-	Skills             []skill.Skill
-	Roles              []policy.Role
-	Rules              []policy.Rule
-	Problems           []policy.Problem
-	Broken             policy.Broken
-	Policies           []judge.Policy    // in words; the user's first
-	Unjudged           string            // why no model may judge; empty: a model may
-	Trusted            bool              // the project's own files took effect, as a person has accepted them
-	Untrusted          []string          // the files that would take effect if nothing else than a person's consent were missing
-	Damaged            string            // why what was accepted cannot be used; then no call is allowed
-	Sources            map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that sets it, or "default"
+	Content
 
 	options Options
 	closed  map[string]bool // names of the user's skill folders whose skill did not load
 	loaded  string          // fingerprint of the files, taken before they were read
-	main    string          // absolute path of the project's mycelium.yaml, or of the file that replaces it
 	watched []string        // absolute paths of further files that were read or do not exist
 	places  places
 	texts   map[string][]byte // text of the files, by path as shown
+}
 
-	accepted *accept.Accepted // what was accepted; nil: nothing, or it cannot be read
-	kept     accept.Set       // with OnDisk: the files that govern
-	unkept   []policy.Problem // with OnDisk: why some of them cannot be accepted
+// Content is what the files of a project and of its user say together.
+type Content struct {
+	File        File   // merged: the project's file can only narrow the user's
+	ServersFrom string // the project's file whose mcpServers count; empty: no file
+	Servers     []backend.Server
+	Bare        string           // the server whose tools have no prefix towards clients; empty: no server
+	LeftOut     []policy.Problem // entries that would start this program again, names that were mapped …
+	Skills      []skill.Skill
+	Roles       []policy.Role
+	Rules       []policy.Rule
+	Problems    []policy.Problem
+	Broken      policy.Broken
+	Policies    []judge.Policy    // in words; the user's first
+	Unjudged    string            // why no model may judge; empty: a model may
+	Sources     map[string]string // dotted key, such as session.defaultRole or mcpServers.fs → the file that sets it, or "default"
 }
 
 // Load reads all files. It returns an error only if the project folder cannot be read. Every other fault is in Problems, and what it could
 // have restricted is in Broken.
 func Load(o Options) (*Project, error) {
-	p := &Project{options: o, Sources: map[string]string{}}
+	p := &Project{options: o, Content: Content{Sources: map[string]string{}}}
 	if err := p.findFolders(); err != nil {
 		return nil, err
 	}
-	root, err := p.options.state()
-	if err != nil {
+	var err error
+	if p.State, err = p.options.state(p.Dir); err != nil {
 		return nil, err
 	}
-	p.State = root.Of(p.Dir)
-	p.loaded = p.fingerprint()
-	own := newLayer(p, "user", p.UserDir, filepath.Join(p.UserDir, source.MainFile)).readAll()
-	project := &layer{}
+	findAccepted(p)
+	kept := o.Snapshot && !o.OnDisk && o.Policy == "" && o.disk == "" && o.trial == nil
+	if kept && readSnapshot(p) {
+		return p, nil
+	}
+	load(p)
+	if kept {
+		writeSnapshot(p)
+	}
+	return p, nil
+}
+
+// load reads the files of a project.
+func load(p *Project) {
+	o := &p.options
+	p.loaded = watchSet(p).Fingerprint()
+	own, project := p.User.read(o, false), &layer{}
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = newLayer(p, "project", o.Policy, filepath.Join(o.Policy, source.MainFile)).readAll()
+		project = newLayer(&Acceptance{origin: ofProject, home: p.Home, dir: o.Policy,
+			main: filepath.Join(o.Policy, source.MainFile)}).readAll()
+	case o.UserOnly:
 	case p.Dir != p.UserDir:
-		project = readProject(p, own)
+		project = p.read(o, own.doc.Trust == trustFolder)
 	default:
 		p.Trusted = true
 	}
+	keepNamed(p, own, project)
 	p.merge(own, project)
 	p.check()
-	return p, nil
+}
+
+// Watch calls changed, debounced, after a file of the project or of the user, or what is accepted of them, has changed, until ctx is done.
+func Watch(ctx context.Context, p *Project, changed func()) error {
+	return watch.Until(ctx, watchSet(p), p.watched, p.loaded, p.options.Logger, changed)
+}
+
+// watchSet is the files that are always watched.
+func watchSet(p *Project) watch.Set {
+	s := watch.Set{Files: []string{p.main}}
+	for _, a := range []*Acceptance{&p.User, &p.Acceptance} {
+		s.Files = append(s.Files, a.store.Manifest()) // myc trust takes effect in a running daemon
+		if a.dir == "" {
+			continue
+		}
+		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
+			s.Files = append(s.Files, filepath.Join(a.dir, name))
+		}
+		for _, name := range source.Folders {
+			s.Trees = append(s.Trees, filepath.Join(a.dir, name))
+		}
+	}
+	return s
 }
 
 // Empty returns the project of the same folders without any file.
 func Empty(p *Project) *Project {
-	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Sources: map[string]string{}}
+	none := &Project{Dir: p.Dir, Home: p.Home, UserDir: p.UserDir, Content: Content{Sources: map[string]string{}}}
 	none.merge(&layer{}, &layer{})
 	return none
 }
@@ -245,15 +287,17 @@ func (p *Project) findFolders() error {
 	home, user := Folders(p.options.Environ)
 	p.Home = source.Resolve(cmp.Or(p.options.Home, home))
 	p.UserDir = source.Resolve(cmp.Or(p.options.UserDir, user))
-	switch p.main = p.options.File; {
-	case p.main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
-		p.main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
-	case p.main == "":
-		p.main = source.MainFile
+	main := p.options.File
+	switch {
+	case main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
+		main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
+	case main == "":
+		main = source.MainFile
 	}
-	if !filepath.IsAbs(p.main) {
-		p.main = filepath.Join(p.Dir, p.main)
+	if !filepath.IsAbs(main) {
+		main = filepath.Join(p.Dir, main)
 	}
+	p.main = main
 	if p.Dir == p.Home || p.Dir == string(filepath.Separator) {
 		p.Problems = append(p.Problems,
 			source.Warning("", 0, fmt.Sprintf("the project folder is %s: everything below it belongs to the project", p.Dir),

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
@@ -83,7 +81,17 @@ func (w *world) load() *Project {
 	return p
 }
 
-// accept puts the files of the project in force as `myc trust --yes` does.
+// acceptUser puts the user's own files in force, and leaves those of the project as they were accepted.
+func (w *world) acceptUser() {
+	w.t.Helper()
+	c := w.waiting()
+	c.parts = c.parts[:1]
+	if err := c.Accept(time.Now()); err != nil {
+		w.t.Fatal(err, lines(c.Why))
+	}
+}
+
+// accept puts the files of the project and of the user in force as `myc trust --yes` does.
 func (w *world) accept() {
 	w.t.Helper()
 	c, err := w.load().Candidate()
@@ -122,8 +130,6 @@ func tool(id string) policy.Item {
 	}
 	return it
 }
-
-func event(path string) fsnotify.Event { return fsnotify.Event{Name: path, Op: fsnotify.Write} }
 
 func callOf(role, id string) policy.Call {
 	return policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "t", Role: role}}, Item: tool(id)}

@@ -20,11 +20,11 @@ import (
 
 // layer is the content of one folder: the user's or the project's.
 type layer struct {
-	origin      string // user or project
+	origin      string // ofUser or ofProject
 	dir         string
 	main        string // absolute path of its mycelium.yaml
 	home        string
-	copy        *accept.Accepted // of the project: where its files are read; nil: where they lie
+	copy        *accept.Accepted // where the files are read; nil: where they lie
 	doc         document
 	docFile     string // of doc, as shown; empty: there is no mycelium.yaml
 	docData     []byte
@@ -76,6 +76,7 @@ type document struct {
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *Agents                   `yaml:"agents"`
 	Trust      string                    `yaml:"trust"`
+	State      string                    `yaml:"state"`
 }
 
 // clientDocument is a config.json or .mcp.json.
@@ -85,14 +86,20 @@ type clientDocument struct {
 	Session    *Session                        `yaml:"session"`
 }
 
+// The origins of a layer.
+const (
+	ofUser    = "user"
+	ofProject = "project"
+)
+
 // newLayer returns a layer whose files are not read yet.
-func newLayer(p *Project, origin, dir, main string) *layer {
-	return &layer{origin: origin, dir: dir, main: main, home: p.Home, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
+func newLayer(a *Acceptance) *layer {
+	return &layer{origin: a.origin, dir: a.dir, main: a.main, home: a.home, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
 }
 
 // readAll reads every file of the layer. A folder that does not exist is an empty layer.
 func (l *layer) readAll() *layer {
-	if l.dir == "" {
+	if l.dir == "" && l.copy == nil {
 		return l
 	}
 	l.readMain()
@@ -115,7 +122,7 @@ func (l *layer) at(path string) string {
 
 // shown returns a path for people: relative to the project, or with ~ for the home folder.
 func (l *layer) shown(path string) string {
-	if l.origin == "project" && source.Within(l.dir, path) {
+	if l.origin == ofProject && source.Within(l.dir, path) {
 		if rel, err := filepath.Rel(l.dir, path); err == nil {
 			return filepath.ToSlash(rel)
 		}
@@ -196,7 +203,7 @@ func (l *layer) readMain() {
 // serversFile is the file of the layer whose mcpServers count.
 func (l *layer) serversFile() servers.File {
 	addr := cmp.Or(value(l.doc.Server).Addr, DefaultAddr)
-	return servers.File{Name: l.serversFrom, Data: l.serversData, Dir: l.dir, User: l.origin == "user", Addr: addr}
+	return servers.File{Name: l.serversFrom, Data: l.serversData, Dir: l.dir, User: l.origin == ofUser, Addr: addr}
 }
 
 func (l *layer) takeServers(r servers.Result) {

@@ -15,8 +15,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// fromDefault is the entry in Sources of a value that no file sets.
-const fromDefault = "default"
+// Default is the entry in Sources of a value that no file sets.
+const Default = "default"
 
 // merge joins the two layers by these rules:
 //
@@ -136,7 +136,7 @@ func (p *Project) intersect(l *layer, file string, data []byte, key string, name
 func (p *Project) strictest(key string, order []string, u, ufile, w, wfile, otherwise string) string {
 	switch {
 	case u == "" && w == "":
-		p.Sources[key] = fromDefault
+		p.Sources[key] = Default
 		return otherwise
 	case w == "" || u != "" && slices.Index(order, u) <= slices.Index(order, w):
 		p.Sources[key] = ufile
@@ -194,7 +194,7 @@ func (p *Project) mergeRest(user, project *layer) {
 		s.Anonymous = ""
 		delete(p.Sources, "server.anonymous")
 	}
-	p.Sources["server.maxBody"] = fromDefault
+	p.Sources["server.maxBody"] = Default
 	for _, x := range []struct {
 		n    int
 		file string
@@ -215,6 +215,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.File.Trust = user.doc.Trust
 	p.setSource("trust", user.doc.Trust != "", user.docFile)
+	p.File.State = user.doc.State
+	p.setSource("state", user.doc.State != "", user.docFile)
 	p.setSource("env", user.doc.Env != nil, user.docFile)
 	p.setSource("env", project.doc.Env != nil, project.docFile)
 }
@@ -299,7 +301,7 @@ func (p *Project) first(project *layer, key, u, ufile, w, otherwise string) stri
 		p.Sources[key] = project.docFile
 		return w
 	default:
-		p.setSource(key, otherwise != "", fromDefault)
+		p.setSource(key, otherwise != "", Default)
 		return otherwise
 	}
 }
@@ -333,7 +335,7 @@ func (p *Project) mergeServers(user, project *layer) {
 	}
 	if _, ok := all[servers.Files]; !ok {
 		all[servers.Files] = servers.Server{Server: backend.Server{Name: servers.Files, Builtin: servers.Files, Args: []string{"."}},
-			File: fromDefault}
+			File: Default}
 	}
 	p.File.MCPServers = map[string]backend.Server{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

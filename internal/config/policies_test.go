@@ -20,6 +20,7 @@ func TestPoliciesInWords(t *testing.T) {
 		"    createdAt: 2026-11-20T10:00:00Z\n")
 	w.write("policies.local.yaml", "policies:\n  - {id: pol_2, description: Be careful.}\n")
 	w.writeUser("policies.yaml", "policies:\n  - {id: pol_1, description: Of the user.}\n")
+	w.acceptUser()
 	p := w.load()
 	if len(p.Policies) != 1 || p.Policies[0].Description != "Of the user." {
 		t.Errorf("untrusted: %+v", p.Policies)

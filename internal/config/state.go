@@ -57,10 +57,11 @@ func (p *Project) checkState() {
 // StoreURL returns the URL of the project's database.
 func (p *Project) StoreURL() string { return cmp.Or(p.File.Store, "sqlite://"+p.State.Database()) }
 
-// state returns the folder of the program's state.
-func (o *Options) state() (state.Root, error) {
-	if o.State != "" {
+// state returns where the state of a project folder is.
+func (o *Options) state(dir string) (state.Paths, error) {
+	if o.State.Root != "" {
 		return o.State, nil
 	}
-	return state.OfPerson(func(key string) string { return getenv(o.Environ, key) })
+	root, err := state.OfPerson(func(key string) string { return getenv(o.Environ, key) })
+	return root.Of(dir), err
 }

@@ -56,11 +56,11 @@ func TestUnacceptedFolderGrantsNothing(t *testing.T) {
 		p.File.Session.DefaultRole != "admin" {
 		t.Errorf("after consent: %+v", p)
 	}
-	if was, err := w.waiting().Revoke(); err != nil || !was {
+	if was, err := w.load().Revoke(); err != nil || !was {
 		t.Errorf("revoke: %v %v", was, err)
 	}
 	denies(w.load())
-	if was, err := w.waiting().Revoke(); err != nil || was {
+	if was, err := w.load().Revoke(); err != nil || was {
 		t.Errorf("second revoke: %v %v", was, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,12 +63,11 @@ func TestAsk(t *testing.T) {
 	if _, _, err := asks(p, time.Minute, "panic", "{}"); !errors.As(err, &refused) || refused.Code != rpc.CodeInternal {
 		t.Errorf("a panic: %v", err)
 	}
-	other := p
-	other.Lock = filepath.Join(t.TempDir(), "daemon.lock")
-	if err := os.WriteFile(other.Lock, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := asks(other, time.Minute, "echo", "{}"); !errors.Is(err, ErrNotRunning) {
+	other := known(t, t.TempDir())
+	other.Socket = p.Socket
+	var stranger *StrangerError
+	if _, _, err := asks(other, time.Minute, "echo", "{}"); !errors.As(err, &stranger) || stranger.PID != os.Getpid() ||
+		stranger.Socket != p.Socket {
 		t.Errorf("the daemon of another project: %v", err)
 	}
 	waits := make(chan struct{})
@@ -93,16 +91,21 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskThoseWhoDoNotAnswer: owners that accept the connection and say nothing, that read the question and end, or that end at once.
+// TestAskThoseWhoDoNotAnswer: owners that accept the connection and say nothing, that read the question and end, that end at once, or
+// that answer something else. None keeps the caller from its deadline.
 func TestAskThoseWhoDoNotAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*net.UnixConn, func() error)
-		want error
+		want error // nil: a *StrangerError
 	}{
 		"silent":         {func(_ *net.UnixConn, _ func() error) {}, ErrSilent},
 		"takes and goes": {func(c *net.UnixConn, read func() error) { _ = read(); _ = c.Close() }, ErrLost},
 		"only goes":      {func(c *net.UnixConn, _ func() error) { _ = c.Close() }, ErrNotRunning},
 		"nonsense":       {func(c *net.UnixConn, read func() error) { _ = read(); _, _ = c.Write([]byte("yes\n")) }, nil},
+		"chatter": {func(c *net.UnixConn, read func() error) {
+			_ = read()
+			_, _ = c.Write([]byte(`{"jsonrpc":"2.0","method":"wait"}` + "\n"))
+		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p := project(t)
@@ -132,7 +135,8 @@ func TestAskThoseWhoDoNotAnswer(t *testing.T) {
 			_, _, err = asks(p, 100*time.Millisecond, "echo", "{}")
 			close(asked)
 			<-done
-			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			var stranger *StrangerError
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || c.want == nil && !errors.As(err, &stranger) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 		})

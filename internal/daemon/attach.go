@@ -23,15 +23,17 @@ const (
 )
 
 // Attach dials the owner. If there is no owner, it starts one with argv, detached (own session, log file, given environment), and waits
-// until that answers. Several processes may do so at once: one of the started owners takes the lock, and all of them attach to it. If
-// the started process ends at once, the error shows the end of its log.
+// until that answers. A process that answers at the socket without the lock is no owner, and loses its place to the one that starts.
+// Several processes may call Attach at once: one of the started owners takes the lock, and all of them attach to it. If the started process
+// ends at once, the error shows the end of its log.
 func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxStart)
 	defer cancel()
 	var failed error
 	for range maxTries {
 		c, err := Dial(ctx, p)
-		if !errors.Is(err, ErrNotRunning) {
+		var other *StrangerError
+		if !errors.Is(err, ErrNotRunning) && (!errors.As(err, &other) || locked(p)) {
 			return c, err
 		}
 		if failed != nil && !locked(p) {

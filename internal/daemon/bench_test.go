@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"testing"
+	"time"
 )
 
 // BenchmarkDial is the cost for a hook to reach a running daemon and ask one question.
@@ -14,7 +15,7 @@ func BenchmarkDial(b *testing.B) {
 	}
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
-	p := pathsOf(b.TempDir())
+	p := known(b, b.TempDir())
 	o, err := Own(p)
 	if err != nil {
 		b.Fatal(err)
@@ -46,7 +47,7 @@ func BenchmarkAttach(b *testing.B) {
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
 	dir := b.TempDir()
-	p := pathsOf(dir)
+	p := known(b, dir)
 	environ := append(os.Environ(), "MYC_TEST_PLAY=daemon", "MYC_TEST_DIR="+dir)
 	for b.Loop() {
 		c, err := Attach(b.Context(), p, []string{os.Args[0]}, environ)
@@ -58,4 +59,30 @@ func BenchmarkAttach(b *testing.B) {
 		}
 		c.Close()
 	}
+}
+
+// BenchmarkAsk is the cost for a hook to ask a running daemon one question.
+func BenchmarkAsk(b *testing.B) {
+	run, err := os.MkdirTemp("/tmp", "mycrun")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(run)
+	b.Setenv("XDG_RUNTIME_DIR", run)
+	p := known(b, b.TempDir())
+	o, err := Own(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error, 1)
+	go func() { done <- o.Serve(ctx, testServer(cancel)) }()
+	for b.Loop() {
+		if _, err := Ask(p, time.Minute, "pid", []byte("{}"), func() {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	cancel()
+	<-done
+	o.Close()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -34,23 +35,20 @@ type Client struct {
 	gone  error // why the connection cannot be used any more
 }
 
-// Dial attaches to a running owner. The error is ErrNotRunning if there is none. Dial returns once the owner has answered: an owner that
-// is about to end may still let clients connect, but does not answer them.
+// Dial attaches to a running owner, and both prove to each other that they know the project's key. The error is ErrNotRunning if there is
+// no owner, and a *StrangerError if what answers does not prove that it is the owner. Dial returns once the owner has answered: an owner
+// that is about to end may still let clients connect, but does not answer them.
 func Dial(ctx context.Context, p Paths) (*Client, error) {
-	conn, err := connect(ctx, p)
+	conn, who, err := connect(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{conn: conn, lines: rpc.NewLines(conn, maxMessage)}
-	var h hello
 	greet, cancel := context.WithTimeout(ctx, maxHello)
-	err = c.Call(greet, helloMethod, nil, &h)
+	err = c.greet(greet, p, who.PID)
 	cancel()
 	if ended(err) {
 		err = ErrNotRunning
-	}
-	if err == nil && !sameFile(h.Lock, p.Lock) {
-		err = fmt.Errorf("%w: %s names the socket of another project", ErrNotRunning, p.Lock)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -59,8 +57,34 @@ func Dial(ctx context.Context, p Paths) (*Client, error) {
 	return c, nil
 }
 
-// connect connects to the owner's socket, and checks that the process which listens there is this user's.
-func connect(ctx context.Context, p Paths) (*net.UnixConn, error) {
+// greet exchanges proofs with the owner, which the kernel reports as this process.
+func (c *Client) greet(ctx context.Context, p Paths, pid int) error {
+	nonce, err := newNonce()
+	if err != nil {
+		return err
+	}
+	socket := c.conn.RemoteAddr().String()
+	k, err := readKey(p.Key)
+	if err != nil {
+		return stranger(socket, pid, err.Error())
+	}
+	var h hello
+	if err := c.Call(ctx, helloMethod, greeting{nonce}, &h); ended(err) || ctx.Err() != nil {
+		return err
+	} else if err != nil {
+		return stranger(socket, pid, "it does not answer a greeting: "+err.Error())
+	}
+	owner, own := processes(pid, os.Getpid())
+	if !same(h.Proof, k.prove(daemonRole, nil, nonce, h.Nonce, owner, own)) {
+		return stranger(socket, pid, "it does not prove that it knows the key of this project's state")
+	}
+	proof := rawjson.Object(rawjson.Field{Name: "proof", Value: rawjson.Quote(k.prove(clientRole, nil, nonce, h.Nonce, owner, own))})
+	_, err = c.conn.Write(append(rpc.Message{Method: proveMethod, Params: proof}.Append(nil), '\n'))
+	return err
+}
+
+// connect connects to the owner's socket, and returns the process that listens there, which must be this user's.
+func connect(ctx context.Context, p Paths) (*net.UnixConn, Caller, error) {
 	var err error
 	for _, path := range sockets(p) {
 		var conn net.Conn
@@ -70,11 +94,11 @@ func connect(ctx context.Context, p Paths) (*net.UnixConn, error) {
 		c, ok := conn.(*net.UnixConn)
 		if !ok { // cannot happen: the network is "unix"
 			_ = conn.Close()
-			return nil, errors.New("attach to the daemon: not a Unix socket")
+			return nil, Caller{}, errors.New("attach to the daemon: not a Unix socket")
 		}
 		who, perr := peer(c)
 		if perr == nil && own(who) {
-			return c, nil
+			return c, who, nil
 		}
 		_ = c.Close()
 		err = fmt.Errorf("the socket %s belongs to another user", path)
@@ -85,31 +109,18 @@ func connect(ctx context.Context, p Paths) (*net.UnixConn, error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
 		err = ErrNotRunning
 	}
-	return nil, fmt.Errorf("attach to the daemon: %w", err)
+	return nil, Caller{}, fmt.Errorf("attach to the daemon: %w", err)
 }
 
-// sameFile reports whether two paths name one file. The lock file, which names the owner's socket, may have come with a cloned
-// repository: the owner that answers there must hold this same file.
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// sockets returns the paths where the owner may listen: the one that follows from our environment, then the one in the lock file.
+// sockets returns the paths where the owner may listen: the one in the lock file, then the one where an owner in this environment would
+// listen. The order makes clients of every environment look in the same place first.
 func sockets(p Paths) []string {
-	var n note
 	raw, err := os.ReadFile(p.Lock)
-	if err == nil && json.Unmarshal(raw, &n) == nil && filepath.IsAbs(n.Socket) && len(n.Socket) <= maxSocketPath && n.Socket != p.Socket {
-		return []string{p.Socket, n.Socket}
+	path := rawjson.TextAt(raw, "socket")
+	if err != nil || !filepath.IsAbs(path) || len(path) > maxSocketPath || path == p.Socket {
+		return []string{p.Socket}
 	}
-	return []string{p.Socket}
+	return []string{path, p.Socket}
 }
 
 // ended reports whether an error means that the other side is gone.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -214,11 +213,7 @@ func TestCalls(t *testing.T) {
 func TestBadLines(t *testing.T) {
 	_, p := project(t)
 	serveHere(t, p, nil)
-	conn, err := net.Dial("unix", p.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := dial(t, p).conn
 	in := bufio.NewReader(conn)
 	for line, want := range map[string]string{
 		`nonsense`: `-32700`,
@@ -242,11 +237,7 @@ func TestStreamLosesNothing(t *testing.T) {
 	_, p := project(t)
 	serveHere(t, p, nil)
 	// Everything in one write: a call, the request for the stream, and the first lines of the stream behind it.
-	conn, err := net.Dial("unix", p.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := dial(t, p).conn
 	var b strings.Builder
 	b.WriteString(`{"jsonrpc":"2.0","id":1,"method":"pid"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"mcp"}` + "\n")
 	for i := range 500 {

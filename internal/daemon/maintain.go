@@ -17,8 +17,8 @@ const (
 	maxLog        = 8 << 20          // bytes; a longer log is renamed to .1, in the place of the one before
 )
 
-// maintain keeps a long-lived owner working: it rotates the log, and makes a removed socket anew. A runtime folder is removed at the end of
-// its login session.
+// maintain keeps a long-lived owner working: it rotates the log, and makes a socket anew that was removed or replaced. A runtime folder is
+// removed at the end of its login session.
 func (o *Owner) maintain(ctx context.Context, logger *slog.Logger, accept func(*net.UnixListener)) {
 	t := time.NewTicker(o.every)
 	defer t.Stop()
@@ -31,7 +31,7 @@ func (o *Owner) maintain(ctx context.Context, logger *slog.Logger, accept func(*
 		if l, err := o.relisten(); err != nil {
 			logger.Error("make a new socket", "error", err)
 		} else if l != nil {
-			logger.Warn("the socket was removed: made a new one", "socket", o.paths.Socket)
+			logger.Warn("the socket was removed or replaced: made a new one", "socket", o.paths.Socket)
 			accept(l)
 		}
 		if err := rotate(o.paths.Log, maxLog); err != nil {
@@ -40,20 +40,22 @@ func (o *Owner) maintain(ctx context.Context, logger *slog.Logger, accept func(*
 	}
 }
 
-// relisten listens again if the socket is gone. It closes the old listener without unlinking the new socket.
+// relisten listens again if the socket is gone, or is another one. It closes the old listener without unlinking the new socket.
 func (o *Owner) relisten() (*net.UnixListener, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, err := os.Lstat(o.paths.Socket); o.stopped || !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilerr // it exists, or cannot be checked
+	switch info, err := os.Lstat(o.paths.Socket); {
+	case o.stopped, err != nil && !errors.Is(err, fs.ErrNotExist), err == nil && os.SameFile(info, o.bound):
+		return nil, nil //nolint:nilerr // it is as it was, or cannot be checked
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Dir(o.paths.Socket)), 0o700); err != nil {
 		return nil, err
 	}
-	l, err := listen(o.paths.Socket)
+	l, bound, err := listen(o.paths.Socket)
 	if err != nil {
 		return nil, err
 	}
+	o.bound = bound
 	o.listener.SetUnlinkOnClose(false)
 	err = o.listener.Close()
 	o.listener = l

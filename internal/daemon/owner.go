@@ -38,23 +38,25 @@ const maxHandover = 10 * time.Second
 // Owner holds the lock and the socket.
 type Owner struct {
 	paths Paths
+	key   key
 	lock  *atomicfile.Lock
 	ready *os.File      // the pipe on which Attach waits for a byte; nil: no Attach waits
 	every time.Duration // how often socket and log are checked
 
 	mu       sync.Mutex // guards what follows
 	listener *net.UnixListener
-	stopped  bool // listening has ended for good
+	bound    fs.FileInfo // the socket of listener
+	stopped  bool        // listening has ended for good
 }
 
-// note is the content of the lock file, for processes of the same user with another runtime folder.
+// note is the content of the lock file, in which clients find the socket.
 type note struct {
 	PID    int    `json:"pid"`
 	Socket string `json:"socket"`
 }
 
 // Own takes the lock and listens on the socket. The error is ErrOwned if another process is the owner. If that owner is about to end,
-// Own waits for its end, up to ten seconds. A socket that a dead owner left is replaced.
+// Own waits for its end, up to ten seconds. A socket that a dead owner left is replaced, and so is one of a process without the lock.
 func Own(p Paths) (*Owner, error) {
 	o := &Owner{paths: p, ready: takeReady(), every: maintainEvery}
 	if err := o.own(); err != nil {
@@ -67,7 +69,10 @@ func Own(p Paths) (*Owner, error) {
 	return o, nil
 }
 
-func (o *Owner) own() error {
+func (o *Owner) own() (err error) {
+	if o.key, err = readKey(o.paths.Key); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(o.paths.Lock), 0o700); err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func (o *Owner) own() error {
 		return err
 	}
 	o.lock = lock
-	if o.listener, err = listen(o.paths.Socket); err == nil {
+	if o.listener, o.bound, err = listen(o.paths.Socket); err == nil {
 		err = o.write(note{PID: os.Getpid(), Socket: o.paths.Socket})
 	}
 	if err != nil {
@@ -110,32 +115,39 @@ func takeLock(p Paths) (*atomicfile.Lock, error) {
 	}
 }
 
-// listen binds the socket. The caller holds the lock, so a socket that exists was left by a dead owner.
-func listen(path string) (*net.UnixListener, error) {
+// listen binds the socket. The caller holds the lock, so a socket that exists is not that of an owner.
+func listen(path string) (*net.UnixListener, fs.FileInfo, error) {
 	if err := socketFolder(path); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, fmt.Errorf("look at the old socket: %w", err)
+		return nil, nil, fmt.Errorf("look at the old socket: %w", err)
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, fmt.Errorf("%s exists and is not a socket; remove it", path)
+		return nil, nil, fmt.Errorf("%s exists and is not a socket; remove it", path)
 	default:
 		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("remove the old socket: %w", err)
+			return nil, nil, fmt.Errorf("remove the old socket: %w", err)
 		}
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, nil, fmt.Errorf("listen: %w", err)
 	}
 	// No other user can reach the socket before its mode is set, because the folder is closed to them.
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return nil, fmt.Errorf("close the socket to others: %w", err)
+	if err = os.Chmod(path, 0o600); err != nil {
+		err = fmt.Errorf("close the socket to others: %w", err)
 	}
-	return l, nil
+	var bound fs.FileInfo
+	if err == nil {
+		bound, err = os.Lstat(path)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, nil, err
+	}
+	return l, bound, nil
 }
 
 // write puts the note into the lock file. The file is written in place and never replaced, because the lock is on it.

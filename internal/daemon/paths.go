@@ -21,23 +21,25 @@ type Paths struct {
 	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
 	Log    string // what the daemon writes to stderr
 	Info   string // pid, address, since; written by the node
+	Key    string // with which the daemon and its clients prove themselves to each other
 }
 
-// PathsOf returns the paths of the daemon of a project. It creates nothing.
+// PathsOf returns the paths of the daemon of a project. runtime is the folder in which an owner makes the folder of its socket
+// ($XDG_RUNTIME_DIR), or "". PathsOf creates nothing.
 //
-// The socket is not with the state, because its path could be too long and some file systems do not support sockets. Two processes of
-// one user may have different runtime folders, such as a login session and a cron job. They find each other because the owner writes the
-// path of its socket into the lock file.
-func PathsOf(project state.Paths) Paths {
+// The socket is not with the state, because its path could be too long and some file systems do not support sockets. Clients find it in
+// the lock file, so they need no runtime folder, and none of their environment leads them elsewhere.
+func PathsOf(project state.Paths, runtime string) Paths {
 	name := project.SocketName()
 	p := Paths{
 		Lock:   project.DaemonLock(),
 		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
 		Log:    project.DaemonLog(),
 		Info:   project.DaemonInfo(),
+		Key:    project.DaemonKey(),
 	}
-	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) && checkFolder(run, false) == nil {
-		if s := filepath.Join(run, "mycelium", name); len(s) <= maxSocketPath {
+	if filepath.IsAbs(runtime) && checkFolder(runtime, false) == nil {
+		if s := filepath.Join(runtime, "mycelium", name); len(s) <= maxSocketPath {
 			p.Socket = s
 		}
 	}

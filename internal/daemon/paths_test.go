@@ -77,8 +77,7 @@ func TestWithoutRuntimeFolder(t *testing.T) {
 	}
 	dial(t, q)
 	// And an owner without the variable works too.
-	dir2 := t.TempDir()
-	p2 := pathsOf(dir2)
+	p2 := known(t, t.TempDir())
 	serveHere(t, p2, nil)
 	dial(t, p2)
 }
@@ -129,21 +128,21 @@ func TestOwnRefusesUnsafePlaces(t *testing.T) {
 	try("a path too long", "more than the 107")
 }
 
-// A lock file that came with a cloned repository may point to the daemon of another project.
+// TestLockFileOfAnotherProject: a lock file that names the socket of another project, or nothing, leads to no owner.
 func TestLockFileOfAnotherProject(t *testing.T) {
 	_, other := project(t)
 	serveHere(t, other, nil)
-	dir := t.TempDir()
-	p := pathsOf(dir)
+	p := known(t, t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(p.Lock), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []string{`{"pid":1,"socket":"` + other.Socket + `"}`, `{"socket":"relative"}`, `{"socket":"/` +
-		strings.Repeat("x", 200) + `"}`, "no JSON", ""} {
+	for n, named := range map[string]bool{`{"pid":1,"socket":"` + other.Socket + `"}`: true, `{"socket":"relative"}`: false,
+		`{"socket":"/` + strings.Repeat("x", 200) + `"}`: false, "no JSON": false, "": false} {
 		if err := os.WriteFile(p.Lock, []byte(n), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := Dial(t.Context(), p); !errors.Is(err, ErrNotRunning) {
+		var stranger *StrangerError
+		if c, err := Dial(t.Context(), p); err == nil || errors.As(err, &stranger) != named || errors.Is(err, ErrNotRunning) == named {
 			t.Errorf("%s: attached to %v, %v", n, c, err)
 		}
 	}

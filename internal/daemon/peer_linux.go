@@ -33,3 +33,9 @@ func own(c Caller) bool { return c.UID == os.Getuid() }
 
 // redirect makes a standard descriptor write into another file.
 func redirect(std, to *os.File) error { return unix.Dup3(int(to.Fd()), int(std.Fd()), 0) }
+
+// random fills b with random bytes. crypto/rand would initialise more than the small program may.
+func random(b []byte) error {
+	_, err := unix.Getrandom(b, 0) // up to 256 bytes are always returned whole (getrandom(2))
+	return err
+}

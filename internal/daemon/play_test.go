@@ -3,6 +3,7 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
@@ -41,6 +42,11 @@ func TestMain(m *testing.M) {
 	case "dial":
 		if err := playDial(os.Getenv("MYC_TEST_DIR")); err != nil {
 			fmt.Println("dial:", err)
+		}
+	case "between":
+		if err := playBetween(os.Getenv("MYC_TEST_SOCKET"), os.Getenv("MYC_TEST_TO")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
 	case "shout":
 		playShout(os.Getenv("MYC_TEST_SOCKET"))
@@ -166,7 +172,8 @@ func playAttach(dir string) error {
 }
 
 func playDial(dir string) error {
-	p := Paths{Lock: pathsOf(dir).Lock, Socket: os.Getenv("MYC_TEST_SOCKET")}
+	p := pathsOf(dir)
+	p.Socket = os.Getenv("MYC_TEST_SOCKET")
 	c, err := Dial(context.Background(), p)
 	if err != nil {
 		return err
@@ -176,7 +183,23 @@ func playDial(dir string) error {
 }
 
 // pathsOf are the paths of a project whose state lies beside its files.
-func pathsOf(dir string) Paths { return PathsOf(state.Root(filepath.Join(dir, "state")).Of(dir)) }
+func pathsOf(dir string) Paths {
+	return PathsOf(state.Root(filepath.Join(dir, "state")).Of(dir), os.Getenv("XDG_RUNTIME_DIR"))
+}
+
+// known makes the key of a project in a folder.
+func known(t testing.TB, dir string) Paths {
+	t.Helper()
+	p := pathsOf(dir)
+	if err := os.MkdirAll(filepath.Dir(p.Key), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k := sha256.Sum256([]byte(dir))
+	if err := os.WriteFile(p.Key, k[:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // project makes a project folder and a runtime folder, both short.
 func project(t *testing.T) (string, Paths) {
@@ -188,8 +211,7 @@ func project(t *testing.T) (string, Paths) {
 	t.Cleanup(func() { os.RemoveAll(run) })
 	t.Setenv("XDG_RUNTIME_DIR", run)
 	dir := t.TempDir()
-	p := pathsOf(dir)
-	return dir, p
+	return dir, known(t, dir)
 }
 
 // play starts this binary as something.

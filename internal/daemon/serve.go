@@ -14,16 +14,17 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
-// helloMethod is a method of every owner. Its answer tells a client that its connection was accepted, not only queued.
-const helloMethod = "daemon/hello"
-
-// askMethod calls the method that its params name, and answers with a greeting and the result: for a client with a single question.
-const askMethod = "daemon/ask"
+// The methods of every owner.
+const (
+	helloMethod = "daemon/hello" // the answer tells a client that its connection was accepted, not only queued
+	proveMethod = "daemon/prove" // a notification: the client's proof, which precedes its first call
+	askMethod   = "daemon/ask"   // calls the method that its params name: for a client with a single question
+)
 
 // The bounds of serving.
 const (
@@ -58,7 +59,7 @@ func (o *Owner) Serve(ctx context.Context, s Server) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &serving{Server: s, lock: o.paths.Lock, conns: map[*net.UnixConn]struct{}{}, idle: make(chan struct{})}
+	v := &serving{Server: s, key: o.key, conns: map[*net.UnixConn]struct{}{}, idle: make(chan struct{})}
 	v.timer = time.AfterFunc(max(s.Idle, time.Hour), v.expire)
 	v.startIdle()
 	defer v.timer.Stop()
@@ -96,7 +97,7 @@ func (o *Owner) Serve(ctx context.Context, s Server) error {
 // serving is one run of Serve.
 type serving struct {
 	Server
-	lock string         // the path of the owner's lock file
+	key  key
 	wg   sync.WaitGroup // one per connection
 	idle chan struct{}  // closed when the idle time is over
 
@@ -217,6 +218,10 @@ type link struct {
 	calls sync.WaitGroup
 	slots chan struct{}
 
+	// Used by the goroutine that reads.
+	expected string // the client's proof; "" before a greeting
+	proved   bool   // the client has sent it
+
 	mu   sync.Mutex // one writer at a time
 	conn *net.UnixConn
 }
@@ -248,16 +253,25 @@ func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.L
 			l.refuse(m.ID, bad)
 			continue
 		}
-		if !m.IsRequest() {
-			continue // a notification, or an answer to a question that was not asked
-		}
-		if m.Method == askMethod { // this goroutine answers it while a new one reads on: waking another first would delay the answer
+		switch {
+		case m.Method == proveMethod:
+			l.proved = l.proved || l.expected != "" && same(rawjson.TextAt(m.Params, "proof"), l.expected)
+			continue
+		case !m.IsRequest():
+			continue // another notification, or an answer to a question that was not asked
+		case m.Method == helloMethod:
+			l.greet(m)
+			continue
+		case m.Method == askMethod: // this goroutine answers it while a new one reads on: waking another first would delay the answer
 			l.calls.Go(func() {
 				defer cancel() // the client is gone
 				_ = l.read(ctx, cancel, lines)
 			})
-			l.call(ctx, m)
+			l.ask(ctx, m)
 			return nil
+		case !l.proved:
+			l.refuse(m.ID, errUnproved)
+			continue
 		}
 		if open, ok := l.v.Streams[m.Method]; ok {
 			l.calls.Wait() // the answers of calls come before the stream's first line
@@ -274,6 +288,37 @@ func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.L
 	}
 }
 
+// greet answers a greeting with our proof, and notes the proof that the client owes us.
+func (l *link) greet(m rpc.Message) {
+	theirs := rawjson.TextAt(m.Params, "nonce")
+	ours, err := newNonce()
+	if err != nil {
+		l.refuse(m.ID, &rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
+		return
+	}
+	owner, client := processes(os.Getpid(), l.who.PID)
+	l.expected = l.v.key.prove(clientRole, nil, theirs, ours, owner, client)
+	l.answer(m.ID, hello{ours, l.v.key.prove(daemonRole, nil, theirs, ours, owner, client)})
+}
+
+// ask answers a question, which has its proof with it.
+func (l *link) ask(ctx context.Context, m rpc.Message) {
+	q, ok := parseQuestion(m.Params)
+	if !ok || !same(q.proof, q.proofOf(l.v.key, l.who.PID)) {
+		l.refuse(m.ID, errUnproved)
+		return
+	}
+	result, e := l.do(ctx, rpc.Message{Method: q.method, Params: q.params})
+	answer := rawjson.Field{Name: "result"}
+	if e == nil {
+		answer.Value, e = l.encode(result)
+	}
+	if e != nil {
+		answer = rawjson.Field{Name: "error", Value: e.Raw()}
+	}
+	l.write(rpc.Message{ID: m.ID, Result: q.proved(l.v.key, l.who.PID, rawjson.Object(answer))})
+}
+
 // call answers one request.
 func (l *link) call(ctx context.Context, m rpc.Message) {
 	result, e := l.do(ctx, m)
@@ -287,41 +332,12 @@ func (l *link) call(ctx context.Context, m rpc.Message) {
 // do runs a method. A panic, which is a bug of ours, ends that call only.
 func (l *link) do(ctx context.Context, m rpc.Message) (result any, e *rpc.Error) {
 	defer l.recovered(m.Method, &e)
-	if m.Method == helloMethod {
-		return hello{PID: os.Getpid(), Lock: l.v.lock}, nil
-	}
-	if m.Method == askMethod {
-		var a question
-		if err := json.Unmarshal(m.Params, &a); err != nil {
-			return nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: "parameters: " + err.Error()}
-		}
-		m.Method, m.Params = a.Method, a.Params
-		defer func() { result = greeting{l.v.lock, result} }()
-	}
 	method, ok := l.v.Methods[m.Method]
 	if !ok {
 		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "the daemon has no method " + m.Method +
 			"; is it of another version? `myc stop` ends it"}
 	}
 	return method(ctx, l.who, m.Params)
-}
-
-// question is the params of askMethod.
-type question struct {
-	Method string         `json:"method"`
-	Params jsontext.Value `json:"params"`
-}
-
-// greeting is the answer to askMethod.
-type greeting struct {
-	Lock   string `json:"lock"`
-	Result any    `json:"result"`
-}
-
-// hello is the answer to helloMethod: who answers, and for which project.
-type hello struct {
-	PID  int    `json:"pid"`
-	Lock string `json:"lock"`
 }
 
 func (l *link) recovered(method string, e **rpc.Error) {
@@ -363,15 +379,24 @@ func (l *link) open(ctx context.Context, m rpc.Message, open Stream) (
 
 func (l *link) refuse(id []byte, e *rpc.Error) { l.write(rpc.Refuse(id, e)) }
 
-// answer sends a result. It returns false if the connection is gone.
+// answer sends a result. It returns false if there is none, or the connection is gone.
 func (l *link) answer(id []byte, result any) bool {
-	raw, err := json.Marshal(result)
-	if err != nil {
-		l.v.Logger.Error("write an answer as JSON", "error", err)
-		l.refuse(id, &rpc.Error{Code: rpc.CodeInternal, Message: "the daemon's answer cannot be written as JSON"})
+	raw, e := l.encode(result)
+	if e != nil {
+		l.refuse(id, e)
 		return false
 	}
 	return l.write(rpc.Message{ID: id, Result: raw})
+}
+
+// encode returns a result as JSON.
+func (l *link) encode(result any) ([]byte, *rpc.Error) {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		l.v.Logger.Error("write an answer as JSON", "error", err)
+		return nil, &rpc.Error{Code: rpc.CodeInternal, Message: "the daemon's answer cannot be written as JSON"}
+	}
+	return raw, nil
 }
 
 func (l *link) write(m rpc.Message) bool {

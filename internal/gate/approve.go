@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/code"
 	"mycelium/internal/credential"
-	"mycelium/internal/gate/code"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )

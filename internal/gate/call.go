@@ -37,6 +37,9 @@ type Request struct {
 	Label  string // what people call the session: its folder, its tmux window; of a request for approval
 	Pane   string // tmux pane of the agent, if it has one
 	NoWait bool   // a call that only a person could approve is refused with the effect Ask: the caller asks elsewhere
+	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
+	// [Admission.Abstained].
+	Abstains bool
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
 
@@ -129,6 +132,7 @@ type Admission struct {
 	late     *audit.Thinking // of Ended
 
 	decidedBy string      // for the record; empty: the policy
+	abstained bool        // nothing but the fallback would have decided
 	asked     bool        // somebody was asked, and that is recorded
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
@@ -136,6 +140,9 @@ type Admission struct {
 	guard   policy.Guard // of the decision
 	guarded []string     // what it did
 }
+
+// Abstained reports whether the policy has no opinion about the call: whoever asked decides.
+func (a *Admission) Abstained() bool { return a.abstained }
 
 // Admit is the first half of Call, for a call that runs elsewhere: it decides, counts and records. Its errors are those of Call. The
 // caller ends an admission with [Admission.Done] or [Admission.Ended].

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime/debug"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
-	"runtime/debug"
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
@@ -28,7 +29,30 @@ func (a *Admission) decide() (d policy.Decision) {
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
-	return decideAs(a.caller, policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began})
+	c := policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began}
+	if a.Abstains && undecided(a.caller, c) {
+		a.abstained, a.decidedBy = true, byAgent
+		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
+	}
+	return decideAs(a.caller, c)
+}
+
+// byAgent says in the log that the agent decided, because the policy had no opinion.
+const byAgent = "agent"
+
+// undecided reports whether no rule denies or asks, and about some part of the call only the fallback would decide: for the caller, or for
+// what is above it.
+func undecided(sc *session.Snapshot, c policy.Call) bool {
+	left := false
+	for ; sc != nil; sc = sc.Parent {
+		c.Scope = sc.Scope
+		effect, rest := sc.World.Policy.Explain(c).WithoutFallback()
+		if effect != policy.Allow {
+			return false
+		}
+		left = left || rest
+	}
+	return left
 }
 
 // decideAs asks the policy. A call of a child is also decided as what is above the child, with the skills that are active there, and
@@ -81,7 +105,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	at := facts.Place{Dir: dir, Home: a.gate.home, Protects: a.caller.World.Policy.Protects}
+	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.trees.Linked(a.gate.dir))
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
 	if err == nil {
 		a.session.Written.Mark(&f)
@@ -107,9 +131,10 @@ const filesServer = "files"
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
+	at := facts.At(w.Policy, cmp.Or(w.Roots[filesServer], g.dir), g.home, g.trees.Linked(g.dir))
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
-		f, err := facts.Of(it, w.Annotations(it), args, facts.Place{Dir: cmp.Or(w.Roots[filesServer], g.dir), Home: g.home})
+		f, err := facts.Of(it, w.Annotations(it), args, at)
 		if err != nil {
 			return false
 		}

@@ -29,7 +29,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
-	"mycelium/internal/gate/code"
+	"mycelium/internal/code"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
@@ -37,6 +37,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
 	"mycelium/internal/telemetry"
+	"mycelium/internal/worktree"
 )
 
 // Peer is the client of one call: what a server says and asks while it is at work on that call goes there. The methods are
@@ -90,6 +91,7 @@ type Gate struct {
 	backends Backends
 	log      *audit.Log
 	dir      string
+	trees    worktree.Cache // the working trees that belong to dir
 	home     string
 	limits   *limit.Limits
 	logger   *slog.Logger

@@ -213,8 +213,11 @@ func TestStandingStream(t *testing.T) {
 	if _, err := w.world.Sessions.SetRole(t.Context(), w.session, "developer", session.ByOperator); err != nil {
 		t.Fatal(err)
 	}
-	if e := events(t, first.Body)(); string(e.Data) != toolsMoved || e.ID != "0_0" {
+	next := events(t, first.Body)
+	if e := next(); string(e.Data) != toolsMoved || e.ID != "0_0" {
 		t.Errorf("told %+v", e)
+	}
+	for e := next(); e.ID != "0_2"; e = next() { // only then is it there to go on from
 	}
 	second := w.do(t.Context(), http.MethodGet, "", headerLastEvent, "0_2")
 	_ = bodyOf(t, first.Body) // it ends

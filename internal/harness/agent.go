@@ -308,6 +308,8 @@ type Switch struct {
 	Path []string
 	On   string // the JSON value with which hooks run; they also run without the setting
 	Hint string
+	// Pin says that On in the file of a project's hooks stands above another value in the files of the project and of the user.
+	Pin bool
 }
 
 // HookEntry is one hook of an event in an agent's configuration.

@@ -39,7 +39,8 @@ var claude = Agent{
 		unit: time.Second, argsFrom: "2.1.139", blockFrom: "2.1.295",
 		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
 		DenyPath: []string{"permissions", "deny"}, denyRules: denyInClaude,
-		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file"}},
+		// That settings.local.json stands above the others was tried with 2.1.197 and 2.1.330.
+		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file", Pin: true}},
 	},
 	Launch: Launch{
 		Options: func(settings, servers string) []string {
@@ -51,7 +52,7 @@ var claude = Agent{
 		Commands: []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project",
 			"remote-control", "setup-token", "update", "upgrade"},
 		Unset:  claudeWithoutHooks,
-		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, placeVars),
+		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, []string{"PATH"}, Places),
 	},
 	script: &script{
 		environ: scriptClaude,
@@ -74,9 +75,10 @@ var (
 		"NODE_OPTIONS", "GODEBUG"}
 	// shellVars put other commands before a command, or are the shell that runs it.
 	shellVars = []string{"BASH_ENV", "ENV", "SHELL", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX"}
-	// placeVars say where programs, configuration and state are.
-	placeVars = []string{"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"}
 )
+
+// Places are the variables that say where programs look for their files (environ(7), XDG Base Directory Specification 0.8).
+var Places = []string{"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 
 // claudeManaged returns the settings of an administrator.
 func claudeManaged() string {

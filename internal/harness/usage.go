@@ -97,8 +97,10 @@ var ErrGone = errors.New("the transcript is gone")
 // Follower reads the new lines of a file. It remembers its offset. It reads a file that became shorter from the beginning.
 type Follower struct {
 	Path   string
-	offset int64
+	Offset int64 // where the next line begins
+	Most   int64 // one Read ends with the line that reaches so many bytes; 0: with the last one
 	seen   bool
+	skips  bool // Offset is inside a line that is too long
 }
 
 // Read calls line for every new whole line. A file that does not exist yet has no lines; a file that has disappeared is ErrGone. Read
@@ -116,18 +118,18 @@ func (t *Follower) Read(line func([]byte)) error {
 		return errors.New("read transcript: it is not a regular file")
 	}
 	t.seen = true
-	if st.Size() == t.offset {
+	if st.Size() == t.Offset {
 		return nil
 	}
-	if st.Size() < t.offset {
-		t.offset = 0
+	if st.Size() < t.Offset {
+		t.Offset = 0
 	}
-	f, err := os.Open(t.Path)
+	f, _, err := openPlain(t.Path)
 	if err != nil {
 		return fmt.Errorf("read transcript: %w", err)
 	}
 	defer f.Close()
-	if _, err := f.Seek(t.offset, io.SeekStart); err != nil {
+	if _, err := f.Seek(t.Offset, io.SeekStart); err != nil {
 		return fmt.Errorf("read transcript: %w", err)
 	}
 	return t.lines(bufio.NewReaderSize(f, 256<<10), line)
@@ -136,27 +138,28 @@ func (t *Follower) Read(line func([]byte)) error {
 // lines reads up to the last newline. It skips a line longer than maxLine.
 func (t *Follower) lines(r *bufio.Reader, line func([]byte)) error {
 	var whole []byte
-	size := int64(0)
-	for {
+	for n := int64(0); t.Most == 0 || n < t.Most || len(whole) > 0; {
 		piece, err := r.ReadSlice('\n')
-		size += int64(len(piece))
-		if size <= maxLine {
-			whole = append(whole, piece...)
-		}
+		n += int64(len(piece))
+		whole = append(whole, piece...)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, bufio.ErrBufferFull) && len(whole) <= maxLine:
+			continue
+		case errors.Is(err, bufio.ErrBufferFull): // a line without end is not read twice
+			t.Offset, t.skips, whole = t.Offset+int64(len(whole)), true, whole[:0]
 			continue
 		case errors.Is(err, io.EOF): // an incomplete line is read later
 			return nil
 		case err != nil:
 			return fmt.Errorf("read transcript: %w", err)
 		}
-		t.offset += size
-		if size <= maxLine {
+		t.Offset += int64(len(whole))
+		if !t.skips && len(whole) <= maxLine {
 			line(whole)
 		}
-		whole, size = whole[:0], 0
+		t.skips, whole = false, whole[:0]
 	}
+	return nil
 }
 
 // Children returns the folder with the transcripts of the subagents of a run.

@@ -4,6 +4,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/text"
 )
 
 // Command is one run of the hook. All fields but Own and Note are required.
@@ -54,6 +56,7 @@ type outcome struct {
 	event  harness.Event
 	answer harness.Answer
 	fault  string // why no decision was made
+	hint   string // how to mend that; empty: it is not known
 	noted  bool   // the fault is recorded, or another process records it
 }
 
@@ -142,7 +145,7 @@ func (c *Command) work(ctx context.Context, deadline time.Duration, known chan<-
 		return o
 	}
 	if o.answer, err = c.Decide(ctx, o.event); err != nil {
-		o.fault = err.Error()
+		o.fault, o.hint = err.Error(), text.HintOf(err)
 	}
 	return o
 }
@@ -197,8 +200,8 @@ func (c *Command) failed(ctx context.Context, o *outcome) harness.Answer {
 		case <-noting.Done():
 		}
 	}
-	return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium denied this call: " + o.fault +
-		". Nothing ran. A person can look into it with `myc doctor`."}
+	mend := cmp.Or(o.hint, "a person can look into it with `myc doctor`")
+	return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium denied this call: " + o.fault + ". Nothing ran. To mend it: " + mend + "."}
 }
 
 // print writes the answer.

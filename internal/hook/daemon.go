@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mycelium/internal/daemon"
@@ -55,6 +57,19 @@ func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millis
 
 // surroundingVars are the variables that describe an agent's terminal.
 func surroundingVars(a harness.Agent) []string { return []string{"TMUX_PANE", "TMUX", a.Terminal[0]} }
+
+// Places returns the variables of an environment that say where programs look for their files, and those for this program, without the
+// token of a session.
+func Places(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains(harness.Places, name) || strings.HasPrefix(name, "MYCELIUM_") && name != TokenVar {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
 
 // append appends the request as JSON.
 func (r *Request) append(b []byte) []byte {
@@ -108,11 +123,11 @@ const (
 )
 
 // askDaemon asks the daemon of a project. If the daemon dies before its answer, askDaemon waits for the next one, because a question to
-// people survives a restart. Without a daemon it returns daemon.ErrNotRunning. The answer must arrive by at; slow is called if it does
-// not arrive at once.
+// people survives a restart. Without a daemon it returns daemon.ErrNotRunning; a process that answers and proves nothing is a
+// *daemon.StrangerError. The answer must arrive by at; slow is called if it does not arrive at once.
 func askDaemon(project state.Paths, r Request, at time.Time, slow func()) (Reply, error) {
-	paths := daemon.PathsOf(project)
-	var until time.Time // set when the daemon has died: when to stop waiting for the next
+	paths := daemon.PathsOf(project, "") // the lock file names the socket
+	var until time.Time                  // set when the daemon has died: when to stop waiting for the next
 	for {
 		left := time.Until(at) // the daemon answers a little before our own deadline, so that its record and our answer agree
 		r.Deadline = max((left * 9 / 10).Milliseconds(), (left - margin).Milliseconds(), 1)

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,8 +13,9 @@ import (
 // Flags are the arguments of the entry in an agent's configuration.
 type Flags struct {
 	Agent    string
-	Dir      string        // the project folder; "": see ProjectDir
+	Dir      string        // the project folder; "": see Project
 	State    state.Root    // the state folder that the installer pinned; "": see Root
+	ID       string        // the project id that the installer pinned; "": from the path of the folder
 	Event    string        // the event; "": the input names it
 	Gateway  string        // the name of our gateway in the agent's configuration; "": it has none
 	Limit    time.Duration // how long the agent waits; 0: the agent's own default
@@ -39,6 +39,8 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 			f.Dir = value
 		case "--state":
 			f.State = state.Root(value)
+		case "--project-id":
+			f.ID = value
 		case "--event":
 			f.Event = value
 		case "--gateway":
@@ -71,30 +73,14 @@ func (f Flags) Root() (state.Root, error) {
 	return f.State, nil
 }
 
-// ProjectDir returns the project folder: dir if it is given, else the nearest folder with a mycelium.yaml or a .mycelium, from the
-// agent's start folder upwards, else the start folder. It returns "" if that is not known.
-func ProjectDir(agent, dir string, getenv func(string) string) string {
-	if dir != "" && dir != "." {
-		return dir
+// Paths returns where the state of a project folder is, or where that of calls in a folder is which belongs to no project.
+func (f Flags) Paths(dir string, found bool) (state.Paths, error) {
+	root, err := f.Root()
+	switch {
+	case err == nil && !found:
+		return root.Outside(dir), nil
+	case err != nil || f.ID == "":
+		return root.Of(dir), err
 	}
-	start := ""
-	if a, _ := harness.Named(agent); a.ProjectVar != "" {
-		start = getenv(a.ProjectVar)
-	}
-	if !filepath.IsAbs(start) {
-		var err error
-		if start, err = os.Getwd(); err != nil {
-			return dir
-		}
-	}
-	for at := start; ; at = filepath.Dir(at) {
-		for _, name := range []string{"mycelium.yaml", state.FolderName} {
-			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
-				return at
-			}
-		}
-		if at == filepath.Dir(at) {
-			return start
-		}
-	}
+	return root.Named(dir, f.ID)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,10 +24,13 @@ type Program struct {
 	Out     io.Writer
 	Err     io.Writer
 	Getenv  func(string) string
+	Environ []string // of the agent, to compare with that of its person; nil: not known
 	// Interrupted returns a context that ends when the program is to end.
 	Interrupted func() context.Context
 	// Alone answers an event without a daemon, and returns the exit code. It gets the run of the hook, which lacks who decides and records.
 	Alone func(ctx context.Context, c Command) int
+	// Stranger records that something else answers at the daemon's socket. Alone then answers the event; nil: Alone meets it, too.
+	Stranger func(ctx context.Context, s *daemon.StrangerError)
 	// Note records a denial that was not decided.
 	Note func(ctx context.Context, event []byte, e harness.Event, why string)
 
@@ -108,16 +112,21 @@ func (p *Program) run() int {
 
 // settle answers with what the daemon said, or without one.
 func (p *Program) settle(reply Reply, err error) int {
-	switch {
+	var stranger *daemon.StrangerError
+	switch unproved := errors.As(err, &stranger); {
 	case err == nil:
 		return p.print(reply)
-	case errors.Is(err, daemon.ErrNotRunning):
+	case unproved, errors.Is(err, daemon.ErrNotRunning):
 		ctx := context.Background()
 		if p.watched {
 			ctx = p.Interrupted()
 		}
 		ctx, cancel := context.WithDeadline(ctx, p.until)
 		defer cancel()
+		if unproved && p.Stranger != nil {
+			_, _ = fmt.Fprintf(p.Err, "mycelium: %s; the accepted files decide\n", stranger)
+			p.Stranger(ctx, stranger)
+		}
 		return p.Alone(ctx, Command{Flags: p.Flags, In: bytes.NewReader(p.event), Out: p.Out, Err: p.Err, Getenv: p.Getenv})
 	}
 	return p.fault(err.Error())
@@ -174,6 +183,10 @@ func (p *Program) request() Request {
 		if v := p.Getenv(name); v != "" {
 			r.Env[name] = v
 		}
+	}
+	for _, kv := range Places(p.Environ) {
+		name, value, _ := strings.Cut(kv, "=")
+		r.Env[name] = value
 	}
 	return r
 }

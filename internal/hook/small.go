@@ -32,17 +32,15 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 	if !ok {
 		return BadEntry(errs, append([]string{Small}, args...))
 	}
-	dir, err := filepath.Abs(ProjectDir(f.Agent, f.Dir, s.getenv))
+	var project state.Paths
+	dir, found, err := f.ProjectDir(s.getenv)
 	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	var root state.Root
-	if err == nil {
-		root, err = f.Root()
+		project, err = f.Paths(dir, found)
 	}
 	p := Program{
-		Flags: f, Project: root.Of(dir), Out: out, Err: errs, Getenv: s.getenv, Interrupted: interrupted,
-		Note: func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
+		Flags: f, Project: project, Out: out, Err: errs, Getenv: s.getenv, Environ: environ,
+		Interrupted: interrupted,
+		Note:        func(ctx context.Context, event []byte, _ harness.Event, why string) { s.note(ctx, event, why) },
 	}
 	p.Alone = func(ctx context.Context, _ Command) int {
 		at, _ := ctx.Deadline()

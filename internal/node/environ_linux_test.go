@@ -18,7 +18,7 @@ func TestAnAgentReplacesNoVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := &project.View{Project: &config.Project{File: config.File{Env: []string{"OWN", "NEW", "LATE"}}}}
+	view := &project.View{Project: &config.Project{Content: config.Content{File: config.File{Env: []string{"OWN", "NEW", "LATE"}}}}}
 	n := &Servers{pool: pool, files: &reloader{view: view}, environ: []string{"OWN=daemon"}, renew: func() {}}
 	agent := startEcho(t, "CLAUDECODE=1")
 	hand := func(pid int, environ ...string) {

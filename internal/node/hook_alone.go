@@ -15,23 +15,47 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/store"
 )
 
 // HookAlone decides an event of an agent's hook in this process, where no daemon runs: with the same files, the same gate and the same
-// log. It starts no server and asks nobody: a question is put in the agent's own terminal, or it is a refusal.
+// log. It starts no server and asks nobody: a question is put in the agent's own terminal, or it is a refusal. Outside of every project it
+// has no opinion where only the fallback would decide.
 func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness.Answer, error) {
+	var abstains func(policy.Item) bool
+	if l.Outside {
+		if !e.Kind.Precedes() && e.Kind != harness.PostTool {
+			return harness.Answer{Verdict: harness.Pass}, nil // there is no session to tell of
+		}
+		e.Ours = false // whatever gateway it is, it serves no project here
+		var err error
+		if e.Tool, err = project.OutsideTool(e); err != nil {
+			return harness.Answer{}, err
+		}
+	}
+	l.Snapshot = true
 	v, err := l.OpenView()
 	if err != nil {
 		return harness.Answer{}, err
 	}
 	defer v.Close()
+	if l.Outside {
+		abstains = v.CompileOutside(e.Tool)
+	}
 	log, err := openLog(v.Project)
 	if err != nil {
 		return harness.Answer{}, err
 	}
 	defer func() { _ = log.Close() }()
+	if note, err := v.Project.State.ReadNote(); err == nil {
+		if line := differing(note, e.Agent, e.Session, l.Environ); line != "" {
+			if err := recordEnviron(ctx, log, v.Project.State, e.Agent, line); err != nil {
+				return harness.Answer{}, err
+			}
+		}
+	}
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
 		Logger: l.Logger(),
@@ -55,7 +79,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{},
-		Waiting: func() string { return waiting(v.Project) }, Logger: l.Logger(), Alone: true})
+		Waiting: func() string { return waitingAlone(ctx, v.Project, log, l.Logger()) }, Logger: l.Logger(), Alone: true,
+		Abstains: abstains})
 	return runs.Event(ctx, s, e), nil
 }
 

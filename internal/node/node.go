@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -45,24 +46,25 @@ type Node struct {
 	Servers   *Servers
 	Runs      *Runs
 
-	options Options
-	dir     string
-	state   state.Paths
-	paths   daemon.Paths
-	owner   *daemon.Owner
-	db      *store.DB
-	log     *audit.Log
-	index   *index.Index
-	pool    *backend.Pool
-	gate    *gate.Gate
-	gateway *gateway.Server
-	files   *reloader
-	hooks   *hookWatch
-	judge   *modelJudge
-	chats   *chat.Chats
-	metrics *metrics
-	logger  *slog.Logger
-	since   time.Time
+	options  Options
+	dir      string
+	state    state.Paths
+	paths    daemon.Paths
+	owner    *daemon.Owner
+	db       *store.DB
+	log      *audit.Log
+	index    *index.Index
+	pool     *backend.Pool
+	gate     *gate.Gate
+	gateway  *gateway.Server
+	files    *reloader
+	hooks    *hookWatch
+	environs *environs
+	judge    *modelJudge
+	chats    *chat.Chats
+	metrics  *metrics
+	logger   *slog.Logger
+	since    time.Time
 
 	listener net.Listener       // nil: no HTTP
 	cancel   context.CancelFunc // ends Run
@@ -98,7 +100,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if n.state, err = o.Know(); err != nil {
 		return nil, err
 	}
-	n.dir, n.paths = n.state.Project, daemon.PathsOf(n.state)
+	if n.dir, n.paths, err = o.Paths(); err != nil {
+		return nil, err
+	}
 	if n.owner, err = daemon.Own(n.paths); err != nil {
 		return nil, err
 	}
@@ -151,19 +155,23 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
 		BotLocks: n.state.Telegram(), Logger: n.logger,
 	})
+	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {
 		n.gate.Swap(next.World())
 		n.chats.Renew()
 	}
 	acts := recorder{n.log}
 	n.Approvals = &Approvals{queue: queue, tokenFile: n.state.OperatorToken()}
-	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, logger: n.logger}
+	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
+	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
+		logger: n.logger}
 	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
-	n.hooks = &hookWatch{state: n.state, environ: n.options.Environ, log: n.log, post: n.chats.Post, logger: n.logger}
+	n.hooks = &hookWatch{state: n.state, environ: n.options.Environ, log: n.log, post: n.chats.Post, logger: n.logger,
+		calls: ungoverned.Watch{Paths: n.state, Environ: n.options.Environ, Undecided: n.undecided}}
 	return nil
 }
 

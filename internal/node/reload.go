@@ -25,8 +25,9 @@ type reloader struct {
 	loader  *project.Loader
 	pool    *backend.Pool
 	logger  *slog.Logger
-	log     *audit.Log          // nil: changes that wait are not told of
-	changed func(*project.View) // is called with every new view, before the change is over
+	log     *audit.Log            // nil: changes that wait are not told of
+	post    func(approval.Notice) // tells people; nil: nobody is told
+	changed func(*project.View)   // is called with every new view, before the change is over
 
 	reloading sync.Mutex // held while files are read and compiled
 	mu        sync.Mutex // guards what follows
@@ -70,7 +71,8 @@ func (r *reloader) Reload(context.Context) error {
 	if root := project.FilesRoot(p); root != old.Root {
 		r.logger.Warn("the new folder of the built-in files server takes effect when the daemon restarts", "now", old.Root, "then", root)
 	}
-	if why := next.Broken(); why != "" && old.Broken() == "" && p.Trusted == old.Project.Trusted { // else consent was taken back or is lost
+	same := p.Trusted == old.Project.Trusted && p.User.Trusted == old.Project.User.Trusted // else consent was taken back or is lost
+	if why := next.Broken(); why != "" && old.Broken() == "" && same {
 		r.mu.Lock()
 		r.broken = why
 		r.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
@@ -57,6 +58,7 @@ var errSessionEnded = errors.New("the session of this agent has ended: its token
 func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
 	return r.Answer(ctx, hook.Command{
 		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
+			n.environs.compare(ctx, e.Agent, e.Session, environOf(r.Env))
 			return n.Runs.Answer(ctx, r.Token, e)
 		},
 		Note: n.noteDenial,
@@ -65,6 +67,16 @@ func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
 			return err == nil && hook.SameProgram(self, program)
 		},
 	})
+}
+
+// environOf returns variables as an environment, sorted.
+func environOf(variables map[string]string) []string {
+	out := make([]string, 0, len(variables))
+	for name, value := range variables {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return hook.Places(out)
 }
 
 // noteDenial records a denial of an event that the gate did not see.

@@ -22,10 +22,11 @@ import (
 
 // Sessions are the live sessions: those of credentials, and those of clients that have none.
 type Sessions struct {
-	gate    *gate.Gate
-	gateway func() *gateway.Server
-	files   *reloader
-	logger  *slog.Logger
+	gate     *gate.Gate
+	gateway  func() *gateway.Server
+	files    *reloader
+	environs *environs
+	logger   *slog.Logger
 }
 
 // New mints a session with a credential. Only the reply has its token.
@@ -153,7 +154,7 @@ func (s *Sessions) authenticate(ctx context.Context, token string) (*session.Ses
 
 // attach opens the session of a stdio client: the one of its token, or else a new one, whose token lets the client attach again.
 func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *session.Session, func(), error) {
-	answer := api.Attached{Token: p.Token}
+	answer, environ := api.Attached{Token: p.Token}, p.Environ
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
 		if err != nil {
@@ -170,6 +171,7 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 		return answer, nil, nil, err
 	}
 	answer.Session = live.ID
+	s.environs.compare(ctx, "myc mcp", live.ID, environ)
 	return answer, live, done, nil
 }
 

@@ -23,7 +23,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	if waiting, err := n.Approvals.List(ctx); err == nil {
 		r.Approvals = len(waiting)
 	}
-	r.Problem, r.Hooks = n.files.Broken(), n.hooks.Warnings()
+	r.Problem, r.Hooks, r.Environs = n.files.Broken(), n.hooks.Warnings(), n.environs.Warnings()
 	return r, nil
 }
 

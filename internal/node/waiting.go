@@ -3,10 +3,12 @@ package node
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 )
@@ -23,34 +25,65 @@ func waiting(p *config.Project) string {
 // tellWaiting tells people of files that changed and wait for consent: in the log of the process, and once for each content in the audit
 // log.
 func (r *reloader) tellWaiting(ctx context.Context) {
-	if r.log == nil || !r.Project().Trusted {
+	p := r.Project()
+	if r.log == nil || !inForce(&p.Acceptance) || !inForce(&p.User) {
 		return
 	}
-	c, err := r.Project().Candidate()
+	c, err := p.Candidate()
 	if err != nil || len(c.Changes) == 0 {
 		return // what cannot be read is told of where it is used
 	}
-	fresh, err := c.Tell()
-	if err != nil {
-		r.logger.Warn("note changed files", "err", err)
-	}
-	if !fresh {
-		return
-	}
-	r.logger.Warn("files that govern changed; what was accepted stays in force", "files", c.Summary(),
-		"hint", "myc trust shows and accepts them")
-	record := audit.Record{ID: audit.NewID(), Kind: audit.Guard, Time: time.Now(), Surface: "files", Note: "not in force: " + c.Summary()}
-	if record.Args, err = json.Marshal(map[string]string{"digest": c.Digest}); err == nil {
-		err = r.log.Append(ctx, record)
-	}
+	fresh, err := recordWaiting(ctx, r.log, c)
 	if err != nil {
 		r.logger.Warn("record changed files", "err", err)
 	}
+	if fresh {
+		r.logger.Warn("files that govern changed; what was accepted stays in force", "files", c.Summary(),
+			"hint", "myc trust shows and accepts them")
+		if r.post != nil {
+			r.post(approval.Notice{Kind: approval.GuardAlert, Label: "policy files", Time: time.Now(),
+				Text: "no effect before myc trust: " + c.Summary()})
+		}
+	}
 }
+
+// recordWaiting records that files changed and wait for consent, once for each content, and reports whether nobody was told of it before.
+func recordWaiting(ctx context.Context, log *audit.Log, c *config.Candidate) (fresh bool, err error) {
+	if fresh, err = c.Tell(); err != nil || !fresh {
+		return fresh, err
+	}
+	record := audit.Record{ID: audit.NewID(), Kind: audit.Guard, Time: time.Now(), Surface: "files", Note: "not in force: " + c.Summary()}
+	if record.Args, err = json.Marshal(map[string]string{"digest": c.Digest}); err == nil {
+		err = log.Append(ctx, record)
+	}
+	return true, err
+}
+
+// waitingAlone names the files of a project that wait, as waiting does, and records them, where no daemon does.
+func waitingAlone(ctx context.Context, p *config.Project, log *audit.Log, logger *slog.Logger) string {
+	if !inForce(&p.Acceptance) || !inForce(&p.User) {
+		return waiting(p)
+	}
+	c, err := p.Candidate()
+	if err != nil || len(c.Changes) == 0 {
+		return ""
+	}
+	if _, err := recordWaiting(ctx, log, c); err != nil {
+		logger.Warn("record changed files", "err", err)
+	}
+	return c.Summary()
+}
+
+// inForce reports whether nobody has to accept the files of a folder before anything of it is in force: that is told where it is used.
+func inForce(a *config.Acceptance) bool { return !a.Missing() && a.Damaged == "" }
 
 // RecordConsent records that a person accepts files, before they are in force.
 func RecordConsent(ctx context.Context, c *config.Candidate) error {
-	log, err := openLog(c.Current)
+	p := *c.Current
+	if c.Outside() {
+		p.State = p.State.Outside(p.Dir)
+	}
+	log, err := openLog(&p)
 	if err != nil {
 		return fmt.Errorf("record trust: %w", err)
 	}

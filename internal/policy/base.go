@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"path"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"mycelium/internal/policy/paths"
 )
 
 // constraint is one base constraint on paths. No configuration, bundle, model or agent can lift it. Comparisons ignore case, because a file
@@ -68,8 +70,11 @@ var baseConstraints = []constraint{
 	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
 	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols",
 		"./workflows"}, changes, "what governs this agent"},
+	{"mycelium-worktrees", []string{"**/.git/worktrees"}, changes, "what makes another folder a part of this project"},
 	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
 	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
+	{"mycelium-programs", []string{"**/bin/myc", "**/bin/myc-hook"}, changes,
+		"the program that guards this agent"}, // besides those of a source
 	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json",
 		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json",
 		"/etc/claude-code", "/Library/Application Support/ClaudeCode"}, changes,
@@ -110,20 +115,31 @@ type baseRule struct{ name, reason string }
 var programsConstraint = baseRule{"base:mycelium-programs",
 	"base constraint mycelium-programs: the program that guards this agent cannot be changed by an agent"}
 
-func compileBase(dir, home string, programs []string) *baseSet {
-	b := &baseSet{dir: foldString(dir), home: foldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
+// worktreeConstraint protects the links by which a linked working tree belongs to its project: without one it would be a folder without
+// this policy.
+var worktreeConstraint = baseRule{"base:mycelium-worktrees",
+	"base constraint mycelium-worktrees: what makes this folder a part of the project cannot be changed by an agent"}
+
+// stateConstraint protects the state of a policy's source where it is in no fixed place.
+var stateConstraint = baseRule{"base:mycelium-state", "base constraint mycelium-state: state, keys and log of the guard"}
+
+func compileBase(dir, home string, programs []string, state string) *baseSet {
+	b := &baseSet{dir: paths.FoldString(dir), home: paths.FoldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
 		names: map[string][]basePath{}}
 	for i := range baseConstraints {
 		c := &baseConstraints[i]
 		rule := c.rule()
 		for _, p := range c.paths {
-			b.add(foldString(p), basePath{rule: rule, access: c.access, atRoot: c.name == "root-home"})
+			b.add(paths.FoldString(p), basePath{rule: rule, access: c.access, atRoot: c.name == "root-home"})
 		}
 	}
 	for _, p := range programs {
 		if strings.HasPrefix(p, "/") {
-			b.add(foldString(p), basePath{rule: &programsConstraint, access: changes})
+			b.add(paths.FoldString(p), basePath{rule: &programsConstraint, access: changes})
 		}
+	}
+	if strings.HasPrefix(state, "/") {
+		b.add(paths.FoldString(state), basePath{rule: &stateConstraint, access: anyAccess})
 	}
 	return b
 }
@@ -192,18 +208,18 @@ func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 			return r
 		}
 	}
-	if r := b.form(clean, a); r != nil {
+	if r := b.form(clean, f.Worktrees, a); r != nil {
 		return r
 	}
 	if p.Resolved != clean {
-		if r := b.form(p.Resolved, a); r != nil {
+		if r := b.form(p.Resolved, f.Worktrees, a); r != nil {
 			return r
 		}
 	}
 	if endsClean(clean, p.Raw) {
 		return nil
 	}
-	return b.form(p.Raw, a)
+	return b.form(p.Raw, f.Worktrees, a)
 }
 
 // endsClean reports whether the path as written is the end of the cleaned path, which was judged already.
@@ -217,13 +233,13 @@ func endsClean(clean, raw string) bool {
 // use is what a call does to a path, as far as a constraint distinguishes.
 type use struct{ change, remove bool }
 
-// form judges one form of a path.
-func (b *baseSet) form(s string, a use) *baseRule {
+// form judges one form of a path. trees are the other folders of the project.
+func (b *baseSet) form(s string, trees []string, a use) *baseRule {
 	if s == "" {
 		return nil
 	}
 	var buf [256]byte
-	folded := fold(buf[:0], s)
+	folded := paths.Fold(buf[:0], s)
 	if len(folded) > 1 && folded[0] == '~' && folded[1] == '/' {
 		if bp := b.homes.find(folded[2:], a); bp != nil {
 			return bp.rule
@@ -232,8 +248,14 @@ func (b *baseSet) form(s string, a use) *baseRule {
 			folded = append([]byte(b.home), folded[1:]...)
 		}
 	}
-	if bp := b.root.find(trimSlash(folded), a); bp != nil && (!bp.atRoot || !under(folded, b.dir)) {
+	if len(trees) > 0 {
+		trees = paths.FoldAll(trees)
+	}
+	if bp := b.root.find(paths.Relative(folded), a); bp != nil && (!bp.atRoot || !b.inProject(folded, trees)) {
 		return bp.rule
+	}
+	if r := b.inTrees(folded, trees, a); r != nil {
+		return r
 	}
 	if bp := b.project.within(folded, b.dir, a); bp != nil {
 		return bp.rule
@@ -241,7 +263,7 @@ func (b *baseSet) form(s string, a use) *baseRule {
 	if bp := b.own.within(folded, b.home, a); bp != nil {
 		return bp.rule
 	}
-	if rest := belowHome(folded); rest != nil {
+	if rest := paths.BelowHome(folded); rest != nil {
 		if bp := b.homes.find(rest, a); bp != nil {
 			return bp.rule
 		}
@@ -249,15 +271,46 @@ func (b *baseSet) form(s string, a use) *baseRule {
 	return b.named(folded, a)
 }
 
+// inProject reports whether a path lies in a folder of the project.
+func (b *baseSet) inProject(s []byte, trees []string) bool {
+	return paths.Under(s, b.dir) || slices.ContainsFunc(trees, func(tree string) bool { return paths.Under(s, tree) })
+}
+
+// inTrees judges a path by the other folders of the project. What is protected in one of them decides nothing there: the policy is that of
+// the project's own folder. So who removes the whole folder is judged by the rules, and not here.
+func (b *baseSet) inTrees(s []byte, trees []string, a use) *baseRule {
+	for _, tree := range trees {
+		if below := len(s) > len(tree)+1 && paths.Under(s, tree); below {
+			if bp := b.project.find(paths.Relative(s[len(tree):]), a); bp != nil {
+				return bp.rule
+			}
+		}
+		if a.change && slices.Contains(links(tree), string(s)) {
+			return &worktreeConstraint
+		}
+	}
+	return nil
+}
+
+// links are the places where the link of a working tree may be: a folder of the project stands for its top, or for a folder below it.
+func links(tree string) []string {
+	var out []string
+	for dir := tree; ; dir = path.Dir(dir) {
+		if out = append(out, path.Join(dir, ".git")); dir == path.Dir(dir) {
+			return out
+		}
+	}
+}
+
 // within looks up a path in the zone of a folder.
 func (z zone) within(s []byte, folder string, a use) *basePath {
 	if folder == "" {
 		return nil
 	}
-	if under(s, folder) {
-		return z.find(trimSlash(s[len(folder):]), a)
+	if paths.Under(s, folder) {
+		return z.find(paths.Relative(s[len(folder):]), a)
 	}
-	if a.remove && above(s, folder) {
+	if a.remove && paths.Above(s, folder) {
 		return z.any(a) // deleting the folder deletes everything in it
 	}
 	return nil
@@ -278,7 +331,7 @@ func (z zone) find(rest []byte, a use) *basePath {
 	list := z[string(rest[:n])]
 	for i := range list {
 		bp := &list[i]
-		if (a.change || bp.access == anyAccess) && (under(rest, bp.text) || a.remove && above(rest, bp.text)) {
+		if (a.change || bp.access == anyAccess) && (paths.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
 			return bp
 		}
 	}
@@ -303,7 +356,7 @@ func (b *baseSet) named(s []byte, a use) *baseRule {
 		if i > start && b.nameEnds[s[i-1]] {
 			list := b.names[string(s[start:i])]
 			for j := range list {
-				if bp := &list[j]; (a.change || bp.access == anyAccess) && endsWith(s[:i], bp.text) {
+				if bp := &list[j]; (a.change || bp.access == anyAccess) && paths.EndsWith(s[:i], bp.text) {
 					return bp.rule
 				}
 			}
@@ -311,90 +364,6 @@ func (b *baseSet) named(s []byte, a use) *baseRule {
 		start = i + 1
 	}
 	return nil
-}
-
-// endsWith reports whether text is the last components of a path.
-func endsWith(s []byte, text string) bool {
-	n := len(s) - len(text)
-	return n >= 0 && string(s[n:]) == text && (n == 0 || s[n-1] == '/')
-}
-
-func trimSlash(s []byte) []byte {
-	for len(s) > 0 && s[0] == '/' {
-		s = s[1:]
-	}
-	return s
-}
-
-// under reports whether s is the folder or a path below it. An empty folder has nothing below it.
-func under(s []byte, folder string) bool {
-	n := len(folder)
-	return n > 0 && len(s) >= n && string(s[:n]) == folder && (len(s) == n || s[n] == '/')
-}
-
-// above reports whether the protected path lies below s.
-func above(s []byte, protected string) bool {
-	n := len(s)
-	for n > 0 && s[n-1] == '/' {
-		n--
-	}
-	return len(protected) > n && protected[:n] == string(s[:n]) && protected[n] == '/'
-}
-
-// belowHome returns the part of a path below the home folder of any user, or nil for a path that is in no home folder.
-func belowHome(s []byte) []byte {
-	for _, homes := range [...]string{"/home/", "/users/", "c:/users/", "/mnt/c/users/"} {
-		if len(s) > len(homes) && string(s[:len(homes)]) == homes {
-			for i := len(homes); i < len(s); i++ {
-				if s[i] == '/' {
-					return trimSlash(s[i:])
-				}
-			}
-		}
-	}
-	if len(s) > 6 && string(s[:6]) == "/root/" {
-		return trimSlash(s[6:])
-	}
-	return nil
-}
-
-// fold returns a path in the form in which base constraints are compared: in lower case, with "/" for "\", and without the characters that
-// a file system may ignore.
-func fold(to []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return foldRunes(to, s[i:])
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		case c == '\\':
-			c = '/'
-		}
-		to = append(to, c)
-	}
-	return to
-}
-
-func foldString(s string) string { return string(fold(nil, s)) }
-
-func foldRunes(to []byte, s string) []byte {
-	for _, r := range s {
-		switch {
-		case r == '\\':
-			r = '/'
-		case r == '\u017f': // long s: equal to s on file systems that fold Unicode
-			r = 's'
-		case r == '\u212a': // the sign for kelvin
-			r = 'k'
-		case unicode.Is(unicode.Cf, r): // HFS+ ignores these
-			continue
-		default:
-			r = unicode.ToLower(r)
-		}
-		to = utf8.AppendRune(to, r)
-	}
-	return to
 }
 
 // BasePath is a path that a base constraint protects: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in the project, c:/x

@@ -37,8 +37,10 @@ var baseSamples = map[string][]string{
 	"windows-credentials": {`C:\Users\me\AppData\Roaming\Microsoft\Credentials\x`},
 	"mycelium-config":     {"/p/mycelium.yaml", "/p/config.json", "/p/.mcp.json", "/tmp/x/mycelium.yaml", "sub/mycelium.yaml"},
 	"mycelium-skills":     {"/p/skills/a/SKILL.md", "/p/roles/dev.yaml", "/p/rules.yaml", "/p/protocols/x", "/p/workflows/x", "/p/skills"},
+	"mycelium-worktrees":  {"/p/.git/worktrees/x/gitdir", "/p/.git/worktrees", "/elsewhere/.git/worktrees/x/commondir"},
 	"mycelium-state":      {"/p/.mycelium/mycelium.db", "/p/.mycelium"},
 	"mycelium-user":       {"/home/dev/.config/mycelium/rules.yaml", "/home/dev/.local/state/mycelium/key"},
+	"mycelium-programs":   {"/p/bin/myc", "/home/dev/bin/myc-hook", "bin/myc"},
 	"claude-settings": {"/p/.claude/settings.json", "/p/.claude/settings.local.json", "/home/dev/.claude/settings.json",
 		"/home/dev/.claude.json", "/tmp/wt/.claude/settings.json", "/p/sub/.claude/settings.local.json", ".claude/settings.json",
 		"/p/../wt/.claude/Settings.json"},
@@ -49,7 +51,7 @@ var baseSamples = map[string][]string{
 }
 
 func TestBaseConstraints(t *testing.T) {
-	b := compileBase("/p", "/home/dev", nil)
+	b := compileBase("/p", "/home/dev", nil, "")
 	paths := 0
 	for _, c := range baseConstraints {
 		samples := baseSamples[c.name]
@@ -82,7 +84,7 @@ func TestBaseConstraints(t *testing.T) {
 
 func TestBaseConstraintsLeaveAlone(t *testing.T) {
 	for _, dir := range []string{"/p", "/root/p", "/root"} {
-		b := compileBase(dir, "/root", nil)
+		b := compileBase(dir, "/root", nil, "")
 		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a",
 			"/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json",
 			"/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md",
@@ -93,7 +95,7 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 			}
 		}
 	}
-	b := compileBase("/root/p", "/root", nil)
+	b := compileBase("/root/p", "/root", nil, "")
 	for s, want := range map[string]string{"/root/x": "base:root-home", "/root/px/y": "base:root-home", "/root/p/../x": "base:root-home",
 		"/root/p/skills/x": "base:mycelium-skills", "/root/.ssh/x": "base:root-home"} {
 		p := Path{Access: Write, Raw: s, Clean: cleanPath("/", s)}
@@ -110,13 +112,20 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 
 // TestProgramsAreProtected: the programs of a policy may be run and read, and not changed or taken away with a folder, in the project too.
 func TestProgramsAreProtected(t *testing.T) {
-	b := compileBase("/work/p", "/home/dev", []string{"/work/p/bin/myc", "/opt/m/myc-hook", "relative"})
+	b := compileBase("/work/p", "/home/dev", []string{"/work/p/bin/myc", "/opt/m/myc-hook", "relative"}, "")
 	for _, s := range []string{"/work/p/bin/myc", "/opt/m/myc-hook"} {
 		for a, want := range map[Access]bool{Read: false, Execute: false, Write: true, Delete: true} {
 			p := Path{Access: a, Raw: s, Clean: s, Resolved: s}
 			if r := b.refuses(&Facts{}, &p); (r != nil) != want || want && r.name != "base:mycelium-programs" {
 				t.Errorf("%s %s: %v", a, s, r)
 			}
+		}
+	}
+	for s, want := range map[string]bool{"/work/p/sub/bin/myc": true, "/home/dev/bin/myc-hook": true,
+		"/work/p/cmd/myc": false, "/work/p/bin/mycroft": false} {
+		p := Path{Access: Write, Raw: s, Clean: s, Resolved: s}
+		if got := b.refuses(&Facts{}, &p) != nil; got != want {
+			t.Errorf("write %s: %t", s, got)
 		}
 	}
 	for s, want := range map[string]bool{"/work/p/bin": true, "/opt/m": true, "/work/p/bin/other": false, "/work/p/src": false} {
@@ -129,7 +138,7 @@ func TestProgramsAreProtected(t *testing.T) {
 
 // TestBaseConstraintsRemoval: with a folder goes what is protected in it.
 func TestBaseConstraintsRemoval(t *testing.T) {
-	b := compileBase("/work/p", "/home/dev", nil)
+	b := compileBase("/work/p", "/home/dev", nil, "")
 	for s, want := range map[string]bool{"/": true, "/etc": true, "/etc/": true, "/work": true, "/work/p": true, "/home/dev": true,
 		"/home/dev/.config": true, "/home": true, "/proc": true, "/work/p/src": false, "/tmp/x": false, "/work/p/node_modules": false,
 		"/opt": false} {
@@ -140,6 +149,20 @@ func TestBaseConstraintsRemoval(t *testing.T) {
 		p.Access = Read
 		if s != "/etc/passwd" && b.refuses(&Facts{}, &p) != nil {
 			t.Errorf("read %s is refused", s)
+		}
+	}
+}
+
+// TestStateIsProtected: an agent neither reads nor changes state and keys, wherever they are.
+func TestStateIsProtected(t *testing.T) {
+	b := compileBase("/work/p", "/home/dev", nil, "/x/state/mycelium")
+	for s, want := range map[string]bool{"/x/state/mycelium/keys/p-1/daemon.key": true, "/x/state/mycelium": true,
+		"/x/state/mycelium2": false} {
+		for _, a := range []Access{Read, Write, Delete, Execute} {
+			p := Path{Access: a, Raw: s, Clean: s, Resolved: s}
+			if r := b.refuses(&Facts{}, &p); (r != nil) != want || want && r.name != "base:mycelium-state" {
+				t.Errorf("%s %s: %v", a, s, r)
+			}
 		}
 	}
 }

@@ -2,146 +2,21 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common"
-	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/interpreter"
+
+	"mycelium/internal/policy/when"
 )
 
-// costLimit bounds the work of one condition, in CEL's cost units: about ten thousand steps, or a millisecond.
-const costLimit = 20_000
-
-// condition is one operand of the outermost "||" of a rule's `when`.
-type condition struct {
-	program cel.Program
-	scope   bool // it depends only on scope and tool
-	now     bool // it needs the time of the call
-	paths   bool // it looks at paths
-	hosts   bool // it looks at hosts
-	args    bool // it looks at arguments
-	who     bool // it looks at the id of the principal or of its parent
-}
-
-// scopeVars are the variables that say who asks for which tool. The other variables say what the call would do.
-var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true,
-	"stage": true, "annotations": true}
-
-func newCelEnv() (*cel.Env, error) {
-	str, list := cel.StringType, cel.ListType(cel.StringType)
-	return cel.NewEnv(
-		cel.ClearMacros(),
-		cel.EnableMacroCallTracking(), // compileWhen prints the operands
-		cel.Macros(append(withoutHas(), cel.GlobalMacro(operators.Has, 1, hasMacro))...),
-		cel.Variable("tool", str), cel.Variable("server", str), cel.Variable("role", str), cel.Variable("skills", list),
-		cel.Variable("principal", str), cel.Variable("parent", str), cel.Variable("stage", str),
-		cel.Variable("args", cel.MapType(str, cel.DynType)),
-		cel.Variable("paths", list), cel.Variable("effects", list), cel.Variable("hosts", list), cel.Variable("dir", str),
-		cel.Variable("annotations", cel.MapType(str, cel.BoolType)),
-		cel.Variable("now", cel.TimestampType),
-	)
-}
-
-func withoutHas() []cel.Macro {
-	var list []cel.Macro
-	for _, m := range cel.StandardMacros {
-		if m.Function() != operators.Has {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// hasMacro makes has(a.b) mean "b" in a, because looking up an absent argument is not an error here (see argsMap).
-func hasMacro(eh cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
-	if args[0].Kind() != ast.SelectKind {
-		return nil, eh.NewError(args[0].ID(), "invalid argument to has() macro")
-	}
-	s := args[0].AsSelect()
-	return eh.NewCall(operators.In, eh.NewLiteral(types.String(s.FieldName())), s.Operand()), nil
-}
-
-// compileWhen compiles a condition. It compiles the operands of the outermost "||" separately, so that an absent argument in one of them
-// does not hide an error in another.
-func (c *compiler) compileWhen(text string) ([]*condition, error) {
-	env, err := newCelEnv()
-	if err != nil {
-		return nil, fmt.Errorf("when: %w", err)
-	}
-	whole, iss := env.Parse(text)
-	if iss.Err() != nil {
-		return nil, fmt.Errorf("when: %s", celMessage(iss.Err()))
-	}
-	var list []*condition
-	for _, e := range operands(whole.NativeRep().Expr()) {
-		part, err := cel.ExprToString(e, whole.NativeRep().SourceInfo())
-		if err != nil {
-			return nil, fmt.Errorf("when: %w", err)
-		}
-		cond, err := compileCondition(env, part)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, cond)
-	}
-	return list, nil
-}
-
-// celMessage is the first line of CEL's report. The other lines draw the expression.
-func celMessage(err error) string {
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimPrefix(first, "ERROR: <input>:")
-}
-
-func operands(e ast.Expr) []ast.Expr {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.LogicalOr {
-		return []ast.Expr{e}
-	}
-	var list []ast.Expr
-	for _, a := range e.AsCall().Args() {
-		list = append(list, operands(a)...)
-	}
-	return list
-}
-
-func compileCondition(env *cel.Env, text string) (*condition, error) {
-	checked, iss := env.Compile(text)
-	if iss.Err() != nil {
-		return nil, fmt.Errorf("when: %s", celMessage(iss.Err()))
-	}
-	if t := checked.OutputType(); t != cel.BoolType && t != cel.DynType {
-		return nil, fmt.Errorf("when: the condition is a %s, not true or false", t)
-	}
-	prg, err := env.Program(checked, cel.CostLimit(costLimit))
-	if err != nil {
-		return nil, fmt.Errorf("when: %w", err)
-	}
-	cond := &condition{program: prg, scope: true}
-	for _, r := range checked.NativeRep().ReferenceMap() {
-		if r.Name == "" {
-			continue
-		}
-		cond.scope = cond.scope && scopeVars[r.Name]
-		cond.now = cond.now || r.Name == "now"
-		cond.paths = cond.paths || r.Name == "paths"
-		cond.hosts = cond.hosts || r.Name == "hosts"
-		cond.args = cond.args || r.Name == "args"
-		cond.who = cond.who || r.Name == "principal" || r.Name == "parent"
-	}
-	return cond, nil
-}
-
 // scopeOnly reports whether the conditions depend only on scope and tool.
-func scopeOnly(list []*condition) bool {
+func scopeOnly(list []*when.Condition) bool {
 	for _, c := range list {
-		if !c.scope {
+		if !c.Scope {
 			return false
 		}
 	}
@@ -160,7 +35,7 @@ func (r *rule) evalWhen(p *Policy, v *view, c *Call, part *Part) verdict {
 	}
 	got := misses
 	for _, cond := range r.when {
-		switch cond.eval(&in, r.effect == Allow) {
+		switch evalCondition(cond, &in, r.effect == Allow) {
 		case matches:
 			return matches
 		case fails:
@@ -171,15 +46,16 @@ func (r *rule) evalWhen(p *Policy, v *view, c *Call, part *Part) verdict {
 	return got
 }
 
-func (cond *condition) eval(in *input, allow bool) verdict {
-	if cond.now && in.time.IsZero() {
+// evalCondition evaluates one operand.
+func evalCondition(cond *when.Condition, in *input, allow bool) verdict {
+	if cond.Now && in.time.IsZero() {
 		return fails
 	}
-	if allow && (cond.paths && (len(in.part.Paths) == 0 || in.unresolved()) || cond.hosts && len(in.part.Hosts) == 0) {
+	if allow && (cond.Paths && (len(in.part.Paths) == 0 || in.unresolved()) || cond.Hosts && len(in.part.Hosts) == 0) {
 		return misses // an allow rule needs at least one value, and all() of an empty list is true in CEL
 	}
 	in.adapter.absent = false
-	val, _, err := cond.program.Eval(in)
+	val, _, err := cond.Program.Eval(in)
 	if err != nil {
 		var cancelled interpreter.EvalCancelledError
 		if in.adapter.absent && !errors.As(err, &cancelled) && strings.Contains(err.Error(), "no such overload") {

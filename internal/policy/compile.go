@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"mycelium/internal/policy/when"
 )
 
 // Policy is an immutable compiled set, safe for concurrent use.
@@ -58,7 +60,7 @@ func New(src Source) (*Policy, []Problem) {
 		skillIndex: map[string]int{}, roleIndex: map[string]int{},
 		start: src.Default,
 	}}
-	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs)
+	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
 	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)
 	if src.Broken.All != "" {
@@ -92,6 +94,8 @@ type compiler struct {
 	p        *Policy
 	problems []Problem
 	byName   map[string][]Item // tools of the catalog by their bare name, for toolIds
+
+	conditions when.Compiler
 }
 
 func (c *compiler) problem(message, hint string) {

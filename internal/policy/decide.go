@@ -42,7 +42,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 		}
 		for i := range parts {
 			switch part := &parts[i]; {
-			case v.byLimits(&d, e, part, t):
+			case v.byLimits(&d, e, c, part, t):
 			case p.byBase(&d, c, part, t):
 			case v.byRules(&d, e, c, part, t): // deny, then ask, then allow
 			default:
@@ -69,7 +69,7 @@ const notInCatalog = "the catalog does not have it"
 var noParts [1]Part
 
 // byLimits refuses a part that stays within the limits of no active skill that grants the item.
-func (v *view) byLimits(d *Decision, e *entry, part *Part, t *tracer) bool {
+func (v *view) byLimits(d *Decision, e *entry, c *Call, part *Part, t *tracer) bool {
 	if len(e.limits) == 0 {
 		return false
 	}
@@ -87,13 +87,14 @@ func (v *view) byLimits(d *Decision, e *entry, part *Part, t *tracer) bool {
 	if unlimited {
 		return false
 	}
+	pl := v.p.with(&c.Facts)
 	var texts []string
 	name := ""
 	for _, l := range e.limits {
 		if !active.has(l.skill) {
 			continue
 		}
-		if l.admits(v.p.places, part) {
+		if l.admits(&pl, part) {
 			return false
 		}
 		name = v.p.skills[l.skill].name
@@ -109,7 +110,7 @@ func (v *view) byLimits(d *Decision, e *entry, part *Part, t *tracer) bool {
 }
 
 // admits reports whether the part stays within one limit of each group.
-func (l *skillLimit) admits(pl places, part *Part) bool {
+func (l *skillLimit) admits(pl *places, part *Part) bool {
 	for _, g := range l.groups {
 		if !slices.ContainsFunc(g, func(one *limit) bool { return one.admits(pl, part) }) {
 			return false
@@ -221,6 +222,24 @@ type Explanation struct {
 	Skills   []string `json:"skills"`
 	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
 	Trace    []Step   `json:"trace"`
+}
+
+// WithoutFallback returns what the limits, constraints and rules say, and whether they say nothing about some part of the call: only the
+// fallback answers there.
+func (x Explanation) WithoutFallback() (e Effect, left bool) {
+	if x.Decision.Effect == Deny {
+		return Deny, false
+	}
+	e = Allow
+	for _, s := range x.Trace {
+		switch {
+		case s.Step == "ask" && s.Match:
+			e = Ask
+		case s.Step == "fallback":
+			left = true
+		}
+	}
+	return e, left
 }
 
 // Step is one step of a decision.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy/globs"
+	"mycelium/internal/policy/paths"
 )
 
 // expressions are the forms of a path that is a pattern.
@@ -23,17 +24,17 @@ func (p *Path) expressions(f *Facts, fold bool) []globs.Expression {
 }
 
 // meets reports whether the pattern of a rule may match a path that is a pattern itself.
-func (m *pathMatcher) meets(pl places, f *Facts, p *Path) bool {
+func (m *pathMatcher) meets(pl *places, f *Facts, p *Path) bool {
 	list := p.expressions(f, false)
 	for i := range list {
 		e := &list[i]
 		switch {
 		case m.glob != nil:
-			if e.Meets(m.glob.pattern) {
+			if m.meetsIn(e, pl, m.glob.pattern) {
 				return true
 			}
 		case m.regex == nil:
-			if e.Meets(globs.Quote(m.literal)) {
+			if m.meetsIn(e, pl, globs.Quote(m.literal)) {
 				return true
 			}
 		default:
@@ -42,44 +43,72 @@ func (m *pathMatcher) meets(pl places, f *Facts, p *Path) bool {
 				text = ".*(?:" + text + ").*"
 			}
 			re := globs.Regex(text, false)
-			rest, inside := strings.CutPrefix(e.Text, pl.dir+"/")
-			if e.Language().Meets(re) || inside && pl.dir != "" && globs.Aimed(rest, false).Meets(re) {
+			if e.Language().Meets(re) {
 				return true
+			}
+			for _, dir := range append([]string{pl.dir}, pl.trees...) {
+				rest, inside := strings.CutPrefix(e.Text, dir+"/")
+				if inside && dir != "" && globs.Aimed(rest, false).Meets(re) {
+					return true
+				}
 			}
 		}
 	}
 	return false
 }
 
+// meetsIn reports whether a glob may match, also where it begins at another folder of the project.
+func (m *pathMatcher) meetsIn(e *globs.Expression, pl *places, glob string) bool {
+	if e.Meets(glob) {
+		return true
+	}
+	rest, below := strings.CutPrefix(glob, globs.Quote(pl.dir)+"/")
+	return m.project && below && slices.ContainsFunc(pl.trees, func(tree string) bool { return e.Meets(globs.Quote(tree) + "/" + rest) })
+}
+
 // meets returns the constraint that protects a path which a pattern may mean.
 func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 	list := p.expressions(f, true)
+	dirs := append([]string{b.dir}, paths.FoldAll(f.Worktrees)...)
 	for i := range list {
-		inProject := under([]byte(list[i].Text), b.dir)
+		inProject := slices.ContainsFunc(dirs, func(dir string) bool { return paths.Under([]byte(list[i].Text), dir) })
 		for j := range baseConstraints {
 			c := &baseConstraints[j]
 			if c.access == changes && !a.change || c.name == "root-home" && inProject {
 				continue
 			}
 			for _, path := range c.paths {
-				if list[i].Meets(b.glob(foldString(path), a.remove)) {
+				if b.meetsPath(&list[i], dirs, paths.FoldString(path), a.remove) {
 					return c.rule()
 				}
+			}
+		}
+		for _, tree := range dirs[1:] {
+			if a.change && slices.ContainsFunc(links(tree), func(link string) bool { return list[i].Meets(globs.Quote(link)) }) {
+				return &worktreeConstraint
 			}
 		}
 	}
 	return nil
 }
 
+// meetsPath reports whether a pattern may mean a path of a constraint. dirs are the folders of the project.
+func (b *baseSet) meetsPath(e *globs.Expression, dirs []string, path string, above bool) bool {
+	if !strings.HasPrefix(path, "./") {
+		dirs = dirs[:1]
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool { return e.Meets(b.glob(dir, path, above)) })
+}
+
 // glob returns a path of a base constraint as a glob for it and everything below. Who removes a folder removes what is in it, so with
-// above set the glob also matches the folders on the way to the path.
-func (b *baseSet) glob(path string, above bool) string {
+// above set the glob also matches the folders on the way to the path. dir is the folder of the project.
+func (b *baseSet) glob(dir, path string, above bool) string {
 	zone, rest := "", ""
 	switch {
 	case strings.HasPrefix(path, "**/"):
 		return path + "/**"
 	case strings.HasPrefix(path, "./"):
-		zone, rest = globs.Quote(b.dir), path[2:]
+		zone, rest = globs.Quote(dir), path[2:]
 	case strings.HasPrefix(path, "~/"):
 		zone, rest = "{/home/*,/users/*,/root,c:/users/*,/mnt/c/users/*,"+globs.Quote(b.home)+"}", path[2:]
 	case strings.HasPrefix(path, "c:/"):
@@ -95,9 +124,11 @@ func (b *baseSet) glob(path string, above bool) string {
 	return zone + "/" + rest + "/**"
 }
 
-// Protects reports whether a base constraint, or a rule that denies or asks, names the path for some caller.
-func (p *Policy) Protects(path Path) bool {
-	f := &Facts{Dir: p.dir}
+// Protects reports whether a base constraint, or a rule that denies or asks, names the path for some caller. worktrees are the other
+// folders of the project: see [Facts.Worktrees].
+func (p *Policy) Protects(path Path, worktrees []string) bool {
+	f := &Facts{Dir: p.dir, Worktrees: worktrees}
+	pl := p.with(f)
 	if p.base.refuses(f, &path) != nil {
 		return true
 	}
@@ -111,7 +142,7 @@ func (p *Policy) Protects(path Path) bool {
 			if fd.kind == fieldAccess && fd.access != path.Access {
 				continue
 			}
-			if slices.ContainsFunc(fd.paths, func(m pathMatcher) bool { return m.anyForm(p.places, f, &path) }) {
+			if slices.ContainsFunc(fd.paths, func(m pathMatcher) bool { return m.anyForm(&pl, f, &path) }) {
 				return true
 			}
 		}

@@ -220,3 +220,38 @@ func TestFallbackSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutFallback: what a fallback would answer is left open, and no part of the call that a rule denies or asks about is lost in it.
+func TestWithoutFallback(t *testing.T) {
+	rule := func(action, program string) Rule {
+		return Rule{Name: action, Action: action, Tool: Names{"Bash"}, Match: map[string]Values{"program": {{Literal: ptr(program)}}}}
+	}
+	for _, fallback := range []string{"allow", "ask"} {
+		p, problems := New(Source{Dir: "/p", Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"agent__Bash"}}},
+			Fallback: Fallback{Agent: fallback}, Rules: []Rule{rule("deny", "rm"), rule("ask", "curl"), rule("allow", "ls")}})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		for _, c := range []struct {
+			programs []string
+			want     Effect
+			left     bool
+		}{
+			{[]string{"ls"}, Allow, false}, {[]string{"make"}, Allow, true}, {[]string{"ls", "make"}, Allow, true},
+			{[]string{"make", "curl"}, Ask, true}, {[]string{"curl", "ls"}, Ask, false}, {[]string{"make", "rm"}, Deny, false},
+			{[]string{"curl", "rm"}, Deny, false},
+		} {
+			call := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Bash}
+			for _, name := range c.programs {
+				call.Facts.Parts = append(call.Facts.Parts, Part{Program: name, Argv: []string{name}})
+			}
+			if got, left := p.Explain(call).WithoutFallback(); got != c.want || left != c.left {
+				t.Errorf("%s, fallback %s: %v, %v, want %v, %v", c.programs, fallback, got, left, c.want, c.left)
+			}
+			call.Scope.Principal.Role = "other"
+			if got, left := p.Explain(call).WithoutFallback(); got != Deny || left {
+				t.Errorf("%s of a role that sees nothing: %v, %v", c.programs, got, left)
+			}
+		}
+	}
+}

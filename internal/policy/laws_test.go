@@ -3,9 +3,12 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"mycelium/internal/policy/when"
 )
 
 var (
@@ -139,6 +142,42 @@ func rank(d Decision) int {
 		return 0
 	}
 	return 1 + int(d.Effect)
+}
+
+// inTree returns the call as it is in a linked working tree of the project.
+func inTree(c Call) Call {
+	move := func(s string) string {
+		if rest, ok := strings.CutPrefix(s, "/p"); ok && (rest == "" || rest[0] == '/') {
+			return "/w" + rest
+		}
+		return s
+	}
+	c.Facts.Dir, c.Facts.Worktrees = "/w", []string{"/v", "/w"}
+	c.Facts.Parts = slices.Clone(c.Facts.Parts)
+	for i := range c.Facts.Parts {
+		part := &c.Facts.Parts[i]
+		part.Paths = slices.Clone(part.Paths)
+		for j := range part.Paths {
+			p := &part.Paths[j]
+			p.Raw, p.Clean, p.Resolved = move(p.Raw), move(p.Clean), move(p.Resolved)
+		}
+	}
+	return c
+}
+
+// Law: in a linked working tree a call is decided as in the project folder, unless a pattern names that by its path.
+func TestLawWorktreesAreTheProject(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := drawSource(t)
+		src.Rules = slices.DeleteFunc(src.Rules, func(r Rule) bool {
+			return len(r.Match["path"]) > 0 && strings.HasPrefix(*r.Match["path"][0].Glob, "/p/")
+		})
+		p, _ := New(src)
+		c := drawCall(t)
+		if here, there := p.Decide(c), p.Decide(inTree(c)); rank(here) != rank(there) || here.Rule != there.Rule {
+			t.Fatalf("%+v\nin the project: %+v\nin the working tree: %+v", c, here, there)
+		}
+	})
 }
 
 // Law 1: list and call agree.
@@ -282,6 +321,32 @@ func TestLawBrokenRuleNeverAllows(t *testing.T) {
 		q, _ := New(src)
 		if after := q.Decide(c); rank(after) > rank(before) {
 			t.Fatalf("%s rule %q: from %+v to %+v", r.Action, r.When, before, after)
+		}
+	})
+}
+
+// TestLawCheckedConditionsAreTheSame: conditions that were checked before decide as those that are checked now. What cannot be read of them
+// is checked anew.
+func TestLawCheckedConditionsAreTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := drawSource(t)
+		p, problems := New(src)
+		var conditions when.Compiler
+		src.Rules = slices.Clone(src.Rules)
+		for i, r := range src.Rules {
+			if src.Rules[i].Checked = conditions.Check(r.When); r.When != "" && rapid.IntRange(0, 4).Draw(t, "damage") == 0 {
+				src.Rules[i].Checked = [][]byte{{1, 2, 3}}
+			}
+		}
+		q, same := New(src)
+		if fmt.Sprint(problems) != fmt.Sprint(same) {
+			t.Fatalf("problems: %v, %v", problems, same)
+		}
+		for range 8 {
+			c := drawCall(t)
+			if a, b := p.Decide(c), q.Decide(c); a != b {
+				t.Fatalf("%+v: %+v, %+v", c, a, b)
+			}
 		}
 	})
 }

@@ -177,7 +177,7 @@ func (f *field) effects(t *tally, part *Part) {
 }
 
 func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
-	p := w.p
+	pl := w.p.with(&c.Facts)
 	for i := range part.Paths {
 		switch {
 		case f.kind == fieldAccess:
@@ -190,9 +190,9 @@ func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 		ok := false
 		for j := range f.paths {
 			if t.every {
-				ok = f.paths[j].allForms(p.places, &part.Paths[i])
+				ok = f.paths[j].allForms(&pl, &part.Paths[i])
 			} else {
-				ok = f.paths[j].anyForm(p.places, &c.Facts, &part.Paths[i])
+				ok = f.paths[j].anyForm(&pl, &c.Facts, &part.Paths[i])
 			}
 			if ok {
 				break

@@ -206,12 +206,22 @@ type pathMatcher struct {
 	matcher
 	written  matcher // a relative pattern as it was written, for the form as written
 	rel      bool
+	project  bool // a relative pattern that begins at the project folder
 	anywhere bool // the pattern begins with "**/": it matches a path if it matches the path's end
 	never    bool // the pattern depends on a folder that is not known, so it never allows
 }
 
 // places are the folders from which relative patterns start.
-type places struct{ dir, home string }
+type places struct {
+	dir, home string
+	trees     []string // other folders of the project: see [Facts.Worktrees]
+}
+
+// with returns the places of a call.
+func (pl places) with(f *Facts) places {
+	pl.trees = f.Worktrees
+	return pl
+}
 
 func (pl places) compile(v Value, search bool) (pathMatcher, error) {
 	m, err := compileValue(v, search)
@@ -231,7 +241,9 @@ func (pl places) compile(v Value, search bool) (pathMatcher, error) {
 	case isGlob && strings.HasPrefix(text, "{") && mixedBrace.MatchString(text):
 		return pathMatcher{}, fmt.Errorf("glob %q: a brace that mixes starting points; write one pattern each", text)
 	}
-	return pl.rooted(pl.dir, text, isGlob, m)
+	pm, err := pl.rooted(pl.dir, text, isGlob, m)
+	pm.project = true
+	return pm, err
 }
 
 // mixedBrace matches an alternative that does not start from the project folder.
@@ -255,45 +267,62 @@ func (pl places) rooted(root, rest string, isGlob bool, written matcher) (pathMa
 	return pm, err
 }
 
-// matchForm matches an absolute form of a path. A regular expression may also match the form relative to the project.
-func (m *pathMatcher) matchForm(dir, form string) bool {
+// matchForm matches an absolute form of a path. In another folder of the project, a pattern that begins at the project is compared with
+// the path that the form stands for. A regular expression may also match the form relative to the project. tops says whether such a folder
+// itself may match, and not only what is below it.
+func (m *pathMatcher) matchForm(pl *places, form string, tops bool) bool {
 	if m.match(form) {
 		return true
 	}
-	if m.regex == nil || dir == "" || len(form) <= len(dir)+1 || form[len(dir)] != '/' || form[:len(dir)] != dir {
-		return false
+	if m.regex != nil && m.matchBelow(pl.dir, form) {
+		return true
 	}
-	return m.match(form[len(dir)+1:])
+	for _, tree := range pl.trees {
+		rest, below := strings.CutPrefix(form, tree)
+		switch {
+		case !below || rest == "" && !tops || rest != "" && rest[0] != '/':
+		case m.regex != nil && m.matchBelow(tree, form), m.project && pl.dir != "" && m.match(pl.dir+rest):
+			return true
+		}
+	}
+	return false
+}
+
+// matchBelow matches a path relative to a folder.
+func (m *pathMatcher) matchBelow(dir, form string) bool {
+	return dir != "" && len(form) > len(dir)+1 && form[len(dir)] == '/' && form[:len(dir)] == dir && m.match(form[len(dir)+1:])
 }
 
 // anyForm reports whether the pattern matches any form of the path. A rule that refuses asks this.
-func (m *pathMatcher) anyForm(pl places, f *Facts, p *Path) bool {
+func (m *pathMatcher) anyForm(pl *places, f *Facts, p *Path) bool {
 	if p.Pattern && m.meets(pl, f, p) {
 		return true
 	}
 	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && m.written.match(p.Raw) {
 		return true
 	}
-	if rest, ok := strings.CutPrefix(p.Raw, "~/"); ok && pl.home != "" && m.matchForm(pl.dir, path.Join(pl.home, rest)) {
+	if rest, ok := strings.CutPrefix(p.Raw, "~/"); ok && pl.home != "" && m.matchForm(pl, path.Join(pl.home, rest), true) {
 		return true
 	}
 	clean := p.Clean
 	if clean == "" {
 		clean = cleanPath(f.Dir, p.Raw)
 	}
-	if clean != "" && m.matchForm(pl.dir, clean) {
+	if clean != "" && m.matchForm(pl, clean, true) {
 		return true
 	}
-	return p.Resolved != "" && p.Resolved != clean && m.matchForm(pl.dir, p.Resolved)
+	return p.Resolved != "" && p.Resolved != clean && m.matchForm(pl, p.Resolved, true)
 }
 
 // allForms reports whether the pattern matches every form of the path. A rule that allows asks this. A path whose links could not be
 // resolved has a form that is not known, so it does not match. The form as written is not judged: the cleaned form is the same place.
-func (m *pathMatcher) allForms(pl places, p *Path) bool {
-	if m.never || p.Clean == "" || p.Resolved == "" || !m.matchForm(pl.dir, p.Clean) {
+// Who may delete everything in the project may not therefore delete a working tree of it.
+func (m *pathMatcher) allForms(pl *places, p *Path) bool {
+	tops := p.Access != Delete
+	if m.never || p.Clean == "" || p.Resolved == "" || !m.matchForm(pl, p.Clean, tops) {
 		return false
 	}
-	return p.Resolved == p.Clean || m.matchForm(pl.dir, p.Resolved)
+	return p.Resolved == p.Clean || m.matchForm(pl, p.Resolved, tops)
 }
 
 // endsIn reports whether the last components of a path are those of another.

@@ -70,6 +70,10 @@ type Args map[string]any
 type Facts struct {
 	Dir   string `json:"dir,omitempty"` // the working directory, absolute
 	Parts []Part `json:"parts,omitempty"`
+
+	// Worktrees are folders that belong to the project besides its own, with the same files in them: those of git's linked working trees. A
+	// pattern that begins at the project holds below each. The gate names those that the call concerns, absolute and with links resolved.
+	Worktrees []string `json:"worktrees,omitempty"`
 }
 
 // Part is one simple command, or a whole call that is not a command.
@@ -89,6 +93,18 @@ type Part struct {
 	// where git runs, if that is not Facts.Dir; "*" if it is not known.
 	Trees []string `json:"trees,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
+
+	// Archives are what the part unpacks. The gate reads which names they have.
+	Archives []Archive `json:"archives,omitempty"`
+}
+
+// Archive is a file with files in it that a call unpacks.
+type Archive struct {
+	Path    string   `json:"path"`              // absolute; a glob if Pattern is set
+	Pattern bool     `json:"pattern,omitempty"` // it may be any archive that the glob matches
+	Dir     string   `json:"dir"`               // where the members come to lie, absolute
+	Strip   int      `json:"strip,omitempty"`   // folders that each name loses; -1 is all of them
+	Only    []string `json:"only,omitempty"`    // globs of the members, or of folders in it; none is all
 }
 
 // The kinds of what stands in [Part.Trees].
@@ -101,6 +117,11 @@ const (
 	TreeTracked = "tracked" // any file that git knows
 	TreeHistory = "history" // any revision
 	TreeUnknown = "unknown" // what another machine has
+	TreeNamed   = "named"   // the files of a branch, if there is one of that name
+	TreeHead    = "head"    // no file yet: HEAD goes to a revision, and later commands of the same call bring its files
+	TreeAdd     = "add"     // no file changes: git takes in the files of a pathspec that it does not know, and shows them later
+	TreeLarge   = "large"   // the files whose contents git LFS has
+	TreeModules = "modules" // the folders of submodules, with whatever the submodules have
 )
 
 // Access says what a call does to a path.

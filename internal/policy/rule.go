@@ -26,6 +26,7 @@ type Rule struct {
 	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
 	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
 	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
+	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
 	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in

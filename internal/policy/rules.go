@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy/when"
 )
 
 // rule is one compiled rule.
@@ -18,7 +20,7 @@ type rule struct {
 	stages        []nameFilter
 	fields        []field // facts and arguments; all must match
 	anyOf         bool    // older form: one field must match
-	when          []*condition
+	when          []*when.Condition
 	broken        string // why the rule cannot be evaluated: then it denies, or never allows
 	hides         bool
 	unclear       bool // it names the effect unclear
@@ -88,7 +90,7 @@ func (c *compiler) addRules() {
 	for i := range c.p.rules {
 		if c.p.rules[i].hides {
 			c.p.hiders.set(i)
-			c.p.byPerson = c.p.byPerson || slices.ContainsFunc(c.p.rules[i].when, func(c *condition) bool { return c.who })
+			c.p.byPerson = c.p.byPerson || slices.ContainsFunc(c.p.rules[i].when, func(c *when.Condition) bool { return c.Who })
 		}
 	}
 	c.addGuards()
@@ -146,7 +148,7 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 		err = e
 	}
 	if err == nil && src.When != "" {
-		r.when, err = c.compileWhen(src.When)
+		r.when, err = c.conditions.Compile(src.When, src.Checked)
 	}
 	if err != nil {
 		r.broken = fmt.Sprintf("rule %s cannot be evaluated: %v", r.name, err)
@@ -163,7 +165,7 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
 	r.hides = r.effect == Deny && r.unconditional
 	r.byArgs = slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg }) ||
-		slices.ContainsFunc(r.when, func(c *condition) bool { return c.args })
+		slices.ContainsFunc(r.when, func(c *when.Condition) bool { return c.Args })
 	if r.reason == "" {
 		r.reason = "rule " + r.name
 	}

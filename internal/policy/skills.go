@@ -220,7 +220,7 @@ func (l *limit) place(pl places) error {
 }
 
 // admits reports whether a part of a call stays within the limit. A part that was not understood does not.
-func (l *limit) admits(pl places, part *Part) bool {
+func (l *limit) admits(pl *places, part *Part) bool {
 	switch {
 	case isUnclear(part):
 		return false

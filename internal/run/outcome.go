@@ -126,7 +126,7 @@ func endingOf(e harness.Event) gate.Ending {
 // about it.
 func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome) {
 	o.Thinking = o.reasoning()
-	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: surface, Asked: e.Interactive, Ending: o.Ending}
+	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Ending: o.Ending}
 	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
 		g.Logger.Error("the end of a call was not recorded in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
 	}

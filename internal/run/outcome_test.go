@@ -58,7 +58,7 @@ local outcome agent__Bash ok`
 	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 7}} {
 		d, o := all[pair[0]], all[pair[1]]
 		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") ||
-			o.Role != "developer" || o.Server != "agent" || o.Surface != surface {
+			o.Role != "developer" || o.Server != "agent" || o.Surface != Surface {
 			t.Errorf("%+v\nends as\n%+v", d, o)
 		}
 	}

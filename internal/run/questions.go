@@ -71,7 +71,7 @@ func (g *Registry) recordQuestion(ctx context.Context, r *run, e harness.Event, 
 		why += ", and nobody answered"
 	}
 	it, _ := policy.ParseTool(e.Tool)
-	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: g.childOf(r, e), Dir: e.Dir,
+	req := gate.Request{Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: g.childOf(r, e), Dir: e.Dir,
 		Invalid: why}
 	if a, err := g.Gate.Admit(context.WithoutCancel(ctx), r.gateSession(), req); err == nil {
 		a.Release() // not reached: the gate denies an invalid request

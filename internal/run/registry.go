@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
+	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
+	Abstains func(policy.Item) bool
 }
 
 // Registry keeps the runs of agents and answers their events. It is safe for concurrent use.

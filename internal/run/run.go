@@ -168,7 +168,7 @@ func (r *run) request(k approval.Kind) approval.Request {
 	defer r.mu.Unlock()
 	p := r.session.Scope().Principal
 	return approval.Request{
-		Kind: k, Session: r.session.ID, Principal: p.ID, Role: p.Role, Agent: r.key.agent, Label: r.label, Dir: r.dir, Surface: surface,
+		Kind: k, Session: r.session.ID, Principal: p.ID, Role: p.Role, Agent: r.key.agent, Label: r.label, Dir: r.dir, Surface: Surface,
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// surface is the name of the hook in the log.
-const surface = "hook"
+// Surface is the name of the hook in the log.
+const Surface = "hook"
 
 // These tools are themselves a dialog of the agent with a person. Our answer must not replace the person's.
 const (
@@ -89,9 +89,10 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		return g.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
 	}
 	req := gate.Request{
-		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: surface, Child: c, Dir: e.Dir, Thinking: thinking,
+		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
 		Invalid: e.Fault,
 		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
+		Abstains: g.Abstains != nil && g.Abstains(it),
 	}
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
@@ -105,7 +106,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
 	}
-	if e.Tool == questionTool || e.Tool == planTool {
+	if e.Tool == questionTool || e.Tool == planTool || a.Abstained() {
 		return harness.Answer{Verdict: harness.Pass}
 	}
 	return harness.Answer{Verdict: harness.Allow}

@@ -14,8 +14,13 @@ import (
 
 // simple walks a simple command: its assignments, words and redirections.
 func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st program.State, in program.Input) (ok, fail program.State) {
+	outer := r.Endless
+	r.Endless = false
 	f := r.redirects(redirs, st, &in)
 	words := r.fields(c.Args, st)
+	in.Endless = in.Endless || r.Endless // <(yes)
+	r.Endless = false
+	defer func() { r.Endless = r.Endless || outer }()
 	if len(words) == 0 {
 		before := st
 		for _, a := range c.Assigns {
@@ -119,6 +124,10 @@ func (r *reader) function(c *program.Call) bool {
 		}
 	}
 	if some {
+		addExpanded(r, c.Words[1:], c.State)
+		if r.Endless && c.Files != nil && c.Files.Does&effect.Write != 0 {
+			c.Files.Does |= effect.Unusable
+		}
 		c.OK, c.Fail = ok, fail
 	}
 	return some

@@ -75,7 +75,8 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
 			b.some = b.some || quoted
 			b.add(v.Text)
-			b.cur.Pattern = b.cur.Pattern || v.Pattern && !quoted || !quoted && strings.ContainsAny(v.Text, "*?[")
+			b.cur.Pattern = b.cur.Pattern || v.Pattern && (!quoted || v.Expanded) || !quoted && strings.ContainsAny(v.Text, "*?[")
+			b.cur.Expanded = b.cur.Expanded || v.Expanded
 			if v.Unknown {
 				if v.Default != "" && b.cur.Default == "" {
 					b.cur.Default = b.cur.Text + v.Default

@@ -21,6 +21,13 @@ func (r *reader) addFiles(f *program.Files) {
 	r.Add(policy.Part{Paths: f.Paths, Hosts: f.Hosts, Unclear: f.Unclear}, f.Does)
 }
 
+// addExpanded makes a part of the folders in which the shell looks for the names of patterns that belong to no simple command.
+func addExpanded(r *reader, words []program.Word, st program.State) {
+	c := program.Call{Shell: r, Walk: &r.Walk, State: st}
+	program.Expansions(&c, words)
+	r.addFiles(&program.Files{Paths: c.Part.Paths, Unclear: c.Part.Unclear, Does: c.Does})
+}
+
 // redirects reads redirections: which files they open, and what comes to standard input, which it sets in in.
 func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *program.Input) *program.Files {
 	if len(list) == 0 {

@@ -30,6 +30,7 @@ func (r *reader) assign(a *syntax.Assign, st program.State) program.State {
 				vals = r.expand(vals, e.Value, st)
 			}
 		}
+		addExpanded(r, vals, st)
 	case a.Value != nil:
 		vals = []program.Word{r.one(a.Value, st)}
 	case a.Naked:

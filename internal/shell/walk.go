@@ -40,10 +40,7 @@ func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, f
 	if c, simple := s.Cmd.(*syntax.CallExpr); simple {
 		ok, fail = r.simple(c, s.Redirs, st, in)
 	} else {
-		if len(s.Redirs) > 0 {
-			r.addFiles(r.redirects(s.Redirs, st, &in))
-		}
-		ok, fail = r.command(s.Cmd, st, in)
+		ok, fail = redirected(r, s, st, in)
 	}
 	if s.Negated {
 		ok, fail = fail, ok
@@ -51,6 +48,23 @@ func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, f
 	if s.Background || s.Coprocess || s.Disown {
 		return st, st
 	}
+	return ok, fail
+}
+
+// redirected walks a command that is not a simple one, with its redirections.
+func redirected(r *reader, s *syntax.Stmt, st program.State, in program.Input) (ok, fail program.State) {
+	if len(s.Redirs) == 0 {
+		return r.command(s.Cmd, st, in)
+	}
+	f := r.redirects(s.Redirs, st, &in)
+	r.addFiles(f)
+	outer := r.Endless
+	r.Endless = false
+	ok, fail = r.command(s.Cmd, st, in)
+	if r.Endless && f.Does&effect.Write != 0 {
+		r.Add(policy.Part{}, effect.Unusable)
+	}
+	r.Endless = r.Endless || outer
 	return ok, fail
 }
 
@@ -71,7 +85,9 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 	case *syntax.WhileClause:
 		st = r.forget(c, st)
 		st = r.block(c.Cond, st, in)
+		first := len(r.Parts)
 		end := program.Join(st, r.block(c.Do, st, in))
+		turns(r, c, first)
 		return end, end
 	case *syntax.ForClause:
 		end := r.loop(c, st, in)
@@ -124,10 +140,13 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 		}
 		return program.Join(ok, ok2), fail2
 	default:
-		outer, first := r.Does, len(r.Parts)
-		r.Does = 0
+		outer, first, flows := r.Does, len(r.Parts), r.Endless
+		r.Does, r.Endless = 0, false
 		r.stmt(c.X, st, in)
-		r.stmt(c.Y, st, r.piped(c.X, st, first, outer))
+		in = r.piped(c.X, st, first, outer)
+		r.Endless = false
+		r.stmt(c.Y, st, in)
+		r.Endless = r.Endless || flows
 		return st, st
 	}
 }
@@ -136,7 +155,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 // parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
-	in := program.Input{Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
+	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
 		now := r.src
 		r.src = src
 		w, ok := r.output(before, st)
@@ -177,6 +196,7 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 		return program.Join(st, r.block(c.Do, st, in))
 	}
 	items := r.fields(words.Items, st)
+	addExpanded(r, items, st)
 	if !words.InPos.IsValid() {
 		items = program.UnknownWords
 		if args, ok := st.Lookup("@"); ok {

@@ -115,8 +115,10 @@ func (r *reader) braces(w *syntax.Word) []*syntax.Word {
 
 // sequence returns a pattern for {1..5} and {a..e}. For other characters it returns "$", which lit takes as unknown.
 func sequence(b *syntax.BraceExp) string {
+	numbers, longest := true, 0
 	for _, e := range b.Elems {
 		s := e.Lit()
+		numbers, longest = numbers && strings.Trim(s, "0123456789-") == "", max(longest, len(s))
 		for i := range len(s) {
 			c := s[i] | 0x20
 			if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
@@ -124,7 +126,14 @@ func sequence(b *syntax.BraceExp) string {
 			}
 		}
 	}
-	return "*"
+	if !numbers || longest > program.MaxDepth {
+		return "*"
+	}
+	counts := []string{"[-0-9]"}
+	for n := 1; n < longest; n++ {
+		counts = append(counts, "[-0-9]"+strings.Repeat("[0-9]", n))
+	}
+	return "{" + strings.Join(counts, ",") + "}"
 }
 
 // builder makes words from the parts of one.
@@ -142,6 +151,7 @@ type builder struct {
 func (b *builder) end() {
 	if b.some || b.cur.Text != "" || b.cur.Unknown {
 		b.cur.Raw = b.raw
+		b.cur.Expanded = b.cur.Pattern
 		b.list = append(b.list, b.cur)
 	}
 	b.cur, b.some = program.Word{}, false

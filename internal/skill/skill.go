@@ -26,10 +26,16 @@ type Skill struct {
 
 	Instructions string `yaml:"-" json:"-"` // the body of SKILL.md, or README.md
 	Source       Source `yaml:"-" json:"source"`
-	Dir          fs.FS  `yaml:"-" json:"-"` // its folder, for resources
-	File         string `yaml:"-" json:"-"` // path, as shown to people, of the file that declares the skill
+	Dir          fs.FS  `yaml:"-" json:"-" msgpack:"-"` // its folder, for resources
+	File         string `yaml:"-" json:"-"`             // path, as shown to people, of the file that declares the skill
 
 	origin origin // places of the keys, for problems
+}
+
+// Plain returns the skill without its folder and without the places of its keys in the file.
+func (s Skill) Plain() Skill {
+	s.Dir, s.origin = nil, origin{}
+	return s
 }
 
 // Source is the origin of a skill: "project", "user", "shipped" or "mcp:SERVER".

@@ -32,8 +32,21 @@ const (
 // Root is the folder of a user in which the program keeps its state.
 type Root string
 
-// OfPerson returns the folder for a command of a person: $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium.
+// OfPerson returns the folder for a command of a person: what `state:` in the person's mycelium.yaml names, else [UsualOfPerson].
 func OfPerson(getenv func(string) string) (Root, error) {
+	home := getenv("HOME")
+	config := filepath.Join(home, ".config")
+	if x := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(x) {
+		config = x
+	}
+	if root, err := configured(config, home); root != "" || err != nil {
+		return root, err
+	}
+	return UsualOfPerson(getenv)
+}
+
+// UsualOfPerson returns $XDG_STATE_HOME/mycelium, else ~/.local/state/mycelium.
+func UsualOfPerson(getenv func(string) string) (Root, error) {
 	if x := getenv("XDG_STATE_HOME"); filepath.IsAbs(x) { // XDG specification: relative paths are ignored
 		return Root(filepath.Join(x, "mycelium")), nil
 	}
@@ -44,14 +57,14 @@ func OfPerson(getenv func(string) string) (Root, error) {
 	return inHome(home), nil
 }
 
-// OfAccount returns the folder for what an agent starts: .local/state/mycelium in the home that the password database has for this
-// account. The agent's own settings can change every variable of the environment, so no variable counts.
+// OfAccount returns the folder for what an agent starts: as [OfPerson], with the home that the password database has for this account.
+// The agent's own settings can change every variable of the environment, so no variable counts.
 func OfAccount() (Root, error) {
 	home, err := AccountHome()
 	if err != nil {
 		return "", fmt.Errorf("find state folder: %w", err)
 	}
-	return inHome(home), nil
+	return OfPerson(func(name string) string { return map[string]string{"HOME": home}[name] })
 }
 
 // AccountHome returns the home folder that the password database has for the account of this process.
@@ -72,6 +85,9 @@ func (r Root) in(names ...string) string {
 	return filepath.Join(append([]string{string(r)}, names...)...)
 }
 
+// Pin returns the arguments with which another process finds this folder, whatever its environment says.
+func (r Root) Pin() []string { return []string{"--state", string(r)} }
+
 // ServerTokens holds the tokens for remote servers.
 func (r Root) ServerTokens() string { return r.in("tokens") }
 
@@ -81,6 +97,15 @@ func (r Root) Hooks() string { return r.in("hooks") }
 // Programs holds the program that hooks run.
 func (r Root) Programs() string { return r.in("bin") }
 
+// UserAccepted holds what a person has accepted of the user's own files, which govern every project.
+func (r Root) UserAccepted() string { return r.in("accepted") }
+
+// UserEdits returns the folder with the copies of the user's own files that a person edits.
+func (r Root) UserEdits() string { return r.in("edits") }
+
+// UserEditLock is the lock to hold while changing the user's own files.
+func (r Root) UserEditLock() string { return r.in("edit.lock") }
+
 // Telegram holds the locks of Telegram bots.
 func (r Root) Telegram() string { return r.in("telegram") }
 
@@ -89,10 +114,49 @@ type Paths struct {
 	Root
 	Project string // the project folder
 	id      string
+	named   bool // a person chose the id
 }
 
 // Of returns the paths of a project folder, which is absolute and has its links resolved. It creates nothing.
 func (r Root) Of(project string) Paths { return Paths{Root: r, Project: project, id: id(project)} }
+
+// maxID bounds an id that a person chooses, in bytes. It is a part of paths.
+const maxID = 64
+
+// Named returns the paths of a project whose id a person chose. Its path does not identify it then: in containers, every project may be
+// mounted at the same path.
+func (r Root) Named(project, id string) (Paths, error) {
+	letters := func(set string) bool { return strings.Trim(id, set) == "" }
+	const first = "abcdefghijklmnopqrstuvwxyz0123456789"
+	if id == "" || len(id) > maxID || !letters(first+"-_") || strings.IndexByte(first, id[0]) < 0 {
+		return Paths{}, fmt.Errorf("project id %q: it has 1 to %d of a-z, 0-9, - and _, and begins with a letter or a digit", id, maxID)
+	}
+	return Paths{Root: r, Project: project, id: id, named: true}, nil
+}
+
+// outside is the id of the state for calls outside of every project. No project has it: the id of a path ends with a digest, and what a
+// person names has no dot.
+const outside = "no.project"
+
+// Outside returns the paths for the calls of agents that work in a folder which belongs to no project.
+func (r Root) Outside(dir string) Paths { return Paths{Root: r, Project: dir, id: outside} }
+
+// ManifestName is the name of the file in each folder of [Paths.Accepted] that says what was accepted.
+const ManifestName = "manifest.json"
+
+// For returns the same state for another project folder.
+func (p Paths) For(project string) Paths {
+	p.Project = project
+	return p
+}
+
+// Pin returns the arguments with which another process finds this state, whatever its environment says.
+func (p Paths) Pin() []string {
+	if p.named {
+		return append(p.Root.Pin(), "--project-id", p.id)
+	}
+	return p.Root.Pin()
+}
 
 // maxName bounds the readable part of an id, in bytes.
 const maxName = 32
@@ -116,8 +180,12 @@ func id(project string) string {
 // Folder holds the state of the project, except its keys.
 func (p Paths) Folder() string { return p.in("projects", p.id) }
 
-// Keys holds the key and the checkpoint of the audit log. It is apart from [Paths.Folder], so that whoever takes one has not both.
+// Keys holds the keys of the project, and the checkpoint of the audit log. It is apart from [Paths.Folder], so that whoever takes one has
+// not both.
 func (p Paths) Keys() string { return p.in("keys", p.id) }
+
+// DaemonKey is the secret by which the daemon and its clients know each other.
+func (p Paths) DaemonKey() string { return p.in("keys", p.id, "daemon.key") }
 
 func (p Paths) file(names ...string) string {
 	return filepath.Join(append([]string{p.Folder()}, names...)...)
@@ -144,6 +212,9 @@ func (p Paths) Costs() string { return p.file("costs") }
 // Written holds which files each session wrote.
 func (p Paths) Written() string { return p.file("written") }
 
+// Told holds digests of what was told once and need not be told again.
+func (p Paths) Told() string { return p.file("told") }
+
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 
@@ -152,6 +223,12 @@ func (p Paths) OperatorToken() string { return p.file("operator.json") }
 
 // Accepted holds what a person has accepted of the files that govern the project.
 func (p Paths) Accepted() string { return p.file("accepted") }
+
+// Snapshot holds what the accepted files say, for hooks that find no daemon.
+func (p Paths) Snapshot() string { return p.file("snapshot") }
+
+// Transcripts is the note of which transcripts of agents were read, and how far.
+func (p Paths) Transcripts() string { return p.file("transcripts.json") }
 
 // Edits returns the folder with the copies of files that a person edits.
 func (p Paths) Edits() string { return p.file("edits") }
@@ -167,6 +244,21 @@ func (p Paths) DaemonLog() string { return p.file("log", "daemon.log") }
 
 // DaemonInfo says which process is the daemon, where it serves HTTP, and since when.
 func (p Paths) DaemonInfo() string { return p.file("daemon.json") }
+
+// Journal says that the state is on its way to these paths. Until that is done and the journal is gone, nothing here is in force.
+func (p Paths) Journal() string { return p.in("moves", p.id+".json") }
+
+// JournalLock is held by the process that brings the state here.
+func (p Paths) JournalLock() string { return p.in("moves", p.id+".lock") }
+
+// Staging holds copies of the state and of its keys before they are brought here.
+func (p Paths) Staging() string { return p.in("moves", p.id) }
+
+// Journals are the journals of all projects.
+func (r Root) Journals() ([]string, error) { return filepath.Glob(r.in("moves", "*.json")) }
+
+// Aside holds the files of an earlier version, as they were when its state was taken over.
+func (p Paths) Aside() string { return p.file("former") }
 
 // SocketName is the file name of the owner's socket. The folder of sockets is not here: see package daemon.
 func (p Paths) SocketName() string {

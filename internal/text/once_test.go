@@ -19,9 +19,9 @@ func TestOneTruthEach(t *testing.T) {
 	}{
 		{"a table of hidden characters", regexp.MustCompile(`(?i)0x(200b|202[ae]|2066|e0000|e0001)\b|\\u(200b|202[ae]|2066)`), nil},
 		{"a class of hidden characters", regexp.MustCompile(`unicode\.(Cf|Co|Zl|Zp|Bidi_Control|Variation_Selector)\b`), []string{
-			"internal/policy/base.go",             // paths: HFS+ ignores these characters
+			"internal/policy/paths/paths.go",      // HFS+ ignores these characters
 			"internal/policy/pattern.go",          // what no pattern may have
-			"internal/policy/globs/expression.go", // paths, as in base.go
+			"internal/policy/globs/expression.go", // as in paths.go
 		}},
 		{"an edit distance", regexp.MustCompile(`(?i)levenshtein|func (edit)?distance\(|damerau`), nil},
 		{"a hint in an error's text", regexp.MustCompile(`\(hint: `), nil},

@@ -1,6 +1,7 @@
 package chains
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,7 +20,7 @@ import (
 // settings are the parts of a settings file that matter here.
 type settings struct {
 	Env      map[string]string      `json:"env"`
-	Disabled bool                   `json:"disableAllHooks"`
+	Disabled *bool                  `json:"disableAllHooks"`
 	Hooks    map[string][]hookGroup `json:"hooks"`
 }
 
@@ -50,7 +51,7 @@ func agentSettings() settings {
 			continue // as Claude Code does: a file that it cannot read has no settings
 		}
 		maps.Copy(all.Env, s.Env)
-		all.Disabled = all.Disabled || s.Disabled
+		all.Disabled = cmp.Or(s.Disabled, all.Disabled) // a later file stands above the others, also with false (2.1.197 and 2.1.330)
 		for event, groups := range s.Hooks {
 			all.Hooks[event] = append(all.Hooks[event], groups...)
 		}
@@ -86,7 +87,7 @@ func (m *machine) asks(event, tool string, input map[string]any) (answer, error)
 	}
 	const nobody = "no hook was asked"
 	strictest := answer{allowed, nobody}
-	if s.Disabled {
+	if s.Disabled != nil && *s.Disabled {
 		return strictest, nil
 	}
 	for _, g := range s.Hooks[event] {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -182,16 +183,17 @@ type state struct {
 	logs  map[string][]byte // the segments of the log: they may only grow
 	fixed map[string]string // files with what was accepted, and keys: by their digests
 	entry string            // the hook's entries, with the program that they start
+	env   string            // the variables that settings files set
 	alive string            // the daemon
 }
 
 // snapshot looks at the state, in the project and outside.
 func (m *machine) snapshot(daemon bool) *state {
-	s := &state{logs: map[string][]byte{}, fixed: map[string]string{}, entry: entries()}
+	s := &state{logs: map[string][]byte{}, fixed: map[string]string{}, entry: entries(), env: fmt.Sprint(agentSettings().Env)}
 	if daemon {
 		s.alive = m.daemon()
 	}
-	for _, root := range []string{home + "/.local/state/mycelium", home + "/.config/mycelium", projectDir + "/.mycelium"} {
+	for _, root := range []string{home + "/.local/state/mycelium", projectDir + "/.mycelium"} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return nil //nolint:nilerr // what cannot be read is missing, and missing is a change
@@ -204,6 +206,7 @@ func (m *machine) snapshot(daemon bool) *state {
 			case strings.HasSuffix(path, ".jsonl") && strings.Contains(path, "/audit/"):
 				s.logs[path] = b
 			case stays(path):
+				b = restored.ReplaceAll(b, nil)
 				s.fixed[path] = fmt.Sprintf("%x", sha256.Sum256(b))
 			}
 			return nil
@@ -212,7 +215,11 @@ func (m *machine) snapshot(daemon bool) *state {
 	return s
 }
 
+// restored is how often the daemon has put entries back, in the note of an installed hook.
+var restored = regexp.MustCompile(`,?\s*"restored": \d+`)
+
 // stays reports whether a file of the state never changes without a person. noted.json does: it has the digests that people were told of.
+// The user's own files may change like those of a project: they wait.
 func stays(path string) bool {
 	rel := strings.TrimPrefix(path, home)
 	name := filepath.Base(path)
@@ -221,7 +228,7 @@ func stays(path string) bool {
 	}
 	return name == "audit.key" || name == "trust.json" || name == "project.json" ||
 		strings.Contains(rel, "/pins") || strings.Contains(rel, "/accepted") ||
-		strings.Contains(rel, "/operator") || strings.Contains(rel, "/.config/") || strings.Contains(rel, "/mycelium/hooks/") ||
+		strings.Contains(rel, "/operator") || strings.Contains(rel, "/mycelium/hooks/") ||
 		strings.Contains(rel, "/mycelium/bin/")
 }
 
@@ -250,24 +257,26 @@ func (m *machine) changes(before *state, j job) []string {
 	if after.alive != before.alive {
 		out = append(out, fmt.Sprintf("the daemon: %s, was %s", after.alive, before.alive))
 	}
-	return append(out, m.entryChanges(before.entry, j)...)
+	return append(out, m.entryChanges(before, j)...)
 }
 
 // putBack is how long the daemon may take to put the hook's entries back.
 const putBack = 10 * time.Second
 
 // entryChanges says how the hook's entries differ. Where a chain's code may change them, it is enough that the daemon puts them back, or
-// that the program says so: then the person installs them again, and the probes show what else has changed.
-func (m *machine) entryChanges(before string, j job) []string {
-	if entries() == before {
+// that the program says so: then the person installs them again, and the probes show what else has changed. A daemon leaves variables to
+// the person, because no hook needs one.
+func (m *machine) entryChanges(before *state, j job) []string {
+	sets := fmt.Sprint(agentSettings().Env) != before.env
+	if entries() == before.entry && !sets {
 		return nil
 	}
 	if !j.Chain.Told {
 		return []string{"the hook's entries changed"}
 	}
-	if j.Daemon {
+	if j.Daemon && entries() != before.entry {
 		for until := time.Now().Add(putBack); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-			if entries() == before {
+			if entries() == before.entry {
 				return nil
 			}
 		}
@@ -293,7 +302,7 @@ func (m *machine) entryChanges(before string, j job) []string {
 // entries are the hook's entries as the agent has them, and the digests of the programs that they start.
 func entries() string {
 	s := agentSettings()
-	text, err := json.Marshal(map[string]any{"hooks": s.Hooks, "off": s.Disabled, "env": s.Env}, json.Deterministic(true))
+	text, err := json.Marshal(map[string]any{"hooks": s.Hooks, "off": s.Disabled}, json.Deterministic(true))
 	if err != nil {
 		return err.Error()
 	}

@@ -59,6 +59,20 @@ func tokenKey(realm, address string, o *Config) string {
 
 func (s tokenStore) file() string { return filepath.Join(s.dir, s.key+".json") }
 
+// Move gives the grant of a realm to another one: a project's folder was moved. Without a grant it does nothing.
+func Move(o Options, from string) error {
+	var conf Config
+	if o.Config != nil {
+		conf = *o.Config
+	}
+	to := tokenStore{dir: o.Dir, key: tokenKey(o.Realm, o.URL.String(), &conf)}
+	was := tokenStore{dir: o.Dir, key: tokenKey(from, o.URL.String(), &conf)}
+	if err := os.Rename(was.file(), to.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("move token: %w", err)
+	}
+	return nil
+}
+
 // load reads the grant; nil if there is none.
 func (s tokenStore) load() (*grant, error) {
 	if s.dir == "" {

@@ -67,6 +67,16 @@ func digest(entries []Entry) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Joined returns one digest over the digests of several sets.
+func Joined(digests ...string) string {
+	h := sha256.New()
+	h.Write([]byte("mycelium accepted together 1"))
+	for _, d := range digests { // all of one length
+		h.Write([]byte(d))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // Kinds of a [Change].
 const (
 	New     = "new"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/state"
 )
 
 // The folders of a copy.
@@ -26,7 +27,7 @@ type Store struct{ dir string }
 func At(dir string) Store { return Store{dir} }
 
 // Manifest returns the path of the file that says what is accepted. It is replaced as a whole by each acceptance.
-func (s Store) Manifest() string { return filepath.Join(s.dir, "manifest.json") }
+func (s Store) Manifest() string { return filepath.Join(s.dir, state.ManifestName) }
 
 // Accepted is what a person has accepted, verified.
 type Accepted struct {

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -57,6 +58,7 @@ var keyRules = map[string]keyRule{
 	"policy.rules": nil, // rules
 
 	"trust":                 ordered("what is in force without a question", "content", "narrowing", "folder"),
+	"state":                 stateFolder,
 	"session.defaultRole":   defaultRole,
 	"session.roles":         listed("an agent may also take the role %s", "an agent may no longer take the role %s", Narrows),
 	"session.defaultSkills": defaultSkills,
@@ -87,6 +89,12 @@ var keyRules = map[string]keyRule{
 	"agents.budget.total":       figure(true, "the models of all sessions of a day may cost %v dollars"),
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
+}
+
+// stateFolder is the rule of the folder of the state. It takes effect when it is written.
+func stateFolder(_ *diff, was, is any) (string, Mark) {
+	const usual = "its usual place"
+	return fmt.Sprintf("the state of all projects lies in %s instead of %s", cmp.Or(is.(string), usual), cmp.Or(was.(string), usual)), Unclear
 }
 
 // ordered is the rule of a word, from the strictest to the widest.

@@ -19,13 +19,13 @@ import (
 var silent = map[string]string{
 	"Project.UserDir": "where the user's files lie", "Project.File": "below", "Project.ServersFrom": "the servers themselves are compared",
 	"Project.LeftOut": "what has no effect", "Project.Problems": "what broke anything is in Broken", "Project.Trusted": "who asks",
-	"Project.Untrusted": "likewise", "Project.Damaged": "likewise", "Project.State": "where our state is",
+	"Project.Untrusted": "likewise", "Project.Damaged": "likewise", "Project.User": "likewise", "Project.State": "where our state is",
 	"Project.Sources": "places", "Project.Skills": "below", "Project.Roles": "below",
 	"Project.Rules": "below", "Project.Servers": "below", "Project.Policies": "below", "Project.Broken": "below",
 	"File.MCPServers": "Project.Servers", "File.Policy.Rules": "the names of the files", "File.Limits": "for roles that exist, below",
 	"File.Approval.AskVia2": "", // it is told of like any other
 	"Role.CreatedAt":        "a date", "Role.UpdatedAt": "a date",
-	"Rule.File": "a place", "Rule.Line": "a place", "Rule.Examples": "they are checked before",
+	"Rule.File": "a place", "Rule.Line": "a place", "Rule.Examples": "they are checked before", "Rule.Checked": "a form of When",
 	"Skill.File": "a place", "Skill.Dir": "below",
 	"Policy.CreatedAt": "a date", "Policy.ID": "it is another policy then, which is told twice",
 }

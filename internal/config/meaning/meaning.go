@@ -52,7 +52,7 @@ func Compare(old, fresh *config.Project, c skill.Catalog, files []string) []Chan
 	if old == nil {
 		old = config.Empty(fresh)
 	}
-	if !old.Trusted {
+	if !old.Trusted && !fresh.Empty() {
 		d.add(Widens, place{}, "the files of this project take effect for the first time")
 	}
 	d.old, d.new = newSide(old, c), newSide(fresh, c)
@@ -143,7 +143,7 @@ func (d *diff) whole() {
 		d.add(Unclear, place{}, "the files are for ", d.new.Dir, ", and were for ", d.old.Dir)
 	}
 	switch was, is := d.old.Broken.All, d.new.Broken.All; {
-	case !d.old.Trusted: // told already
+	case !d.old.Trusted && !d.new.Empty(): // told already
 	case was != "" && is == "":
 		d.add(Widens, place{}, "the files take effect again; until now no call was allowed: ", was)
 	case is != "" && was != is:

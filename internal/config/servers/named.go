@@ -8,12 +8,24 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/code"
 	"mycelium/internal/config/source"
 )
 
-// NamedFiles returns the files of a project that the command, the arguments or the working folder of a server name, sorted. The server
-// runs them or reads them to know what to do, so they govern as its entry does. A folder that is named is not searched.
-func NamedFiles(s backend.Server, project string) []string {
+// Governing returns the files of a project that a server runs, sorted: those that its entry names, and what these run or load by a literal
+// name in turn. They govern as its entry does. Some may not exist: they would be loaded from then on. whole is false if there are more than
+// are looked for.
+func Governing(s backend.Server, project string) (files []string, whole bool) {
+	files = namedFiles(s, project)
+	loaded, whole := code.Loaded(s.Command, files, project)
+	files = append(files, loaded...)
+	slices.Sort(files)
+	return slices.Compact(files), whole
+}
+
+// namedFiles returns the files of a project that the command, the arguments or the working folder of a server name. A folder that is named
+// is not searched.
+func namedFiles(s backend.Server, project string) []string {
 	if s.Command == "" {
 		return nil
 	}
@@ -34,7 +46,6 @@ func NamedFiles(s backend.Server, project string) []string {
 			found = append(found, path)
 		}
 	}
-	slices.Sort(found)
 	return found
 }
 

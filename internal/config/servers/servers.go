@@ -136,7 +136,7 @@ func ValidName(name string) bool { return serverName.MatchString(name) }
 func (r *reader) take(raw map[string]Server) {
 	names := map[string][]string{} // mapped name → names in the file
 	for name := range raw {
-		names[mapName(name)] = append(names[mapName(name)], name)
+		names[MapName(name)] = append(names[MapName(name)], name)
 	}
 	bare := ""
 	for _, mapped := range slices.Sorted(maps.Keys(names)) {
@@ -200,8 +200,8 @@ func (r *reader) leave(s *Server, message, hint string) {
 	r.LeftOut = append(r.LeftOut, source.Warning(s.File, r.entryLine(s.Key, ""), "server "+strconv.Quote(s.Key)+" "+message, hint))
 }
 
-// mapName maps a client's name of a server to the form of ours: lower case, and "-" for any other character.
-func mapName(name string) string {
+// MapName maps a client's name of a server to the form of ours: lower case, and "-" for any other character.
+func MapName(name string) string {
 	mapped := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

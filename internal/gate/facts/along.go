@@ -2,6 +2,7 @@ package facts
 
 import (
 	"os"
+	"slices"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/globs"
@@ -14,11 +15,13 @@ func (s *searcher) along(part *policy.Part) {
 		if p.Pattern || p.Clean == "" || p.Access != policy.Delete && (p.Access != policy.Read || !copies(part.Program)) {
 			continue
 		}
-		if info, err := os.Lstat(p.Clean); err != nil || !info.IsDir() || p.Access == policy.Delete && !holds(s.dir, p.Clean) {
+		if info, err := os.Lstat(p.Clean); err != nil || !info.IsDir() || p.Access == policy.Delete && !s.inProject(p.Clean) {
 			continue
 		}
 		inner := *s
-		inner.protects = func(at policy.Path) bool { return governs(at.Clean[len(p.Clean):]) }
+		inner.protects = func(at policy.Path) bool {
+			return governs(at.Clean[len(p.Clean):]) || p.Access == policy.Delete && isOf(at.Clean, "mycelium-worktrees")
+		}
 		m := matching{searcher: &inner, pattern: &policy.Path{Access: policy.Read, Clean: globs.Quote(p.Clean) + "/**"}}
 		m.walk(p.Clean, p.Clean, []string{"**"}, true)
 		if s.names = inner.names; len(m.found) > 0 {
@@ -26,6 +29,11 @@ func (s *searcher) along(part *policy.Part) {
 			return
 		}
 	}
+}
+
+// inProject reports whether a path lies in the folder of the call, or in a working tree of the project.
+func (s *searcher) inProject(path string) bool {
+	return holds(s.dir, path) || slices.ContainsFunc(s.trees, func(tree string) bool { return holds(tree, path) })
 }
 
 // copies reports whether a program copies folders as a whole.

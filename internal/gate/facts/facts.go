@@ -4,6 +4,8 @@ package facts
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -20,9 +22,22 @@ type Place struct {
 	Dir  string
 	Home string // the user's home folder; "" leaves ~ alone
 
+	// Project is the project folder, if it is known.
+	Project string
+
+	// Worktrees are the other folders of the project: see [policy.Facts.Worktrees]. Those that the call does not concern are left out of
+	// its facts.
+	Worktrees []string
+
 	// Protects reports whether the policy refuses a path to somebody, or asks. Of the files that a pattern matches only these become
 	// facts; with nil all do.
 	Protects func(policy.Path) bool
+}
+
+// At returns the place of a call that a policy decides. worktrees are those of the policy's project now.
+func At(p *policy.Policy, dir, home string, worktrees []string) Place {
+	protects := func(path policy.Path) bool { return p.Protects(path, worktrees) }
+	return Place{Dir: dir, Home: home, Project: p.Dir(), Worktrees: worktrees, Protects: protects}
 }
 
 // Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
@@ -32,23 +47,44 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		fieldFacts(&f, args)
 	}
 	r := resolver{at.Dir, at.Home}
-	s := searcher{resolver: r, protects: at.Protects, whole: it == readTool}
+	other := &twins{at: at}
+	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, trees: at.Worktrees}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
+		t.unpacked(&f.Parts[i])
 		// The globs of a search tool are told by their text alone: it shows names, or lines that match. Read shows whole files.
 		if it == bashTool || it == readTool || policy.KindOf(it).Commands {
 			s.search(&f.Parts[i])
+			command, _ := args["command"].(string)
+			included(at, &f.Parts[i], command)
 			s.along(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
+		other.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])
 	}
+	f.Worktrees = concerned(&f, at.Worktrees)
 	return f, nil
+}
+
+// concerned returns those of the folders to which the facts of a call have a relation. The log keeps the facts, and most calls have none.
+func concerned(f *policy.Facts, folders []string) (out []string) {
+	for _, folder := range folders {
+		near := func(path string) bool { return holds(folder, path) || path != "" && holds(filepath.Dir(path), folder) }
+		has := near(f.Dir)
+		for i := 0; i < len(f.Parts) && !has; i++ {
+			has = slices.ContainsFunc(f.Parts[i].Paths, func(p policy.Path) bool { return p.Pattern || near(p.Clean) || near(p.Resolved) })
+		}
+		if has {
+			out = append(out, folder)
+		}
+	}
+	return out
 }
 
 // commandFacts returns the facts before links are resolved: for a command what the shell would do, for any other call what its

@@ -24,7 +24,7 @@ func TestGlobsOfTools(t *testing.T) {
 	} {
 		it := policy.Item{Server: policy.AgentServer, Name: c.tool}
 		args := policy.Args{globPaths: c.glob}
-		f, err := Of(it, nil, args, Place{Dir: dir, Home: "/home/u", Protects: p.Protects})
+		f, err := Of(it, nil, args, At(p, dir, "/home/u", nil))
 		if err != nil {
 			t.Fatal(err)
 		}

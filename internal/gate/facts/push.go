@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
 )
 
 // Bounds of what is read of git's settings. Settings beyond them count as unknown.
@@ -28,7 +29,7 @@ func (r resolver) pushed(part *policy.Part) {
 	if part.Dir != "" {
 		dir = part.Dir
 	}
-	own, common := repository(dir)
+	own, common := worktree.Repository(dir)
 	s := pushSettings{home: r.home, redirects: part.Dir == "*"}
 	s.read("/etc/gitconfig")
 	if r.home != "" {
@@ -50,44 +51,6 @@ func (r resolver) pushed(part *policy.Part) {
 			part.Branches[i] = head
 		}
 	}
-}
-
-// repository finds the repository that a folder is in. It returns the worktree's own git folder, and the one that all worktrees share.
-func repository(dir string) (own, common string) {
-	for {
-		git := filepath.Join(dir, ".git")
-		info, err := os.Stat(git)
-		switch {
-		case err == nil && info.IsDir():
-			return git, git
-		case err == nil:
-			return worktree(dir, git)
-		case dir == "/" || dir == "." || dir == "":
-			return "", ""
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
-// worktree reads the file .git of a linked worktree. It names the worktree's own git folder, which in turn names the shared one.
-func worktree(dir, file string) (own, common string) {
-	text, err := os.ReadFile(file)
-	own, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if err != nil || !found {
-		return "", ""
-	}
-	if !filepath.IsAbs(own) {
-		own = filepath.Join(dir, own)
-	}
-	text, err = os.ReadFile(filepath.Join(own, "commondir")) //nolint:gosec // what it names is compared, never shown
-	if err != nil {
-		return own, own // of a submodule
-	}
-	common = strings.TrimSpace(string(text))
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(own, common)
-	}
-	return own, common
 }
 
 // checkedOut returns the branch that is checked out in a repository, or "" if that is not known.
@@ -127,22 +90,8 @@ func (s *pushSettings) read(file string) {
 		s.redirects = true
 		return
 	}
-	section := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if header, rest, found := strings.Cut(line, "]"); found && strings.HasPrefix(header, "[") {
-			section, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(header[1:])), " ")
-			section, _, _ = strings.Cut(section, ".")
-			line = strings.TrimSpace(rest)
-		}
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, value, found := strings.Cut(line, "=")
-		if value = strings.Trim(strings.TrimSpace(value), `"`); !found {
-			value = "true"
-		}
-		s.setting(section+"."+strings.ToLower(strings.TrimSpace(key)), value, file)
+	for key, value := range worktree.Settings(text) {
+		s.setting(key, value, file)
 	}
 }
 

@@ -24,6 +24,8 @@ const (
 type searcher struct {
 	resolver
 	protects func(policy.Path) bool // nil: every file is protected
+	trees    []string               // the other folders of the project
+	twins    *twins                 // nil: other names of a file are not looked for
 	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
@@ -213,6 +215,11 @@ func (m *matching) add(path, to string, link bool) {
 		to = m.resolve(path)
 	}
 	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to}
+	if m.twins != nil && to != "" {
+		if name, ok := m.twins.of(to); ok {
+			p.Raw, p.Clean, p.Resolved = name, name, name
+		}
+	}
 	if m.protects == nil || m.protects(p) || to != path && !holds(m.dir, to) && !m.everything() {
 		m.found = append(m.found, p)
 	}

@@ -44,7 +44,7 @@ func shipped(t testing.TB, dir string) *policy.Policy {
 func decideHere(t testing.TB, dir, command string) policy.Decision {
 	t.Helper()
 	p := shipped(t, dir)
-	f, err := Of(bashTool, nil, policy.Args{"command": command}, Place{Dir: dir, Home: "/home/u", Protects: p.Protects})
+	f, err := Of(bashTool, nil, policy.Args{"command": command}, At(p, dir, "/home/u", nil))
 	if err != nil {
 		t.Fatal(err)
 	}

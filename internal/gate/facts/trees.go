@@ -25,13 +25,21 @@ const (
 // are in force when a person has accepted them, and not before.
 type trees struct {
 	at      Place
-	fetched bool // a command before has fetched: what a branch of another repository is then, git does not know yet
+	root    string // of the repository; names begin there
+	fetched bool   // a command before has fetched: what a branch of another repository is then, git does not know yet
+	ignores bool   // a command before may have changed which files git leaves out
+
+	// heads are the commits to which a command before moved HEAD without their files: later commands bring these. lost is set if one of
+	// them is not known.
+	heads []string
+	lost  bool
 }
 
 func (t *trees) complete(part *policy.Part) {
 	if part.Program == "git" && slices.Contains(part.Effects, policy.EffectNetwork) {
 		t.fetched = true
 	}
+	defer func() { t.ignores = t.ignores || changesIgnores(part) }()
 	if len(part.Trees) == 0 {
 		return
 	}
@@ -41,13 +49,91 @@ func (t *trees) complete(part *policy.Part) {
 	if part.Dir != "" {
 		g.dir = part.Dir
 	}
+	var added []string
 	for _, tree := range part.Trees {
+		kind, rest, _ := strings.Cut(tree, " ")
+		switch kind {
+		case policy.TreeAdd:
+			added = append(added, rest)
+			continue
+		case policy.TreeHead:
+			t.moves(g, rest)
+			continue
+		}
 		names, known := t.names(g, tree)
-		if !known || part.Dir == "*" {
+		for _, head := range t.heads {
+			more, ok := t.names(g, policy.TreeOf+" "+head)
+			names, known = append(names, more...), known && ok
+		}
+		if !known || t.lost || part.Dir == "*" {
 			part.Unclear = append(part.Unclear, "git does not know yet which files it changes")
 			return
 		}
 		t.add(part, names)
+		if tree == policy.TreePut+" all" {
+			added = append(added, "")
+		}
+	}
+	if len(added) > 0 {
+		t.takeIn(g, part, added)
+	}
+}
+
+// moves notes that HEAD goes to a revision. What is none is the name of a file.
+func (t *trees) moves(g git, revision string) {
+	if commit, ok := g.commit(revision); ok {
+		t.heads = append(t.heads, commit)
+	}
+	t.lost = t.lost || t.fetched && !strings.HasPrefix(revision, "HEAD") && !g.local(revision)
+}
+
+// changesIgnores reports whether a part may change which files git leaves out.
+func changesIgnores(part *policy.Part) bool {
+	return len(part.Trees) > 0 || slices.ContainsFunc(part.Paths, func(p policy.Path) bool {
+		name := filepath.Base(p.Clean)
+		return p.Access != policy.Read && p.Access != policy.Execute && (name == ".gitignore" || name == "exclude" || p.Pattern)
+	})
+}
+
+// takeIn judges the files that git takes in and does not know yet: whoever may ask git sees them afterwards. A folder without a repository
+// is one that the same command makes.
+func (t *trees) takeIn(g git, part *policy.Part, specs []string) {
+	args := []string{"ls-files", "-z", "--others", "--full-name"}
+	if !t.ignores {
+		args = append(args, "--exclude-standard")
+	}
+	root, ok := g.line("rev-parse", "--show-toplevel")
+	if !ok {
+		scratch, err := os.MkdirTemp("", "myc-git")
+		if err != nil {
+			unclear(part, "which files git takes in is not known")
+			return
+		}
+		defer func() { _ = os.RemoveAll(scratch) }()
+		g.run("init", "-q", "--bare", "--template=", scratch)
+		root, args = g.dir, append([]string{"--git-dir=" + scratch, "--work-tree=" + g.dir}, args...)
+	}
+	args = append(args, "--")
+	for _, s := range specs {
+		if s != "" {
+			args = append(args, s)
+		}
+	}
+	names, known := g.list(args...)
+	if !known {
+		unclear(part, "which files git takes in is not known")
+		return
+	}
+	for i, name := range names {
+		path := filepath.Join(root, name)
+		if i > maxNames {
+			unclear(part, "git takes in more files than can be looked at")
+			return
+		}
+		if t.at.Protects != nil && t.at.Protects(policy.Path{Access: policy.Read, Raw: name, Clean: path, Resolved: path}) {
+			unclear(part, "git takes in "+name+", which is protected, and shows it to whoever asks; leave it out")
+			return
+		}
 	}
 }
 
@@ -58,12 +144,23 @@ func (t *trees) names(g git, tree string) (names []string, known bool) {
 	if !ok {
 		return nil, kind != policy.TreeUnknown // git will fail as well
 	}
-	g.dir = root
+	g.dir, t.root = root, root
 	switch kind {
 	case policy.TreePut:
 		return t.put(g, revision == "all")
 	case policy.TreeTracked:
 		return g.list("ls-files", "-z")
+	case policy.TreeLarge:
+		return g.list("ls-files", "-z", ":(attr:filter=lfs)")
+	case policy.TreeModules:
+		return submodules(g)
+	case policy.TreeNamed:
+		if _, ok := g.commit(revision); !ok {
+			if _, ok = g.commit("origin/" + revision); !ok {
+				return nil, true
+			}
+		}
+		return t.compared(g, policy.TreeOf, revision)
 	case policy.TreeHistory:
 		return g.list(append([]string{"log", "--all", "-m", "-z", "--name-only", "--format=", "-n", manyCommit, "--"}, governing()...)...)
 	case policy.TreeStash:
@@ -137,11 +234,32 @@ func (t *trees) compared(g git, kind, revision string) (names []string, known bo
 	return g.list("diff-tree", "-r", "-z", "--name-only", "--no-renames", head, commit)
 }
 
-// add judges the names, which begin at the top of the repository.
+// submodules lists files that a submodule could have, if its folder is one in which agents look for their settings.
+func submodules(g git) (names []string, known bool) {
+	all, known := g.list("ls-files", "-z", "--stage")
+	for _, line := range all {
+		_, name, _ := strings.Cut(line, "\t")
+		if !strings.HasPrefix(line, "160000 ") || name == "" {
+			continue
+		}
+		names = append(names, name+"/x")
+		for _, b := range policy.BasePaths() {
+			if folder, file := filepath.Split(strings.TrimPrefix(b.Path, "**/")); filepath.Base(folder) == filepath.Base(name) {
+				names = append(names, name+"/"+file)
+			}
+		}
+	}
+	return names, known
+}
+
+// add judges the names, which begin at the top of the repository. Those of another repository are judged as if they came into the project.
 func (t *trees) add(part *policy.Part, names []string) {
-	asks := ""
+	asks, top := "", t.at.Dir
+	if holds(t.root, top) {
+		top = t.root
+	}
 	for i, name := range names {
-		path := filepath.Join(t.at.Dir, name)
+		path := filepath.Join(top, name)
 		if i > maxNames || len(part.Paths) > maxPaths/2 {
 			asks = "more files than can be looked at"
 			break

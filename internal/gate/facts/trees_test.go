@@ -12,7 +12,8 @@ import (
 // runGit runs git in a folder.
 func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=u", "-c", "user.email=u@example.com", "-c", "commit.gpgsign=false",
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=u", "-c", "user.email=u@example.com", "-c",
+		"commit.gpgsign=false",
 		"-c", "init.defaultBranch=main"}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -111,4 +112,81 @@ func TestPushFromAnotherFolder(t *testing.T) {
 			t.Errorf("%s: %v by %s", c, d.Effect, d.Rule)
 		}
 	}
+}
+
+// TestGitThatTakesIn: who adds a secret to git may read it there, so the call asks (W12).
+func TestGitThatTakesIn(t *testing.T) {
+	dir := repositoryWith(t)
+	writeFile(t, ".env\nnode_modules\n", dir, ".gitignore")
+	runGit(t, dir, "commit", "-qam", "what is left out")
+	writeFile(t, "s", dir, "sub/.env")
+	writeFile(t, "s", dir, "node_modules/x/server.pem")
+	writeFile(t, "x", dir, "src/new.go")
+	wants(t, dir, policy.Ask, "git add -A -f && git diff --cached", "git add -f .", "git add --force sub",
+		"git -C sub add -f .", "git -C src add -f :/",
+		"git -C src add -A -f", "cd src; git stash -a",
+		"git add -f '*env'",
+		"git add -f ':(icase)x'", "git add -f --pathspec-from-file=list", "git add -N -f .", "git stash -a; git show stash@{0}^3",
+		"echo > .gitignore; git add -A", "git rm -q .gitignore && git add .")
+	wants(t, dir, policy.Deny, "git add -f sub/.env", "git add -f sub/.e*")
+	wants(t, dir, policy.Allow, "git add -A", "git add .", "git add sub", "git add -f src", "git add -u", "git add -f src/new.go",
+		"git add -A && git commit -m x", "git add -n -f .", "git stash -u", "git commit -am x")
+	writeFile(t, "s", dir, "certs/server.key")
+	wants(t, dir, policy.Ask, "git add -A", "git add .", "git add certs", "git add 'certs/*'", "git add ':/'", "git stash -u",
+		"cd src && git add -A")
+	wants(t, dir, policy.Allow, "git add src", "git add a.go src/new.go", "cd src && git add .", "git add -u", "git stash")
+	fresh := projectWith(t, "a.go")
+	wants(t, fresh, policy.Allow, "git init && git add .")
+	writeFile(t, "s", fresh, ".env")
+	wants(t, fresh, policy.Ask, "git init -q && git add -A && git diff --cached")
+}
+
+// TestGitThatMovesHead: a command that moves HEAD lets a later one bring the files.
+func TestGitThatMovesHead(t *testing.T) {
+	dir := repositoryWith(t)
+	runGit(t, dir, "branch", "w", "hooks")
+	wants(t, dir, policy.Deny, "git reset -q --soft hooks; git stash", "git reset hooks && git stash",
+		"git reset --soft hooks; git checkout code",
+		"git worktree add w", "git worktree add sub/hooks", "git reset --soft hooks; git stash -u")
+	wants(t, dir, policy.Ask, "git fetch && git reset --soft origin/x && git stash", "git fetch -u . hooks:main; git stash",
+		"git reset --soft rules; git stash", "gh pr checkout 12", "git subtree pull -P x . hooks", "git am x.patch",
+		"git pull --rebase", "gh run download 12", "gh release download v1 -D .claude")
+	wants(t, dir, policy.Allow, "git reset --soft HEAD && git stash", "git reset a.go && git stash", "git worktree add nothing",
+		"git reset a.go b.go", "gh release download v1 -D dist")
+}
+
+// TestGitThatBringsContents: submodules and LFS bring files of which git knows only the names.
+func TestGitThatBringsContents(t *testing.T) {
+	dir := repositoryWith(t)
+	wants(t, dir, policy.Allow, "git submodule update --init", "git lfs pull")
+	writeFile(t, "*.bin filter=lfs\n", dir, ".gitattributes")
+	writeFile(t, "x", dir, "a.bin")
+	runGit(t, dir, "add", ".")
+	wants(t, dir, policy.Allow, "git lfs pull")
+	writeFile(t, "*.bin filter=lfs\n*.json filter=lfs\n", dir, ".gitattributes")
+	writeFile(t, "x", dir, "sub/.claude/settings.json")
+	runGit(t, dir, "-c", "filter.lfs.clean=cat", "add", "-f", ".")
+	wants(t, dir, policy.Deny, "git lfs pull", "git lfs checkout")
+	head := ",0000000000000000000000000000000000000001,"
+	runGit(t, dir, "update-index", "--add", "--cacheinfo", "160000"+head+"vendor/lib")
+	wants(t, dir, policy.Allow, "git submodule update --init")
+	runGit(t, dir, "update-index", "--add", "--cacheinfo", "160000"+head+"deep/.claude")
+	wants(t, dir, policy.Deny, "git submodule update --init")
+}
+
+// TestGitAboveTheProject: the names that git says begin at the top of the repository, which may lie above the project.
+func TestGitAboveTheProject(t *testing.T) {
+	dir := projectWith(t, "a.go", "shop/a.go", "rules.yaml")
+	runGit(t, dir, "init", "-q")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "first")
+	for branch, file := range map[string]string{"mine": "shop/rules.yaml", "others": "rules.yaml"} {
+		runGit(t, dir, "checkout", "-q", "-b", branch, "main")
+		writeFile(t, branch, dir, file)
+		runGit(t, dir, "add", ".")
+		runGit(t, dir, "commit", "-qm", branch)
+	}
+	runGit(t, dir, "checkout", "-q", "main")
+	wants(t, filepath.Join(dir, "shop"), policy.Ask, "git merge mine", "git checkout mine")
+	wants(t, filepath.Join(dir, "shop"), policy.Allow, "git merge others")
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,9 +21,9 @@ const (
 	keepFor    = 30 * 24 * time.Hour // a session's file is removed this long after the last write to it
 )
 
-// Written remembers which files the allowed calls of one session wrote (W3). It keeps them in a file for each session, one quoted path
-// a line, so that a hook that decides without a daemon knows them too. An error of that file never refuses a call: the paths then stay
-// in memory only. It is safe for concurrent use.
+// Written remembers which files the allowed calls of one session wrote (W3), and the digests of what was in them. It keeps them in a file
+// for each session, one quoted path or one digest a line, so that a hook that decides without a daemon knows them too. An error of that
+// file never refuses a call: the paths then stay in memory only. It is safe for concurrent use.
 type Written struct {
 	project string // its folder
 
@@ -31,6 +32,7 @@ type Written struct {
 	read  int64 // how much of the file is in paths
 	paths map[string]struct{}
 	all   bool // the bound was met
+	texts contents
 }
 
 // everything is the line that says that the bound was met.
@@ -39,7 +41,7 @@ const everything = "*"
 // NewWritten returns the memory of a session. folder is where the files of all sessions are; with "", or with a session whose id is
 // not a plain file name, there is no file. project is the project folder.
 func NewWritten(folder, session, project string) *Written {
-	w := &Written{project: project, paths: map[string]struct{}{}}
+	w := &Written{project: project, paths: map[string]struct{}{}, texts: contents{sums: map[string]struct{}{}}}
 	if folder != "" && session != "" && strings.Trim(session, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == "" {
 		w.file = filepath.Join(folder, session)
 	}
@@ -64,6 +66,9 @@ func (w *Written) load() {
 			w.all = true
 		} else if path, err := strconv.Unquote(line); err == nil {
 			w.paths[path] = struct{}{}
+			w.texts.wrote(path)
+		} else {
+			w.texts.read(line)
 		}
 	}
 }
@@ -71,8 +76,9 @@ func (w *Written) load() {
 // add remembers paths. The lock is held.
 func (w *Written) add(paths []string) {
 	w.load()
-	var lines []byte
+	lines := w.texts.settle()
 	for _, p := range paths {
+		w.texts.wrote(p)
 		if _, known := w.paths[p]; known || w.all {
 			continue
 		}
@@ -132,10 +138,11 @@ func (w *Written) Note(it policy.Item, f *policy.Facts) {
 				paths = append(paths, p.Resolved)
 			}
 		}
+		paths = append(paths, w.members(f, &f.Parts[i])...)
 	}
-	if len(paths) > 0 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(paths) > 0 || len(w.texts.pending) > 0 { // a program of this call may rename what the calls before wrote
 		w.add(paths)
 	}
 }
@@ -146,7 +153,7 @@ func (w *Written) Mark(f *policy.Facts) {
 	w.markUnpacked(f)
 	for i := range f.Parts {
 		p := &f.Parts[i]
-		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && w.has(&p) }) {
+		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && w.has(f, &p) }) {
 			p.Effects = append(p.Effects, policy.EffectWrittenHere)
 		}
 	}
@@ -157,15 +164,25 @@ func (w *Written) Mark(f *policy.Facts) {
 func (w *Written) markUnpacked(f *policy.Facts) {
 	for i := range f.Parts {
 		p := &f.Parts[i]
-		if slices.ContainsFunc(p.Paths, w.isProject) && w.reads(f) {
+		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return w.isProject(f, p) }) && w.reads(f) {
 			p.Effects = append(p.Effects, policy.EffectWrittenHere)
 		}
 	}
 }
 
-// isProject reports whether a path is written that is the project folder or a folder above it.
-func (w *Written) isProject(p policy.Path) bool {
-	return p.Access == policy.Write && w.project != "" && (holds(p.Clean, w.project) || holds(p.Resolved, w.project))
+// isProject reports whether a path is written that is a folder of the project, or one above it.
+func (w *Written) isProject(f *policy.Facts, p policy.Path) bool {
+	return p.Access == policy.Write && (w.above(f, p.Clean) || w.above(f, p.Resolved))
+}
+
+// above reports whether a path is a folder of the project, or one above it.
+func (w *Written) above(f *policy.Facts, path string) bool {
+	return w.project != "" && slices.ContainsFunc(w.projects(f), func(folder string) bool { return holds(path, folder) })
+}
+
+// projects are the folders of the project.
+func (w *Written) projects(f *policy.Facts) []string {
+	return append([]string{w.project}, f.Worktrees...)
 }
 
 // reads reports whether a command reads a file that the session or an earlier part of the command wrote, or a folder that holds one.
@@ -174,16 +191,16 @@ func (w *Written) reads(f *policy.Facts) bool {
 	var before []policy.Path // what the parts before write
 	for i := range f.Parts {
 		for _, p := range f.Parts[i].Paths {
-			if p.Access != policy.Read || p.Clean == "" || holds(p.Clean, w.project) {
+			if p.Access != policy.Read || p.Clean == "" || w.above(f, p.Clean) {
 				continue
 			}
-			if w.has(&p) || w.below(p.Clean) || w.below(p.Resolved) ||
+			if w.has(f, &p) || w.below(p.Clean) || w.below(p.Resolved) ||
 				slices.ContainsFunc(before, func(b policy.Path) bool { return holds(p.Clean, b.Clean) }) {
 				return true
 			}
 		}
 		for _, p := range f.Parts[i].Paths {
-			if p.Access == policy.Write && !w.isProject(p) {
+			if p.Access == policy.Write && !w.isProject(f, p) {
 				before = append(before, p)
 			}
 		}
@@ -209,14 +226,40 @@ func (w *Written) below(folder string) bool {
 }
 
 // has reports whether the session wrote a file.
-func (w *Written) has(p *policy.Path) bool {
+func (w *Written) has(f *policy.Facts, p *policy.Path) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.load()
-	if w.all && strings.HasPrefix(p.Clean, w.project+"/") {
+	if w.all && slices.ContainsFunc(w.projects(f), func(dir string) bool { return strings.HasPrefix(p.Clean, dir+"/") }) {
 		return true
 	}
 	_, clean := w.paths[p.Clean]
 	_, resolved := w.paths[p.Resolved]
-	return clean || resolved && p.Resolved != ""
+	return clean || resolved && p.Resolved != "" || p.Access == policy.Execute && !p.Pattern && w.texts.has(p.Clean)
+}
+
+// MoveWritten has the files that sessions wrote in a project's former folder count under the folder where the project is, too. A second
+// call does nothing. folder is where the files of all sessions are.
+func MoveWritten(folder, from, to string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("move what sessions wrote: %w", err)
+	}
+	for _, e := range entries {
+		w := NewWritten(folder, e.Name(), to)
+		w.load()
+		var moved []string
+		for path := range w.paths {
+			if rest, below := strings.CutPrefix(path, from+"/"); below {
+				moved = append(moved, filepath.Join(to, rest))
+			}
+		}
+		w.add(moved)
+		again := NewWritten(folder, e.Name(), to)
+		again.load()
+		if len(again.paths) < len(w.paths) || again.all != w.all {
+			return fmt.Errorf("move what sessions wrote: %s cannot be written", filepath.Join(folder, e.Name()))
+		}
+	}
+	return nil
 }

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
+
+	"mycelium/internal/policy"
 )
 
 // TestWrittenIsBounded: past the bound everything in the project counts as written, also for the next process.
@@ -39,5 +43,74 @@ func TestWrittenWhereNothingCanBeWritten(t *testing.T) {
 	w.load()
 	if _, ok := w.paths["/p/a"]; !ok {
 		t.Error("forgotten")
+	}
+}
+
+// runsWritten reports whether a command executes what the session wrote.
+func runsWritten(t *testing.T, w *Written, dir, command string) bool {
+	t.Helper()
+	f, err := Of(bashTool, nil, policy.Args{"command": command}, Place{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Mark(&f)
+	for _, p := range f.Parts {
+		if slices.Contains(p.Effects, policy.EffectWrittenHere) {
+			return true
+		}
+	}
+	return false
+}
+
+// notes tells the memory of an allowed command.
+func notes(t *testing.T, w *Written, dir, command string) {
+	t.Helper()
+	f, err := Of(bashTool, nil, policy.Args{"command": command}, Place{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Note(bashTool, &f)
+}
+
+// TestWrittenUnderAnotherName: what a session wrote counts under a name that a program gives it (W3), also for the next process.
+func TestWrittenUnderAnotherName(t *testing.T) {
+	state, dir := t.TempDir(), projectWith(t)
+	writeFile(t, "echo old", dir, "old.sh")
+	w := NewWritten(state, "s1", dir)
+	notes(t, w, dir, "echo x > tool.sh; cp old.sh copy.sh")
+	writeFile(t, "echo new", dir, "tool.sh")
+	writeFile(t, "echo old", dir, "copy.sh")
+	notes(t, w, dir, "make tidy")
+	writeFile(t, "echo other", dir, "other.sh")
+	writeFile(t, "echo new", dir, "moved/run.sh")
+	if err := os.Remove(filepath.Join(dir, "tool.sh")); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Written{w, NewWritten(state, "s1", dir)} {
+		for _, command := range []string{"bash moved/run.sh", "./moved/run.sh", "bash tool.sh", "bash copy.sh"} {
+			if !runsWritten(t, m, dir, command) {
+				t.Errorf("%s: not what the session wrote", command)
+			}
+		}
+		if runsWritten(t, m, dir, "bash other.sh") {
+			t.Error("other.sh: what the session wrote")
+		}
+	}
+	w.texts.since = time.Now().Add(time.Hour) // the file came to its name before the session
+	if runsWritten(t, w, dir, "bash old.sh") {
+		t.Error("old.sh: what the session wrote")
+	}
+}
+
+// TestWrittenInAnArchive: what comes out of an archive that the session fetched counts as written.
+func TestWrittenInAnArchive(t *testing.T) {
+	dir := projectWith(t)
+	packed(t, filepath.Join(dir, "a.tgz"), `tar czf "$OUT" x`, "x/run.sh", "x/b.sh")
+	packed(t, filepath.Join(dir, "theirs.tgz"), `tar czf "$OUT" x`, "x/run.sh")
+	w := NewWritten("", "s1", dir)
+	notes(t, w, dir, "curl -o a.tgz https://x.example/a.tgz")
+	notes(t, w, dir, "tar xzf a.tgz -C sub --strip-components=1; tar xf theirs.tgz -C their")
+	if !runsWritten(t, w, dir, "bash sub/run.sh") || runsWritten(t, w, dir, "bash their/x/run.sh") {
+		t.Error("the members of the archive that was fetched count, and no others")
 	}
 }

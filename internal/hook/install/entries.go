@@ -43,7 +43,7 @@ func (s *Setup) has(text []byte, path []string, want string) bool {
 	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
 }
 
-// strip removes our entries: hooks by their command, deny entries by the note, and then our containers that are empty.
+// strip removes our entries: hooks by their command, deny entries and switches by the note, and then our containers that are empty.
 func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 	for {
 		root, err := parseJSON(text, s.Agent.Hooks.Comments)
@@ -84,6 +84,14 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 				return cut(text, deny, i)
 			}
 		}
+	}
+	for _, sw := range s.Agent.Hooks.Switches {
+		v := lookup(root, sw.Path)
+		if v == nil || string(v.raw(text)) != sw.On || !hasPath(n.Pinned, sw.Path) {
+			continue
+		}
+		outer := lookup(root, sw.Path[:len(sw.Path)-1])
+		return cut(text, outer, slices.IndexFunc(outer.members, func(m jsonMember) bool { return m.name == sw.Path[len(sw.Path)-1] }))
 	}
 	for _, path := range slices.Backward(n.Made) { // inner containers come last
 		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
@@ -152,4 +160,52 @@ func (s *Setup) handlers(text []byte) ([]handler, error) {
 		}
 	}
 	return out, nil
+}
+
+func hasPath(list [][]string, path []string) bool {
+	return slices.ContainsFunc(list, func(p []string) bool { return slices.Equal(p, path) })
+}
+
+// off returns the switches that a file has off.
+func (s *Setup) off(text []byte) [][]string {
+	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+	if err != nil {
+		return nil
+	}
+	var out [][]string
+	for _, sw := range s.Agent.Hooks.Switches {
+		if v := lookup(&root, sw.Path); v != nil && string(v.raw(text)) != sw.On {
+			out = append(out, sw.Path)
+		}
+	}
+	return out
+}
+
+// switchOn returns the text with the switches of hooks on: those that are off although they were not when a person installed our entries,
+// and the one in a project's file that stands above the other files.
+func (s *Setup) switchOn(text []byte, n *note) ([]byte, error) {
+	n.Pinned = nil
+	for _, sw := range s.Agent.Hooks.Switches {
+		root, err := parseJSON(text, s.Agent.Hooks.Comments)
+		if err != nil {
+			return nil, err
+		}
+		pin := sw.Pin && s.Scope == harness.Project
+		switch v := lookup(&root, sw.Path); {
+		case hasPath(n.Off, sw.Path):
+			continue
+		case v == nil && !pin || v != nil && string(v.raw(text)) == sw.On:
+			continue
+		case v != nil:
+			text = slices.Concat(text[:v.start], []byte(sw.On), text[v.end:])
+		default:
+			if text, err = addMember(text, &root, sw.Path[0], sw.On); err != nil { // a pinned switch is a member of the root
+				return nil, err
+			}
+		}
+		if pin {
+			n.Pinned = append(n.Pinned, sw.Path)
+		}
+	}
+	return text, nil
 }

@@ -4,6 +4,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,11 +25,14 @@ import (
 	"mycelium/internal/state"
 )
 
+// DefaultGateway is the name of our gateway among an agent's MCP servers, unless a person gives it another one.
+const DefaultGateway = "mycelium"
+
 // Setup describes an installation of our hook in one agent's configuration.
 type Setup struct {
 	Agent     harness.Agent
 	Scope     harness.Scope       // whose configuration
-	Dir       string              // project folder, absolute
+	Dir       string              // the folder whose configuration it is, absolute: the project's, or a working tree of it
 	Environ   []string            // HOME, and the variables that move an agent's configuration
 	Myc       string              // our program, absolute
 	Small     string              // the small program, absolute: see Program
@@ -35,7 +40,7 @@ type Setup struct {
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
 	Token     string              // of the session of a run; "": none
 	Gateway   string              // the name of our gateway among the agent's MCP servers
-	Root      state.Root          // the state folder, which the entries name and which has the notes
+	State     state.Paths         // of the project: entries name it, and its root has the notes; zero: entries name none
 	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
 }
 
@@ -66,14 +71,18 @@ func (s *Setup) runs(event string) harness.Runs {
 		}
 	}
 	if s.Scope == harness.Project {
-		r.Args = append(r.Args, "-C", s.Dir)
+		r.Args = append(r.Args, "-C", s.project())
 	}
 	if s.Agent.BlocksFrom() != "" && s.Agent.Kind(event) == harness.Prompt {
 		// If the program is missing, every prompt is blocked, and the agent shows the person nothing of ours but this entry.
 		r.Args = append(r.Args, "--mend", fmt.Sprintf("%s hook install %s --%s", s.Myc, s.Agent.Name, s.Scope))
 	}
-	if s.Root != "" && s.Scope != harness.Managed {
-		r.Args = append(r.Args, "--state", string(s.Root))
+	switch {
+	case s.State.Root == "", s.Scope == harness.Managed:
+	case s.Scope == harness.Project:
+		r.Args = append(r.Args, s.State.Pin()...)
+	default: // for every folder
+		r.Args = append(r.Args, s.State.Root.Pin()...)
 	}
 	r.Args = append(r.Args, "--event", event, "--limit", s.Agent.Pinned(event).String())
 	if s.Gateway != "" {
@@ -133,8 +142,14 @@ func (s *Setup) isOurs(h harness.HookEntry) bool {
 	if len(w) >= 2 && (w[0] == s.Small || filepath.Base(w[0]) == hook.Small) {
 		return w[1] == s.Agent.Name
 	}
+	if len(w) >= 6 && w[1] == s.Agent.Name && slices.Contains(w, "--event") && slices.Contains(w, "--limit") {
+		return true // somebody has put another program before our arguments
+	}
 	return len(w) >= 3 && w[1] == "hook" && w[2] == s.Agent.Name && (w[0] == s.Myc || slices.Contains(hook.Programs[:], filepath.Base(w[0])))
 }
+
+// project is the project folder.
+func (s *Setup) project() string { return cmp.Or(s.State.Project, s.Dir) }
 
 // files returns the files that this installation edits.
 func (s *Setup) files() (harness.Files, error) { return s.Agent.Files(s.Scope, s.Dir, s.Environ) }
@@ -147,13 +162,23 @@ func (s *Setup) denials() []string {
 			at.Home = v
 		}
 	}
-	return s.Agent.DenyRules(s.Protected, at)
+	rules := s.Agent.DenyRules(s.Protected, at)
+	if at.Dir = s.project(); at.Dir != s.Dir && s.Scope == harness.Project { // there, too, is what is protected in the project
+		ofProject := slices.Clone(s.Protected)
+		ofProject = slices.DeleteFunc(ofProject, func(p harness.Protected) bool { return !strings.HasPrefix(p.Path, "./") })
+		rules = append(rules, s.Agent.DenyRules(ofProject, at)...)
+	}
+	return rules
 }
 
 // Install writes our entries and replaces older ones. Everything else stays. It does not write a file that would not change.
 func (s *Setup) Install() ([]Change, error) {
 	return s.edit(func(file string, text []byte, n *note) ([]byte, error) {
-		n.Restored = 0
+		n.Restored, n.Since = 0, time.Now().UTC()
+		n.Off, n.Known = s.off(text), nil
+		for _, z := range Hazards(s.State.For(s.Dir), s.Agent, s.Environ) {
+			n.Known = append(n.Known, z.id)
+		}
 		return s.install(file, text, n)
 	})
 }
@@ -166,15 +191,19 @@ func (s *Setup) Uninstall() ([]Change, error) {
 // install returns the text of a file with our entries, and the note about them.
 func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 	if n.File == "" {
-		*n = note{File: file, New: len(bytes.TrimSpace(text)) == 0}
+		n.File, n.New = file, len(bytes.TrimSpace(text)) == 0
 	}
 	text, err := s.strip(text, n)
 	if err != nil {
 		return nil, err
 	}
+	made := n.Made
 	n.Made, n.Denied = nil, nil
+	if text, err = s.switchOn(text, n); err != nil {
+		return nil, err
+	}
 	for _, path := range s.paths() {
-		if !exists(text, s.Agent.Hooks.Comments, path) {
+		if !exists(text, s.Agent.Hooks.Comments, path) || hasPath(made, path) {
 			n.Made = append(n.Made, path)
 		}
 	}
@@ -193,6 +222,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		n.Denied = append(n.Denied, rule)
 	}
 	n.Agent, n.Scope, n.Dir, n.Myc, n.Small, n.Gateway = s.Agent.Name, s.Scope, s.Dir, s.Myc, s.Small, s.Gateway
+	n.ID = s.id()
 	n.Protected = s.Protected
 	n.Print, err = s.fingerprint(text, n)
 	return text, err

@@ -42,7 +42,7 @@ func newSetup(t testing.TB, agent string, user bool) (*Setup, string) {
 	}
 	s := &Setup{Agent: known, Protected: protected(), Scope: scope, Dir: filepath.Join(home, "a project"), Environ: []string{"HOME=" + home},
 		Myc: filepath.Join(home, "bin", "myc"), Small: filepath.Join(home, "state", "bin", "myc-hook"),
-		Gateway: "mycelium", Root: state.Root(filepath.Join(home, "state"))}
+		Gateway: "mycelium", State: state.Root(filepath.Join(home, "state")).Of(filepath.Join(home, "a project"))}
 	for path, mode := range map[string]os.FileMode{s.Myc: 0o700, s.Small: 0o700, filepath.Join(home, "bin", "myc-hook"): 0o700} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestInstallIntoNothingAndOutAgain(t *testing.T) {
 		if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the file is left: %v\n%s", err, get(t, file))
 		}
-		if left, _ := os.ReadDir(s.Root.Hooks()); len(left) != 0 {
+		if left, _ := os.ReadDir(s.State.Hooks()); len(left) != 0 {
 			t.Errorf("notes are left: %v", left)
 		}
 		if st := s.Status(); st.Installed {

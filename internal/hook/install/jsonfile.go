@@ -169,6 +169,19 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 	return insert(text, at, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
 }
 
+// addMember adds a member to the root of a text.
+func addMember(text []byte, root *jsonNode, name, value string) ([]byte, error) {
+	item := string(rawjson.Quote(name)) + ": " + value
+	switch root.kind {
+	case 0:
+		return []byte("{\n  " + item + "\n}\n"), nil
+	case '{':
+		return insert(text, root, 0, indentOf(text, root), []byte(item)), nil
+	default:
+		return nil, fmt.Errorf("%w: not an object", errShape)
+	}
+}
+
 // insert adds a member or an element at the end of a container at a nesting depth.
 func insert(text []byte, n *jsonNode, depth int, unit string, item []byte) []byte {
 	inner, outer := "\n"+strings.Repeat(unit, depth+1), "\n"+strings.Repeat(unit, depth)

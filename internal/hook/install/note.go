@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +23,7 @@ type note struct {
 	File   string     `json:"file"`
 	New    bool       `json:"new,omitzero"`     // we created the file
 	Made   [][]string `json:"made,omitempty"`   // the containers that we created, outer ones first
+	Pinned [][]string `json:"pinned,omitempty"` // the switches that we set
 	Denied []string   `json:"denied,omitempty"` // our entries in the agent's own deny list
 	Trust  []string   `json:"trust,omitempty"`  // the keys under which the agent trusts our entries
 
@@ -29,17 +31,33 @@ type note struct {
 	Agent     string              `json:"agent,omitempty"`
 	Scope     harness.Scope       `json:"scope,omitempty"`
 	Dir       string              `json:"dir,omitempty"`
+	ID        string              `json:"id,omitempty"` // of the project, if a person chose it
 	Myc       string              `json:"myc,omitempty"`
 	Small     string              `json:"small,omitempty"`
 	Gateway   string              `json:"gateway,omitempty"`
 	Protected []harness.Protected `json:"protected,omitempty"`
 	Print     string              `json:"print,omitempty"`    // the fingerprint of our entries
+	Off       [][]string          `json:"off,omitempty"`      // the switches that were off, as a person has them
+	Known     []string            `json:"known,omitempty"`    // the hazards that were there, by their ids
+	Since     time.Time           `json:"since,omitzero"`     // when a person installed them last
 	Restored  int                 `json:"restored,omitempty"` // how often the daemon has put them back
 }
 
+// id returns the id of the project if a person chose it and the installation is for this project only.
+func (s *Setup) id() string {
+	if s.Scope == harness.Project {
+		return s.State.Chosen()
+	}
+	return ""
+}
+
+// notePath returns the file of the note about a file. Projects with an id may have the same path, each in a container of its own.
 func (s *Setup) notePath(file string) string {
 	sum := sha256.Sum256([]byte(file))
-	return filepath.Join(s.Root.Hooks(), s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
+	if id := s.id(); id != "" {
+		sum = sha256.Sum256([]byte(id + "\x00" + file))
+	}
+	return filepath.Join(s.State.Hooks(), s.Agent.Name+"-"+hex.EncodeToString(sum[:8])+".json")
 }
 
 func (s *Setup) readNote(file string) (note, error) {
@@ -62,7 +80,7 @@ func (s *Setup) writeNote(file string, n *note) error {
 	path := s.notePath(file)
 	b, err := json.Marshal(n, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err == nil {
-		err = os.MkdirAll(s.Root.Hooks(), 0o700)
+		err = os.MkdirAll(s.State.Hooks(), 0o700)
 	}
 	if err == nil {
 		err = atomicfile.Write(path, append(b, '\n'), 0o600)

@@ -130,7 +130,7 @@ func (s *Setup) statusEntries(handlers []handler, again string, bad func(hint, f
 			if i := slices.Index(words, "--limit"); i < 0 || i+1 == len(words) || words[i+1] != s.Agent.Pinned(event).String() {
 				bad(again, "the entry for %s says another limit to the hook than to the agent", event)
 			}
-			if i := slices.Index(words, "-C"); s.Scope == harness.Project && (i < 0 || i+1 == len(words) || words[i+1] != s.Dir) {
+			if i := slices.Index(words, "-C"); s.Scope == harness.Project && (i < 0 || i+1 == len(words) || words[i+1] != s.project()) {
 				bad(again, "the entry for %s is for another folder", event)
 			}
 		}

@@ -24,9 +24,10 @@ type StatusReply struct {
 	Backends  []backend.Status `json:"backends"`
 	Sessions  int              `json:"sessions"`
 	Approvals int              `json:"approvals"`
-	Pending   []PendingFile    `json:"pending"`           // files that changed since they were accepted
-	Problem   string           `json:"problem,omitempty"` // why the files on disk are not in force
-	Hooks     []string         `json:"hooks,omitempty"`   // what is wrong with the hooks of agents
+	Pending   []PendingFile    `json:"pending"`            // files that changed since they were accepted
+	Problem   string           `json:"problem,omitempty"`  // why the files on disk are not in force
+	Hooks     []string         `json:"hooks,omitempty"`    // what is wrong with the hooks of agents
+	Environs  []string         `json:"environs,omitempty"` // which sessions of agents have another environment than their person
 }
 
 // PendingFile is a file of the project that has no effect until a person accepts it.
@@ -67,6 +68,8 @@ type SessionParams struct {
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
+	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
+	Environ []string `json:"environ,omitempty"`
 }
 
 // Attached answers a stdio client. With the token it finds its session again after the death of the daemon.

@@ -19,24 +19,53 @@ import (
 	"mycelium/internal/secret"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
+	"mycelium/internal/worktree"
 )
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
 type Loader struct {
 	Dir      string // -C
 	StateDir string // --state
+	ID       string // --project-id
 	Agent    bool   // this is a command that agents start: a hook or `myc mcp`
+	Outside  bool   // Dir belongs to no project: only the user's own files count
 	Config   string // --config
 	Environ  []string
 	Verbose  bool
 	Err      io.Writer  // of the log
 	Version  string     // of this program
+	Snapshot bool       // take what the files say from a snapshot, as a hook does: problems have no lines then
+	moving   bool       // the state is being brought here
 	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
 	logs     config.Log // what the files say of logs
 }
 
-// ProjectDir returns the project folder, absolute and with links resolved. It identifies the project.
+// ProjectDir returns the project folder, absolute and with links resolved. It identifies the project. A linked working tree of git is its
+// main one.
 func (l *Loader) ProjectDir() (string, error) {
+	dir, err := l.Folder()
+	if err != nil {
+		return "", err
+	}
+	return worktree.Main(dir), nil
+}
+
+// Note says which project it is if the folder that the command line names is another working tree of it, and else nothing.
+func (l *Loader) Note() string {
+	dir, err := l.Folder()
+	if err != nil {
+		return ""
+	}
+	main := worktree.Main(dir)
+	if main == dir {
+		return ""
+	}
+	return main + " (this folder is a worktree of it: its own files have no effect)"
+}
+
+// Folder returns the folder that the command line names, absolute and with links resolved. It is the project folder, or a folder of a
+// working tree of the project.
+func (l *Loader) Folder() (string, error) {
 	dir, err := filepath.Abs(l.Dir)
 	if err != nil {
 		return "", fmt.Errorf("project folder %s: %w", l.Dir, err)
@@ -60,13 +89,23 @@ func (l *Loader) Load() (*config.Project, error) {
 				"start the daemon with it in a terminal of your own: myc --config FILE serve --background")
 		}
 	}
-	s, err := l.State()
+	s, agent, err := l.place()
 	if err != nil {
 		return nil, err
 	}
-	o := config.Options{Dir: s.Project, File: l.Config, State: s.Root, Programs: l.programs(s), Environ: l.Environ,
-		Logger: l.Logger(), OnDisk: l.OnDisk}
-	if l.ofAgent() {
+	if l.Outside {
+		return l.loadOutside(s)
+	}
+	if err := l.resume(s); err != nil {
+		return nil, err
+	}
+	o := l.options(s)
+	if l.OnDisk { // who checks files means those of the folder that was named
+		if o.Dir, err = l.Folder(); err != nil {
+			return nil, err
+		}
+	}
+	if agent {
 		note, err := s.ReadNote()
 		if err != nil {
 			return nil, unknown(s, err)
@@ -78,6 +117,12 @@ func (l *Loader) Load() (*config.Project, error) {
 		l.logs = p.File.Log
 	}
 	return p, err
+}
+
+// options say which files of a project to read.
+func (l *Loader) options(s state.Paths) config.Options {
+	return config.Options{Dir: s.Project, File: l.Config, State: s, Programs: l.programs(s), Environ: l.Environ, Logger: l.Logger(),
+		OnDisk: l.OnDisk, Snapshot: l.Snapshot}
 }
 
 // programs returns the programs that enforce the policy of a project: this one, those that hooks run, and the folder where they are
@@ -104,6 +149,9 @@ func (l *Loader) OpenView() (*View, error) {
 		return nil, err
 	}
 	v := &View{Project: p, Root: FilesRoot(p)}
+	if l.Outside {
+		v.Root = p.Dir
+	}
 	if v.Files, err = files.New(v.Root); err != nil {
 		return nil, failure.New(failure.Config, fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
 	}
@@ -138,7 +186,7 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 		v.Close()
 		return nil, failure.Hint(fmt.Errorf("policy folder: %w", err), "name a folder that holds rules.yaml, skills/ or roles/")
 	}
-	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State.Root, Programs: l.programs(v.Project.State),
+	p, err := config.Load(config.Options{Dir: v.Project.Dir, Policy: abs, State: v.Project.State, Programs: l.programs(v.Project.State),
 		Home: v.Project.Home, UserDir: v.Project.UserDir, Environ: l.Environ, Logger: l.Logger()})
 	if err != nil {
 		v.Close()
@@ -194,11 +242,4 @@ func (l *Loader) LogsJSON() bool {
 }
 
 // Getenv returns a variable of Environ; the last entry counts.
-func (l *Loader) Getenv(key string) string {
-	for i := len(l.Environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(l.Environ[i], key+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func (l *Loader) Getenv(key string) string { return valueIn(l.Environ, key) }

@@ -32,6 +32,7 @@ type Call struct {
 	Row         *Row
 	Options     []Option
 	Operands    []Word
+	Endless     bool // it writes a stream that has no end
 	maybeOption bool // an unknown word among the operands may be an option
 
 	Part     policy.Part // what was found so far; Finish adds it to the walk
@@ -52,6 +53,7 @@ type Input struct {
 	Names    []Word                      // the files whose names the command before the pipe writes
 	Document *Word                       // a here-document or a here-string
 	File     *Word                       // a file
+	Endless  bool                        // it has no end
 }
 
 // Files is what redirections do.
@@ -139,10 +141,9 @@ func (c *Call) subcommand() {
 
 // Finish makes a part of what was found so far.
 func (c *Call) Finish() {
+	Expansions(c, c.Words)
+	flows(c)
 	if c.Files != nil {
-		if c.Files.Does&effect.Write != 0 && endless(c) {
-			c.Does |= effect.Unusable
-		}
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
 		c.Part.Hosts = append(c.Part.Hosts, c.Files.Hosts...)
 		c.Part.Unclear = append(c.Part.Unclear, c.Files.Unclear...)
@@ -177,17 +178,6 @@ func (c *Call) Finish() {
 	c.Walk.BranchMoved = c.Walk.BranchMoved || c.movesBranch()
 	c.Walk.Add(c.Part, c.Does)
 	c.Part, c.Does = policy.Part{}, 0
-}
-
-// endless reports whether the command writes without an end.
-func endless(c *Call) bool {
-	switch c.Part.Program {
-	case "yes":
-		return true
-	case "cat", "tr", "base64", "xxd", "od", "pv", "hexdump":
-		return slices.ContainsFunc(c.Words, func(w Word) bool { return Named("/dev/zero|/dev/urandom|/dev/random|/dev/full", w.Text) })
-	}
-	return false
 }
 
 // knowsItsService reports whether a program asks a service of the project without being told where it is.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 )
 
 // Listed returns the files whose names the commands from a part on write: find, ls, git ls-files and grep -l, and filters behind them. It
@@ -48,6 +49,45 @@ func (w *Walk) Listed(from int) []Word {
 		}
 	}
 	return names
+}
+
+// Expansions reads the folders in which the shell looks for the names of the patterns among the words: who prints them sees the names. A
+// pattern that the command takes for a path is one already.
+func Expansions(c *Call, words []Word) {
+	for i := range words {
+		w := words[i]
+		if w.Unknown {
+			w.Text, w.Pattern = w.Default, globs.Has(w.Default)
+		}
+		named := func(p policy.Path) bool { return p.Pattern && strings.HasSuffix(p.Raw, w.Text) }
+		if w.Pattern && !slices.ContainsFunc(c.Part.Paths, named) {
+			if folder, some := lookedInto(w); some {
+				c.File(policy.Read, folder)
+			}
+		}
+	}
+}
+
+// lookedInto returns the folder in which the last name of a pattern is looked for. The way there ends before a name that says nothing
+// about the folders that it means. some is false for the working directory.
+func lookedInto(w Word) (folder Word, some bool) {
+	names := strings.Split(strings.TrimRight(w.Text, "/"), "/")
+	last := len(names) - 1
+	for last > 0 && !globs.Has(names[last]) {
+		last--
+	}
+	for i, name := range names[:last] {
+		if globs.Broad(name) {
+			last = i
+			break
+		}
+	}
+	folder = Word{Text: strings.Join(names[:last], "/"), Raw: w.Raw}
+	folder.Pattern = globs.Has(folder.Text)
+	if folder.Text == "" && strings.HasPrefix(w.Text, "/") {
+		folder.Text = "/"
+	}
+	return folder, folder.Text != "" && folder.Text != "."
 }
 
 // isFilter reports whether a program only writes some of what it reads.

@@ -128,14 +128,14 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 		name.Pattern = globs.Has(name.Text)
 	}
 	if strings.HasPrefix(name.Text, "/") {
-		return w.follow(append(paths, name.path(a, "")), from), does, ""
+		return w.follow(append(paths, name.path(a, "", false)), from), does, ""
 	}
 	if st.Lost {
 		why = "the working directory is not known"
 		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern})
 	}
 	for _, d := range st.Dirs {
-		p := name.path(a, d)
+		p := name.path(a, d, name.Text != "." && w.isPattern(d))
 		if d != w.Dir {
 			p.Raw = d + "/" + p.Raw // the path as the kernel walks it, with links and ".."
 		}
@@ -144,14 +144,27 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	return w.follow(paths, from), does, why
 }
 
-// path returns the path that a word names in a folder.
-func (w Word) path(a policy.Access, dir string) policy.Path {
+// isPattern reports whether a working directory is, or lies in, one of several folders that a pattern matches.
+func (w *Walk) isPattern(dir string) bool {
+	return slices.ContainsFunc(w.folders, func(f string) bool { return strings.HasPrefix(dir, f) })
+}
+
+// path returns the path that a word names in a folder. several is set if the folder is a pattern.
+func (w Word) path(a policy.Access, dir string, several bool) policy.Path {
 	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern}
-	if !w.Pattern {
+	switch {
+	case several && !w.Pattern:
+		p.Clean = path.Join(dir, globs.Quote(w.Text))
+		p.Pattern = globs.Has(p.Clean)
+		return p
+	case several:
+		p.Clean = path.Join(dir, expression("", w.Text))
+	case !w.Pattern:
 		p.Clean = JoinPath(dir, w.Text)
 		return p
+	default:
+		p.Clean = expression(dir, w.Text)
 	}
-	p.Clean = expression(dir, w.Text)
 	for _, e := range w.Except {
 		if !strings.HasPrefix(e, "/") {
 			e = expression(dir, e)
@@ -203,6 +216,29 @@ func Unpack(c *Call) {
 	}
 	for _, d := range c.State.Dirs {
 		c.Walk.unpacked = append(c.Walk.unpacked, unpacked{d, len(c.Walk.Parts)})
+	}
+}
+
+// Unpacks records an archive of which the members come into the working directory. at is where the archive's name begins.
+func Unpacks(c *Call, archive Word, at State, strip int, members []Word) {
+	if archive.Unknown || archive.Text == "-" || archive.Text == "" || at.Lost || c.State.Lost {
+		return
+	}
+	var only []string
+	for _, m := range members {
+		if m.Unknown {
+			only = nil
+			break
+		}
+		only = append(only, strings.Trim(path.Clean(m.Text), "/"))
+	}
+	for i, from := range at.Dirs {
+		for j, to := range c.State.Dirs {
+			if i*len(c.State.Dirs)+j < maxDirs {
+				p := archive.path(policy.Read, from, false)
+				c.Part.Archives = append(c.Part.Archives, policy.Archive{Path: p.Clean, Pattern: p.Pattern, Dir: to, Strip: strip, Only: only})
+			}
+		}
 	}
 }
 

@@ -40,6 +40,27 @@ func MayBe(pattern, name string) bool {
 	return globs.Aimed(pattern, true).Meets(globs.Of(globs.Quote(name), true))
 }
 
+// Folders reports whether a word stands for each of the folders that a pattern of the shell matches, and the pattern is about none in which
+// an agent's settings or the policy lie: "packages/*/", but not ".c*/".
+func (w Word) Folders() bool {
+	if !w.Pattern || !w.Expanded {
+		return false
+	}
+	for name := range strings.SplitSeq(w.Text, "/") {
+		if !globs.Has(name) || globs.Broad(name) {
+			continue
+		}
+		for _, b := range policy.BasePaths() {
+			for folder := range strings.SplitSeq(b.Path, "/") {
+				if folder != "**" && MayBe(name, folder) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // MatchPattern matches a text with a pattern of * and ?. A bracket matches any character. With slash set, they match "/" too. The work is
 // at most the product of the two lengths.
 func MatchPattern(p, s string, slash bool) bool {

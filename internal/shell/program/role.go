@@ -124,15 +124,19 @@ func (c *Call) Role(role byte, w Word) {
 
 // Enter makes a folder the working directory of this command.
 func (c *Call) Enter(w Word) {
-	if w.Unknown || w.Pattern {
+	if w.Unknown || w.Pattern && !w.Folders() {
 		c.Unclear("the folder where it works is not known")
 		c.State = c.State.At(nil, true)
 		return
 	}
 	dirs := make([]string, 0, len(c.State.Dirs))
 	for _, d := range c.State.Dirs {
-		if to := JoinPath(d, w.Text); !slices.Contains(dirs, to) {
+		to := JoinPath(d, w.Text)
+		if !slices.Contains(dirs, to) {
 			dirs = append(dirs, to)
+		}
+		if w.Pattern {
+			c.Walk.folders = append(c.Walk.folders, to)
 		}
 	}
 	if len(dirs) == 0 && strings.HasPrefix(w.Text, "/") {

@@ -25,6 +25,7 @@ type Walk struct {
 	Inherited effect.Set // the effects that the wrappers around add to every part: sudo adds Privilege
 	Elsewhere bool       // the command runs on another machine or in a container: its paths are not ours
 	Exceeded  bool       // a bound was met
+	Endless   bool       // a command since the walk last cleared it writes a stream that has no end
 
 	Errexit     bool // set -e: after a failure the shell runs no further command
 	IFSChanged  bool // IFS was assigned: how values are split is not known
@@ -39,6 +40,7 @@ type Walk struct {
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
+	folders  []string // working directories that are patterns
 	unpacked []unpacked
 }
 

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -102,7 +103,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 		s.Version = "" // the form that every version takes
 	}
 	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
-		if s.Addr, end, err = a.events(s.Root.Of(dir), of.Token).Listen(); err != nil {
+		if s.Addr, end, err = a.events(s.State.For(dir), of.Token).Listen(); err != nil {
 			return "", func() {}, err
 		}
 	}
@@ -111,15 +112,12 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 		return "", end, err
 	}
 	// The daemon was started with --config already.
-	gateway := map[string]any{"command": s.Myc, "args": []string{"-C", dir, "--state", string(s.Root), "mcp"}}
-	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{gatewayName: gateway}},
+	paths := s.State.For(dir)
+	gateway := map[string]any{"command": s.Myc, "args": slices.Concat([]string{"-C", dir}, paths.Pin(), []string{"mcp"})}
+	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{install.DefaultGateway: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return "", end, fmt.Errorf("write the MCP configuration: %w", err)
-	}
-	paths, err := a.State()
-	if err != nil {
-		return "", end, err
 	}
 	folder = paths.Run(of.ID)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,11 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/state"
 )
 
 // app is the program with the commands of this family.
@@ -79,20 +82,32 @@ func (a *app) quickHook(ctx context.Context, args []string) (code int, ok bool) 
 		}
 		return 0, false
 	}
-	a.Dir, a.StateDir = f.Dir, string(f.State)
+	a.Dir, a.StateDir, a.ID = f.Dir, string(f.State), f.ID
 	return a.hook(ctx, f), true
 }
+
+// hookMemory is how much memory a hook takes before it collects garbage, in bytes. An answer needs about 20 MiB.
+const hookMemory = 128 << 20
 
 // hook is one run of the hook: the daemon answers; without one the files decide in this process.
 func (a *app) hook(ctx context.Context, f hook.Flags) int {
 	hook.Deaf()
+	debug.SetGCPercent(-1) // collecting is a quarter of the time of an answer, and the process ends with the answer
+	debug.SetMemoryLimit(hookMemory)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	a.Dir, a.Agent = hook.ProjectDir(f.Agent, a.Dir, a.Getenv), true
+	a.Agent = true
 	p := program(&a.Loader)
-	p.Flags, p.In, p.Out, p.Err, p.Getenv, p.Interrupted = f, a.In, a.Out, a.Err, a.Getenv, func() context.Context { return ctx }
-	var err error
-	if p.Project, err = a.State(); err != nil {
+	p.Flags, p.In, p.Out, p.Err, p.Interrupted = f, a.In, a.Out, a.Err, func() context.Context { return ctx }
+	p.Getenv, p.Environ = a.Getenv, a.Environ
+	at := f
+	at.Dir, at.State, at.ID = a.Dir, state.Root(a.StateDir), a.ID
+	dir, found, err := at.ProjectDir(a.Getenv)
+	if err == nil {
+		a.Dir, a.Outside = dir, !found
+		p.Project, err = a.State()
+	}
+	if err != nil {
 		f.Fault = err.Error()
 	}
 	if f.Fault != "" { // the denial is only to be recorded
@@ -113,6 +128,11 @@ func program(l *project.Loader) *hook.Program {
 			c.Own, c.Note = isOwnProgram, note
 			c.Decide = func(ctx context.Context, e harness.Event) (harness.Answer, error) { return node.HookAlone(ctx, l, e) }
 			return c.Run(ctx)
+		},
+		Stranger: func(ctx context.Context, s *daemon.StrangerError) {
+			if err := node.NoteStranger(ctx, l, s, "hook"); err != nil {
+				l.Logger().Warn("record who answers at the daemon's socket", "err", err)
+			}
 		},
 		Note: func(ctx context.Context, _ []byte, e harness.Event, why string) { note(ctx, e, why) },
 	}

@@ -3,6 +3,7 @@ package agents
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,6 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
-
-// gatewayName is the default name of the gateway among an agent's MCP servers.
-const gatewayName = "mycelium"
 
 // installFlags are the common flags of install, uninstall, status and check.
 type installFlags struct {
@@ -44,7 +42,7 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	})
 	add.Flags().BoolVar(&f.anywhere, "unsafe-program", false,
 		"run a myc that lies in a project or in a folder for temporary files")
-	add.Flags().StringVar(&f.gateway, "gateway", gatewayName, "name of the gateway among the agent's MCP servers")
+	add.Flags().StringVar(&f.gateway, "gateway", install.DefaultGateway, "name of the gateway among the agent's MCP servers")
 	remove := scope(&cobra.Command{
 		Use: "uninstall " + agents, Short: "Remove the hook from an agent's configuration", Example: "  myc hook uninstall claude",
 		Args: base.ArgRange(1, 1, "an agent: "+agents),
@@ -71,19 +69,26 @@ func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, e
 	if err != nil {
 		return nil, err
 	}
+	dir, err := a.Folder()
+	if err != nil {
+		return nil, err
+	}
 	program, err := a.program()
 	if err != nil {
 		return nil, err
 	}
 	s := &install.Setup{
-		Agent: agent, Scope: scope, Dir: paths.Project, Environ: a.Environ, Myc: program.Myc, Small: program.Path(), Gateway: gatewayName,
-		Root: paths.Root,
+		Agent: agent, Scope: scope, Dir: dir, Environ: a.Environ, Myc: program.Myc, Small: program.Path(),
+		Gateway: install.DefaultGateway, State: paths,
 	}
 	if scope == harness.Managed { // for every user, so it is the program that every user has
 		s.Small = program.Source()
 	}
 	for _, b := range policy.BasePaths() {
 		s.Protected = append(s.Protected, harness.Protected{Path: b.Path, ChangeOnly: b.ChangeOnly})
+	}
+	if home := a.Getenv("HOME"); string(paths.Root) != filepath.Join(home, ".local", "state", "mycelium") { // else it is in the table
+		s.Protected = append(s.Protected, harness.Protected{Path: string(paths.Root)})
 	}
 	return s, nil
 }
@@ -110,7 +115,7 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 		return err
 	}
 	if !out {
-		if err := a.installProgram(scope, f.anywhere); err != nil {
+		if err := a.prepare(scope, f.anywhere); err != nil {
 			return err
 		}
 	}

@@ -27,9 +27,20 @@ func (a *app) program() (*install.Program, error) {
 	return &install.Program{Folder: paths.Programs(), Myc: self, Dir: paths.Project}, nil
 }
 
+// prepare asks a person about files that govern and were never accepted, and installs the program.
+func (a *app) prepare(scope harness.Scope, anywhere bool) error {
+	if err := a.CheckTrust(); err != nil {
+		return err
+	}
+	return a.installProgram(scope, anywhere)
+}
+
 // installProgram installs the program that the entries of agents run.
 func (a *app) installProgram(scope harness.Scope, anywhere bool) error {
-	if _, err := a.Know(); err != nil {
+	if a.ID != "" && scope != harness.Project {
+		return failure.Usagef("hook install: --project-id names one project, and --%s is for every folder", scope)
+	}
+	if err := a.Begin(a.Know); err != nil {
 		return err
 	}
 	p, err := a.program()
@@ -71,9 +82,29 @@ func withstands(agent harness.Agent, scope harness.Scope) string {
 	case agent.Launch.Options == nil:
 	case scope == harness.Managed:
 		out += "\nSettings of a project or of the user do not switch this hook off."
+	case scope == harness.Project:
+		out += "\nThe other settings of the project and of the user do not switch this hook off. What changes its own file does, and\n" +
+			"variables reach commands: the daemon puts the file back and tells you, and myc doctor reports such settings. The hooks\n" +
+			"of myc " + agent.Name + " and of an administrator (--managed) withstand that."
 	default:
 		out += "\nA project's settings can switch this hook off (disableAllHooks) and set variables for commands; the hooks of myc " +
 			agent.Name + "\nand of an administrator (--managed) withstand that. myc doctor reports such settings."
 	}
 	return out
+}
+
+// statusOf adds the hooks of an agent, and what can reach them, in the folder that the command line names: it may be a working tree of
+// the project.
+func (a *app) statusOf(known harness.Agent, st *agentStatus) error {
+	for _, scope := range known.Scopes() {
+		s, err := a.setup(known, scope)
+		if err != nil {
+			return err
+		}
+		st.Hooks = append(st.Hooks, s.Status())
+		if scope == harness.Project {
+			st.Hazards = append(st.Hazards, install.Hazards(s.State.For(s.Dir), known, a.Environ)...)
+		}
+	}
+	return nil
 }

@@ -88,7 +88,7 @@ func (c *proving) run(ctx context.Context) (p Proof, err error) {
 		return p, err
 	}
 	s := c.setup
-	s.Scope, s.Dir, s.Environ, s.Root, s.Gateway, s.Version = harness.User, dir, environ, paths.Root, "", p.Version
+	s.Scope, s.Dir, s.Environ, s.State, s.Gateway, s.Version = harness.User, dir, environ, paths, "", p.Version
 	if _, err := s.Install(); err != nil {
 		return p, err
 	}

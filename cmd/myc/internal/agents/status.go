@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/text"
 )
 
@@ -20,12 +21,17 @@ type agentStatus struct {
 	Version string                 `json:"version"`
 	Blocks  string                 `json:"blocksFrom"` // the first version that blocks a tool if its hook fails; "": none does
 	Hooks   []install.Installation `json:"hooks"`
-	Hazards []install.Hazard       `json:"hazards"` // settings of the agent that can change what its hook is
+	Hazards []install.Hazard       `json:"hazards"`    // settings of the agent that can change what its hook is
+	Without []ungoverned.Session   `json:"ungoverned"` // sessions that run without the hook that is installed
 }
 
 // problems returns what keeps an installed hook from working.
 func (st *agentStatus) problems() []install.Problem {
 	var out []install.Problem
+	for _, s := range st.Without {
+		out = append(out, install.Problem{Message: s.String(), Hint: s.Hint()})
+	}
+	said := map[install.Hazard]bool{}
 	for _, h := range st.Hooks {
 		if !h.Installed {
 			continue
@@ -34,7 +40,9 @@ func (st *agentStatus) problems() []install.Problem {
 			out = append(out, install.Problem{Message: h.File + ": " + p.Message, Hint: p.Hint})
 		}
 		for _, z := range st.Hazards {
-			if z.Off && z.File != h.File && h.Scope != harness.Managed.String() {
+			switchesOff := z.Off && z.File != h.File && h.Scope != harness.Managed.String()
+			if sets := !z.Off && !z.Known; (switchesOff || sets) && !said[z] {
+				said[z] = true
 				out = append(out, install.Problem{Message: z.File + ": " + z.Message, Hint: z.Hint})
 			}
 		}
@@ -45,8 +53,19 @@ func (st *agentStatus) problems() []install.Problem {
 // hookAgents returns the status of every agent. With versions it also runs their programs, which takes a moment.
 func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, error) {
 	var out []agentStatus
+	paths, err := a.State()
+	if err != nil {
+		return nil, err
+	}
+	without := ungoverned.Found(paths, a.Environ)
 	for _, known := range harness.Agents() {
-		st := agentStatus{Agent: known.Name, Title: known.Title, Blocks: known.BlocksFrom(), Hazards: []install.Hazard{}}
+		st := agentStatus{Agent: known.Name, Title: known.Title, Blocks: known.BlocksFrom(), Hazards: []install.Hazard{},
+			Without: []ungoverned.Session{}}
+		for _, s := range without {
+			if s.Agent == known.Name {
+				st.Without = append(st.Without, s)
+			}
+		}
 		if path, err := known.Find(a.Environ); err == nil {
 			st.Path = path
 			if versions {
@@ -55,18 +74,9 @@ func (a *app) hookAgents(ctx context.Context, versions bool) ([]agentStatus, err
 				}
 			}
 		}
-		for _, scope := range known.Scopes() {
-			s, err := a.setup(known, scope)
-			if err != nil {
-				return nil, err
-			}
-			st.Hooks = append(st.Hooks, s.Status())
-		}
-		dir, err := a.ProjectDir()
-		if err != nil {
+		if err := a.statusOf(known, &st); err != nil {
 			return nil, err
 		}
-		st.Hazards = append(st.Hazards, install.Hazards(known, dir, a.Environ)...)
 		out = append(out, st)
 	}
 	return out, nil
@@ -115,6 +125,9 @@ func (a *app) printAgents(agents []agentStatus) {
 			for _, p := range h.Problems {
 				fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", text.Flatten(p.Message), text.Flatten(p.Hint))
 			}
+		}
+		for _, s := range st.Without {
+			fmt.Fprintf(a.Out, "    ✗ %s\n      → %s\n", s, s.Hint())
 		}
 		for _, z := range st.Hazards {
 			fmt.Fprintf(a.Out, "    ! %s: %s\n      → %s\n", text.Flatten(z.File), text.Flatten(z.Message), text.Flatten(z.Hint))
@@ -168,7 +181,7 @@ func (a *app) doctorHooks(ctx context.Context, v *project.View, add base.Report)
 			add("problem", "hook "+st.Agent, p.Message, p.Hint)
 		}
 		for _, z := range st.Hazards {
-			if st.Path != "" && (!guarded || !z.Off) {
+			if !guarded && st.Path != "" || guarded && z.Known && !z.Off {
 				add("warning", "hook "+st.Agent, z.File+": "+z.Message, z.Hint)
 			}
 		}

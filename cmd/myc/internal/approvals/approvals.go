@@ -88,6 +88,9 @@ func (a *app) approvalsList(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(list)
 	}
+	if files := a.files(); files != "" {
+		fmt.Fprintln(a.Err, "myc: "+files)
+	}
 	if len(list) == 0 {
 		fmt.Fprintln(a.Err, "myc: no call waits for an approval")
 		return nil
@@ -99,6 +102,23 @@ func (a *app) approvalsList(ctx context.Context) error {
 	}
 	base.Table(a.Out, rows)
 	return nil
+}
+
+// files says which files of the policy wait for a person, who answers with myc trust and not here; "" if none do.
+func (a *app) files() string {
+	p, err := a.Load()
+	if err != nil {
+		return ""
+	}
+	c, err := p.Candidate()
+	switch {
+	case err != nil || len(c.Changes) == 0:
+		return ""
+	case len(c.Changes) == 1:
+		return "1 file of the policy waits for myc trust: " + c.Summary()
+	default:
+		return fmt.Sprintf("%d files of the policy wait for myc trust: %s", len(c.Changes), c.Summary())
+	}
 }
 
 // whoAsks names the session of a request for people.

@@ -37,7 +37,14 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	files := a.files()
+	if files != "" {
+		dir += " · " + files
+	}
 	if !a.wholeScreen() {
+		if files != "" {
+			fmt.Fprintln(a.Err, "myc: "+files)
+		}
 		return a.watchRequests(ctx, func(r approval.Request) {
 			if a.JSON {
 				_ = a.PrintLine(r) // a closed pipe ends the program at the next write

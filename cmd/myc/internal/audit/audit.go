@@ -28,6 +28,7 @@ func (a *app) auditCmd() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "Read and verify the audit log",
 		Example: "  myc audit tail\n  myc audit verify", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.PersistentFlags().BoolVar(&a.Outside, "outside", false, "the calls of agents outside of every project")
 	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
 		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning",
 			func(ctx context.Context, x *index.Index) error { return a.auditStats(ctx, x) }),

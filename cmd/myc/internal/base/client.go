@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"mycelium/internal/daemon"
@@ -40,13 +41,16 @@ func (a *App) Connect(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	for range 2 { // a node may end between the two attempts, but not twice
-		c, err := a.Running(ctx)
-		if c != nil || err != nil {
-			return c, err
+		c, other := a.Running(ctx)
+		if c != nil || other != nil && !a.WarnStranger(other) {
+			return c, other
 		}
-		c, err = a.become(ctx)
+		c, err := a.become(ctx)
 		if !errors.Is(err, daemon.ErrOwned) {
 			return c, err
+		}
+		if other != nil {
+			return nil, other
 		}
 	}
 	return nil, failure.Hint(errors.New("another process owns this project and does not answer"),
@@ -72,7 +76,7 @@ func (a *App) become(ctx context.Context) (*Client, error) {
 	return c, nil
 }
 
-// Running attaches to a node that runs already; nil if none runs.
+// Running attaches to a node that runs already; nil if none runs. If something else answers, the error wraps a *daemon.StrangerError.
 func (a *App) Running(ctx context.Context) (*Client, error) {
 	_, paths, err := a.Paths()
 	if err != nil {
@@ -87,13 +91,13 @@ func (a *App) Running(ctx context.Context) (*Client, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, failure.Hint(fmt.Errorf("the daemon of this project does not answer: %w", err), "myc stop -f ends it")
 	case err != nil:
-		return nil, err
+		return nil, a.hintStranger(ctx, err)
 	}
 	return &Client{conn: c}, nil
 }
 
 // Attach attaches to the daemon of the project. If none runs, it starts one with these arguments; without arguments, a daemon that ends
-// when it is idle.
+// when it is idle. A daemon that it starts takes the socket from whatever else answers there.
 func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
 	dir, paths, err := a.Paths()
 	if err != nil {
@@ -106,9 +110,14 @@ func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := daemon.Attach(ctx, paths, argv, env)
+	c, err := daemon.Dial(ctx, paths)
+	if err == nil {
+		return &Client{conn: c}, nil
+	}
+	a.WarnStranger(a.hintStranger(ctx, err))
+	c, err = daemon.Attach(ctx, paths, argv, env)
 	if err != nil {
-		return nil, err
+		return nil, a.hintStranger(ctx, err)
 	}
 	return &Client{conn: c}, nil
 }
@@ -137,8 +146,7 @@ func (a *App) detached(dir string, args []string) (argv, environ []string, err e
 	if environ, err = a.DaemonEnviron(); err != nil {
 		return nil, nil, err
 	}
-	argv = append(argv, "--state", string(paths.Root))
-	return append(argv, args...), environ, nil
+	return slices.Concat(argv, paths.Pin(), args), environ, nil
 }
 
 // Call sends a request to the node.

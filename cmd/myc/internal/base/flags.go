@@ -77,6 +77,8 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	pf := root.PersistentFlags()
 	pf.StringVarP(&a.Dir, "dir", "C", ".", "project folder")
 	pf.StringVar(&a.StateDir, "state", "", "folder of the state (default: $XDG_STATE_HOME/mycelium, else\n~/.local/state/mycelium)")
+	pf.StringVar(&a.ID, "project-id", "",
+		"id of the project in the state folder, for containers\n(default: from the path of the project folder)")
 	pf.StringVar(&a.Config, "config", "", "configuration file (default: mycelium.yaml in the project folder)")
 	pf.BoolVar(&a.JSON, "json", false, "print JSON")
 	pf.BoolVarP(&a.Verbose, "verbose", "v", false, "log more")

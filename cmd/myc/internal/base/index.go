@@ -27,7 +27,7 @@ func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 	defer db.Close()
 	x := index.New(db, o)
 	owner, err := a.Running(ctx)
-	if err != nil {
+	if err != nil && !a.WarnStranger(err) {
 		return err
 	}
 	if owner != nil {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/config"
-	"mycelium/internal/config/accept"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
@@ -26,18 +25,16 @@ type Consent struct {
 	Expect string // if they have this digest
 }
 
-// Review shows what differs from what is accepted of p and what that means, and accepts it if the person consents. All three are of the
-// same bytes.
+// Review shows what differs from what is accepted of p and of its user's own files, and what that means, and accepts it if the person
+// consents. All three are of the same bytes.
 func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate, by Consent) (accepted bool, err error) {
-	if len(c.Changes) == 0 && (c.Accepted != nil || !by.Yes && by.Expect == "") {
+	if !c.Waits() && (!c.Fresh() || !by.Yes && by.Expect == "") {
 		return false, nil
 	}
 	out := io.Writer(a.Err)
 	if !a.JSON {
 		out = a.Out
 	}
-	changes := a.Meaning(p, c)
-	ShowChanges(out, c, changes)
 	if len(c.Why) > 0 {
 		for _, p := range c.Why {
 			fmt.Fprintln(a.Err, project.ProblemText(p))
@@ -46,7 +43,9 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
 			"correct the files, then run: myc trust")
 	}
-	narrows := meaning.OnlyNarrows(changes)
+	changes := a.Meaning(p, c)
+	ShowChanges(out, c, changes)
+	narrows := meaning.OnlyNarrows(changes) && !c.OfUser() // what it means for other projects is not known here
 	switch {
 	case by.Expect != "" && by.Expect != c.Digest:
 		return false, failure.New(failure.Conflict, fmt.Errorf("trust: the files have the digest %s, not the expected one", c.Digest),
@@ -81,16 +80,27 @@ func (a *App) Meaning(p *config.Project, c *config.Candidate) []meaning.Change {
 	return meaning.Compare(p, c.Project, catalog, files)
 }
 
-// ShowChanges writes each changed file with its lines, and what the changes mean.
+// ShowChanges writes each changed file with its lines, and what the changes mean. If the user's own files are among them, it says which
+// are whose.
 func ShowChanges(out io.Writer, c *config.Candidate, changes []meaning.Change) {
-	for _, ch := range c.Changes {
+	for i, ch := range c.Changes {
+		switch {
+		case ch.Yours && i == 0:
+			fmt.Fprint(out, "Yours, for every project:\n\n")
+		case i > 0 && c.Changes[i-1].Yours && !ch.Yours:
+			fmt.Fprint(out, "\nThe project's:\n\n")
+		}
 		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.Kind)
-		for line := range strings.Lines(ChangeLines(c, ch)) {
+		for line := range strings.Lines(ChangeLines(ch)) {
 			fmt.Fprintf(out, "  %s", line)
 		}
 	}
 	if len(c.Changes) > 0 {
-		fmt.Fprintln(out, "\nWhat this means:")
+		here := ""
+		if c.OfUser() {
+			here = " in " + c.Project.Dir
+		}
+		fmt.Fprintf(out, "\nWhat this means%s:\n", here)
 		ShowMeaning(out, changes)
 		fmt.Fprintln(out)
 	}
@@ -98,8 +108,8 @@ func ShowChanges(out io.Writer, c *config.Candidate, changes []meaning.Change) {
 }
 
 // ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.
-func ChangeLines(c *config.Candidate, ch accept.Change) string {
-	before, after := c.Before(ch.File), c.Files[ch.File].Data
+func ChangeLines(ch config.Change) string {
+	before, after := ch.Before(), ch.After
 	if slices.ContainsFunc([][]byte{before, after}, func(b []byte) bool { return !utf8.Valid(b) || len(b) > 1<<20 }) {
 		return fmt.Sprintf("no text, or a long one: %d bytes, before %d\n", len(after), len(before))
 	}

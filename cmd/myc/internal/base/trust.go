@@ -11,7 +11,9 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/state"
 )
 
 // SetUp writes the files of a new project into the folder, and accepts what it wrote.
@@ -26,7 +28,15 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Know(); err != nil {
+	folder, err := a.Folder()
+	if err != nil {
+		return err
+	}
+	if folder != dir {
+		return failure.New(failure.Usage, fmt.Errorf("init: %s is a worktree of %s, whose files count in both", folder, dir),
+			"myc -C "+dir+" init")
+	}
+	if err := a.Begin(a.Know); err != nil {
 		return err
 	}
 	before, err := a.Load() // with what was there before, such as the .mcp.json of a clone
@@ -44,10 +54,10 @@ func (a *App) SetUp(minimal bool, template string) error {
 		fmt.Fprintf(a.Out, "kept  %s\n", f)
 	}
 	switch {
-	case before.Trusted: // what was written is accepted; what was there before stays as it was
-	case len(done.Kept)+len(before.Untrusted) == 0: // nobody else wrote any of it
+	case before.Trusted && !before.User.Missing(): // what was written is accepted; what was there before stays as it was
+	case len(done.Kept)+len(before.Untrusted) == 0 && !before.User.Missing(): // nobody else wrote any of it
 		var c *config.Candidate
-		if c, err = before.Candidate(); err == nil {
+		if c, err = config.OwnCandidate(before); err == nil {
 			err = c.Accept(time.Now())
 		}
 	default:
@@ -62,6 +72,22 @@ func (a *App) SetUp(minimal bool, template string) error {
 			"agent: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
 	}
 	return nil
+}
+
+// Begin is the first step of an act with which a person takes a folder under the policy: know makes its state known, and if the person
+// has no files of his own, that is accepted, so that such files wait if they appear later.
+func (a *App) Begin(know func() (state.Paths, error)) error {
+	if _, err := know(); err != nil {
+		return err
+	}
+	if _, err := a.KnowOutside(); err != nil {
+		return err
+	}
+	p, err := a.Load()
+	if err != nil {
+		return err
+	}
+	return p.User.AcceptNone(time.Now())
 }
 
 // scaffold writes the files that the project lacks. Where files are accepted, those that it wrote are accepted with them.
@@ -103,11 +129,18 @@ func copyFile(to, from string) error {
 	return errors.Join(err, f.Close())
 }
 
-// CheckTrust asks a person to accept the files of a project of which nobody has accepted anything, or says that this is missing. A command
-// goes on without: then only the user's own files and the built-in server take effect.
+// SayProject says to a person which project a command is about, if it was called in another working tree of it.
+func (a *App) SayProject() {
+	if note := a.Note(); note != "" && !a.JSON {
+		fmt.Fprintln(a.Err, "project: "+note)
+	}
+}
+
+// CheckTrust asks a person to accept the files of a project, or his own, of which nobody has accepted anything, or says that this is
+// missing. A command goes on without: then what is accepted and the built-in server take effect.
 func (a *App) CheckTrust() error {
 	p, err := a.Load()
-	if err != nil || p.Trusted || len(p.Untrusted) == 0 {
+	if err != nil || !p.Missing() && !p.User.Missing() {
 		return err
 	}
 	return a.askTrust(p)
@@ -116,8 +149,13 @@ func (a *App) CheckTrust() error {
 // askTrust asks a person at a terminal. Elsewhere it prints the command to run.
 func (a *App) askTrust(p *config.Project) error {
 	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
-		fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\nhint: myc -C %s trust "+
-			"shows their contents and accepts them (trust is of contents, not of a folder)\n", p.Dir, a.Dir)
+		if p.User.Missing() {
+			fmt.Fprintf(a.Err, "myc: nothing of your own files in %s is accepted: no call is allowed in any project\n", p.UserDir)
+		}
+		if p.Missing() {
+			fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\n", p.Dir)
+		}
+		fmt.Fprintf(a.Err, "hint: myc -C %s trust shows their contents and accepts them (trust is of contents, not of a folder)\n", a.Dir)
 		return nil
 	}
 	c, err := p.Candidate()

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
+	"mycelium/internal/worktree"
 )
 
 // app is the program with the commands of this family.
@@ -143,8 +144,7 @@ func callFor(v *project.View, q question) (policy.Call, error) {
 	if err != nil {
 		it = policy.Item{Name: q.Tool}
 	}
-	at := facts.Place{Dir: dir, Home: v.Project.Home, Protects: v.Policy.Protects}
-	f, err := facts.Of(it, v.Annotations(it), args, at)
+	f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, dir, v.Project.Home, worktree.Linked(v.Project.Dir)))
 	if err != nil {
 		return policy.Call{}, err
 	}

@@ -39,8 +39,10 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		return err
 	}
 	defer v.Close()
+	a.SayProject()
 	var found []finding
 	add := func(level, what, message, hint string) { found = append(found, finding{level, what, message, hint}) }
+	a.doctorState(v.Project.State, add)
 	doctorTrust(v, add)
 	doctorFiles(v, add)
 	doctorSkills(v, add)
@@ -86,7 +88,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
 	c, err := a.Running(ctx)
 	if err != nil {
-		add("problem", "daemon", err.Error(), "myc stop -f ends it")
+		add("problem", "daemon", err.Error(), cmp.Or(text.HintOf(err), "myc stop -f ends it"))
 		return
 	}
 	if c == nil {
@@ -102,6 +104,9 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %d session(s)", s.Daemon.PID, s.Sessions), "")
 	if s.Problem != "" {
 		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
+	}
+	for _, w := range s.Environs {
+		add("warning", "environment", w, "find out what sets it: the settings of the project, or the terminal in which the agent was started")
 	}
 	for _, b := range s.Backends {
 		hint := "run its command by hand to see why; myc tools sync starts it again"

@@ -12,19 +12,26 @@ import (
 
 func doctorTrust(v *project.View, add base.Report) {
 	p := v.Project
+	if p.User.Missing() {
+		add("warning", "trust", fmt.Sprintf("nothing of your own files is accepted: %d of them have no effect", len(p.User.Untrusted)),
+			"look at them and accept them: myc trust")
+	}
 	switch c, err := p.Candidate(); {
 	case err != nil:
 		add("problem", "trust", err.Error(), "")
-	case p.Damaged != "": // doctorFiles says it
-	case !p.Trusted && len(p.Untrusted) > 0:
+	case p.Damaged != "", p.User.Damaged != "": // doctorFiles says it
+	case p.Missing():
 		add("warning", "trust", fmt.Sprintf("nothing of this folder is accepted: %d of its files have no effect", len(p.Untrusted)),
 			"look at them and accept them: myc trust")
-	case !p.Trusted:
+	case !p.Trusted && len(c.Changes) == 0:
 		add("ok", "trust", "the folder has no files of Mycelium", "myc init writes them")
 	case len(c.Changes) == 0:
 		add("ok", "trust", "what governs "+p.Dir+" is as it was accepted", "")
 	default:
 		for _, ch := range c.Changes {
+			if ch.Yours && p.User.Missing() {
+				continue // told above
+			}
 			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.Kind),
 				"look at the change and accept it: myc trust")
 		}

@@ -21,7 +21,9 @@ type editing struct {
 	*app
 	p    *config.Project
 	what string // as the person named it
-	name string // path of the file in the project, with slashes
+	name string // path of the file in its folder, with slashes
+	user bool   // it is one of the user's own files
+	dir  string // the project, or the user's folder
 
 	copy, base string // paths
 }
@@ -33,7 +35,7 @@ func (e *editing) file(folder string) string {
 
 // open makes the copy, or goes on with the one of a run before.
 func (e *editing) open() error {
-	now, err := readFile(e.file(e.p.Dir))
+	now, err := readFile(e.file(e.dir))
 	if err != nil {
 		return err
 	}
@@ -100,15 +102,15 @@ func (e *editing) take() (again bool, err error) {
 			return true, nil
 		}
 		return false, failure.New(failure.Config, errors.New("the copy does not load, so nothing was changed"),
-			"myc edit "+e.what+" goes on with it; it is kept in the state")
+			e.again()+" goes on with it; it is kept in the state")
 	}
 	base.ShowChanges(e.Out, c, e.Meaning(e.p, c))
 	e.warn(c)
-	if before := c.Before(e.name); !bytes.Equal(before, was) { // somebody else wrote into the file, and nobody has accepted that
+	if before := e.accepted().Accepted(e.name); !bytes.Equal(before, was) { // somebody else wrote into the file, and nobody has accepted that
 		fmt.Fprintf(e.Err, "myc: some of these lines were in %s before you edited it, and nobody has accepted them\n", e.name)
 		if !base.StdinIsTerminal(e.In) || !e.Confirm("Put all of it in force? [y/N] ") {
 			return false, failure.New(failure.Denied, errors.New("nothing was changed"),
-				"myc edit "+e.what+" goes on with the copy; myc trust shows what waits")
+				e.again()+" goes on with the copy; myc trust shows what waits")
 		}
 	}
 	return false, e.save(was, data)
@@ -123,7 +125,7 @@ func (e *editing) warn(c *config.Candidate) {
 	defer v.Close()
 	_, _, problems := c.Project.Compile(v.Catalog)
 	for _, pr := range problems {
-		if pr.File == e.name {
+		if pr.File == e.shown() {
 			fmt.Fprintln(e.Err, project.ProblemText(pr))
 		}
 	}
@@ -131,25 +133,25 @@ func (e *editing) warn(c *config.Candidate) {
 
 // candidate is what is accepted, with the copy in the place of the file.
 func (e *editing) candidate(data []byte) (*config.Candidate, error) {
-	folder, err := os.MkdirTemp(e.p.State.Edits(), "check-")
+	folder, err := os.MkdirTemp(e.edits(), "check-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	return config.Edited(e.p, folder, e.name, data)
+	return config.Edited(e.p, e.user, folder, e.name, data)
 }
 
 // save accepts the copy and writes the file, unless the file is no longer what was copied.
 func (e *editing) save(was, data []byte) error {
-	path := e.file(e.p.Dir)
-	err := e.p.Write(time.Now(), func(folders []string) error {
+	path := e.file(e.dir)
+	err := e.accepted().Write(time.Now(), func(folders []string) error {
 		now, err := readFile(path)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(now, was) {
 			return failure.New(failure.Conflict, errors.New("the file has changed meanwhile and is not overwritten"),
-				"myc edit "+e.what+" goes on with the copy and shows what changed")
+				e.again()+" goes on with the copy and shows what changed")
 		}
 		for _, folder := range folders {
 			if err := writeKeepingMode(e.file(folder), data); err != nil {
@@ -161,7 +163,7 @@ func (e *editing) save(was, data []byte) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "in force: %s\n", e.name)
+	fmt.Fprintf(e.Out, "in force: %s\n", e.shown())
 	return e.forget()
 }
 

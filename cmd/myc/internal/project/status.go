@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
+	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/text"
 )
@@ -30,6 +32,7 @@ func (a *app) status(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(statusShape(r))
 	}
+	a.SayProject()
 	state := "not running"
 	if r.Daemon.Running {
 		state = fmt.Sprintf("running since %s, pid %d", r.Daemon.Since.Local().Format("2006-01-02 15:04:05"), r.Daemon.PID)
@@ -58,6 +61,9 @@ func (a *app) status(ctx context.Context) error {
 	}
 	for _, w := range r.Hooks {
 		rows = append(rows, []string{"hook", text.Flatten(w)})
+	}
+	for _, w := range r.Environs {
+		rows = append(rows, []string{"environ", text.Flatten(w)})
 	}
 	base.Table(a.Out, rows)
 	if len(r.Backends) == 0 {
@@ -149,8 +155,9 @@ func statusShape(r api.StatusReply) any {
 		Pending   []api.PendingFile `json:"pending"`
 		Problem   string            `json:"problem,omitempty"`
 		Hooks     []string          `json:"hooks,omitempty"`
+		Environs  []string          `json:"environs,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Pending, r.Problem, r.Hooks}
+		r.Approvals, r.Pending, r.Problem, r.Hooks, r.Environs}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
@@ -162,7 +169,8 @@ func statusShape(r api.StatusReply) any {
 func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	var r api.StatusReply
 	c, err := a.Running(ctx)
-	if err != nil {
+	var stranger *daemon.StrangerError
+	if err != nil && !errors.As(err, &stranger) {
 		return r, err
 	}
 	if c != nil {
@@ -176,5 +184,8 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	defer v.Close()
 	r = v.Status()
 	r.Problem = v.Broken()
+	if stranger != nil {
+		r.Hooks = append(r.Hooks, stranger.Error()+": no daemon runs, and the accepted files decide")
+	}
 	return r, nil
 }

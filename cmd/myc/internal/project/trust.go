@@ -3,25 +3,27 @@ package project
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
-	"mycelium/internal/config/meaning"
+	"mycelium/internal/node/failure"
 )
 
 func (a *app) trustCmd() *cobra.Command {
-	var revoke, diff, watch bool
+	var revoke, user, diff, watch, moved bool
+	var from string
 	var by base.Consent
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show what governs a folder, and accept it as it is now",
 		Long: "In force is what a person has accepted: the contents of mycelium.yaml, rules, policies, roles, skills with their scripts,\n" +
-			"and the files that servers run. A file that changed since waits, and what was accepted stays in force.\n" +
+			"and the files that servers run. A file that changed since waits, and what was accepted stays in force. This holds for\n" +
+			"the project's files and for your own in ~/.config/mycelium, which govern every project.\n" +
 			"This command shows what changed, asks, and accepts exactly that. Without a terminal it changes nothing, unless\n" +
 			"--yes or --expect is given.",
-		Example: "  myc trust\n  myc trust --diff\n  myc trust --expect DIGEST", Args: base.ArgRange(0, 1, "at most one folder"),
+		Example: "  myc trust\n  myc trust --diff\n  myc trust --expect DIGEST\n  myc trust --moved    # the folder had another path before",
+		Args:    base.ArgRange(0, 1, "at most one folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.Dir = args[0]
@@ -32,93 +34,118 @@ func (a *app) trustCmd() *cobra.Command {
 				}
 				return a.trustWatch(c.Context())
 			}
-			return a.trust(c.Context(), revoke, diff, by)
+			if user && !revoke {
+				return failure.Usagef("trust: --user is for --revoke; without it, myc trust is for the project's files and your own")
+			}
+			if moved || from != "" {
+				return a.trustMoved(c.Context(), from, by)
+			}
+			if revoke {
+				return a.revoke(user)
+			}
+			if diff {
+				return a.trustDiff()
+			}
+			return a.trust(c.Context(), by)
 		},
 	}
-	c.Flags().BoolVar(&revoke, "revoke", false, "take back what was accepted")
+	c.Flags().BoolVar(&revoke, "revoke", false, "take back what was accepted of the project")
+	c.Flags().BoolVar(&user, "user", false, "with --revoke: of your own files, for every project")
 	c.Flags().BoolVar(&diff, "diff", false, "only show what changed")
 	c.Flags().BoolVar(&by.Yes, "yes", false, "accept without a question")
 	c.Flags().StringVar(&by.Expect, "expect", "", "accept without a question if the files have this digest")
 	c.Flags().BoolVar(&watch, "watch", false, "for an hour, accept what you save while no agent works")
+	c.Flags().BoolVar(&moved, "moved", false, "bring the state of a folder here that was moved: its log, sessions and what was accepted")
+	c.Flags().StringVar(&from, "from", "", "with --moved: the path that the folder had (default: the file system says it)")
+	c.MarkFlagsMutuallyExclusive("moved", "revoke", "diff", "expect", "watch")
 	c.MarkFlagsMutuallyExclusive("revoke", "diff", "yes", "expect", "watch")
 	return c
 }
 
-func (a *app) trust(ctx context.Context, revoke, diff bool, by base.Consent) error {
+// candidate returns what is in force and what waits, for a person.
+func (a *app) candidate(act string) (*config.Project, *config.Candidate, error) {
+	if err := a.NeedPerson(act); err != nil {
+		return nil, nil, err
+	}
+	a.SayProject()
+	p, err := a.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := p.Candidate()
+	return p, c, err
+}
+
+func (a *app) trustDiff() error {
+	p, c, err := a.candidate("see what governs a folder")
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(a.changesShape(p, c, false))
+	}
+	base.ShowChanges(a.Out, c, a.Meaning(p, c))
+	return nil
+}
+
+func (a *app) trust(ctx context.Context, by base.Consent) error {
 	if err := a.NeedPerson("trust a folder"); err != nil {
 		return err
 	}
-	p, err := a.Load()
+	if err := a.settleState(ctx, by); err != nil {
+		return err
+	}
+	p, c, err := a.candidate("trust a folder")
 	if err != nil {
 		return err
 	}
-	c, err := p.Candidate()
-	if err != nil {
+	know := a.KnowNew
+	if c.Outside() {
+		know = a.KnowOutside
+	}
+	if err := a.Begin(know); err != nil {
 		return err
 	}
-	if revoke {
-		return a.revoke(c)
-	}
-	if diff {
-		if a.JSON {
-			return a.PrintJSON(a.changesShape(p, c, false))
-		}
-		base.ShowChanges(a.Out, c, a.Meaning(p, c))
-		return nil
-	}
-	if _, err := a.Know(); err != nil {
+	both := c
+	if c, err = both.Loadable(); err != nil {
 		return err
 	}
 	accepted, err := a.Review(ctx, p, c, by)
+	if err == nil && c != both {
+		a.left(both)
+	}
 	switch {
 	case err != nil:
 		return err
 	case a.JSON:
 		return a.PrintJSON(a.changesShape(p, c, accepted))
 	case accepted:
-		fmt.Fprintf(a.Out, "accepted: %d file(s) of %s\n", len(c.Changes), p.Dir)
-	case c.Accepted == nil:
+		fmt.Fprintf(a.Out, "accepted: %s\n", counted(p, c))
+	case c.Fresh():
 		fmt.Fprintf(a.Out, "%s has no files that govern; myc trust --yes accepts that\n", p.Dir)
-	case len(c.Changes) == 0:
+	case !c.Waits():
 		fmt.Fprintf(a.Out, "nothing waits: what governs %s is as it was accepted\n", p.Dir)
 	}
 	return nil
 }
 
-func (a *app) revoke(c *config.Candidate) error {
-	was, err := c.Revoke()
+func (a *app) revoke(user bool) error {
+	p, _, err := a.candidate("take back trust")
+	if err != nil {
+		return err
+	}
+	of, whose, where := &p.Acceptance, p.Dir, ""
+	if user {
+		of, whose, where = &p.User, p.UserDir, " in any project"
+	}
+	was, err := of.Revoke()
 	if err != nil {
 		return err
 	}
 	if !was {
-		fmt.Fprintf(a.Out, "nothing of %s was accepted\n", c.Project.Dir)
+		fmt.Fprintf(a.Out, "nothing of %s was accepted\n", whose)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "nothing of %s is accepted any more: its servers, skills and rules have no effect\n", c.Project.Dir)
+	fmt.Fprintf(a.Out, "nothing of %s is accepted any more: its servers, skills and rules have no effect%s\n", whose, where)
 	return nil
-}
-
-// changesShape is what `myc trust --json` prints.
-func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool) any {
-	type change struct {
-		File  string   `json:"file"`
-		Kind  string   `json:"change"`
-		Lines []string `json:"lines"`
-	}
-	out := struct {
-		Digest   string   `json:"digest"`
-		Accepted bool     `json:"accepted"`
-		Changes  []change `json:"changes"`
-
-		Narrows bool             `json:"narrows"` // all of them only narrow
-		Meaning []meaning.Change `json:"meaning"`
-	}{Digest: c.Digest, Accepted: accepted, Changes: []change{}, Meaning: []meaning.Change{}}
-	if len(c.Changes) > 0 {
-		out.Meaning = append(out.Meaning, a.Meaning(p, c)...)
-	}
-	out.Narrows = meaning.OnlyNarrows(out.Meaning)
-	for _, ch := range c.Changes {
-		out.Changes = append(out.Changes, change{ch.File, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(c, ch), "\n"), "\n")})
-	}
-	return out
 }

@@ -37,7 +37,7 @@ func (a *app) trustWatch(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !p.Trusted, len(c.Changes) > 0:
+	case !p.Trusted, p.User.Missing(), c.Waits():
 		return failure.New(failure.Conflict, fmt.Errorf("trust --watch: %d file(s) of %s wait already", len(c.Changes), p.Dir),
 			"look at them and accept them first: myc trust")
 	}
@@ -77,6 +77,9 @@ func (w *trustWatch) saved(ctx context.Context) error {
 		return err
 	}
 	why := w.agents(ctx, p)
+	if why == "" && c.OfUser() {
+		why = "your own files changed, and they are in force for agents of every project"
+	}
 	switch {
 	case len(c.Changes) == 0:
 		if w.paused {

@@ -64,6 +64,7 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
 		p.Role = role // it can only narrow: the node treats it like --role
 	}
+	p.Environ = hook.Places(a.Environ)
 	if err := a.CheckTrust(); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (a *app) relay(ctx context.Context, p api.SessionParams) error {
 			c.Close()
 			return nil, err
 		}
-		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own}
+		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ}
 		return conn, nil
 	}
 	return daemon.Relay(ctx, a.In, a.Out, dial)

@@ -136,6 +136,9 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 // themselves. A daemon that a person has started stays.
 func (a *app) replaceAuto(ctx context.Context) error {
 	c, err := a.Running(ctx)
+	if a.WarnStranger(err) {
+		return nil
+	}
 	if err != nil || c == nil {
 		return err
 	}

@@ -81,10 +81,13 @@ func (a *app) stop(ctx context.Context, force bool) error {
 			err = waitFree(ctx, paths)
 		}
 	}
-	if err == nil {
+	var stranger *daemon.StrangerError
+	switch {
+	case err == nil:
 		return nil
-	}
-	if !force {
+	case errors.As(err, &stranger) && (!force || waitFree(greeting, paths) == nil):
+		return err // its hint says more; without an owner there is nothing to kill
+	case !force:
 		return failure.Hint(fmt.Errorf("stop: the daemon does not end: %w", err), "myc stop -f kills it")
 	}
 	return kill(ctx, paths)

@@ -35,7 +35,7 @@ func changeDir(c *program.Call) {
 	if vals, ok := before.Lookup("CDPATH"); ok && len(vals) > 0 {
 		to.Unknown = true
 	}
-	if to.Unknown || to.Pattern {
+	if to.Unknown || to.Pattern && !to.Folders() {
 		c.Unclear("the folder that it goes to is not known")
 		c.OK = before.At(nil, true).With("OLDPWD", old)
 	} else if to.Text != "" {
@@ -131,7 +131,9 @@ func read(c *program.Call) {
 		if c.Operands[0].Unknown {
 			c.Unclear(unknownVariable)
 		}
-		c.OK = c.Walk.Assign(c.State, c.Operands[0].Text, c.Input.Names[0])
+		name := c.Input.Names[0]
+		name.Expanded = name.Pattern
+		c.OK = c.Walk.Assign(c.State, c.Operands[0].Text, name)
 		c.Fail = c.OK
 		return
 	}

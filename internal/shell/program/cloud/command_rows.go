@@ -67,12 +67,12 @@ var kubeCommands = []program.Row{
 var forgeCommands = []program.Row{
 	{Name: "pr|mr|issue", Rest: effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "list|view|status|diff|checks", Does: effect.Network},
-		{Name: "checkout|co", Here: "rw", Does: effect.Network},
+		{Name: "checkout|co", Here: "rw", Does: effect.Network, Handle: checkoutRequest},
 		{Name: "merge", Does: effect.Network | effect.Push | effect.Publish},
 	}},
 	{Name: "run|workflow|ci|pipeline", Rest: effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "list|view|watch|status|trace", Does: effect.Network},
-		{Name: "download", Options: "D|dir=w n|name=v", Here: "rw", Does: effect.Network},
+		{Name: "download", Options: "D|dir=w n|name=v p|pattern=v", Here: "rw", Does: effect.Network, Handle: download},
 	}},
 	{Name: "repo", Rest: effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "view|list", Does: effect.Network},
@@ -81,7 +81,8 @@ var forgeCommands = []program.Row{
 	}},
 	{Name: "release", Rest: effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "list|view", Does: effect.Network},
-		{Name: "download", Options: "D|dir=w p|pattern=v O|output=w", Here: "rw", Does: effect.Network},
+		{Name: "download", Options: "D|dir=w p|pattern=v O|output=w A|archive=v", Here: "rw",
+			Does: effect.Network, Handle: download},
 	}},
 	{Name: "search|status|browse|label|ruleset|org", Rest: effect.Network, Subs: []program.Row{
 		{Name: "create|delete|edit|clone", Does: effect.Network | effect.Publish},

@@ -179,6 +179,20 @@ func forgeOptions(c *program.Call) {
 	}
 }
 
+// checkoutRequest handles pr checkout: another machine has the files.
+func checkoutRequest(c *program.Call) { c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown) }
+
+// download handles run download and release download: another machine says the names, unless they come into a folder of their own.
+func download(c *program.Call) {
+	if _, one := c.Value("O"); one {
+		return
+	}
+	dir, ok := c.Value("D")
+	if !ok || strings.HasPrefix(dir.Text, ".") {
+		c.Unclear("another machine says which files it writes")
+	}
+}
+
 // forgeAPI handles gh api: with a field or a method it changes something.
 func forgeAPI(c *program.Call) {
 	method := ""

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"strconv"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -10,7 +11,7 @@ import (
 
 // tar packs and unpacks. Its first operand may be a bundle of options without a hyphen.
 func tar(c *program.Call) {
-	mode, files := tarMode(c)
+	mode, files, from := tarMode(c)
 	for i := 0; i+1 < len(files); i++ { // tar xzf a.tgz -C dir: -C stands behind the bundle
 		if files[i].Text == "-C" {
 			c.Enter(files[i+1])
@@ -18,7 +19,7 @@ func tar(c *program.Call) {
 	}
 	switch mode {
 	case 'x':
-		takeMembers(c, files)
+		takeMembers(c, from, files)
 		if c.Has("P") {
 			c.Unclear("absolute names are unpacked where they lead")
 		}
@@ -46,7 +47,7 @@ func tar(c *program.Call) {
 }
 
 // takeMembers handles the members of an archive that tar unpacks or prints. Without any it is all of them.
-func takeMembers(c *program.Call, files []program.Word) {
+func takeMembers(c *program.Call, from program.Word, files []program.Word) {
 	access := policy.Write
 	if c.HasAny("O", "to-command") {
 		if access = policy.Read; len(files) == 0 {
@@ -54,11 +55,39 @@ func takeMembers(c *program.Call, files []program.Word) {
 		}
 	} else {
 		program.Unpack(c)
+		strip := 0
+		if v, ok := c.Value("strip-components"); ok {
+			if strip, ok = count(v); !ok {
+				c.Unclear("the names of what is unpacked are changed")
+			}
+		}
+		if from.Text == "" && c.Input.File != nil {
+			from = *c.Input.File
+		}
+		program.Unpacks(c, from, c.OK, strip, named(files))
 	}
 	if c.HasAny("transform", "one-top-level") && access == policy.Write {
 		c.Unclear("the names of what is unpacked are changed")
 	}
 	members(c, access, files)
+}
+
+// count reads a small number.
+func count(w program.Word) (n int, ok bool) {
+	n, err := strconv.Atoi(w.Text)
+	return n, err == nil && !w.Unknown && n >= 0 && n <= program.MaxWords
+}
+
+// named returns the members among the operands of tar.
+func named(files []program.Word) (members []program.Word) {
+	for i := 0; i < len(files); i++ {
+		if files[i].Text == "-C" {
+			i++
+			continue
+		}
+		members = append(members, files[i])
+	}
+	return members
 }
 
 // compare handles diff, which reads folders with -r.
@@ -99,8 +128,12 @@ func excluded(c *program.Call) (globs []string) {
 	return globs
 }
 
-// tarMode reads the mode of tar and handles the archive. It returns the letter of the mode, or 0 if it is not known, and the files.
-func tarMode(c *program.Call) (mode byte, files []program.Word) {
+// tarMode reads the mode of tar and handles the archive. It returns the letter of the mode, or 0 if it is not known, the files, and the
+// archive. tar opens the archive where it starts, whatever -C says.
+func tarMode(c *program.Call) (mode byte, files []program.Word, from program.Word) {
+	at := c.State
+	defer func() { c.State = at }()
+	c.State = c.OK
 	for _, m := range [...]string{"c", "x", "t", "r", "u", "A", "delete"} {
 		if c.Has(m) {
 			mode = m[0]
@@ -112,8 +145,9 @@ func tarMode(c *program.Call) (mode byte, files []program.Word) {
 		if v, ok := c.Value("f"); ok {
 			c.Part.Paths = nil // only the mode says which access it is
 			archive(c, v, mode)
+			from = v
 		}
-		return mode, files
+		return mode, files, from
 	}
 	bundle := files[0].Text
 	files = files[1:]
@@ -125,9 +159,9 @@ func tarMode(c *program.Call) (mode byte, files []program.Word) {
 	}
 	if strings.Contains(bundle, "f") && len(files) > 0 {
 		archive(c, files[0], mode)
-		files = files[1:]
+		from, files = files[0], files[1:]
 	}
-	return mode, files
+	return mode, files, from
 }
 
 // archive takes the file that tar works on. host:file is on another machine.
@@ -179,6 +213,13 @@ func unzip(c *program.Call) {
 		c.Enter(to)
 	}
 	program.Unpack(c)
+	strip := 0
+	if c.Has("j") {
+		strip = -1
+	}
+	if len(c.Operands) > 0 {
+		program.Unpacks(c, c.Operands[0], c.OK, strip, operands)
+	}
 	members(c, policy.Write, operands)
 }
 
@@ -189,7 +230,24 @@ func extract7z(c *program.Call) {
 		return
 	}
 	program.Unpack(c)
+	if len(c.Operands) > 0 {
+		program.Unpacks(c, c.Operands[0], c.OK, 0, nil)
+	}
 	members(c, policy.Write, c.Operands[min(1, len(c.Operands)):])
+}
+
+// pack7z handles a and u of 7z: -sdel deletes what was packed.
+func pack7z(c *program.Call) {
+	if program.ContainsText(c.Words, "-sdel") {
+		deletePacked(c)
+	}
+}
+
+// deletePacked deletes the operands behind the archive.
+func deletePacked(c *program.Call) {
+	for _, f := range c.Operands[min(1, len(c.Operands)):] {
+		c.File(policy.Delete, f)
+	}
 }
 
 // ar unpacks with x among the letters of its first operand.
@@ -200,8 +258,11 @@ func ar(c *program.Call) {
 	}
 }
 
-// zip runs the command of -TT.
+// zip packs, deletes what it packed with -m, and runs the command of -TT.
 func zip(c *program.Call) {
+	if c.Has("m") {
+		deletePacked(c)
+	}
 	if c.Has("r") {
 		for _, f := range c.Operands[min(1, len(c.Operands)):] {
 			program.Everything(c, f, excluded(c)...)

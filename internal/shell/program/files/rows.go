@@ -11,7 +11,8 @@ var Rows = []program.Row{
 	{Name: "7z", Subs: []program.Row{
 		{Name: "l|t|i", Operands: "r*"},
 		{Name: "x|e", Options: "o=k so", Operands: "rv*", Here: "w", Handle: extract7z},
-		{Name: "a|u|d|rn", Operands: "br*"},
+		{Name: "a|u", Operands: "br*", Handle: pack7z},
+		{Name: "d|rn", Operands: "bv*"},
 	}},
 	{Name: "ar", Operands: "vbr*", Handle: ar},
 	{Name: "bunzip2", Same: "gzip"},
@@ -94,7 +95,7 @@ var Rows = []program.Row{
 	{Name: "unix2dos", Operands: "b*"},
 	{Name: "unlink", Operands: "d*"},
 	{Name: "unxz", Same: "gzip"},
-	{Name: "unzip", Options: "d=w x=v l p t v Z P=v", Operands: "rv*", Handle: unzip},
+	{Name: "unzip", Options: "d=w x=v l p t v j Z P=v", Operands: "rv*", Handle: unzip},
 	{Name: "unzstd", Same: "gzip"},
 	{Name: "vdir", Same: "ls"},
 	{Name: "xz", Same: "gzip"},

@@ -2,75 +2,61 @@ package files
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
 
-// most is the size of a file, in bytes, past which a person is asked: it may fill the disk.
-const most = 10 << 30
+// sparse is the size of a file with holes, in bytes, past which a person is asked: who copies it fills the disk. Images of machines have
+// 10 GB.
+const sparse = 10 << 30
 
-// fills asks about a size as truncate, fallocate and head take it.
-func fills(c *program.Call, size program.Word) {
-	if size.Unknown || bytes(strings.TrimLeft(size.Text, "+<>/%")) > most {
+// fills asks about a size of more than a number of bytes.
+func fills(c *program.Call, size program.Word, most float64) {
+	if size.Unknown || program.Bytes(strings.TrimLeft(size.Text, "+<>/%")) > most {
 		c.Does |= effect.Unusable
 	}
 }
 
-// bytes reads a number with a unit: 10M, 1T, 100GB, 4KiB. What it cannot read is beyond every bound.
-func bytes(s string) float64 {
-	digits := strings.TrimRight(s, "kKMGTPEZYRQiBbcw")
-	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil {
-		if n, err := strconv.ParseInt(digits, 0, 64); err == nil {
-			return float64(n)
-		}
-		return math.Inf(1)
-	}
-	unit := strings.ToUpper(strings.TrimSuffix(s[len(digits):], "B"))
-	if unit == "" {
-		return n
-	}
-	if power := strings.Index("KMGTPEZYRQ", unit[:1]); power >= 0 {
-		return n * math.Pow(1024, float64(power+1))
-	}
-	return n * 512 // the blocks of dd
-}
-
-// resize handles truncate, fallocate and mkfile.
+// resize handles truncate and fallocate. What truncate adds to a file takes no place on the disk.
 func resize(c *program.Call) {
 	if size, ok := c.Value("s"); ok {
-		fills(c, size)
+		fills(c, size, sparse)
 	}
 	if size, ok := c.Value("l"); ok {
-		fills(c, size)
+		fills(c, size, program.MostWritten)
 	}
 }
 
 // fillsWith looks whether dd copies without an end, or too much. Its operands are of the form count=N.
 func fillsWith(c *program.Call) {
-	block, count, endless := 512.0, math.Inf(1), false
-	file := false
+	block, count := 512.0, math.Inf(1)
+	from, file := "", false
 	for _, t := range c.Operands {
 		key, val, _ := strings.Cut(t.Text, "=")
 		switch key {
 		case "bs", "obs", "ibs":
-			block = bytes(val)
+			block = program.Bytes(val)
 		case "count":
-			count = bytes(val)
+			count = program.Bytes(val)
 		case "if":
-			endless = program.Named("/dev/zero|/dev/urandom|/dev/random|/dev/full", val)
+			from = val
 		case "of":
 			file = !program.IsStream(val)
 		case "seek", "oseek":
-			if bytes(val)*block > most {
+			if program.Bytes(val)*block > sparse {
 				c.Does |= effect.Unusable
 			}
 		}
 	}
-	if file && endless && block*count > most {
-		c.Does |= effect.Unusable
+	endless := program.Endless(from)
+	if from == "" {
+		endless = c.Input.Endless || c.Input.File != nil && program.Endless(c.Input.File.Text)
+	}
+	if endless && block*count > program.MostWritten {
+		if c.Endless = true; file {
+			c.Does |= effect.Unusable
+		}
 	}
 }

@@ -41,6 +41,8 @@ func reset(c *program.Call) {
 	if c.HasAny("hard", "merge", "keep") {
 		brings(c, policy.TreeOf, "HEAD")
 		put(c)
+	} else {
+		brings(c, policy.TreeHead, "")
 	}
 	c.Does |= effect.Write
 }
@@ -75,6 +77,9 @@ func restore(c *program.Call) {
 // switchBranch loses what is not committed if it is forced.
 func switchBranch(c *program.Call) {
 	brings(c, policy.TreeOf, "")
+	if c.Has("orphan") {
+		bringsOne(c, policy.TreeTracked, program.Known(""))
+	}
 	c.Does |= effect.Write
 	if c.HasAny("f", "C", "discard-changes") {
 		c.Does |= effect.History
@@ -219,6 +224,8 @@ func fetch(c *program.Call) {
 			repository(c, t)
 		case strings.HasPrefix(t.Text, "+"):
 			c.Does |= effect.History
+		case c.HasAny("u", "update-head-ok") && strings.Contains(t.Text, ":"): // into the branch that is checked out
+			bringsOne(c, policy.TreeUnknown, t)
 		}
 	}
 }

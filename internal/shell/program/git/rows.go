@@ -31,8 +31,8 @@ var commands = []program.Row{
 	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
 	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
 		KeepsBranch: true, Handle: grep},
-	{Name: "add|stage", Options: "f|force A|all u p chmod=v pathspec-from-file=r", Operands: "r*", Here: "rw",
-		KeepsBranch: true},
+	{Name: "add|stage", Options: "f|force A|all u|update p chmod=v pathspec-from-file=r n|dry-run", Operands: "r*", Here: "rw",
+		KeepsBranch: true, Handle: add},
 	{Name: "commit", Options: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v " +
 		"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=r",
 		Operands: "r*", Here: "rw", KeepsBranch: true, Handle: commit},
@@ -69,7 +69,8 @@ var commands = []program.Row{
 	}},
 	{Name: "pull", Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
 		Does: effect.Network | effect.Write, Handle: pull},
-	{Name: "fetch", Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all", Here: "rw", Does: effect.Network,
+	{Name: "fetch", Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all u|update-head-ok", Here: "rw",
+		Does:        effect.Network,
 		KeepsBranch: true, Handle: fetch},
 	{Name: "clone", Options: "u|upload-pack=c config|c=v template=x b|branch=v o|origin=v depth=v reference=r separate-git-dir=x " +
 		"j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
@@ -122,13 +123,14 @@ var commands = []program.Row{
 	{Name: "submodule", Options: "q", Subs: []program.Row{
 		{Name: "status|summary", Here: "r"},
 		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",
-			Does: effect.Network | effect.Write},
+			Does: effect.Network | effect.Write, Handle: modules},
 		{Name: "foreach", Options: "recursive", Operands: "c*", Here: "rw"},
 		{Name: "add", Options: "b=v name=v", Here: "rw", Does: effect.Network | effect.Install},
 	}},
 	{Name: "lfs", Subs: []program.Row{
 		{Name: "ls-files|status|version|env|logs|track", Here: "r"},
-		{Name: "pull|fetch|checkout", Here: "rw", Does: effect.Network},
+		{Name: "fetch", Here: "rw", Does: effect.Network},
+		{Name: "pull|checkout", Options: "I|include=v X|exclude=v", Here: "rw", Does: effect.Network, Handle: large},
 		{Name: "push", Does: effect.Push | effect.Network},
 	}},
 	{Name: "read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|" +

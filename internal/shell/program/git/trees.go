@@ -1,9 +1,11 @@
 package git
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -81,8 +83,12 @@ func stash(c *program.Call) {
 func put(c *program.Call) {
 	all := ""
 	for _, w := range c.Words {
-		if program.Named("-u|-a|--include-untracked|--all", w.Text) || strings.HasPrefix(w.Text, "--incl") {
+		short := len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-'
+		if short && strings.ContainsAny(w.Text, "ua") || w.Text == "--all" || strings.HasPrefix(w.Text, "--incl") {
 			all = "all"
+		}
+		if short && strings.Contains(w.Text, "a") || w.Text == "--all" {
+			wholeTree(c) // git show prints it
 		}
 	}
 	bringsOne(c, policy.TreePut, program.Known(all))
@@ -94,12 +100,70 @@ func sparse(c *program.Call) { bringsOne(c, policy.TreeTracked, program.Known(""
 // bisect checks out one revision after another.
 func bisect(c *program.Call) { bringsOne(c, policy.TreeHistory, program.Known("")) }
 
-// addWorktree handles worktree add: the second operand is the revision.
+// addWorktree handles worktree add: the second operand is the revision. Without one, git takes the branch that has the name of the folder.
 func addWorktree(c *program.Call) {
-	if len(c.Operands) > 1 {
+	switch len(c.Operands) {
+	case 0:
+	case 1:
+		w := c.Operands[0]
+		w.Text = path.Base(w.Text)
+		bringsOne(c, policy.TreeNamed, w)
+	default:
 		bringsOne(c, policy.TreeOf, c.Operands[1])
 	}
 }
+
+// add handles add: what git takes in, it shows whoever asks. Files that it knows already are no news.
+func add(c *program.Call) {
+	if c.HasAny("u", "n") {
+		return
+	}
+	if c.Has("f") {
+		addIgnored(c)
+		return
+	}
+	for _, t := range c.Operands {
+		c.Part.Trees = append(c.Part.Trees, strings.TrimSpace(policy.TreeAdd+" "+t.Text))
+	}
+	if len(c.Operands) == 0 {
+		c.Part.Trees = append(c.Part.Trees, policy.TreeAdd+" :/") // the whole tree, wherever git runs
+	}
+}
+
+// addIgnored handles add -f: all that lies in a folder is read. A pattern of git's own matches names in every folder.
+func addIgnored(c *program.Call) {
+	if c.Has("pathspec-from-file") {
+		c.Unclear("which files are added stands in a file")
+	}
+	if len(c.Operands) == 0 {
+		wholeTree(c)
+	}
+	for _, t := range c.Operands {
+		switch {
+		case t.Unknown: // the role of the operand says so
+		case strings.HasPrefix(t.Text, ":"):
+			wholeTree(c)
+		case globs.Has(t.Text) && !t.Pattern:
+			c.File(policy.Read, program.Word{Text: "**/" + t.Text, Pattern: true})
+		default:
+			program.Everything(c, t)
+		}
+	}
+}
+
+// wholeTree reads all that lies in the working tree, whose top may lie above the folder in which git runs.
+func wholeTree(c *program.Call) {
+	program.Everything(c, program.Known("."))
+	if c.Walk.Dir != "" {
+		program.Everything(c, program.Known(c.Walk.Dir))
+	}
+}
+
+// modules handles what brings the files of submodules.
+func modules(c *program.Call) { bringsOne(c, policy.TreeModules, program.Known("")) }
+
+// large handles lfs pull and lfs checkout.
+func large(c *program.Call) { bringsOne(c, policy.TreeLarge, program.Known("")) }
 
 // stashAlone handles stash without a subcommand, which is stash push.
 func stashAlone(c *program.Call) {

@@ -129,3 +129,15 @@ func edit(c *program.Call) {
 		}
 	}
 }
+
+// extractModule handles python -m zipfile and tarfile: with -e they unpack the first operand into the second.
+func extractModule(c *program.Call) {
+	if !c.Has("e") || len(c.Operands) == 0 {
+		return
+	}
+	if len(c.Operands) > 1 {
+		c.Enter(c.Operands[1])
+	}
+	program.Unpack(c)
+	program.Unpacks(c, c.Operands[0], c.OK, 0, nil)
+}

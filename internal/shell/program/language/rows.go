@@ -85,6 +85,7 @@ var modules = []program.Row{
 	{Name: "http.server|pyftpdlib|SimpleHTTPServer", Options: "d|directory=r b|bind=v", Does: effect.Listen | effect.Network},
 	{Name: "venv|virtualenv", Operands: "w*"},
 	{Name: "site|sysconfig|platform|calendar|this|ast|tokenize|dis|pyclbr|inspect", Operands: "r*"},
-	{Name: "zipfile|tarfile|gzip|base64", Operands: "b*"},
+	{Name: "zipfile|tarfile", Options: "e|extract c|create l|list t|test", Operands: "b*", Handle: extractModule},
+	{Name: "gzip|base64", Operands: "b*"},
 	{Name: "build", Operands: "b*", Here: "rw", Does: effect.ProjectCode | effect.Deps | effect.Network},
 }

@@ -15,16 +15,11 @@ var joined = [...]struct {
 
 // compileC handles gcc and clang: what goes to the linker, and options with their values attached.
 func compileC(c *program.Call) {
-	linker := []program.Word{program.Known("ld")}
-	for i, w := range c.Words[1:] {
-		if rest, ok := strings.CutPrefix(w.Text, "-Wl,"); ok {
-			for one := range strings.SplitSeq(rest, ",") {
-				linker = append(linker, program.Word{Text: one, Unknown: w.Unknown, Pattern: w.Pattern})
-			}
+	linker := append([]program.Word{program.Known("ld")}, handed(c, "-Wl,", "-Xlinker")...)
+	preprocess(c, append(handed(c, "-Wp,", "-Xpreprocessor"), handed(c, "", "-Xclang")...))
+	for _, w := range c.Words[1:] {
+		if strings.HasPrefix(w.Text, "-Wl,") || strings.HasPrefix(w.Text, "-Wp,") {
 			continue
-		}
-		if w.Text == "-Xlinker" && i+2 < len(c.Words) {
-			linker = append(linker, c.Words[i+2])
 		}
 		if program.Named("-fplugin-arg|-openmp|-objc|-output", w.Text) || strings.HasPrefix(w.Text, "-o=") {
 			continue
@@ -40,6 +35,37 @@ func compileC(c *program.Call) {
 	}
 	if len(linker) > 1 {
 		c.RunBeside(linker, c.State, program.Input{})
+	}
+}
+
+// handed returns the words that a compiler hands on: those behind commas in one word, and those behind an option of their own.
+func handed(c *program.Call, joined, single string) (words []program.Word) {
+	for i, w := range c.Words[1:] {
+		if rest, ok := strings.CutPrefix(w.Text, joined); ok && joined != "" {
+			for one := range strings.SplitSeq(rest, ",") {
+				words = append(words, program.Word{Text: one, Unknown: w.Unknown, Pattern: w.Pattern})
+			}
+		} else if w.Text == single && i+2 < len(c.Words) {
+			words = append(words, c.Words[i+2])
+		}
+	}
+	return words
+}
+
+// preprocess takes the options that go to the preprocessor, where -MD names its file, and to the compiler proper of clang.
+func preprocess(c *program.Call, words []program.Word) {
+	for i, w := range words {
+		if i+1 == len(words) {
+			return
+		}
+		switch w.Text {
+		case "-MD", "-MMD", "-MF", "-o", "-dependency-file":
+			c.Role('w', words[i+1])
+		case "-include", "-imacros", "-include-pch":
+			c.Role('r', words[i+1])
+		case "-load":
+			c.Role('x', words[i+1])
+		}
 	}
 }
 

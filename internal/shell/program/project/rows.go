@@ -64,7 +64,8 @@ var Rows = []program.Row{
 	{Name: "flake8", Options: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w",
 		Operands: "r*", Here: "r"},
 	{Name: "gcc", Style: program.Single,
-		Options: "o=w I=? L=? l=? D=? U=? include=r isystem=r x=v T=r MF=w MJ=w MT=v wrapper=c specs=x fplugin=x B=x dumpdir=w dumpbase=v " +
+		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r x=v T=x output=w MF=w MJ=w MT=v " +
+			"wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v B=x dumpdir=w dumpbase=v " +
 			"aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x", Operands: "r*", Handle: compileC},
 	{Name: "gem", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated", Operands: "v*"},

@@ -3,6 +3,7 @@ package wrapper
 import (
 	"strings"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -27,11 +28,29 @@ func ionice(c *program.Call, args []program.Word) {
 // flock runs the command line of -c, or the operands after the file.
 func flock(c *program.Call, args []program.Word) {
 	c.Scan(args)
+	if len(c.Operands) > 0 {
+		lock(c, c.Operands[0])
+	}
 	if v, ok := c.Value("c"); ok {
 		c.RunText(v, nil)
 		return
 	}
+	if len(c.Operands) == 3 && program.Named("-c|--command", c.Operands[1].Text) {
+		c.RunText(c.Operands[2], nil)
+		return
+	}
 	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
+}
+
+// lock opens the file, or the folder, that flock locks. It makes the file if there is none. A number is a file that is open.
+func lock(c *program.Call, file program.Word) {
+	if !file.Unknown && strings.Trim(file.Text, "0123456789") == "" {
+		return
+	}
+	c.File(policy.Read, file)
+	if file.Text != "." && !strings.HasSuffix(file.Text, "/") {
+		c.File(policy.Write, file)
+	}
 }
 
 // env takes assignments, and then a command.

@@ -20,7 +20,7 @@ var errBounds = errors.New("there is more than is read for one question")
 
 // file adds a file, and looks in it later for what it runs. A file that is not there is added too: it would run once it exists.
 func (r *reader) file(path string, l language) {
-	if r.known[path] || r.full {
+	if r.known[path] || r.full || r.only != "" && !inside(path, r.only) {
 		return
 	}
 	r.known[path] = true
@@ -29,7 +29,7 @@ func (r *reader) file(path string, l language) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 	case errors.Is(err, errBounds):
 		r.full = true
-		r.unread(fmt.Sprintf("%s and what comes after it: more than %d files or %d MiB", path, maxFiles, maxBytes>>20))
+		r.unread(fmt.Sprintf("%s and what comes after it: more than %d files or %d MiB", path, r.most.files, r.most.bytes>>20))
 		return
 	case err != nil:
 		r.unread(path + " cannot be read")
@@ -42,7 +42,7 @@ func (r *reader) file(path string, l language) {
 			l = languageIn(path, text)
 		}
 		if l != opaque {
-			r.todo = append(r.todo, source{path, l, string(text)})
+			r.todo = append(r.todo, source{path, l, string(text), r.root})
 		}
 		if len(text) <= maxKept && r.kept+len(text) <= maxKeptAll && int64(len(text)) == f.Size && utf8.Valid(text) &&
 			bytes.IndexByte(text, 0) < 0 {
@@ -50,9 +50,9 @@ func (r *reader) file(path string, l language) {
 			f.Text = string(text)
 		}
 	}
-	if r.out.Files = append(r.out.Files, f); len(r.out.Files) >= maxListed {
+	if r.out.Files = append(r.out.Files, f); len(r.out.Files) >= r.most.listed {
 		r.full = true
-		r.unread(fmt.Sprintf("more than %d names of files are looked for", maxListed))
+		r.unread(fmt.Sprintf("more than %d names of files are looked for", r.most.listed))
 	}
 }
 
@@ -71,12 +71,12 @@ func (r *reader) read(path string) (approval.CodeFile, []byte, error) {
 		return out, nil, err
 	case !info.Mode().IsRegular():
 		return out, nil, fmt.Errorf("read %s: not a regular file", path)
-	case r.there >= maxFiles || info.Size() > maxBytes-r.bytes:
+	case r.there >= r.most.files || info.Size() > r.most.bytes-r.bytes:
 		return out, nil, errBounds
 	}
 	var text bytes.Buffer
 	sum := sha256.New()
-	left := maxBytes - r.bytes + 1
+	left := r.most.bytes - r.bytes + 1
 	from := io.TeeReader(io.LimitReader(f, left), sum)
 	if _, err = io.CopyN(&text, from, maxText+1); err == nil {
 		_, err = io.Copy(io.Discard, from)

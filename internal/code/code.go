@@ -1,6 +1,6 @@
-// Package code finds the code that a call would run out of files, and digests it, so that an approval is bound to content ([Of]). It starts
-// from the facts of the call, and follows what scripts, Makefiles and package.json run or load by a literal name. What it cannot follow, it
-// says: nothing that was not read counts as read.
+// Package code finds the code that runs out of files. It follows what scripts, Makefiles and package.json run or load by a literal name:
+// from the facts of a call, so that an approval is bound to content ([Of]), and from the files that a server names, which govern as its
+// entry does ([Loaded]). What it cannot follow, it says: nothing that was not read counts as read.
 package code
 
 import (
@@ -23,6 +23,9 @@ const (
 	maxListed = 8 * maxFiles
 	// maxBytes bounds the bytes that are digested. The largest interpreter that people keep in their home folder is node: 119 MiB (24.11.1).
 	maxBytes = 256 << 20
+	// maxGoverning bounds the files of a server. It leaves room for a whole application that
+	// starts a server, and keeps a start below a second.
+	maxGoverning = 512
 	// maxText bounds a file in which other files are looked for. A shell script has the bound of a command, [shell.MaxLength].
 	maxText = 1 << 20
 	// maxKept bounds a text that is kept so that people can see a difference, and maxKeptAll all of them.
@@ -39,31 +42,74 @@ type Where struct {
 
 // Of returns the code that a call with these facts would run. The folder of the facts is where it works.
 func Of(f *policy.Facts, w Where) approval.Code {
-	r := reader{Where: w, dir: f.Dir, known: map[string]bool{}, texts: map[string][]byte{}}
+	r := newReader(w, f.Dir, bounds{maxFiles, maxListed, maxBytes})
+	r.projects = append(r.projects, f.Worktrees...)
 	r.command(f)
-	for len(r.todo) > 0 && !r.full {
-		next := r.todo[0]
-		r.todo = r.todo[1:]
-		r.follow(next)
-	}
+	r.followAll()
 	slices.SortFunc(r.out.Files, func(a, b approval.CodeFile) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(r.out.Unread)
 	r.out.Unread = slices.Compact(r.out.Unread)
 	return r.out
 }
 
-// reader collects the code of one call.
+// Loaded returns the files of the project that a server runs or loads, by a literal name, from files that it names: the command, which is
+// a program or its path, and its arguments. The result has no order. It has files that do not exist, because they would be loaded from then
+// on. whole reports whether all of them were looked for: it is false if a bound was met.
+func Loaded(command string, named []string, project string) (files []string, whole bool) {
+	if len(named) == 0 {
+		return nil, true
+	}
+	r := newReader(Where{Project: project}, project, bounds{maxGoverning, 8 * maxGoverning, maxBytes})
+	r.only = project
+	for _, path := range named {
+		language := byContent
+		if l := languageOf(filepath.Base(command), path); filepath.Ext(path) == "" && l != shellScript {
+			language = l // a shell may start any language, and the first line says which
+		}
+		r.file(path, language)
+	}
+	r.followAll()
+	for _, f := range r.out.Files {
+		files = append(files, f.Path)
+	}
+	return files, !r.full
+}
+
+func newReader(w Where, dir string, most bounds) *reader {
+	return &reader{Where: w, projects: []string{w.Project}, dir: dir, most: most, known: map[string]bool{}, texts: map[string][]byte{}}
+}
+
+// followAll looks in the files that were found, and in those that they name.
+func (r *reader) followAll() {
+	for len(r.todo) > 0 && !r.full {
+		next := r.todo[0]
+		r.todo = r.todo[1:]
+		r.follow(next)
+	}
+}
+
+// bounds are the most files that exist, names that are looked for, and bytes that are read.
+type bounds struct {
+	files, listed int
+	bytes         int64
+}
+
+// reader collects the code of one call or server.
 type reader struct {
 	Where
-	dir   string // where the call works
-	out   approval.Code
-	known map[string]bool   // paths that were looked at
-	texts map[string][]byte // of the files package.json
-	todo  []source
-	there int   // files that exist
-	bytes int64 // that were digested
-	kept  int   // bytes of texts that are kept
-	full  bool  // a bound was met
+	most     bounds
+	only     string   // the folder outside of which nothing is looked at; empty: all files are
+	projects []string // the folders of the project
+	dir      string   // where the call works
+	root     string   // while a Python file is looked at: the folder of the script that loads it, which is first in sys.path
+	out      approval.Code
+	known    map[string]bool   // paths that were looked at
+	texts    map[string][]byte // of the files package.json
+	todo     []source
+	there    int   // files that exist
+	bytes    int64 // that were digested
+	kept     int   // bytes of texts that are kept
+	full     bool  // a bound was met
 }
 
 // source is a file in which other files are looked for.
@@ -71,6 +117,7 @@ type source struct {
 	path     string
 	language language
 	text     string
+	root     string // of a Python module: see reader
 }
 
 // command takes what a command runs: the files that it executes, those in which its programs find commands, and the programs themselves.
@@ -177,7 +224,7 @@ func (r *reader) program(p *policy.Part) {
 		if !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue
 		}
-		if inside(path, r.Project) || inside(path, r.Home) {
+		if inside(path, r.Home) || slices.ContainsFunc(r.projects, func(dir string) bool { return inside(path, dir) }) {
 			r.file(path, opaque) // the program is another's: what it loads is not looked for
 		}
 		return

@@ -103,7 +103,7 @@ func (r *reader) rootOf(dir, name string) string {
 		if _, there := stat(filepath.Join(at, name)); there {
 			return at
 		}
-		if at == filepath.Dir(at) || at == r.Home || at == r.Project {
+		if at == filepath.Dir(at) || at == r.Home || slices.Contains(r.projects, at) {
 			return dir
 		}
 		r.file(filepath.Join(at, name), opaque)

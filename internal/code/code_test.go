@@ -109,8 +109,8 @@ func FuzzFollow(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, l byte, text string) {
-		r := reader{dir: dir, known: map[string]bool{}, texts: map[string][]byte{}}
-		r.follow(source{filepath.Join(dir, "file"), language(l % byte(unknownCode+1)), text})
+		r := newReader(Where{}, dir, bounds{maxFiles, maxListed, maxBytes})
+		r.follow(source{filepath.Join(dir, "file"), language(l % byte(unknownCode+1)), text, ""})
 		languageIn("x", []byte(text))
 		if len(r.out.Files) > maxListed {
 			t.Errorf("%d files", len(r.out.Files))

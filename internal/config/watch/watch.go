@@ -1,13 +1,16 @@
-package config
+// Package watch says when one of a set of configuration files changes.
+package watch
 
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,33 +26,40 @@ const (
 	maxDelay = time.Second
 )
 
-// maxWatched bounds the watched folders below skills/, so that a mistake, such as a link to a large tree, cannot use up the system's
-// watches.
-const maxWatched = 2000
+// Most bounds the watched folders below a tree, so that a mistake, such as a link to a large tree, cannot use up the system's watches.
+const Most = 2000
 
-// Watch calls changed, debounced, after a file of the project or user has changed, until ctx is done. It calls changed on its own goroutine
-// and collects further changes meanwhile. It watches folders, not files, because editors rename files.
-func Watch(ctx context.Context, p *Project, changed func()) error {
+// Set is the files to watch, by absolute path. They need not exist.
+type Set struct {
+	Files []string
+	Trees []string // folders with everything below them
+}
+
+// Until calls changed, debounced, after a file of the set or one of more has changed, until ctx is done. It calls changed on its own
+// goroutine and collects further changes meanwhile. It watches folders, not files, because editors rename files. If the [Set.Fingerprint]
+// is not before any more, the set changed already. A nil logger discards.
+func Until(ctx context.Context, set Set, more []string, before string, logger *slog.Logger, changed func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
 	}
 	defer func() { _ = w.Close() }()
-	logger := p.options.Logger
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	v := &watch{p: p, w: w, logger: logger}
+	v := &watch{set: set, more: more, before: before, w: w, logger: logger}
 	v.watchFolders()
 	if len(w.WatchList()) == 0 {
-		return fmt.Errorf("watch files: no folder of %s can be watched", p.Dir)
+		return errors.New("watch files: none of their folders can be watched")
 	}
 	return v.run(ctx, changed)
 }
 
-// watch is one run of Watch.
+// watch is one run of Until.
 type watch struct {
-	p      *Project
+	set    Set
+	more   []string // further files
+	before string   // fingerprint of the set when it was read
 	w      *fsnotify.Watcher
 	logger *slog.Logger
 	files  map[string]bool // paths whose events count
@@ -68,7 +78,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 		}
 		timer.Reset(min(debounce, max(0, maxDelay-now.Sub(first))))
 	}
-	if v.p.fingerprint() != v.p.loaded { // a file changed between loading and watching
+	if v.set.Fingerprint() != v.before { // a file changed between reading and watching
 		note()
 	}
 	for {
@@ -130,22 +140,12 @@ func (v *watch) watchFolders() bool {
 			dirs[filepath.Dir(target)] = true
 		}
 	}
-	for _, dir := range []string{v.p.Dir, v.p.UserDir} {
-		if dir == "" {
-			continue
-		}
-		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
-			file(filepath.Join(dir, name))
-		}
-		for _, name := range source.Folders {
-			file(filepath.Join(dir, name))
-			trees = append(trees, folders(source.Resolve(filepath.Join(dir, name)), dirs)...)
-		}
-	}
-	for _, path := range append([]string{v.p.main}, v.p.watched...) {
+	for _, path := range slices.Concat(v.set.Trees, v.set.Files, v.more) {
 		file(path)
 	}
-	file(storeOf(v.p).Manifest()) // myc trust takes effect in a running daemon
+	for _, tree := range v.set.Trees {
+		trees = append(trees, folders(source.Resolve(tree), dirs)...)
+	}
 	v.files, v.trees = files, trees
 	before := len(v.w.WatchList())
 	for dir := range dirs {
@@ -179,7 +179,7 @@ func folders(root string, dirs map[string]bool) []string {
 		if err != nil {
 			return nil //nolint:nilerr // loading reports what cannot be read
 		}
-		if n++; n > maxWatched {
+		if n++; n > Most {
 			return fs.SkipAll
 		}
 		if d.IsDir() {
@@ -203,30 +203,26 @@ func folders(root string, dirs map[string]bool) []string {
 	return trees
 }
 
-// fingerprint is a hash of the sizes, times and modes of the files.
-func (p *Project) fingerprint() string {
+// Fingerprint is a hash of the sizes, times and modes of the files.
+func (s Set) Fingerprint() string {
 	h := sha256.New()
 	note := func(path string) {
 		if st, err := os.Stat(path); err == nil {
 			fmt.Fprintf(h, "%q %d %d %v\n", path, st.Size(), st.ModTime().UnixNano(), st.Mode())
 		}
 	}
-	note(p.main)
-	note(storeOf(p).Manifest())
-	for _, dir := range []string{p.UserDir, p.Dir} {
-		for _, name := range []string{source.MainFile, source.ConfigFile, source.ClientFile, source.RulesFile} {
-			note(filepath.Join(dir, name))
-		}
-		for _, name := range source.Folders {
-			n := 0
-			_ = filepath.WalkDir(source.Resolve(filepath.Join(dir, name)), func(path string, _ fs.DirEntry, err error) error {
-				if n++; err != nil || n > maxWatched {
-					return fs.SkipAll //nolint:nilerr // loading reports what cannot be read
-				}
-				note(path)
-				return nil
-			})
-		}
+	for _, path := range s.Files {
+		note(path)
+	}
+	for _, tree := range s.Trees {
+		n := 0
+		_ = filepath.WalkDir(source.Resolve(tree), func(path string, _ fs.DirEntry, err error) error {
+			if n++; err != nil || n > Most {
+				return fs.SkipAll //nolint:nilerr // loading reports what cannot be read
+			}
+			note(path)
+			return nil
+		})
 	}
 	return string(h.Sum(nil))
 }

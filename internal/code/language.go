@@ -146,8 +146,6 @@ func (r *reader) script(s source) {
 }
 
 var (
-	pythonImports = lazy(`(?m)^[ \t]*(?:from[ \t]+(\.*[A-Za-z0-9_.]*)[ \t]+import[ \t]+\(?[ \t]*([A-Za-z0-9_]*)|` +
-		`import[ \t]+([A-Za-z0-9_., \t]+))`)
 	// dynamic matches what runs or loads code by a name that is made when the program runs.
 	dynamic = lazy(`\b(?:exec|eval|execfile|compile|__import__|import_module|runpy|subprocess|system|popen|Popen|spawn|` +
 		`spawnSync|execSync|execFile|fork|child_process|Function|vm|instance_eval|load|open3)\b|\x60`)
@@ -162,38 +160,6 @@ func (r *reader) matches(s source, pattern *regexp.Regexp, f func(name string)) 
 	}
 	for _, m := range pattern.FindAllStringSubmatch(s.text, -1) {
 		f(m[1])
-	}
-}
-
-// python looks for modules in the folder of the script. Those that are not there are noted too: a file of that name would take the place of
-// a module of the library.
-func (r *reader) python(s source) {
-	dir := filepath.Dir(s.path)
-	module := func(dir, name string) {
-		if name == "" {
-			return
-		}
-		path := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
-		first, _, _ := strings.Cut(name, ".")
-		r.file(filepath.Join(dir, first, "__init__.py"), python)
-		r.file(path+".py", python)
-		r.file(filepath.Join(path, "__init__.py"), python)
-	}
-	r.matches(s, pythonImports(), func(string) {})
-	for _, m := range pythonImports().FindAllStringSubmatch(s.text, -1) {
-		for one := range strings.SplitSeq(m[3], ",") {
-			name, _, _ := strings.Cut(strings.TrimSpace(one), " ")
-			module(dir, name)
-		}
-		from := strings.TrimLeft(m[1], ".")
-		at := dir
-		for range max(0, len(m[1])-len(from)-1) {
-			at = filepath.Dir(at)
-		}
-		module(at, from)
-		if _, here := stat(filepath.Join(at, strings.ReplaceAll(from, ".", "/"))); m[2] != "" && here {
-			module(filepath.Join(at, strings.ReplaceAll(from, ".", "/")), m[2])
-		}
 	}
 }
 

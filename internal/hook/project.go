@@ -1,0 +1,122 @@
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/state"
+	"mycelium/internal/worktree"
+)
+
+// mainFile is the file that makes a folder a project before anybody has accepted it.
+const mainFile = "mycelium.yaml"
+
+// ProjectDir returns the project folder, absolute and with links resolved: the one that is given, else the nearest project, from the
+// agent's start folder upwards. The search ends at the home of the account. If it finds none, dir is the start folder, and found is false.
+// A folder of a linked working tree of git stands for one of the main working tree, also if it is given.
+func (f Flags) ProjectDir(getenv func(string) string) (dir string, found bool, err error) {
+	dir = f.Dir
+	search := dir == "" || dir == "."
+	if search {
+		a, _ := harness.Named(f.Agent)
+		if dir = getenv(a.ProjectVar); a.ProjectVar == "" || !filepath.IsAbs(dir) {
+			dir = "."
+		}
+	}
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("find the project folder: %w", err)
+	}
+	main := worktree.Main(abs)
+	if !search {
+		return main, true, nil
+	}
+	if root, err := f.Root(); err == nil {
+		f.State = root // looked up once
+	}
+	home := sync.OnceValue(accountHome)
+	for _, from := range []string{abs, main} { // a project above the main working tree is found from there only
+		if at := f.nearest(from, home); at != "" {
+			return at, true, nil
+		}
+	}
+	return main, f.ID != "", nil
+}
+
+// nearest returns the nearest project from a folder upwards, at most up to a home folder, or "".
+func (f Flags) nearest(dir string, home func() string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if main := worktree.Main(at); f.isProject(main) {
+			return main
+		}
+		if at == filepath.Dir(at) || at == home() {
+			return ""
+		}
+	}
+}
+
+// accountHome returns the home folder of the account with links resolved, or "".
+func accountHome() string {
+	home, err := state.AccountHome()
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
+// isProject reports whether a folder is a project. Without a state folder only its files count.
+func (f Flags) isProject(dir string) bool {
+	p, err := f.Paths(dir, true)
+	if err != nil {
+		p = state.Paths{}
+	}
+	return IsProject(p.For(dir))
+}
+
+// IsProject reports whether a folder is a project of its own: it has a mycelium.yaml, or a person has accepted files of it, or the state
+// knows it and it has rules or roles. That the state knows it is not enough, because any command of a person makes it known; and other
+// files of a policy have names that folders of any kind have.
+func IsProject(p state.Paths) bool {
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(p.Project, name))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if there(mainFile) {
+		return true
+	}
+	if p.Root == "" {
+		return false
+	}
+	if accepted(p) {
+		return true
+	}
+	_, err := p.ReadNote()
+	return err == nil && (there("rules.yaml") || there("roles"))
+}
+
+// accepted reports whether a person has accepted files of a project, or it cannot be told. That there are none makes no project.
+func accepted(p state.Paths) bool {
+	list, err := os.ReadDir(p.Accepted())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	for _, d := range list {
+		data, err := os.ReadFile(filepath.Join(p.Accepted(), d.Name(), state.ManifestName))
+		if !errors.Is(err, fs.ErrNotExist) && string(rawjson.Member(data, "files")) != "[]" {
+			return true
+		}
+	}
+	return err != nil
+}

@@ -1,0 +1,5 @@
+package worktree
+
+import "syscall"
+
+func changeTime(st *syscall.Stat_t) syscall.Timespec { return st.Ctim }
