@@ -25,8 +25,9 @@ type machine struct {
 	said bytes.Buffer
 	// turn counts the tools that the agent used, and session the chains.
 	turn, session int
-	ready         bool   // see begin
-	hello         string // the gateway's last answers to the probes
+	ready         bool              // see begin
+	hello         string            // the gateway's last answers to the probes
+	digests       map[string]string // see digest
 }
 
 // stepLimit ends a command that hangs; that is a failure of the chain's, not a way to wait.
@@ -45,7 +46,7 @@ func newMachine() (*machine, error) {
 	if err := unpack(snapshot); err != nil {
 		return nil, fmt.Errorf("unpack the home: %w", err)
 	}
-	return &machine{ctx: context.Background()}, snapshot.Close()
+	return &machine{ctx: context.Background(), digests: map[string]string{}}, snapshot.Close()
 }
 
 // does does a job.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
 )
 
 // taken is what became of a step.
@@ -189,7 +190,7 @@ type state struct {
 
 // snapshot looks at the state, in the project and outside.
 func (m *machine) snapshot(daemon bool) *state {
-	s := &state{logs: map[string][]byte{}, fixed: map[string]string{}, entry: entries(), env: fmt.Sprint(agentSettings().Env)}
+	s := &state{logs: map[string][]byte{}, fixed: map[string]string{}, entry: m.entries(), env: fmt.Sprint(agentSettings().Env)}
 	if daemon {
 		s.alive = m.daemon()
 	}
@@ -198,16 +199,19 @@ func (m *machine) snapshot(daemon bool) *state {
 			if err != nil || d.IsDir() {
 				return nil //nolint:nilerr // what cannot be read is missing, and missing is a change
 			}
-			b, unreadable := os.ReadFile(path)
-			if unreadable != nil {
-				return nil //nolint:nilerr // see above
-			}
 			switch {
 			case strings.HasSuffix(path, ".jsonl") && strings.Contains(path, "/audit/"):
-				s.logs[path] = b
+				s.logs[path], err = os.ReadFile(path)
+			case stays(path) && filepath.Ext(path) == ".json":
+				var b []byte
+				b, err = os.ReadFile(path)
+				s.fixed[path] = string(restored.ReplaceAll(b, nil))
 			case stays(path):
-				b = restored.ReplaceAll(b, nil)
-				s.fixed[path] = fmt.Sprintf("%x", sha256.Sum256(b))
+				s.fixed[path], err = m.digest(path)
+			}
+			if err != nil {
+				delete(s.logs, path)
+				delete(s.fixed, path)
 			}
 			return nil
 		})
@@ -268,15 +272,15 @@ const putBack = 10 * time.Second
 // the person, because no hook needs one.
 func (m *machine) entryChanges(before *state, j job) []string {
 	sets := fmt.Sprint(agentSettings().Env) != before.env
-	if entries() == before.entry && !sets {
+	if m.entries() == before.entry && !sets {
 		return nil
 	}
 	if !j.Chain.Told {
 		return []string{"the hook's entries changed"}
 	}
-	if j.Daemon && entries() != before.entry {
+	if j.Daemon && m.entries() != before.entry {
 		for until := time.Now().Add(putBack); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-			if entries() == before.entry {
+			if m.entries() == before.entry {
 				return nil
 			}
 		}
@@ -300,20 +304,38 @@ func (m *machine) entryChanges(before *state, j job) []string {
 }
 
 // entries are the hook's entries as the agent has them, and the digests of the programs that they start.
-func entries() string {
+func (m *machine) entries() string {
 	s := agentSettings()
 	text, err := json.Marshal(map[string]any{"hooks": s.Hooks, "off": s.Disabled}, json.Deterministic(true))
 	if err != nil {
 		return err.Error()
 	}
 	for _, path := range []string{binDir + "/myc", binDir + "/myc-hook"} {
-		b, err := os.ReadFile(path)
+		sum, err := m.digest(path)
 		if err != nil {
 			return err.Error()
 		}
-		text = fmt.Appendf(text, " %x", sha256.Sum256(b))
+		text = append(text, " "+sum...)
 	}
 	return string(text)
+}
+
+// digest returns the digest of a file. The programs are large and looked at often: one with the same inode and the same time of its last
+// change, which nobody in a world can set, is as it was.
+func (m *machine) digest(path string) (string, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return "", err
+	}
+	key := fmt.Sprint(path, s.Dev, s.Ino, s.Size, s.Ctim)
+	if m.digests[key] == "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		m.digests[key] = fmt.Sprintf("%x", sha256.Sum256(b))
+	}
+	return m.digests[key], nil
 }
 
 // daemon says which process serves the project.
