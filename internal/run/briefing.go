@@ -15,7 +15,7 @@ import (
 const maxTeaching = 8000
 
 // brief tells an agent's model about its session and its active skills: once for each run, and again when they changed or the agent
-// cleared its conversation. First, triggers in a prompt may activate skills (B14, B18).
+// cleared its conversation. Model and person are told of files that wait, at the start and when others do. First, triggers in a prompt may activate skills (B14, B18).
 func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	a := harness.Answer{Verdict: harness.Pass}
 	if g.Alone && e.Kind == harness.Prompt {
@@ -34,6 +34,10 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 				fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
 		}
 	}
+	files := ""
+	if g.Waiting != nil {
+		files = g.Waiting()
+	}
 	b := control.Brief(s, nil, maxTeaching)
 	all := b.Header + "\n" + b.Teaching
 	r.mu.Lock()
@@ -49,11 +53,12 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	if fresh || r.briefing != all {
 		a.Context += strings.TrimSpace(b.Header + "\n\n" + b.Teaching)
 	}
-	if e.Kind == harness.SessionStart && g.Waiting != nil {
-		if files := g.Waiting(); files != "" {
-			a.Context += "\n\nFiles that govern this project were changed and have no effect before your operator accepts them: " + files
-		}
+	if files != "" && (files != r.pending || e.Kind == harness.SessionStart) {
+		a.Context = strings.TrimSpace(a.Context +
+			"\n\nFiles that govern this project were changed and have no effect before your operator accepts them: " + files)
+		notes = append(notes, "mycelium: files that govern this project wait for myc trust: "+files)
 	}
+	r.pending = files
 	r.briefing, r.active = all, b.Active
 	a.Message = strings.Join(notes, "\n")
 	return a

@@ -56,6 +56,7 @@ type run struct {
 
 	briefing string   // what its model was told about its session
 	active   []string // the skills that were active at the briefing
+	pending  string   // the files that wait for a person, as it was told
 	retries  int      // stops answered with "try a different approach" since the last prompt
 }
 

@@ -182,7 +182,7 @@ func (w *Watch) ours(at string) bool {
 		return false
 	}
 	for ; at != w.Paths.Project; at = filepath.Dir(at) {
-		if hook.IsProject(w.Paths.Root.Of(at)) {
+		if hook.IsProject(w.Paths.Of(at)) {
 			return false
 		}
 	}

@@ -85,11 +85,11 @@ func (a *app) approvalsList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(list)
-	}
 	if files := a.files(); files != "" {
 		fmt.Fprintln(a.Err, "myc: "+files)
+	}
+	if a.JSON {
+		return a.PrintJSON(list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(a.Err, "myc: no call waits for an approval")
