@@ -1,9 +1,10 @@
 // Command report runs `go test` and reports its progress: a line for each package that ends, every fifteen seconds the running tests, the
-// output of failed tests, and at the end the skipped tests with their reasons. Its arguments are those of `go test`.
+// output of failed tests, and at the end the slowest tests and the skipped ones with their reasons. Its arguments are those of `go test`.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,11 @@ type event struct {
 
 type test struct{ pkg, name string }
 
+// took names a test with its seconds.
+func (t test) took(seconds float64) string {
+	return fmt.Sprintf("%s %s (%.0fs)", t.pkg[strings.LastIndex(t.pkg, "/")+1:], t.name, seconds)
+}
+
 // report collects and prints events.
 type report struct {
 	out io.Writer
@@ -69,12 +75,14 @@ type report struct {
 	mu                      sync.Mutex // guards what follows
 	running                 map[test]time.Time
 	output                  map[test]*strings.Builder
-	skips                   map[string]int // reason → tests
+	took                    map[test]float64 // seconds of tests that ended; subtests are a part of theirs
+	skips                   map[string]int   // reason → tests
 	passed, failed, skipped int
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, running: map[test]time.Time{}, output: map[test]*strings.Builder{}, skips: map[string]int{}}
+	return &report{out: out, running: map[test]time.Time{}, output: map[test]*strings.Builder{}, took: map[test]float64{},
+		skips: map[string]int{}}
 }
 
 // read reads events until the stream ends. It prints a line that is not an event as it is.
@@ -120,6 +128,9 @@ func (r *report) take(e event) {
 			r.packageEnds(e)
 		} else {
 			r.testEnds(t, e.Action)
+			if !strings.Contains(t.name, "/") {
+				r.took[t] = e.Elapsed
+			}
 		}
 		delete(r.running, t)
 		delete(r.output, t)
@@ -197,15 +208,21 @@ func (r *report) progress(now time.Time) {
 	longest = slices.DeleteFunc(longest, func(t test) bool { return strings.Contains(t.name, "/") })
 	var names []string
 	for _, t := range longest[:min(3, len(longest))] {
-		names = append(names, fmt.Sprintf("%s %s (%.0fs)", t.pkg[strings.LastIndex(t.pkg, "/")+1:], t.name, now.Sub(r.running[t]).Seconds()))
+		names = append(names, t.took(now.Sub(r.running[t]).Seconds()))
 	}
 	fmt.Fprintf(r.out, "...  %d tests ended; running: %s\n", r.passed+r.failed+r.skipped, strings.Join(names, ", "))
 }
 
-// end prints the skipped tests with their reasons in one line, and the totals.
+// end prints the slowest tests, the skipped ones with their reasons, each in one line, and the totals.
 func (r *report) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	slowest := slices.SortedFunc(maps.Keys(r.took), func(a, b test) int { return cmp.Compare(r.took[b], r.took[a]) })
+	var names []string
+	for _, t := range slowest[:min(10, len(slowest))] {
+		names = append(names, t.took(r.took[t]))
+	}
+	fmt.Fprintf(r.out, "slowest: %s\n", strings.Join(names, ", "))
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(r.skips)) {
 		why = append(why, fmt.Sprintf("%d because %s", r.skips[reason], reason))

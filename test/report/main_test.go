@@ -13,7 +13,7 @@ func TestReport(t *testing.T) {
 {"Action":"pass","Package":"m/a","Test":"TestGood","Elapsed":1}
 {"Action":"run","Package":"m/a","Test":"TestBad"}
 {"Action":"output","Package":"m/a","Test":"TestBad","Output":"    a_test.go:3: it broke\n"}
-{"Action":"fail","Package":"m/a","Test":"TestBad","Elapsed":1}
+{"Action":"fail","Package":"m/a","Test":"TestBad","Elapsed":3}
 {"Action":"run","Package":"m/a","Test":"TestSkipped"}
 {"Action":"output","Package":"m/a","Test":"TestSkipped","Output":"    a_test.go:9: tmux is missing\n"}
 {"Action":"output","Package":"m/a","Test":"TestSkipped","Output":"--- SKIP: TestSkipped (0.00s)\n"}
@@ -48,6 +48,7 @@ c.go:1: does not compile
 not JSON
 ok   m/d2 0.1s
 ...  5 tests ended; running: d TestLong (16s)
+slowest: a TestBad (3s), a TestGood (1s), a TestSkipped (0s)
 skipped: 1 because tmux is missing
 1 passed, 3 failed, 1 skipped
 `
