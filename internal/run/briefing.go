@@ -15,7 +15,8 @@ import (
 const maxTeaching = 8000
 
 // brief tells an agent's model about its session and its active skills: once for each run, and again when they changed or the agent
-// cleared its conversation. Model and person are told of files that wait, at the start and when others do. First, triggers in a prompt may activate skills (B14, B18).
+// cleared its conversation. Model and person are told of files that wait, at the start and when others do. First, triggers in a prompt
+// may activate skills (B14, B18).
 func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	a := harness.Answer{Verdict: harness.Pass}
 	if g.Alone && e.Kind == harness.Prompt {
