@@ -81,7 +81,7 @@ func readSnapshot(p *Project) bool {
 	if !bytes.Equal(data[:sha256.Size], sum[:]) || msgpack.Unmarshal(data[sha256.Size:], &s) != nil {
 		return false
 	}
-	p.Content, p.closed = s.Content, s.Closed
+	p.Content, p.closed, p.checked = s.Content, s.Closed, true
 	for i := range p.Skills {
 		openSkill(p, &p.Skills[i])
 	}
