@@ -128,6 +128,9 @@ func TestFakeDaemon(t *testing.T) {
 	if n := strings.Count(w.log(t), "something else answers"); n != 1 {
 		t.Errorf("it is on record %d times", n)
 	}
+	if o := w.run("", "audit", "tail"); !strings.Contains(o.out, "something else answers") {
+		t.Errorf("audit tail: %s", o.out)
+	}
 	// A client starts the daemon, which takes its place.
 	talk := w.lineTalk(false, "--role", "developer")
 	fooled("myc mcp", false)

@@ -12,7 +12,6 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
-	"mycelium/internal/rawjson"
 )
 
 // What a machine of 2 CPUs has to carry (issue 3), and what it may take.
@@ -71,7 +70,7 @@ func TestAThousandSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, _, err := k.post(ctx, "tools/list", `{}`, "")
-		if err != nil || rawjson.Path(line, "result", "nextCursor") == nil || bytes.Count(line, []byte(`"inputSchema"`)) != 1000 {
+		if err != nil || !bytes.Contains(line, []byte(`"nextCursor":`)) || bytes.Count(line, []byte(`"inputSchema"`)) != 1000 {
 			t.Fatalf("session %d: %v: %.200s", i, err, line)
 		}
 		opened := make(chan error, 1)

@@ -2,6 +2,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -140,16 +141,13 @@ func (a *app) tailLine(r audit.Record, raw []byte) error {
 		_, err := fmt.Fprintf(a.Out, "%s\n", raw)
 		return err
 	}
-	what, why := r.Tool, r.Reason
-	if what == "" {
-		what, why = r.Note, ""
-	}
+	what := cmp.Or(r.Tool, r.Note, r.Surface)
 	state := r.Effect
 	if r.Kind == audit.Outcome {
 		state = r.Outcome
 	}
 	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state),
-		base.OrDash(r.Role), text.Flatten(what), text.Cell(why, 100))
+		base.OrDash(r.Role), text.Flatten(what), text.Cell(r.Reason, 100))
 	return err
 }
 
