@@ -95,7 +95,9 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 	for _, s := range lib.All() {
 		problems = append(problems, s.Problems...)
 	}
-	pol, more := policy.New(sourceOf(p, c.Definitions, p.bounded(lib)))
+	src := sourceOf(p, c.Definitions, p.bounded(lib))
+	src.Expected = lib.Expected()
+	pol, more := policy.New(src)
 	if !p.checked {
 		more = append(more, policytest.Examples(pol, ReadCommand)...)
 	}

@@ -112,11 +112,10 @@ func (r *reloader) replace(next *project.View) {
 // watchCatalog recompiles when a server offers something else, until ctx is done.
 func (r *reloader) watchCatalog(ctx context.Context) error {
 	for {
-		changed := r.pool.Changed()
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changed:
+		case <-r.View().Outdated:
 		}
 		r.Recompile()
 	}

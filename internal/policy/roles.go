@@ -60,6 +60,11 @@ func (c *compiler) addRoles() {
 			}
 		}
 	}
+	for _, name := range c.src.Expected {
+		if name != "*" && name != "" && c.find(name) == nil {
+			c.role(name)
+		}
+	}
 	for id, why := range c.src.Broken.Roles {
 		c.role(id).broken = "the file of role " + id + " is broken: " + why
 	}

@@ -108,6 +108,17 @@ func (l *Library) All() []Checked { return slices.Clone(l.skills) }
 // Grants returns the grants of the valid skills, without optional tools that do not exist.
 func (l *Library) Grants() []policy.Grant { return slices.Clone(l.grants) }
 
+// Expected are the roles that pending skills name. They exist before the servers of these skills have been started.
+func (l *Library) Expected() []string {
+	var out []string
+	for _, s := range l.skills {
+		if s.State == Pending {
+			out = append(out, s.Grant.AllowedRoles...)
+		}
+	}
+	return out
+}
+
 // Skill returns a valid skill by name.
 func (l *Library) Skill(name string) (*Skill, bool) {
 	i, ok := l.valid[name]

@@ -29,6 +29,7 @@ type View struct {
 	Files    *files.Server // the built-in one
 	Root     string        // its folder
 	Close    func()
+	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
 
 	bareCollision string // a name for which the bare server keeps its prefix; empty: none
 }
@@ -40,6 +41,7 @@ func (v *View) With(p *config.Project) *View {
 
 // Compile validates the files and compiles their policy with the present catalog.
 func (v *View) Compile() {
+	v.Outdated = v.Pool.Changed() // before the catalog is read, so that a change in between is not missed
 	v.Catalog = catalogOf(v.Pool)
 	var more []policy.Problem
 	project := *v.Project
