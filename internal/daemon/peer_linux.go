@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +33,20 @@ func peer(c *net.UnixConn) (Caller, error) {
 
 // own reports whether the peer belongs to this user.
 func own(c Caller) bool { return c.UID == os.Getuid() }
+
+// Holds reports whether a process of this user has a file open, such as the lock of a daemon that it claims to be.
+func Holds(pid int, path string) bool {
+	file, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	open, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(open, func(d os.DirEntry) bool {
+		st, err := os.Stat(filepath.Join(dir, d.Name()))
+		return err == nil && os.SameFile(st, file)
+	})
+}
 
 // redirect makes a standard descriptor write into another file.
 func redirect(std, to *os.File) error { return unix.Dup3(int(to.Fd()), int(std.Fd()), 0) }

@@ -15,6 +15,9 @@ func peer(*net.UnixConn) (Caller, error) {
 
 func own(Caller) bool { return false }
 
+// Holds fails: no daemon runs on these systems.
+func Holds(int, string) bool { return false }
+
 func redirect(*os.File, *os.File) error { return errors.ErrUnsupported }
 
 func random([]byte) error { return errors.ErrUnsupported }

@@ -77,8 +77,11 @@ func (a *app) stop(ctx context.Context, force bool) error {
 		defer c.Close()
 		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
-		if _, err = base.Call(short, c, api.Stop, api.None{}); err == nil {
+		_, err = base.Call(short, c, api.Stop, api.None{})
+		if err == nil {
 			err = waitFree(ctx, paths)
+		} else if waitFree(short, paths) == nil { // it ended before it could answer
+			err = nil
 		}
 	}
 	var stranger *daemon.StrangerError
@@ -105,6 +108,10 @@ func kill(ctx context.Context, paths daemon.Paths) error {
 	var i api.DaemonFile
 	if err := json.Unmarshal(b, &i); err != nil || i.PID <= 1 {
 		return fmt.Errorf("stop: %s holds no process id", paths.Info)
+	}
+	if !daemon.Holds(i.PID, paths.Lock) {
+		return failure.Hint(fmt.Errorf("stop: %s names process %d, which is not this project's daemon", paths.Info, i.PID),
+			"find the daemon with: fuser "+paths.Lock)
 	}
 	if err := syscall.Kill(i.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop: kill %d: %w", i.PID, err)
