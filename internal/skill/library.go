@@ -113,7 +113,7 @@ func (l *Library) Expected() []string {
 	var out []string
 	for _, s := range l.skills {
 		if s.State == Pending {
-			out = append(out, s.Grant.AllowedRoles...)
+			out = append(out, s.AllowedRoles...)
 		}
 	}
 	return out
