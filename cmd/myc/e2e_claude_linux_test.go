@@ -36,7 +36,8 @@ func withoutNetwork(t *testing.T) bool {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+	// Its parts mostly wait, so as many run at a time as the Makefile has it for the rest.
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.parallel=4")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
 	faketest.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()

@@ -67,6 +67,7 @@ var agentFaults = map[string]agentFault{
 	"policy that asks, and nobody answers": {over: []string{"rules.yaml", failAsking}},
 	"daemon gone":                          {over: []string{"rules.yaml", failAsking}, before: func(_ *testing.T, w *failWorld) { w.kill() }},
 	"daemon killed in the middle": {
+		limit: "15", // the hook waits for another daemon until then
 		over: []string{"rules.yaml", failAsking, "mycelium.yaml",
 			strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1)},
 		during: func(t *testing.T, w *failWorld) {
