@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +28,10 @@ func hanging(t *testing.T) (p *project, hostile string) {
 // leaves nothing running.
 func TestSignalsEndTheDaemon(t *testing.T) {
 	t.Parallel()
+	// A child of a process that is told of a signal starts with its default action, also where the tests run under nohup(1).
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(told) })
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
