@@ -156,9 +156,9 @@ var fenced = []attempt{
 	{"W8", "", "curl -sf -X POST -H 'Authorization: Bearer x' http://A/mcp -d '{}'", true, false},
 }
 
-// allowedStill are ways that the shipped rules leave: git and archives change files that they do not name. They are harmless where the
-// files that govern are not in the repository, or are the same in every commit. Whoever closes one moves it into the table above.
-var allowedStill = []attempt{
+// harmlessHere are commands that change files without naming them. The gate asks git, and reads the archive, for the names: here no file
+// that governs is among them, so the commands are allowed.
+var harmlessHere = []attempt{
 	{"W6", "", "git checkout HEAD~1", false, false},
 	{"W6", "", "git stash", false, false},
 	{"W6", "", "git stash pop", false, false},
@@ -356,7 +356,7 @@ func TestFreedom(t *testing.T) {
 	c := newCaptive(t, false)
 	token := c.mint("--role", "developer", "--name", "agent").Token
 	before, said := c.world(), map[string]int{}
-	for _, a := range slices.Concat(harmlessWork, allowedStill) {
+	for _, a := range slices.Concat(harmlessWork, harmlessHere) {
 		if decision, reason := c.asks(token, a); decision != "allow" && decision != "" {
 			t.Errorf("harmless: %s %s: %s: %s", a.tool, a.input, decision, reason)
 		}
