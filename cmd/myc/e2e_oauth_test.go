@@ -32,7 +32,8 @@ func (p *team) knock(token string) (status int, body string, header http.Header)
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list")
 }
 
-func (p *team) fetch(method, url, body, host string, header ...string) (int, string, http.Header) {
+// fetch makes a request and returns the answer whole. Without a host it is the one of the address.
+func (p *project) fetch(method, url, body, host string, header ...string) (int, string, http.Header) {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.ctx, method, url, strings.NewReader(body))
 	if err != nil {

@@ -23,10 +23,8 @@ func tendHeap() {
 
 // afterCollection sets GOGC for the heap that the last collection left, now and after each later collection.
 func afterCollection(percent int) {
-	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	runtimemetrics.Read(live)
 	next := 400 // before the first collection the live heap is not known
-	if n := live[0].Value.Uint64(); n > 0 {
+	if n := liveHeap(); n > 0 {
 		next = int(max(100, min(400, freshHeap*100/n)))
 	}
 	if next*10 < percent*9 || next*9 > percent*10 { // setting it stops the world for a moment
@@ -35,6 +33,13 @@ func afterCollection(percent int) {
 	}
 	// The cleanup runs when its object was collected, which is after the next collection.
 	runtime.AddCleanup(&[64]byte{}, afterCollection, percent)
+}
+
+// liveHeap returns how many bytes of objects the last collection found in use; 0 before the first one.
+func liveHeap() uint64 {
+	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(live)
+	return live[0].Value.Uint64()
 }
 
 // settled is how long the start of an owner and its first calls take.

@@ -127,6 +127,7 @@ func (m *metrics) gauges(set func(name string, value float64, labels ...telemetr
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	set(telemetry.HeapMemory, float64(mem.Sys-mem.HeapReleased))
+	set(telemetry.HeapLive, float64(liveHeap()))
 }
 
 // handle adds the endpoints for monitoring.

@@ -56,6 +56,7 @@ const (
 	AuditIndexLag   = "mycelium.audit.index.lag" // bytes of the log that are not in its index
 	Goroutines      = "go.goroutine.count"
 	HeapMemory      = "go.memory.used"
+	HeapLive        = "mycelium.memory.live" // what the last collection found in use: a leak shows here, and not in the memory that is kept
 )
 
 // instrument describes a metric.
@@ -89,6 +90,7 @@ var instruments = []instrument{
 	{AuditIndexLag, "By", "Bytes of the audit log that its index has not read yet.", kindGauge},
 	{Goroutines, "", "Goroutines.", kindGauge},
 	{HeapMemory, "By", "Memory that the Go runtime uses.", kindGauge},
+	{HeapLive, "By", "Memory of the objects that the last garbage collection found in use.", kindGauge},
 }
 
 // naming are the attributes whose values may be hidden names.
