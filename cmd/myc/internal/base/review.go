@@ -35,13 +35,8 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 	if !a.JSON {
 		out = a.Out
 	}
-	if len(c.Why) > 0 {
-		for _, p := range c.Why {
-			fmt.Fprintln(a.Err, project.ProblemText(p))
-		}
-		return false, failure.New(failure.Config,
-			errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
-			"correct the files, then run: myc trust")
+	if err := a.Loads(c); err != nil {
+		return false, err
 	}
 	changes := a.Meaning(p, c)
 	ShowChanges(out, c, changes)
@@ -66,6 +61,30 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 	return true, c.Accept(time.Now())
 }
 
+// Loads is an error if the files do not load, and says why.
+func (a *App) Loads(c *config.Candidate) error {
+	if len(c.Why) == 0 {
+		return nil
+	}
+	for _, p := range c.Why {
+		fmt.Fprintln(a.Err, project.ProblemText(p))
+	}
+	return failure.New(failure.Config,
+		errors.New("trust: what does not load cannot be accepted; what was accepted before stays in force"),
+		"correct the files, then run: myc trust")
+}
+
+// Show shows what differs from what is accepted and what that means, and accepts nothing. What does not load is an error, and means
+// nothing yet.
+func (a *App) Show(p *config.Project, c *config.Candidate) error {
+	if len(c.Why) > 0 {
+		showLines(a.Out, c)
+		return a.Loads(c)
+	}
+	ShowChanges(a.Out, c, a.Meaning(p, c))
+	return nil
+}
+
 // Meaning says what it means to put a candidate in the place of what is in force.
 func (a *App) Meaning(p *config.Project, c *config.Candidate) []meaning.Change {
 	var catalog skill.Catalog // without it, less can be proved to narrow
@@ -83,6 +102,21 @@ func (a *App) Meaning(p *config.Project, c *config.Candidate) []meaning.Change {
 // ShowChanges writes each changed file with its lines, and what the changes mean. If the user's own files are among them, it says which
 // are whose.
 func ShowChanges(out io.Writer, c *config.Candidate, changes []meaning.Change) {
+	showLines(out, c)
+	if len(c.Changes) > 0 {
+		here := ""
+		if c.OfUser() {
+			here = " in " + c.Project.Dir
+		}
+		fmt.Fprintf(out, "\nWhat this means%s:\n", here)
+		ShowMeaning(out, changes)
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "digest %s\n", c.Digest)
+}
+
+// showLines writes each changed file with its lines.
+func showLines(out io.Writer, c *config.Candidate) {
 	for i, ch := range c.Changes {
 		switch {
 		case ch.Yours && i == 0:
@@ -95,16 +129,6 @@ func ShowChanges(out io.Writer, c *config.Candidate, changes []meaning.Change) {
 			fmt.Fprintf(out, "  %s", line)
 		}
 	}
-	if len(c.Changes) > 0 {
-		here := ""
-		if c.OfUser() {
-			here = " in " + c.Project.Dir
-		}
-		fmt.Fprintf(out, "\nWhat this means%s:\n", here)
-		ShowMeaning(out, changes)
-		fmt.Fprintln(out)
-	}
-	fmt.Fprintf(out, "digest %s\n", c.Digest)
 }
 
 // ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.

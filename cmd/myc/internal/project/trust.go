@@ -76,16 +76,26 @@ func (a *app) candidate(act string) (*config.Project, *config.Candidate, error) 
 	return p, c, err
 }
 
+// trustDiff shows what `myc trust` would accept.
 func (a *app) trustDiff() error {
-	p, c, err := a.candidate("see what governs a folder")
+	p, both, err := a.candidate("see what governs a folder")
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(a.changesShape(p, c, false))
+	c, err := both.Loadable()
+	if err != nil {
+		return err
 	}
-	base.ShowChanges(a.Out, c, a.Meaning(p, c))
-	return nil
+	if c != both {
+		defer a.left(both)
+	}
+	if !a.JSON {
+		return a.Show(p, c)
+	}
+	if err := a.PrintJSON(a.changesShape(p, c, false)); err != nil {
+		return err
+	}
+	return a.Loads(c)
 }
 
 func (a *app) trust(ctx context.Context, by base.Consent) error {

@@ -50,13 +50,17 @@ func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool
 		Accepted bool     `json:"accepted"`
 		Changes  []change `json:"changes"`
 
-		Narrows bool             `json:"narrows"` // all of them only narrow
-		Meaning []meaning.Change `json:"meaning"`
-	}{Digest: c.Digest, Accepted: accepted, Changes: []change{}, Meaning: []meaning.Change{}}
-	if len(c.Changes) > 0 {
+		Narrows  bool             `json:"narrows"` // all of them only narrow
+		Meaning  []meaning.Change `json:"meaning"`
+		Problems []string         `json:"problems"` // why they cannot be accepted: then they mean nothing yet
+	}{Digest: c.Digest, Accepted: accepted, Changes: []change{}, Meaning: []meaning.Change{}, Problems: []string{}}
+	for _, pr := range c.Why {
+		out.Problems = append(out.Problems, project.ProblemText(pr))
+	}
+	if len(c.Changes) > 0 && len(c.Why) == 0 {
 		out.Meaning = append(out.Meaning, a.Meaning(p, c)...)
 	}
-	out.Narrows = meaning.OnlyNarrows(out.Meaning)
+	out.Narrows = len(c.Why) == 0 && meaning.OnlyNarrows(out.Meaning)
 	for _, ch := range c.Changes {
 		out.Changes = append(out.Changes, change{ch.File, ch.Yours, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(ch), "\n"), "\n")})
 	}
