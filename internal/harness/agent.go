@@ -45,8 +45,10 @@ type Agent struct {
 	// Limit is how long the agent waits for a hook whose entry has no time-out.
 	Limit  time.Duration
 	events []eventName
-	answer func(e Event, a Answer) reply
-	tools  []toolName
+	// StatusLine is the setting whose command prints the agent's status line; empty: the agent has none.
+	StatusLine StatusLine
+	answer     func(e Event, a Answer) reply
+	tools      []toolName
 	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
@@ -252,8 +254,11 @@ func (a Agent) Events() []string {
 	return names
 }
 
-// Kind returns the kind of an agent's event; "" for an unknown event.
+// Kind returns the kind of an agent's event, or of its status line; "" for an unknown event.
 func (a Agent) Kind(event string) Kind {
+	if event != "" && event == a.StatusLine.Event {
+		return Status
+	}
 	for _, e := range a.events {
 		if e.name == event {
 			return e.kind
@@ -333,6 +338,8 @@ func (a Agent) Pinned(event string) time.Duration {
 		return a.Hooks.endLimit
 	case k == Prompt || k == SessionStart || k == SubagentStart:
 		return 30 * time.Second
+	case k == Status:
+		return statusLimit
 	}
 	return 10 * time.Second
 }
@@ -389,6 +396,15 @@ type Runs struct {
 	Headers [][2]string // headers of the post: name and value, in which $NAME is a variable of the agent
 }
 
+// shellLine returns the program and its arguments as a line for a shell.
+func (r Runs) shellLine() string {
+	words := []string{ShellWord(r.Program)}
+	for _, arg := range r.Args {
+		words = append(words, ShellWord(arg))
+	}
+	return strings.Join(words, " ")
+}
+
 // Entry returns the element for the list of an event: one handler, grouped as the agent requires.
 func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	handler := `"command": ` + string(rawjson.Quote(r.Program))
@@ -396,11 +412,7 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 	case r.URL != "":
 		handler = `"url": ` + string(rawjson.Quote(r.URL)) + posted(r.Headers)
 	case a.Hooks.argsFrom == "": // the agent accepts only a line for a shell
-		words := []string{ShellWord(r.Program)}
-		for _, arg := range r.Args {
-			words = append(words, ShellWord(arg))
-		}
-		handler = `"command": ` + string(rawjson.Quote(strings.Join(words, " ")))
+		handler = `"command": ` + string(rawjson.Quote(r.shellLine()))
 	default:
 		handler += `, "args": ` + string(textList(r.Args))
 	}

@@ -12,7 +12,7 @@ import (
 const broken = "the path /tmp/\xff\xfe is protected"
 
 // FuzzWrite: whatever the event and the verdict are, the answer is one JSON object of the dialect or blocks by the exit code, and what was
-// not allowed is never silence.
+// not allowed is never silence. A status line is one line.
 func FuzzWrite(f *testing.F) {
 	f.Add("claude", "PreToolUse", []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`), "", broken,
 		false)
@@ -22,6 +22,7 @@ func FuzzWrite(f *testing.F) {
 	f.Add("crush", "PreToolUse", []byte("\xff"), "allow", broken, false)
 	f.Add("claude", "Stop", []byte(`{}`), "pass", broken, true)
 	f.Add("nobody", "", []byte(`[]`), "allow", "", false)
+	f.Add("claude", "Status", []byte(`{}`), "", broken, true)
 	f.Fuzz(func(t *testing.T, agent, event string, in []byte, verdict, words string, halt bool) {
 		e, _ := Read(agent, event, in)
 		a := Answer{Verdict: Verdict(verdict), Reason: words, Message: words, Context: words, Block: halt, Halt: halt}
@@ -33,7 +34,9 @@ func FuzzWrite(f *testing.F) {
 			return
 		case exit != 0:
 			t.Fatalf("exit %d, %q, %q", exit, stdout, stderr)
-		case len(stdout) > 0 && !jsontext.Value(stdout).IsValid():
+		case e.Kind == Status && (strings.Count(string(stdout), "\n") != 1 || e.Name != "Status"):
+			t.Fatalf("no status line: %q of %+v", stdout, e)
+		case len(stdout) > 0 && e.Kind != Status && !jsontext.Value(stdout).IsValid():
 			t.Fatalf("no JSON: %q", stdout)
 		case e.Kind.Precedes() && a.Verdict != Allow && a.Verdict != Pass && a.Verdict != Ask && !strings.Contains(string(stdout), `"deny"`):
 			t.Fatalf("%s %q: a denial is %q, %q, exit %d", e.Agent, e.Name, stdout, stderr, exit)

@@ -31,7 +31,8 @@ var claude = Agent{
 		{"UserPromptSubmit", Prompt}, {"Stop", Stop}, {"SubagentStart", SubagentStart}, {"SubagentStop", SubagentStop},
 		{"SessionStart", SessionStart}, {"SessionEnd", SessionEnd}, {"Notification", Notification},
 	},
-	answer: answerClaude,
+	StatusLine: StatusLine{Setting: "statusLine", Event: "Status"},
+	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
 	transcribes: true,
@@ -204,7 +205,7 @@ func answerClaude(e Event, a Answer) reply {
 		}
 	case SessionEnd, Notification:
 		specific.Context = ""
-	case SubagentStart, SessionStart:
+	case SubagentStart, SessionStart, Status:
 	}
 	if specific != (claudeSpecific{Event: e.Name}) {
 		out.Specific = &specific

@@ -96,6 +96,8 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 	}
 	kind := a.Kind(name)
 	switch {
+	case event == "" && kind == Status: // an event must not choose an answer that no tool waits for
+		return e, fmt.Errorf("the status line of %s is only for an entry with --event %s", a.Title, a.StatusLine.Event)
 	case event == "":
 		e.Name, e.Kind = name, kind
 	case kind != e.Kind: // one of the two is wrong: take the one before a tool
@@ -144,7 +146,7 @@ func (e *Event) fill(a *Agent, w *wire) error {
 		e.Reason = stringOf(w.Source)
 	case SessionEnd:
 		e.Reason = stringOf(w.Reason)
-	case SubagentStart:
+	case SubagentStart, Status:
 	}
 	return nil
 }
@@ -162,7 +164,7 @@ func (e *Event) complete() error {
 	return e.named()
 }
 
-// Write writes an answer in the agent's dialect. Before a tool, an answer without a verdict denies. Texts may be anything: what is not
+// Write writes an answer in the agent's dialect, or the status line of the agent. Before a tool, an answer without a verdict denies. Texts may be anything: what is not
 // UTF-8 in them, such as the name of a file, is replaced.
 func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 	for _, s := range []*string{&a.Reason, &a.Message, &a.Context} {
@@ -176,6 +178,9 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 	}
 	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
 		a.Reason = "Mycelium gave no reason."
+	}
+	if e.Kind == Status {
+		return statusLine(a), "", 0
 	}
 	agent, ok := Named(e.Agent)
 	if !ok || e.Kind == "" {

@@ -226,6 +226,8 @@ func fuzzRead(f *testing.F, agent string) {
 			f.Add("PreToolUse", file.Data)
 		}
 	}
+	f.Add("Status", []byte(statusInput))
+	f.Add("", []byte(`{"hook_event_name":"Status"}`))
 	known, _ := Named(agent)
 	f.Fuzz(func(t *testing.T, event string, in []byte) {
 		e, err := Read(agent, event, in)
@@ -235,12 +237,15 @@ func fuzzRead(f *testing.F, agent string) {
 		if err != nil && known.Kind(event).Precedes() && !e.Kind.Precedes() {
 			t.Errorf("%+v is not read, and would not be denied", e)
 		}
+		if e.Kind == Status && event != known.StatusLine.Event {
+			t.Errorf("%+v is a status line, and the entry is for %q", e, event)
+		}
 		for _, c := range answers { // no answer panics, and a denial stays a denial
 			stdout, stderr, exit := Write(e, c.Answer)
 			if e.Kind.Precedes() && c.Verdict == Deny && !bytes.Contains(stdout, []byte(`"deny"`)) && (exit != Block || stderr == "") {
 				t.Errorf("%+v: %s is %q %q %d", e, c.name, stdout, stderr, exit)
 			}
-			if len(stdout) > 0 && !jsontext.Value(bytes.TrimSpace(stdout)).IsValid() {
+			if len(stdout) > 0 && e.Kind != Status && !jsontext.Value(bytes.TrimSpace(stdout)).IsValid() {
 				t.Errorf("%q is no JSON", stdout)
 			}
 		}

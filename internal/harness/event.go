@@ -17,6 +17,7 @@ const (
 	SessionStart  Kind = "SessionStart"
 	SessionEnd    Kind = "SessionEnd"
 	Notification  Kind = "Notification"
+	Status        Kind = "Status" // no hook: the agent asks for its status line
 )
 
 // Event is one event of an agent in canonical form.
@@ -53,7 +54,7 @@ type Event struct {
 // Precedes reports whether a tool runs after an event of this kind unless we object. It does so for an unknown kind.
 func (k Kind) Precedes() bool {
 	switch k {
-	case PostTool, Prompt, Stop, SubagentStart, SubagentStop, SessionStart, SessionEnd, Notification:
+	case PostTool, Prompt, Stop, SubagentStart, SubagentStop, SessionStart, SessionEnd, Notification, Status:
 		return false
 	default:
 		return true
@@ -75,7 +76,7 @@ const (
 type Answer struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason,omitempty"`  // for the agent
-	Message string  `json:"message,omitempty"` // for the person at the agent's terminal
+	Message string  `json:"message,omitempty"` // for the person at the agent's terminal; of [Status], the line
 	Context string  `json:"context,omitempty"` // for the agent's model
 	Block   bool    `json:"block,omitzero"`    // of a stop: the agent continues, for Reason
 	Halt    bool    `json:"halt,omitzero"`     // the agent ends here, for Reason

@@ -49,7 +49,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		return harness.Answer{}, err
 	}
 	defer func() { _ = log.Close() }()
-	if note, err := v.Project.State.ReadNote(); err == nil {
+	if note, err := v.Project.State.ReadNote(); err == nil && e.Kind != harness.Status { // nothing is recorded for a status line
 		if line := differing(note, e.Agent, e.Session, l.Environ); line != "" {
 			if err := recordEnviron(ctx, log, v.Project.State, e.Agent, line); err != nil {
 				return harness.Answer{}, err
@@ -78,8 +78,11 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 			return harness.Answer{}, errSessionEnded
 		}
 	}
-	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{},
-		Waiting: func() string { return waitingAlone(ctx, v.Project, log, l.Logger()) }, Logger: l.Logger(), Alone: true,
+	files := func() string { return waitingAlone(ctx, v.Project, log, l.Logger()) }
+	if e.Kind == harness.Status {
+		files = func() string { return waiting(v.Project) }
+	}
+	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
 		Abstains: abstains})
 	return runs.Event(ctx, s, e), nil
 }

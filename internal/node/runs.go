@@ -58,7 +58,9 @@ var errSessionEnded = errors.New("the session of this agent has ended: its token
 func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
 	return r.Answer(ctx, hook.Command{
 		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
-			n.environs.compare(ctx, e.Agent, e.Session, environOf(r.Env))
+			if e.Kind != harness.Status { // nothing is recorded for it
+				n.environs.compare(ctx, e.Agent, e.Session, environOf(r.Env))
+			}
 			return n.Runs.Answer(ctx, r.Token, e)
 		},
 		Note: n.noteDenial,

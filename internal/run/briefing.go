@@ -81,5 +81,5 @@ func changeOf(before, after []string) string {
 	if what == nil {
 		return ""
 	}
-	return "[" + strings.Join(after, ", ") + "] (" + strings.Join(what, ", ") + ")"
+	return bracketed(after) + " (" + strings.Join(what, ", ") + ")"
 }

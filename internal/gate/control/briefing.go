@@ -11,6 +11,7 @@ import (
 // Briefing is what an agent is told about its session.
 type Briefing struct {
 	Header string   // one line: its role, its active skills, and what asks or denies
+	Role   string   // "none" if it has no role; empty if the policy could not be loaded
 	Active []string // the active skills, sorted
 	// Teaching is the prompt of the role and the instructions of the active skills, as long as it may be.
 	Teaching string
@@ -35,9 +36,10 @@ func Brief(s *session.Session, c *session.Child, limit int) Briefing {
 	if sc.World.Broken != "" {
 		return Briefing{Header: brokenNotice}
 	}
-	b := Briefing{Active: append([]string{}, sc.Scope.Skills...), Teaching: teaching(sc, limit)}
+	b := Briefing{Role: session.OrNone(session.NonEmpty(sc.Scope.Principal.Role)), Active: append([]string{}, sc.Scope.Skills...),
+		Teaching: teaching(sc, limit)}
 	var h strings.Builder
-	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", session.OrNone(session.NonEmpty(sc.Scope.Principal.Role)), strings.Join(b.Active, ", "))
+	fmt.Fprintf(&h, "Mycelium: role %s ● [%s]", b.Role, strings.Join(b.Active, ", "))
 	asks, denies := sc.World.Policy.Restrictions(sc.Scope, ownTools())
 	for _, kind := range [...]struct {
 		word  string

@@ -179,7 +179,14 @@ func (s *Setup) Install() ([]Change, error) {
 		for _, z := range Hazards(s.State.For(s.Dir), s.Agent, s.Environ) {
 			n.Known = append(n.Known, z.id)
 		}
-		return s.install(file, text, n)
+		text, err := s.withoutStatusLine(text)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = s.install(file, text, n); err != nil {
+			return nil, err
+		}
+		return s.withStatusLine(text)
 	})
 }
 
@@ -230,8 +237,11 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 
 // uninstall returns the text without our entries, and an empty note.
 func (s *Setup) uninstall(text []byte, n *note) ([]byte, error) {
-	text, err := s.strip(text, n)
+	text, err := s.withoutStatusLine(text)
 	if err != nil {
+		return nil, err
+	}
+	if text, err = s.strip(text, n); err != nil {
 		return nil, err
 	}
 	if n.New && string(bytes.Join(bytes.Fields(text), nil)) == "{}" {
@@ -392,9 +402,15 @@ func (s *Setup) pinned() map[string]string {
 }
 
 // Settings returns a settings file of Claude Code for one run, with what Install would write. Such a file has precedence over those of
-// the user and of the project, so it also switches hooks on.
+// the user and of the project, so it also switches hooks on. Its status line is the person's own or ours: one that a project brings would
+// be a command with the token of the session that no hook decides.
 func (s *Setup) Settings() ([]byte, error) {
 	own := map[string]any{"disableAllHooks": false, "env": s.pinned()}
+	if line := s.personsStatusLine(); line != nil {
+		own[s.Agent.StatusLine.Setting] = line
+	} else {
+		own[s.Agent.StatusLine.Setting] = s.statusLine(statusEvery)
+	}
 	text, err := json.Marshal(own, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("write settings: %w", err)

@@ -84,7 +84,12 @@ func (s *Setup) Restore() (r Restored, err error) {
 	}
 	_, err = s.edit(func(file string, text []byte, n *note) ([]byte, error) {
 		n.Restored++
-		return s.install(file, text, n)
+		whole := len(text) == 0
+		text, err := s.install(file, text, n)
+		if err == nil && whole { // else a person may have taken the status line out
+			text, err = s.withStatusLine(text)
+		}
+		return text, err
 	})
 	if err == nil {
 		r.Back, r.Times = true, r.Times+1

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	limit, err := time.ParseDuration(q.Get("limit"))
 	known, ok := harness.Named(agent)
-	if err != nil || !ok || known.Kind(event) == "" {
+	if err != nil || !ok || !slices.Contains(known.Events(), event) {
 		http.Error(w, "unknown event, or missing limit", http.StatusNotFound)
 		return
 	}
