@@ -3,36 +3,26 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 )
 
-// statusLine returns the status line of an agent: the role and the active skills of its own session, the files that wait for a person, and
-// how many calls of the project wait for an answer. It begins no run and records nothing.
+// statusLine returns the status line of an agent: what waits for a person in the project, then the role and the active skills of its own
+// session. What a person can act on comes first, because the agent cuts the line at the width of its terminal. It begins no run and
+// records nothing.
 func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness.Event) (string, error) {
 	var parts []string
-	if s == nil {
-		var err error
-		if s, err = g.sessionOf(ctx, e); err != nil {
-			return "", err
-		}
-	}
-	if s != nil {
-		parts = append(parts, standing(control.Brief(s, nil, 0)))
-	}
-	if g.Waiting != nil {
-		if files := g.Waiting(); files != "" {
-			parts = append(parts, "waiting for myc trust: "+files)
-		}
-	}
 	if g.Queue != nil {
 		waiting, err := g.Queue.List(ctx)
 		if err != nil {
 			return "", err
 		}
+		waiting = slices.DeleteFunc(waiting, func(r approval.Request) bool { return r.Kind == approval.Stop }) // an agent at its prompt
 		switch n := len(waiting); {
 		case n == 1:
 			parts = append(parts, "1 call waits for an answer")
@@ -42,6 +32,20 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 	}
 	if g.Alone {
 		parts = append(parts, "no daemon runs")
+	}
+	if g.Waiting != nil {
+		if files := g.Waiting(); files != "" {
+			parts = append(parts, "waiting for myc trust: "+files)
+		}
+	}
+	if s == nil {
+		var err error
+		if s, err = g.sessionOf(ctx, e); err != nil {
+			return "", err
+		}
+	}
+	if s != nil {
+		parts = append(parts, standing(control.Brief(s, nil, 0)))
 	}
 	if parts == nil {
 		return "", nil

@@ -37,7 +37,7 @@ func TestStatusLine(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	files = "rules.yaml (changed)"
-	if got := h.line("r1"); got != "mycelium: developer [coding, looking] · waiting for myc trust: rules.yaml (changed)" {
+	if got := h.line("r1"); got != "mycelium: waiting for myc trust: rules.yaml (changed) · developer [coding, looking]" {
 		t.Errorf("with a file that waits: %q", got)
 	}
 	if got := h.line("r2"); got != "mycelium: waiting for myc trust: rules.yaml (changed)" {
@@ -51,11 +51,22 @@ func TestStatusLine(t *testing.T) {
 	})
 	h.send(bash("t1", "make"))
 	stop()
-	if during != "mycelium: developer [coding, looking] · 1 call waits for an answer" {
+	if during != "mycelium: 1 call waits for an answer · developer [coding, looking]" {
 		t.Errorf("while a call waits: %q", during)
 	}
+	stop = h.answering(func(approval.Request) approval.Answer {
+		during = h.line("r1")
+		return approval.Answer{Allow: true, For: approval.Once}
+	})
+	if _, err := h.queue.Ask(t.Context(), approval.Request{Kind: approval.Stop, Session: "r1"}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if during != "mycelium: developer [coding, looking]" {
+		t.Errorf("while an agent waits for its next prompt: %q", during)
+	}
 	h.Alone = true
-	if got := h.line("r1"); got != "mycelium: developer [coding, looking] · no daemon runs" {
+	if got := h.line("r1"); got != "mycelium: no daemon runs · developer [coding, looking]" {
 		t.Errorf("without a daemon: %q", got)
 	}
 }
