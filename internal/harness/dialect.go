@@ -164,8 +164,8 @@ func (e *Event) complete() error {
 	return e.named()
 }
 
-// Write writes an answer in the agent's dialect, or the status line of the agent. Before a tool, an answer without a verdict denies. Texts may be anything: what is not
-// UTF-8 in them, such as the name of a file, is replaced.
+// Write writes an answer in the agent's dialect; that to [Status] is a line of text. Before a tool, an answer without a verdict denies.
+// Texts may be anything: what is not UTF-8 in them, such as the name of a file, is replaced.
 func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 	for _, s := range []*string{&a.Reason, &a.Message, &a.Context} {
 		*s = text.TruncateRunes(strings.ToValidUTF8(*s, "\uFFFD"), maxText)

@@ -12,7 +12,8 @@ import (
 )
 
 // StatusLine describes the setting of an agent whose command prints its status line. The agent starts the command by a shell, with a JSON
-// object about the session on standard input, and shows the first line of its output. The format is that of Claude Code 2.1.197 and 2.1.330.
+// object about the session on standard input, and shows the first line of its output. The format is that of Claude Code 2.1.197 and
+// 2.1.330.
 type StatusLine struct {
 	Setting string // its name at the root of a file of settings
 	Event   string // the event in our entry, and in the input of versions that name one

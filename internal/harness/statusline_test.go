@@ -9,9 +9,9 @@ import (
 )
 
 // statusInput is what Claude Code 2.1.330 gives the command of its status line, cut.
-const statusInput = `{"session_id":"9b1d","transcript_path":"/home/u/.claude/projects/p/9b1d.jsonl","cwd":"/p","model":{"id":"claude-opus-4-7",` +
-	`"display_name":"Opus"},"workspace":{"current_dir":"/p","project_dir":"/p","added_dirs":[]},"version":"2.1.330",` +
-	`"output_style":{"name":"default"},"cost":{"total_cost_usd":0.01},"exceeds_200k_tokens":false}`
+const statusInput = `{"session_id":"9b1d","transcript_path":"/home/u/.claude/projects/p/9b1d.jsonl","cwd":"/p",` +
+	`"model":{"id":"claude-opus-4-7","display_name":"Opus"},"workspace":{"current_dir":"/p","project_dir":"/p","added_dirs":[]},` +
+	`"version":"2.1.330","output_style":{"name":"default"},"cost":{"total_cost_usd":0.01},"exceeds_200k_tokens":false}`
 
 // TestStatusLineIsNoHook: only the entry for the status line gets one. Input that names itself so before a tool is denied, and input of
 // another event at that entry is not answered as it.

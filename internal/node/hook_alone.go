@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
+	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
 
@@ -49,11 +50,11 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		return harness.Answer{}, err
 	}
 	defer func() { _ = log.Close() }()
-	if note, err := v.Project.State.ReadNote(); err == nil && e.Kind != harness.Status { // nothing is recorded for a status line
-		if line := differing(note, e.Agent, e.Session, l.Environ); line != "" {
-			if err := recordEnviron(ctx, log, v.Project.State, e.Agent, line); err != nil {
-				return harness.Answer{}, err
-			}
+	files := func() string { return waiting(v.Project) }
+	if e.Kind != harness.Status { // nothing is recorded for a status line
+		files = func() string { return waitingAlone(ctx, v.Project, log, l.Logger()) }
+		if err := compareAlone(ctx, log, v.Project.State, e, l.Environ); err != nil {
+			return harness.Answer{}, err
 		}
 	}
 	o := gate.Options{
@@ -78,13 +79,22 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 			return harness.Answer{}, errSessionEnded
 		}
 	}
-	files := func() string { return waitingAlone(ctx, v.Project, log, l.Logger()) }
-	if e.Kind == harness.Status {
-		files = func() string { return waiting(v.Project) }
-	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
 		Abstains: abstains})
 	return runs.Event(ctx, s, e), nil
+}
+
+// compareAlone records that the environment of an agent differs from its person's, as a daemon does.
+func compareAlone(ctx context.Context, log *audit.Log, paths state.Paths, e harness.Event, environ []string) error {
+	note, err := paths.ReadNote()
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to compare with
+	}
+	line := differing(note, e.Agent, e.Session, environ)
+	if line == "" {
+		return nil
+	}
+	return recordEnviron(ctx, log, paths, e.Agent, line)
 }
 
 // openLog opens the log of a project.

@@ -179,14 +179,14 @@ func (s *Setup) Install() ([]Change, error) {
 		for _, z := range Hazards(s.State.For(s.Dir), s.Agent, s.Environ) {
 			n.Known = append(n.Known, z.id)
 		}
-		text, err := s.withoutStatusLine(text)
+		text, err := statusLine{s}.remove(text)
 		if err != nil {
 			return nil, err
 		}
 		if text, err = s.install(file, text, n); err != nil {
 			return nil, err
 		}
-		return s.withStatusLine(text)
+		return statusLine{s}.add(text)
 	})
 }
 
@@ -237,7 +237,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 
 // uninstall returns the text without our entries, and an empty note.
 func (s *Setup) uninstall(text []byte, n *note) ([]byte, error) {
-	text, err := s.withoutStatusLine(text)
+	text, err := statusLine{s}.remove(text)
 	if err != nil {
 		return nil, err
 	}
@@ -405,12 +405,7 @@ func (s *Setup) pinned() map[string]string {
 // the user and of the project, so it also switches hooks on. Its status line is the person's own or ours: one that a project brings would
 // be a command with the token of the session that no hook decides.
 func (s *Setup) Settings() ([]byte, error) {
-	own := map[string]any{"disableAllHooks": false, "env": s.pinned()}
-	if line := s.personsStatusLine(); line != nil {
-		own[s.Agent.StatusLine.Setting] = line
-	} else {
-		own[s.Agent.StatusLine.Setting] = s.statusLine(statusEvery)
-	}
+	own := map[string]any{"disableAllHooks": false, "env": s.pinned(), s.Agent.StatusLine.Setting: statusLine{s}.ofRun()}
 	text, err := json.Marshal(own, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("write settings: %w", err)

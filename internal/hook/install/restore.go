@@ -87,7 +87,7 @@ func (s *Setup) Restore() (r Restored, err error) {
 		whole := len(text) == 0
 		text, err := s.install(file, text, n)
 		if err == nil && whole { // else a person may have taken the status line out
-			text, err = s.withStatusLine(text)
+			text, err = statusLine{s}.add(text)
 		}
 		return text, err
 	})

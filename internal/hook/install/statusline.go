@@ -13,28 +13,32 @@ import (
 // the agent wait too. An installed one is not asked so: it would keep an automatic daemon for as long as the agent is open.
 const statusEvery = 5
 
-// statusLine returns the value of the setting for our status line.
-func (s *Setup) statusLine(every int) jsontext.Value {
+// statusLine is what an installation has to do with the status line of its agent. It guards nothing: the fingerprint leaves it out, and
+// Restore writes it only into a file that is gone.
+type statusLine struct{ *Setup }
+
+// value returns the value of the setting for our status line.
+func (s statusLine) value(every int) jsontext.Value {
 	return s.Agent.Status(s.runs(s.Agent.StatusLine.Event), every)
 }
 
-// withStatusLine returns the text of a file with our status line, unless the file or the user's own file sets one. A status line guards
-// nothing: the fingerprint leaves it out, and Restore writes it only into a file that is gone. That of an administrator would stand above
-// everybody's own, and is not written.
-func (s *Setup) withStatusLine(text []byte) ([]byte, error) {
-	if s.Agent.StatusLine.Setting == "" || s.Scope == harness.Managed || s.personsStatusLine() != nil {
+// add returns the text of a file with our status line, unless the file or the user's own file sets one. That of an administrator would
+// stand above everybody's own, and is not written.
+func (s statusLine) add(text []byte) ([]byte, error) {
+	name := s.Agent.StatusLine.Setting
+	if name == "" || s.Scope == harness.Managed || s.persons() != nil {
 		return text, nil
 	}
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
-	if err != nil || lookup(&root, []string{s.Agent.StatusLine.Setting}) != nil {
+	if err != nil || root.get(name) != nil {
 		return text, err
 	}
 	unit := indentOf(text, &root)
-	return addMember(text, &root, s.Agent.StatusLine.Setting, string(indented(s.statusLine(0), unit, unit)))
+	return addMember(text, &root, name, string(indented(s.value(0), unit, unit)))
 }
 
-// withoutStatusLine returns the text of a file without our status line.
-func (s *Setup) withoutStatusLine(text []byte) ([]byte, error) {
+// remove returns the text of a file without our status line.
+func (s statusLine) remove(text []byte) ([]byte, error) {
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
 	if err != nil {
 		return nil, err
@@ -46,9 +50,17 @@ func (s *Setup) withoutStatusLine(text []byte) ([]byte, error) {
 	return cut(text, &root, i), nil
 }
 
-// personsStatusLine returns the status line that a person has set in the user's own file: its command and the settings that both versions
-// of the agent that we know read beside it. It is nil if there is none, or only ours.
-func (s *Setup) personsStatusLine() jsontext.Value {
+// ofRun returns the value for the settings of one run: the person's own, or ours.
+func (s statusLine) ofRun() jsontext.Value {
+	if line := s.persons(); line != nil {
+		return line
+	}
+	return s.value(statusEvery)
+}
+
+// persons returns the status line that a person has set in the user's own file: its command, and what both versions of the agent that we
+// know read beside it. It is nil if there is none, or only ours.
+func (s statusLine) persons() jsontext.Value {
 	f, err := s.Agent.Files(harness.User, "", s.Environ)
 	if err != nil {
 		return nil

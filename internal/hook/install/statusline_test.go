@@ -29,13 +29,14 @@ func TestStatusLineOfInstall(t *testing.T) {
 	changes, err := s.Install()
 	must(t, changes, err)
 	argv, ok := shellWords(statusLineOf(t, get(t, file)))
-	want := []string{s.Small, "claude", "-C", s.Dir, "--state", string(s.State.Root), "--event", "Status", "--limit", "5s", "--gateway", "mycelium"}
+	want := []string{s.Small, "claude", "-C", s.Dir, "--state", string(s.State.Root), "--event", "Status", "--limit", "5s",
+		"--gateway", "mycelium"}
 	if !ok || strings.Join(argv, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q, want %q", argv, want)
 	}
 
 	// A person who takes it out is not contradicted: it is no problem, and is not put back, also when other entries are.
-	text, err := s.withoutStatusLine([]byte(get(t, file)))
+	text, err := statusLine{s}.remove([]byte(get(t, file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +87,8 @@ func TestStatusLineOfRun(t *testing.T) {
 		`{}`: "ours", `{"statusLine": null}`: "ours", `{"statusLine": {"type": "web", "command": "x"}}`: "ours",
 		`{"statusLine": {"type": "command", "command": 7}}`: "ours", `{`: "ours",
 		`{"statusLine": {"type": "command", "command": "/state/bin/myc-hook claude --event Status --limit 5s"}}`: "ours",
-		`{"statusLine": {"type": "command", "command": "~/line.sh", "padding": 0, "refreshInterval": "x", "new": [], "hideVimModeIndicator": 1}}`: `{"type":"command",` +
-			`"command":"~/line.sh","padding":0}`,
+		`{"statusLine": {"type": "command", "command": "~/line.sh", "padding": 0, "refreshInterval": "x", "new": [], ` +
+			`"hideVimModeIndicator": 1}}`: `{"type":"command","command":"~/line.sh","padding":0}`,
 	} {
 		put(t, user, own, 0o600)
 		text, err := s.Settings()
@@ -99,7 +100,7 @@ func TestStatusLineOfRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want == "ours" {
-			want = string(s.statusLine(statusEvery))
+			want = string(statusLine{s}.value(statusEvery))
 		}
 		got := lookup(&root, []string{"statusLine"}).raw(text)
 		if err := got.Compact(); err != nil || string(got) != want {
