@@ -16,7 +16,7 @@ import (
 // 2.1.330.
 type StatusLine struct {
 	Setting string // its name at the root of a file of settings
-	Event   string // the event in our entry, and in the input of versions that name one
+	Event   string // the event in our entry; the input names none
 }
 
 // statusLimit is how long the status line may take. The agent shows the last one meanwhile.

@@ -8,10 +8,15 @@ import (
 	"mycelium/internal/text"
 )
 
-// statusInput is what Claude Code 2.1.330 gives the command of its status line, cut.
+// statusInput is what Claude Code gives the command of its status line (2.1.197 and 2.1.330, measured; paths shortened). It names no
+// event.
 const statusInput = `{"session_id":"9b1d","transcript_path":"/home/u/.claude/projects/p/9b1d.jsonl","cwd":"/p",` +
-	`"model":{"id":"claude-opus-4-7","display_name":"Opus"},"workspace":{"current_dir":"/p","project_dir":"/p","added_dirs":[]},` +
-	`"version":"2.1.330","output_style":{"name":"default"},"cost":{"total_cost_usd":0.01},"exceeds_200k_tokens":false}`
+	`"effort":{"level":"medium"},"model":{"id":"claude-opus-5-5","display_name":"Opus 5.5"},` +
+	`"workspace":{"current_dir":"/p","project_dir":"/p","added_dirs":[]},"version":"2.1.330",` +
+	`"output_style":{"name":"default"},"cost":{"total_cost_usd":0,"total_duration_ms":2489,` +
+	`"total_api_duration_ms":0,"total_lines_added":0,"total_lines_removed":0},"context_window":{"total_input_tokens":0,` +
+	`"total_output_tokens":0,"context_window_size":1000000,"current_usage":null,"used_percentage":null,"remaining_percentage":null},` +
+	`"exceeds_200k_tokens":false,"fast_mode":false,"thinking":{"enabled":true}}`
 
 // TestStatusLineIsNoHook: only the entry for the status line gets one. Input that names itself so before a tool is denied, and input of
 // another event at that entry is not answered as it.
