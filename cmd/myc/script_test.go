@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 )
@@ -95,21 +97,27 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// endDaemons ends what a script left running, and fails the test for it. Every project of a script is below its folder, and its
-// daemon says its pid in daemon.json.
+// endDaemons ends what a script left running, and fails the test for it. Every state of a script is below its folder, and a daemon says
+// its pid in the daemon.json of its state. The lock beside it is held as long as the daemon lives: a pid that is free may be a stranger's.
 func endDaemons(t *testing.T, work string) {
 	t.Helper()
-	notes, _ := filepath.Glob(stateIn(filepath.Join(work, "*"), "*").DaemonInfo())
-	for _, path := range notes {
+	paths := stateIn(work, work)
+	name, lock := filepath.Base(paths.DaemonInfo()), filepath.Base(paths.DaemonLock())
+	_ = filepath.WalkDir(work, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() != name {
+			return nil //nolint:nilerr // a script may take away its own rights to a folder
+		}
+		if l, err := atomicfile.TryLock(filepath.Join(filepath.Dir(path), lock)); err == nil {
+			_ = l.Unlock()
+			return nil
+		}
 		var i api.DaemonFile
 		b, err := os.ReadFile(path)
-		if err != nil || json.Unmarshal(b, &i) != nil || i.PID <= 1 {
-			continue
-		}
-		if syscall.Kill(i.PID, syscall.SIGKILL) == nil {
+		if err == nil && json.Unmarshal(b, &i) == nil && i.PID > 1 && syscall.Kill(i.PID, syscall.SIGKILL) == nil {
 			t.Errorf("%s left a daemon running (pid %d): end it with myc stop", path, i.PID)
 		}
-	}
+		return nil
+	})
 }
 
 // exits runs a command and wants an exact exit code: `exits 4 myc config validate`. Its output is for stdout and stderr as usual.
