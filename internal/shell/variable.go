@@ -85,7 +85,15 @@ func (r *reader) declaration(d *syntax.DeclClause, st program.State) program.Sta
 	if shows {
 		r.Add(policy.Part{Program: d.Variant.Value, Argv: []string{d.Variant.Value}}, effect.Execute|effect.Secrets)
 	}
+	renames := false
 	for _, a := range d.Args {
+		if a.Value != nil && a.Name == nil {
+			flags := a.Value.Lit()
+			renames = renames || strings.HasPrefix(flags, "-") && strings.ContainsAny(flags, program.Renames)
+			if strings.HasPrefix(flags, "-") && strings.Contains(flags, "n") {
+				r.Add(unread("a variable is another name of one that is not known"), 0)
+			}
+		}
 		if a.Value != nil && a.Name == nil { // with -i, an assigned text is evaluated as a number
 			r.Evaluates = r.Evaluates || strings.Contains(a.Value.Lit(), "i")
 			t, _ := r.quiet(func(q *reader) program.Word { return q.one(a.Value, st) })
@@ -97,6 +105,9 @@ func (r *reader) declaration(d *syntax.DeclClause, st program.State) program.Sta
 			}
 		}
 		st = r.assign(a, st)
+		if renames && a.Name != nil {
+			st = r.Assign(st, a.Name.Value, program.UnknownWords...)
+		}
 	}
 	return st
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"mycelium/internal/policy"
 )
 
@@ -153,7 +155,7 @@ func (w *Written) Mark(f *policy.Facts) {
 	w.markUnpacked(f)
 	for i := range f.Parts {
 		p := &f.Parts[i]
-		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && w.has(f, &p) }) {
+		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && (w.has(f, &p) || w.matches(&p)) }) {
 			p.Effects = append(p.Effects, policy.EffectWrittenHere)
 		}
 	}
@@ -220,6 +222,24 @@ func (w *Written) below(folder string) bool {
 	for p := range w.paths {
 		if p != folder && holds(folder, p) {
 			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether the session wrote a file that a pattern of executed files matches.
+func (w *Written) matches(p *policy.Path) bool {
+	if !p.Pattern || p.Clean == "" {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.load()
+	for path := range w.paths {
+		for _, glob := range [...]string{p.Clean, p.Resolved} {
+			if ok, err := doublestar.Match(glob, path); ok && err == nil {
+				return true
+			}
 		}
 	}
 	return false

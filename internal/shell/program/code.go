@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 )
 
@@ -16,6 +17,15 @@ func (c *Call) Execute(w Word) {
 	}
 	for end := range strings.SplitSeq(c.Row.Modules, "|") {
 		c.File(policy.Execute, Known(strings.TrimSuffix(w.Text, "/")+end))
+	}
+}
+
+// Within executes whatever lies in a folder: hooks, plugins, modules.
+func (c *Call) Within(folder Word) {
+	c.File(policy.Execute, folder)
+	if !folder.Unknown && !folder.Pattern && folder.Text != "" {
+		folder.Text, folder.Pattern = globs.Quote(strings.TrimSuffix(folder.Text, "/"))+"/**", true
+		c.File(policy.Execute, folder)
 	}
 }
 

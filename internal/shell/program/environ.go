@@ -17,10 +17,13 @@ const (
 	commandVariable           // a command line that programs run
 	codeVariable              // code that programs load, or settings that name it
 	searchVariable            // folders where programs look for code
+	toolsVariable             // a folder with programs that a program runs
 	folderVariable            // a folder where a program works
+	readVariable              // a file that programs read
 	writtenVariable           // a file or a folder that programs write
 	optionsVariable           // options that programs take from it; a few known ones change nothing
 	elsewhereVariable         // the machine that programs ask
+	npmVariable               // an option of npm
 	promptVariable            // a prompt; the shell runs the commands in it
 )
 
@@ -35,7 +38,9 @@ func meaningOf(name string) meaning {
 		"SSH_ASKPASS", "GIT_PROXY_COMMAND", "EDITOR", "VISUAL", "FCEDIT", "PAGER", "MANPAGER", "BAT_PAGER", "DELTA_PAGER",
 		"SYSTEMD_PAGER", "GH_PAGER", "GH_EDITOR", "GH_BROWSER", "AWS_PAGER", "PSQL_PAGER", "PSQL_EDITOR", "KUBE_EDITOR", "LESSOPEN",
 		"LESSCLOSE", "BROWSER", "RUSTC", "RUSTDOC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RSYNC_RSH", "CVS_RSH", "SVN_SSH",
-		"SUDO_ASKPASS", "PROMPT_COMMAND", "MAKE_SHELL", "CC", "CXX", "LD", "AR", "FC", "CPP", "TAR", "FZF_DEFAULT_COMMAND":
+		"SUDO_ASKPASS", "PROMPT_COMMAND", "MAKE_SHELL", "CC", "CXX", "LD", "AR", "FC", "CPP", "TAR", "FZF_DEFAULT_COMMAND", "PKG_CONFIG", "AS",
+		"NM", "STRIP", "RANLIB", "OBJCOPY", "YACC", "LEX", "JAVACMD", "CLOUDSDK_PYTHON", "CMAKE_C_COMPILER_LAUNCHER",
+		"CMAKE_CXX_COMPILER_LAUNCHER", "PERLDOC_PAGER", "LESSEDIT":
 		return commandVariable
 	case "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "ZDOTDIR", "INPUTRC", "PERL5OPT",
 		"PERL5DB", "RUBYOPT", "LUA_INIT", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
@@ -45,19 +50,26 @@ func meaningOf(name string) meaning {
 		"RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "PATH", "SHELL", "HOME", "XDG_CONFIG_HOME",
 		"XDG_CONFIG_DIRS", "IFS", "MAKEFILES", "GOROOT", "GOTOOLDIR", "CARGO_HOME", "KUBECONFIG", "DOCKER_CONFIG", "TF_CLI_CONFIG_FILE",
 		"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "CLOUDSDK_CONFIG", "HELM_PLUGINS", "PIP_CONFIG_FILE", "UV_CONFIG_FILE",
-		"GH_CONFIG_DIR", "KRB5_CONFIG", "GNUPGHOME":
+		"GH_CONFIG_DIR", "KRB5_CONFIG", "GNUPGHOME", "MANOPT", "YARN_YARN_PATH", "YARN_RC_FILENAME", "ZIPOPT", "ZIP", "UNZIP",
+		"UNZIPOPT", "CMAKE_TOOLCHAIN_FILE", "NVM_DIR":
 		return codeVariable
 	case "NODE_OPTIONS", "BUN_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS",
-		"MAVEN_ARGS", "GRADLE_OPTS", "SBT_OPTS", "MAKEFLAGS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
+		"MAVEN_ARGS", "GRADLE_OPTS", "SBT_OPTS", "MAKEFLAGS", "GNUMAKEFLAGS", "GOWORK", "XZ_OPT", "XZ_DEFAULTS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
 		"GOINSECURE", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
-		"LDFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS":
+		"LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
 		return optionsVariable
 	case "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "LUA_PATH", "LUA_CPATH", "JULIA_LOAD_PATH":
 		return searchVariable
+	case "JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "ANT_HOME", "SBT_HOME", "KOTLIN_HOME", "SCALA_HOME", "NODE_HOME", "RUSTUP_HOME",
+		"PYENV_ROOT", "ANDROID_HOME", "ANDROID_SDK_ROOT", "CLOUDSDK_ROOT_DIR", "TF_PLUGIN_CACHE_DIR":
+		return toolsVariable
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY":
 		return folderVariable
 	case "TMPDIR", "SSLKEYLOGFILE", "GOCACHE", "GOMODCACHE", "GOPATH", "GOBIN", "GOTMPDIR", "CARGO_TARGET_DIR", "PYTHONPYCACHEPREFIX",
-		"XDG_CACHE_HOME", "XDG_DATA_HOME", "HISTFILE", "DESTDIR":
+		"XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "HISTFILE", "DESTDIR", "TF_LOG_PATH", "TF_DATA_DIR", "DEPENDENCIES_OUTPUT",
+		"SUNPRO_DEPENDENCIES", "NODE_V8_COVERAGE", "NODE_REDIRECT_WARNINGS", "NODE_REPL_HISTORY", "NODE_COMPILE_CACHE", "GOCOVERDIR",
+		"COVERAGE_FILE", "LLVM_PROFILE_FILE", "MALLOC_TRACE", "LD_DEBUG_OUTPUT", "LESSHISTFILE", "SQLITE_HISTORY", "PSQL_HISTORY",
+		"MYSQL_HISTFILE", "PYTHON_HISTORY":
 		return writtenVariable
 	case "DOCKER_HOST", "DOCKER_CONTEXT", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
 		"UV_INDEX", "UV_EXTRA_INDEX_URL", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "GH_HOST", "GITLAB_HOST", "CARGO_REGISTRY_INDEX",
@@ -65,6 +77,8 @@ func meaningOf(name string) meaning {
 		return elsewhereVariable
 	case "PS0", "PS1", "PS2", "PS4":
 		return promptVariable
+	case "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_KEY", "NETRC":
+		return readVariable
 	}
 	return familyOf(name)
 }
@@ -100,6 +114,10 @@ func familyOf(name string) meaning {
 			Named("init_module|node_gyp|python|onload_script", key):
 			return codeVariable
 		}
+		return npmVariable
+	}
+	if strings.HasPrefix(name, "PIP_") {
+		return optionsVariable
 	}
 	return plainVariable
 }
@@ -133,10 +151,23 @@ func (c *Call) Variable(name string, value Word) {
 			c.Unclear(name + " changes which code runs")
 		}
 	case searchVariable:
+		c.Walk.Searched = true
 		for dir := range strings.SplitSeq(value.Text, ":") {
 			if dir != "" && (!value.Unknown || !strings.HasSuffix(value.Text, dir)) {
 				c.File(policy.Read, Known(dir))
 			}
+		}
+	case toolsVariable:
+		if strings.HasPrefix(value.Text, "/") && !strings.HasPrefix(value.Text, "/tmp") && !value.Unknown &&
+			(c.Walk.Dir == "" || !strings.HasPrefix(value.Text, c.Walk.Dir)) {
+			return // of the machine
+		}
+		c.Role('e', value)
+	case readVariable:
+		c.Role('r', value)
+	case npmVariable:
+		if value.Unknown || ContainsAny(value.Text, "/", "..") || strings.HasPrefix(value.Text, ".") {
+			c.Role('w', value)
 		}
 	case folderVariable:
 		c.Role('b', value)
@@ -180,10 +211,17 @@ func plainOptions(name string, value Word) bool {
 		return value.Text == "sum.golang.org"
 	case "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS":
 		return !ContainsAny(value.Text, "link", "plugin", "-Z")
-	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS":
-		return !ContainsAny(value.Text, "plugin", "-B", "specs", "-wrapper", "-fuse-ld=/")
+	case "GOWORK":
+		return value.Text == "off"
+	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
+		return plainCompilerOptions(value.Text)
+	case "XZ_OPT", "XZ_DEFAULTS":
+		return !strings.Contains(value.Text, "fi") // --files
 	case "PYTEST_ADDOPTS":
 		return !ContainsAny(value.Text, "-p", "-c", "--rootdir", "-o")
+	}
+	if strings.HasPrefix(name, "PIP_") { // an option of pip; most name a file or an address
+		return !ContainsAny(value.Text, "/", ".")
 	}
 	for w := range strings.FieldsSeq(value.Text) {
 		switch name, _, _ := strings.Cut(w, "="); name {
@@ -194,6 +232,22 @@ func plainOptions(name string, value Word) bool {
 			if !strings.HasPrefix(w, "-j") && !strings.HasPrefix(w, "-Xm") && !strings.HasPrefix(w, "-XX:Max") {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// plainCompilerOptions reports whether options of a compiler only say how it compiles: they name no file, but for folders and libraries.
+func plainCompilerOptions(options string) bool {
+	for w := range strings.FieldsSeq(options) {
+		begin := w[:min(2, len(w))]
+		switch {
+		case Named("-I|-L|-l|-D|-U|-O|-g|-m", begin), Named("-pthread|-pipe|-static|-s|-pedantic|-w|-v|-shared", w):
+		case begin == "-W" && !strings.Contains(w, ","), strings.HasPrefix(w, "-std="):
+		case strings.HasPrefix(w, "-Wl,") && !ContainsAny(w, "Map", "-o", "plugin", "script", "-T", "@", "depend", "implib"):
+		case begin == "-f" && !ContainsAny(w, "/", "plugin", "dump"):
+		default:
+			return false
 		}
 	}
 	return true

@@ -1,6 +1,11 @@
 package program
 
-import "strings"
+import (
+	"path"
+	"strings"
+
+	"mycelium/internal/policy"
+)
 
 // Option is an option that was given and that the row names.
 type Option struct {
@@ -16,6 +21,8 @@ func (c *Call) Scan(args []Word) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		switch {
+		case row.Listed && len(w.Text) > 1 && w.Text[0] == '@':
+			c.Role('x', w.Tail(1))
 		case len(w.Text) < 2 || w.Text[0] != '-':
 			if w.Unquoted || w.Unknown && w.Text == "" {
 				c.maybeOption = true
@@ -53,6 +60,8 @@ func (c *Call) long(w Word, next []Word) int {
 	if canonical == "" {
 		if attached {
 			c.Role('g', w.Tail(start+len(name)+1))
+		} else {
+			c.maybeWritten(next)
 		}
 		return 0
 	}
@@ -106,6 +115,21 @@ func (c *Call) short(w Word, next []Word) int {
 		c.Unclear("an option is not known")
 	}
 	return 0
+}
+
+// maybeWritten takes the word behind an option that the row does not list. It may be the value, and what a program writes. Most often it is
+// an operand, so only a file with the settings of hooks counts, and only for a program whose options are whole words.
+func (c *Call) maybeWritten(next []Word) {
+	if len(next) == 0 || next[0].Unknown || c.Row.Style != Single {
+		return
+	}
+	dir, file := path.Split(next[0].Text)
+	for _, b := range policy.BasePaths() {
+		if in, name := path.Split(b.Path); MayBe(path.Base(dir), path.Base(in)) && (name == "**" || MayBe(file, name)) {
+			c.File(policy.Write, next[0])
+			return
+		}
+	}
 }
 
 // take records an option and gives its value its role.

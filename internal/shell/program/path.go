@@ -3,6 +3,7 @@ package program
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -281,16 +282,38 @@ func (c *Call) Host(w Word) {
 
 // Address takes a word that is an address, scheme://host/…, and reports whether it is one. A file address is a path that is read.
 func (c *Call) Address(w Word) bool {
+	if n := len("file:"); len(w.Text) > n && strings.EqualFold(w.Text[:n], "file:") {
+		c.fileAddress(w.Tail(n))
+		return true
+	}
 	i := strings.Index(w.Text, "://")
 	if i <= 0 || strings.ContainsAny(w.Text[:i], "/ ") {
 		return false
 	}
-	if strings.EqualFold(w.Text[:i], "file") {
-		c.File(policy.Read, w.Tail(i+3))
-		return true
-	}
 	c.Host(w)
 	return true
+}
+
+// fileAddress reads what a file address names behind the scheme: a path, or a host and a path, in which a character may be written as %2e.
+func (c *Call) fileAddress(w Word) {
+	if rest, ok := strings.CutPrefix(w.Text, "//"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			w.Text = rest[i:]
+		}
+	}
+	for from := 0; ; {
+		i := strings.IndexByte(w.Text[from:], '%')
+		if i < 0 {
+			break
+		}
+		from += i
+		if n, err := strconv.ParseUint(w.Text[from+1:min(from+3, len(w.Text))], 16, 8); err == nil {
+			w.Text = w.Text[:from] + string([]byte{byte(n)}) + w.Text[from+3:]
+		}
+		from++
+	}
+	w.Pattern = w.Pattern || globs.Has(w.Text)
+	c.File(policy.Read, w)
 }
 
 // hostOf returns the host of an address in lower case.

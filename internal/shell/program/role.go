@@ -86,6 +86,11 @@ func (c *Call) Role(role byte, w Word) {
 	case 'x':
 		c.Execute(w)
 		c.Does |= effect.ProjectCode
+	case 'n':
+		c.Role('r', w)
+		c.Unclear(listed)
+	case 'e':
+		c.Within(w)
 	case 'b':
 		c.File(policy.Read, w)
 		c.File(policy.Write, w)
@@ -121,6 +126,9 @@ func (c *Call) Role(role byte, w Word) {
 		c.MaybePath(w)
 	}
 }
+
+// listed is why a command is unclear whose files stand in a list.
+const listed = "which files the list names is not known"
 
 // Enter makes a folder the working directory of this command.
 func (c *Call) Enter(w Word) {

@@ -18,6 +18,7 @@ import "mycelium/internal/shell/effect"
 //	?  nothing: an option whose value, a text, can only be attached to it
 //	i  runs it: code in the interpreter's own language     s  runs it: a statement for a database
 //	2  nothing: two words that are text     3  reads the second word: a text, and a file
+//	n  reads it: a list of the files on which it works, so that those are not known     e  executes what lies in it: a folder
 //
 // Roles in Operands are one for each operand, with a star after one that repeats: "vr*" is a text and then any number of files that are
 // read; "r*w" is files that are read and at the end one that is written.
@@ -30,6 +31,7 @@ type Row struct {
 	Here     string // the roles of the working directory if no operand names a path or a host
 	Style    Style
 	Does     effect.Set
+	Listed   bool   // @file among its arguments stands for the arguments in the file
 	Shows    string // as in "l version": with one of these options the program only shows something, and Does does not hold
 	Modules  string // as in ".js|/index.js": the ends of the files that it may execute in the place of a name without an extension
 

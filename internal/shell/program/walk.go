@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 )
 
@@ -30,6 +31,7 @@ type Walk struct {
 	Errexit     bool // set -e: after a failure the shell runs no further command
 	IFSChanged  bool // IFS was assigned: how values are split is not known
 	PathChanged bool // PATH was assigned: which program a name means is not known
+	Searched    bool // a variable names folders where an interpreter looks for modules
 	BranchMoved bool // another branch may be checked out than when the command started
 
 	// A text such as a[$(command)] runs the command where the shell evaluates the text as a number. The walk records whether there is
@@ -104,7 +106,7 @@ func (w *Walk) MarkWrittenHere() {
 			if at.Access != policy.Execute || at.Clean == "" {
 				continue
 			}
-			if slices.Contains(written, at.Clean) || w.wasUnpacked(at.Clean, i) {
+			if slices.Contains(written, at.Clean) || at.Pattern && matchesAny(at.Clean, written) || w.wasUnpacked(at.Clean, i) {
 				p.Effects = append(p.Effects, policy.EffectWrittenHere)
 				break
 			}
@@ -115,6 +117,12 @@ func (w *Walk) MarkWrittenHere() {
 			}
 		}
 	}
+}
+
+// matchesAny reports whether a glob matches one of the paths.
+func matchesAny(glob string, paths []string) bool {
+	language := globs.Of(glob, false)
+	return slices.ContainsFunc(paths, func(p string) bool { return language.Meets(globs.Of(globs.Quote(p), false)) })
 }
 
 // unpacked is a folder into which a part writes files that the command does not name.

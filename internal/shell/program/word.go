@@ -26,6 +26,10 @@ func Known(value string) Word { return Word{Text: value, Raw: value} }
 // UnknownWords are the values of a variable of which nothing is known.
 var UnknownWords = []Word{{Unknown: true}}
 
+// Renames are the flags of declare with which a variable has another value than the one that it is given: another variable's (-n), or a
+// changed one.
+const Renames = "nluci"
+
 // Named reports whether s is one of the names in "a|b|c".
 func Named(names, s string) bool {
 	for names != "" {

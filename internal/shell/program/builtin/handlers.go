@@ -167,6 +167,12 @@ func exportNames(c *program.Call) {
 		}
 		v := program.Word{Text: val, Unknown: o.Unknown}
 		c.Variable(name, v)
+		if c.Has("n") {
+			c.Unclear(unknownVariable)
+		}
+		if c.HasAny("n", "l", "u", "c", "i") {
+			v = program.Word{Unknown: true}
+		}
 		st = c.Walk.Assign(st, name, v)
 	}
 	c.OK, c.Fail = st, st

@@ -36,9 +36,6 @@ func tar(c *program.Call) {
 		c.Unclear("what tar does is not known")
 		c.Guess(files)
 	}
-	if c.Has("T") {
-		c.Unclear("which files the list names is not known")
-	}
 	if v, ok := c.Value("checkpoint-action"); ok {
 		if cmd, is := strings.CutPrefix(v.Text, "exec="); is || v.Unknown {
 			c.RunNested(program.Word{Text: cmd, Unknown: v.Unknown})
@@ -252,6 +249,9 @@ func deletePacked(c *program.Call) {
 
 // ar unpacks with x among the letters of its first operand.
 func ar(c *program.Call) {
+	if c.Has("M") || len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "M") {
+		c.RunInput() // a script says what it does
+	}
 	if len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "x") {
 		program.Unpack(c)
 		members(c, policy.Write, c.Operands[min(2, len(c.Operands)):])
@@ -263,14 +263,30 @@ func zip(c *program.Call) {
 	if c.Has("m") {
 		deletePacked(c)
 	}
+	operands := c.Operands[min(1, len(c.Operands)):]
 	if c.Has("r") {
-		for _, f := range c.Operands[min(1, len(c.Operands)):] {
+		for _, f := range operands {
 			program.Everything(c, f, excluded(c)...)
 		}
 	}
-	for i, w := range c.Words {
-		if w.Text == "-TT" && i+1 < len(c.Words) {
+	if c.Has("R") { // the operands are patterns of names in every folder
+		for _, f := range operands {
+			f.Text, f.Pattern = "**/"+f.Text, true
+			c.File(policy.Read, f)
+		}
+	}
+	if c.Has("@") || program.ContainsText(c.Operands, "-") {
+		c.Unclear("which files it packs stands in what it reads")
+	}
+	for i, w := range c.Words { // options of several letters
+		switch {
+		case strings.HasPrefix(w.Text, "-lf") && len(w.Text) > 3:
+			c.File(policy.Write, w.Tail(3))
+		case i+1 == len(c.Words):
+		case w.Text == "-TT":
 			c.RunNested(c.Words[i+1])
+		case w.Text == "-lf":
+			c.File(policy.Write, c.Words[i+1])
 		}
 	}
 }

@@ -20,6 +20,9 @@ func compress(c *program.Call) {
 	if to, ok := c.Value("o"); ok {
 		c.File(policy.Write, to)
 	}
+	if c.HasAny("files", "files0") {
+		c.Unclear("which files it replaces stands in what it reads")
+	}
 	suffix, given := c.Value("S")
 	unpacks := c.Has("d") || strings.HasPrefix(c.Part.Program, "un") || strings.HasPrefix(c.Part.Program, "gun") ||
 		strings.HasPrefix(c.Part.Program, "bun")

@@ -14,7 +14,7 @@ var Rows = []program.Row{
 		{Name: "a|u", Operands: "br*", Handle: pack7z},
 		{Name: "d|rn", Operands: "bv*"},
 	}},
-	{Name: "ar", Operands: "vbr*", Handle: ar},
+	{Name: "ar", Listed: true, Options: "output=k plugin=x M", Operands: "vbr*", Handle: ar},
 	{Name: "bunzip2", Same: "gzip"},
 	{Name: "bzip2", Same: "gzip"},
 	{Name: "cat", Operands: "r*"},
@@ -50,7 +50,7 @@ var Rows = []program.Row{
 	{Name: "find", Parse: find},
 	{Name: "getfacl", Operands: "r*"},
 	{Name: "gunzip", Same: "gzip"},
-	{Name: "gzip", Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive T|threads=v",
+	{Name: "gzip", Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive T|threads=v files=? files0=?",
 		Operands: "m*", Instead: "k r* c r* l r* t r*", Handle: compress},
 	{Name: "install", Options: "t|target-directory=w m|mode=v o|owner=v g|group=v S|suffix=v d|directory strip-program=c",
 		Operands: "r*w", Instead: "t r* d w*", Handle: install},
@@ -81,7 +81,7 @@ var Rows = []program.Row{
 		Operands: "rv", Here: "w", Handle: splitFile},
 	{Name: "stat", Options: "c|format=v printf=v f=v", Operands: "r*"},
 	{Name: "sync", Operands: "r*"},
-	{Name: "tar", Options: "f|file=b C|directory=k T|files-from=r X|exclude-from=r to-command=c checkpoint-action=v " +
+	{Name: "tar", Options: "f|file=b C|directory=k T|files-from=n X|exclude-from=r to-command=c checkpoint-action=v " +
 		"I|use-compress-program=c exclude=v strip-components=v transform|xform=v owner=v group=v mode=v mtime=v " +
 		"one-top-level=? g|listed-incremental=b F|info-script|new-volume-script=c rsh-command=c newer=v c|create x|extract|get t|list " +
 		"r|append u|update A|catenate delete remove-files z j J a|auto-compress P|absolute-names overwrite O|to-stdout " +
@@ -100,7 +100,8 @@ var Rows = []program.Row{
 	{Name: "vdir", Same: "ls"},
 	{Name: "xz", Same: "gzip"},
 	{Name: "zcat", Operands: "r*"},
-	{Name: "zip", Options: "m|move T|test TT|unzip-command=c r|recurse-paths x|exclude=v i|include=v P|password=v b|temp-path=w",
+	{Name: "zip", Options: "m|move T|test TT|unzip-command=c r|recurse-paths R|recurse-patterns x|exclude=v " +
+		"i|include=v P|password=v b|temp-path=w O|output-file=w logfile-path=w @|names-stdin",
 		Operands: "wr*", Handle: zip},
 	{Name: "zipinfo", Operands: "r*"},
 	{Name: "zstd", Same: "gzip"},

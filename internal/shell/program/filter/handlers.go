@@ -20,6 +20,9 @@ func awk(c *program.Call) {
 	case code.Unknown:
 		c.Does |= effect.InlineCode
 		c.Unclear("the program of awk is not known")
+	case strings.Contains(code.Text, "ARGV") || strings.Contains(code.Text, "ARGC"):
+		c.Does |= effect.InlineCode
+		c.Unclear("awk itself says which files it reads")
 	case strings.Contains(code.Text, "system") || strings.Contains(code.Text, "getline") || strings.Contains(code.Text, "@") ||
 		strings.Contains(strings.ReplaceAll(code.Text, "||", ""), "|"):
 		c.Does |= effect.InlineCode
@@ -30,20 +33,63 @@ func awk(c *program.Call) {
 
 // awkWrites reports whether a print of an awk program may go to a file.
 func awkWrites(s string) bool {
+	code, ok := awkCode(s)
+	if !ok {
+		return strings.Contains(s, ">")
+	}
 	for {
-		i := strings.Index(s, "print")
+		i := strings.Index(code, "print")
 		if i < 0 {
 			return false
 		}
-		s = s[i+len("print"):]
-		end := strings.IndexAny(s, ";}\n")
+		code = code[i+len("print"):]
+		end := strings.IndexAny(code, ";}\n")
 		if end < 0 {
-			end = len(s)
+			end = len(code)
 		}
-		if strings.Contains(s[:end], ">") {
+		if strings.Contains(code[:end], ">") {
 			return true
 		}
 	}
+}
+
+// awkCode returns an awk program without the contents of its texts and regular expressions. ok is false if one of them has no end, and
+// with comments, in which both may begin.
+func awkCode(s string) (code string, ok bool) {
+	var b strings.Builder
+	before := byte('{') // the last character that is no blank
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if b.WriteByte(c); c == '#' {
+			return "", false
+		}
+		// After a name, a number or a bracket, "/" divides.
+		if c == '"' || c == '/' && strings.IndexByte("({,;!&|~\n}=?:", before) >= 0 {
+			end := awkEnd(s[i+1:], c)
+			if end < 0 {
+				return "", false
+			}
+			i += end + 1
+			b.WriteByte(c)
+		}
+		if c != ' ' && c != '\t' {
+			before = c
+		}
+	}
+	return b.String(), true
+}
+
+// awkEnd returns where a text or a regular expression ends.
+func awkEnd(s string, mark byte) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case mark:
+			return i
+		}
+	}
+	return -1
 }
 
 // grep looks into the working directory if it is recursive and names no folder.

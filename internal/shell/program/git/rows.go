@@ -31,10 +31,10 @@ var commands = []program.Row{
 	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
 	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
 		KeepsBranch: true, Handle: grep},
-	{Name: "add|stage", Options: "f|force A|all u|update p chmod=v pathspec-from-file=r n|dry-run", Operands: "r*", Here: "rw",
+	{Name: "add|stage", Options: "f|force A|all u|update p chmod=v pathspec-from-file=n n|dry-run", Operands: "r*", Here: "rw",
 		KeepsBranch: true, Handle: add},
 	{Name: "commit", Options: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v " +
-		"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=r",
+		"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=n",
 		Operands: "r*", Here: "rw", KeepsBranch: true, Handle: commit},
 	{Name: "branch", Options: "d|delete D M C m|move c|copy f|force u|set-upstream-to=v contains=v no-contains=v merged=? " +
 		"no-merged=? sort=v format=v points-at=v edit-description unset-upstream l|list a|all r|remotes v", Here: "r",
@@ -42,11 +42,11 @@ var commands = []program.Row{
 	{Name: "switch", Options: "c|create=v C|force-create=v f|force discard-changes orphan=v t|track=? d|detach m|merge conflict=v",
 		Here: "rw", Handle: switchBranch},
 	{Name: "checkout",
-		Options: "b=v B=v f|force orphan=v t|track=? p|patch m|merge ours theirs detach l pathspec-from-file=r conflict=v",
+		Options: "b=v B=v f|force orphan=v t|track=? p|patch m|merge ours theirs detach l pathspec-from-file=n conflict=v",
 		Here:    "rw", Handle: checkout},
-	{Name: "restore", Options: "s|source=v S|staged W|worktree p|patch pathspec-from-file=r", Operands: "w*", Here: "rw",
+	{Name: "restore", Options: "s|source=v S|staged W|worktree p|patch pathspec-from-file=n", Operands: "w*", Here: "rw",
 		Handle: restore},
-	{Name: "reset", Options: "hard soft mixed keep merge p|patch q pathspec-from-file=r", Here: "rw", KeepsBranch: true,
+	{Name: "reset", Options: "hard soft mixed keep merge p|patch q pathspec-from-file=n", Here: "rw", KeepsBranch: true,
 		Handle: reset},
 	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
@@ -54,7 +54,7 @@ var commands = []program.Row{
 		Rest: effect.Write, Subs: []program.Row{
 			{Name: "list|show", Here: "r", Handle: readPaths},
 			{Name: "drop|clear", Here: "r", Does: effect.History},
-			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=r", Operands: "w*", Here: "rw", Does: effect.Write,
+			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=n", Operands: "w*", Here: "rw", Does: effect.Write,
 				Handle: stash},
 			{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
 				Does: effect.Write, Handle: stash},
@@ -72,7 +72,7 @@ var commands = []program.Row{
 	{Name: "fetch", Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all u|update-head-ok", Here: "rw",
 		Does:        effect.Network,
 		KeepsBranch: true, Handle: fetch},
-	{Name: "clone", Options: "u|upload-pack=c config|c=v template=x b|branch=v o|origin=v depth=v reference=r separate-git-dir=x " +
+	{Name: "clone", Options: "u|upload-pack=c config|c=v template=e b|branch=v o|origin=v depth=v reference=r separate-git-dir=x " +
 		"j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
 	{Name: "ls-remote", Options: "upload-pack|exec=c sort=v o=v h t", Here: "r", Does: effect.Network,
 		KeepsBranch: true, Handle: fetch},
@@ -96,8 +96,8 @@ var commands = []program.Row{
 		Handle: patched},
 	{Name: "am", Options: "abort continue skip directory=v p=v", Operands: "r*", Here: "rw", Does: effect.Write, Handle: patched},
 	{Name: "mv", Options: "f|force", Operands: "m*w"},
-	{Name: "rm", Options: "r f|force cached pathspec-from-file=r", Operands: "d*", Instead: "cached v*"},
-	{Name: "init", Options: "template=x separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
+	{Name: "rm", Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
+	{Name: "init", Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
 		Handle: initialize},
 	{Name: "worktree", Subs: []program.Row{
 		{Name: "list", Here: "r"},

@@ -64,6 +64,8 @@ func setting(c *program.Call, key string, val program.Word) {
 			c.RunNested(program.Word{Text: strings.TrimPrefix(val.Text, "!"), Unknown: val.Unknown})
 		}
 	case k == "core.fsmonitor" && (val.Text == "true" || val.Text == "false"):
+	case isFile(k, section, last):
+		c.Role('r', val)
 	case program.Named("core.hookspath|core.fsmonitor|init.templatedir|core.worktree|core.gitdir|core.attributesfile", k) ||
 		program.Named("include|includeif|protocol|url", section) || program.Named("vcs|proxy", last) ||
 		section == "remote" && program.Named("url|pushurl", last):
@@ -90,9 +92,16 @@ func aliasArguments(c *program.Call, key string) string {
 // isCommand reports whether the value of a setting is a command line. section and last are the first and the last part of the key.
 func isCommand(key, section, last string) bool {
 	return program.Named("core.pager|core.editor|core.sshcommand|sequence.editor|core.askpass|diff.external|core.gitproxy", key) ||
-		program.Named("pager|uploadpack", section) || program.Named("textconv|cmd|program|uploadpack|receivepack", last) ||
-		section == "diff" && last == "command" || section == "merge" && last == "driver" ||
+		program.Named("core.alternaterefscommand|interactive.difffilter|gpg.ssh.defaultkeycommand|imap.tunnel|instaweb.httpd", key) ||
+		program.Named("pager|uploadpack", section) || program.Named("textconv|cmd|command|program|uploadpack|receivepack", last) ||
+		program.Named("browser|man|mergetool|difftool|guitool|lfs", section) && last == "path" || section == "merge" && last == "driver" ||
 		section == "filter" && program.Named("clean|smudge|process", last) || section == "credential" && last == "helper"
+}
+
+// isFile reports whether the value of a setting is a file of which git shows lines: a template, a signature, names of people.
+func isFile(key, section, last string) bool {
+	return section == "trace2" || key == "commit.template" || key == "core.excludesfile" || key == "diff.orderfile" ||
+		strings.HasSuffix(last, "file") && program.Named("blame|mailmap|format|gpg|http|sendemail|core|push", section)
 }
 
 // config reads settings, or writes one, which may be a command.

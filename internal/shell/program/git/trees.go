@@ -132,9 +132,6 @@ func add(c *program.Call) {
 
 // addIgnored handles add -f: all that lies in a folder is read. A pattern of git's own matches names in every folder.
 func addIgnored(c *program.Call) {
-	if c.Has("pathspec-from-file") {
-		c.Unclear("which files are added stands in a file")
-	}
 	if len(c.Operands) == 0 {
 		wholeTree(c)
 	}

@@ -3,6 +3,7 @@ package language
 import (
 	"strings"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -105,6 +106,9 @@ func runModule(c *program.Call, words []program.Word) {
 	name := words[0].Text
 	for i := range modules {
 		if program.Named(modules[i].Name, name) {
+			if modules[i].Parse == nil { // it does nothing but what the row says, unless a module of the folder stands in for its own
+				c.File(policy.Execute, program.Word{Text: "{" + shadows + "}.py", Pattern: true})
+			}
 			c.Apply(&modules[i], words[1:])
 			return
 		}
@@ -118,11 +122,27 @@ func runModule(c *program.Call, words []program.Word) {
 	c.Finish()
 }
 
-// edit handles an editor or a pager that a person would use. Commands among its operands are code.
-func edit(c *program.Call) {
-	if c.HasAny("e", "E") {
+// vi handles ex, vi and vim, which take commands from standard input too.
+func vi(c *program.Call) {
+	if c.HasAny("e", "E") || c.Part.Program == "ex" {
 		c.Does |= effect.InlineCode
 	}
+	if c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil {
+		c.RunInput()
+	}
+	edit(c)
+}
+
+// shadows are modules that those of the table load: Python looks for them in the working directory first. Source: sys.modules of Python 3.11
+// after each of them.
+const shadows = "argparse,array,ast,atexit,base64,binascii,bisect,bz2,calendar,collections,copy,copyreg,datetime,dis,email,enum,errno,fcntl," +
+	"filecmp,fnmatch,functools,gc,gettext,glob,grp,gzip,hashlib,heapq,html,http,importlib,inspect,io,ipaddress,json,keyword,linecache,locale," +
+	"logging,lzma,math,mimetypes,ntpath,opcode,operator,os,pathlib,platform,pwd,quopri,random,re,select,selectors,shlex,shutil,signal,socket," +
+	"socketserver,ssl,stat,string,struct,subprocess,sysconfig,tarfile,tempfile,textwrap,threading,token,tokenize,traceback,types,typing," +
+	"urllib,venv,warnings,weakref,webbrowser,zipfile,zipimport,zlib"
+
+// edit handles an editor or a pager that a person would use. Commands among its operands are code.
+func edit(c *program.Call) {
 	for _, t := range c.Operands {
 		if strings.HasPrefix(t.Text, "+") && len(t.Text) > 1 && (t.Text[1] < '0' || t.Text[1] > '9') {
 			c.Does |= effect.InlineCode

@@ -8,7 +8,7 @@ import (
 
 // Rows are the programs that reach other machines, sorted by name.
 var Rows = []program.Row{
-	{Name: "aria2c", Options: "d|dir=w o|out=w i|input-file=r", Operands: "h*", Here: "w", Does: effect.Network},
+	{Name: "aria2c", Options: "d|dir=w o|out=w i|input-file=n", Operands: "h*", Here: "w", Does: effect.Network},
 	{Name: "autossh", Style: program.First, Options: "M=v", Parse: ssh},
 	{Name: "curl", Options: curlOptions, Operands: "h*", Does: effect.Network, Shows: "V", Handle: curl},
 	{Name: "dig", Does: effect.Network},
@@ -44,7 +44,7 @@ var Rows = []program.Row{
 				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
 	}},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
-	{Name: "rsync", Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=r " +
+	{Name: "rsync", Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=n " +
 		"B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
 		"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
 		"delete del remove-source-files write-batch=w read-batch=r", Handle: transfer},
@@ -62,7 +62,7 @@ var Rows = []program.Row{
 	{Name: "tcpdump", Options: "w=w r=r i=v", Does: effect.Network | effect.Privilege},
 	{Name: "telnet", Operands: "hv", Does: effect.Network | effect.Upload},
 	{Name: "traceroute", Operands: "h", Does: effect.Network},
-	{Name: "wget", Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=r " +
+	{Name: "wget", Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
 		"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
 		"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
 		"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +

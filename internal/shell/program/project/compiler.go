@@ -11,7 +11,7 @@ import (
 var joined = [...]struct {
 	prefix string
 	role   byte
-}{{"-MF", 'w'}, {"-MJ", 'w'}, {"-B", 'x'}, {"-dumpdir", 'w'}, {"-o", 'w'}, {"@", 'x'}}
+}{{"-MF", 'w'}, {"-MJ", 'w'}, {"-B", 'e'}, {"-dumpdir", 'w'}, {"-o", 'w'}}
 
 // compileC handles gcc and clang: what goes to the linker, and options with their values attached.
 func compileC(c *program.Call) {

@@ -63,9 +63,9 @@ var Rows = []program.Row{
 		"cache-location=w plugin=v parser=v fix cache", Operands: "f*", Here: "r", Does: effect.ProjectCode},
 	{Name: "flake8", Options: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w",
 		Operands: "r*", Here: "r"},
-	{Name: "gcc", Style: program.Single,
+	{Name: "gcc", Style: program.Single, Listed: true,
 		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r x=v T=x output=w MF=w MJ=w MT=v " +
-			"wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v B=x dumpdir=w dumpbase=v " +
+			"wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v B=e dumpdir=w dumpbase=v " +
 			"aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x", Operands: "r*", Handle: compileC},
 	{Name: "gem", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated", Operands: "v*"},
@@ -85,7 +85,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "gradle", Here: "rw", Parse: program.RunProject},
 	{Name: "isort", Options: "settings-path=r profile=v check diff", Operands: "f*", Here: "r"},
-	{Name: "javac", Style: program.Single, Options: "d=w cp=r classpath=r sourcepath=r processorpath=x", Operands: "r*"},
+	{Name: "javac", Style: program.Single, Listed: true, Options: "d=w cp=r classpath=r sourcepath=r processorpath=x", Operands: "r*"},
 	{Name: "jest", Here: "rw", Parse: program.RunProject},
 	{Name: "just", Here: "r", Parse: program.RunProject},
 	{Name: "lerna", Here: "rw", Parse: program.RunProject},
@@ -164,7 +164,7 @@ var Rows = []program.Row{
 			Options:  "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix",
 			Operands: "f*", Here: "r"},
 	}},
-	{Name: "rustc", Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v emit=v Z=v", Operands: "r*",
+	{Name: "rustc", Listed: true, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v emit=v Z=v", Operands: "r*",
 		Here: "w", Handle: compileRust},
 	{Name: "rustfmt", Options: "edition=v config-path=r check", Operands: "b*"},
 	{Name: "rustup", Subs: []program.Row{
