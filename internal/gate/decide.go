@@ -106,6 +106,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 		}
 	}
 	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.trees.Linked(a.gate.dir))
+	at.Wrote = a.session.Written.Paths
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
 	if err == nil {
 		a.session.Written.Mark(&f)

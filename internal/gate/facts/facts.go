@@ -29,6 +29,9 @@ type Place struct {
 	// its facts.
 	Worktrees []string
 
+	// Wrote returns the files of the session with one of the endings, if it is known which files it wrote.
+	Wrote func(endings ...string) []string
+
 	// Protects reports whether the policy refuses a path to somebody, or asks. Of the files that a pattern matches only these become
 	// facts; with nil all do.
 	Protects func(policy.Path) bool
@@ -54,12 +57,15 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
 		t.unpacked(&f.Parts[i])
-		// The globs of a search tool are told by their text alone: it shows names, or lines that match. Read shows whole files.
-		if it == bashTool || it == readTool || policy.KindOf(it).Commands {
+		// The globs of a tool that lists names are told by their text alone. Read shows whole files, and Grep lines of them.
+		switch {
+		case it == bashTool || it == readTool || policy.KindOf(it).Commands:
 			s.search(&f.Parts[i])
 			command, _ := args["command"].(string)
 			included(at, &f.Parts[i], command)
 			s.along(&f.Parts[i])
+		case it == grepTool && s.mayFind(&f.Parts[i]):
+			s.search(&f.Parts[i])
 		}
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
@@ -110,6 +116,7 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 
 var (
 	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
+	grepTool = policy.Item{Server: policy.AgentServer, Name: "Grep"}
 	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
 )
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -42,10 +43,21 @@ type sources struct {
 // included adds to a part that compiles the protected files which its sources name. command is the text of the whole call: it may write a
 // source, or hand it to the compiler.
 func included(at Place, part *policy.Part, command string) {
-	if at.Protects == nil || !compiles(part.Program) {
+	if at.Protects == nil {
 		return
 	}
 	s := sources{at: at, part: part, seen: map[string]bool{}}
+	switch {
+	case compiles(part.Program):
+	case part.Program == "go" && at.Wrote != nil && len(part.Argv) > 1 && slices.Contains(goCompiles, part.Argv[1]):
+		s.embedded(command, at.Wrote(".go", ".c", ".h", ".s", ".S"))
+		return
+	case strings.HasPrefix(part.Program, "pip") || slices.Contains(part.Argv, "pip"):
+		s.required()
+		return
+	default:
+		return
+	}
 	for i, arg := range part.Argv {
 		for _, option := range [...]string{"-I", "-iquote", "-isystem", "-idirafter", "--include-directory="} {
 			if rest, ok := strings.CutPrefix(arg, option); ok && rest != "" {

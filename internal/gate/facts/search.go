@@ -54,6 +54,25 @@ func (s *searcher) search(part *policy.Part) {
 	}
 }
 
+// mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking on
+// the disk for each search of an agent would take long.
+func (s *searcher) mayFind(part *policy.Part) bool {
+	return slices.ContainsFunc(part.Paths, func(p policy.Path) bool {
+		dir, last := filepath.Split(p.Clean)
+		if last == "**" { // below a folder of the name before
+			dir, last = filepath.Split(strings.TrimSuffix(dir, "/"))
+		}
+		if !p.Pattern || !globs.Broad(last) || s.protects == nil {
+			return false
+		}
+		p.Clean = dir + strings.NewReplacer("**", aimed, "*", aimed).Replace(last)
+		return s.protects(p)
+	})
+}
+
+// aimed is any text, as a glob that is not broad.
+const aimed = "{,?}*"
+
 // alternatives returns the globs that a glob with a choice over a slash stands for. What it cannot take apart, it returns as it is.
 func alternatives(glob string) []string {
 	begin := strings.IndexByte(glob, '{')

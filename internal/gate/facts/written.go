@@ -245,6 +245,20 @@ func (w *Written) matches(p *policy.Path) bool {
 	return false
 }
 
+// Paths returns the files that the session wrote whose names have one of the endings.
+func (w *Written) Paths(endings ...string) (files []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.load()
+	for path := range w.paths {
+		if slices.ContainsFunc(endings, func(end string) bool { return strings.HasSuffix(path, end) }) {
+			files = append(files, path)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
 // has reports whether the session wrote a file.
 func (w *Written) has(f *policy.Facts, p *policy.Path) bool {
 	w.mu.Lock()

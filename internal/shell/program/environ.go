@@ -99,6 +99,9 @@ func familyOf(name string) meaning {
 	case strings.HasPrefix(name, "AWS_ENDPOINT_URL"), strings.HasPrefix(name, "CARGO_REGISTRIES_"):
 		return elsewhereVariable
 	}
+	if strings.HasPrefix(name, "PIP_") {
+		return optionsVariable
+	}
 	if len(name) < len("all_proxy") {
 		return plainVariable
 	}
@@ -115,9 +118,6 @@ func familyOf(name string) meaning {
 			return codeVariable
 		}
 		return npmVariable
-	}
-	if strings.HasPrefix(name, "PIP_") {
-		return optionsVariable
 	}
 	return plainVariable
 }

@@ -36,7 +36,9 @@ var dockerCommands = []program.Row{
 
 // composeCommands are the subcommands of docker compose.
 var composeCommands = []program.Row{
-	{Name: "ps|logs|config|images|top|version|ls|port|events", Does: effect.Read},
+	{Name: "ps|logs|images|top|version|ls|port|events", Does: effect.Read},
+	{Name: "config|convert", Options: "o|output=w services volumes images profiles q|quiet hash=v", Does: effect.Read,
+		Shows: "services volumes images profiles q", Handle: resolved},
 	{Name: "exec|run", Style: program.First, Options: dockerRun, Parse: container},
 	{Name: "down", Options: "v|volumes rmi=v remove-orphans t=v", Does: effect.Container},
 	{Name: "push|publish", Does: effect.Publish | effect.Network | effect.Container},
@@ -47,8 +49,8 @@ var composeCommands = []program.Row{
 // kubeCommands are the subcommands of kubectl.
 var kubeCommands = []program.Row{
 	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|cluster-info|diff|wait|events",
-		Options: "raw=v f|filename=r k=r tail=v since=v c|container=v sort-by=v", Does: effect.Read | effect.Network,
-		Handle: showSecrets},
+		Options: "raw=v f|filename=r k|kustomize=r tail=v since=v c|container=v sort-by=v", Does: effect.Read | effect.Network,
+		Handle: kubeQuery},
 	{Name: "config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
 		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten", Does: effect.Read, Handle: showSecrets},
 	}},
@@ -60,7 +62,7 @@ var kubeCommands = []program.Row{
 		Does: effect.Container | effect.Cloud | effect.Destructive | effect.Network},
 	{Name: "apply|create|replace|patch", Options: "f|filename=u k|kustomize=r dry-run=? p=v type=v",
 		Does: effect.Container | effect.Cloud | effect.Network},
-	{Name: "kustomize", Operands: "g*", Does: effect.Read},
+	{Name: "kustomize", Options: "o|output=w load-restrictor=v", Operands: "g*", Does: effect.Read, Handle: overlays},
 }
 
 // forgeCommands are the subcommands of gh and glab, by two words.

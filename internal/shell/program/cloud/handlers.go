@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -128,6 +129,37 @@ func cloudCommand(c *program.Call, _ []program.Word) {
 	c.Guess(c.Operands)
 	c.Finish()
 }
+
+// evaluate handles what evaluates the expressions of terraform: a function reads any file, and a source of data may run a program.
+func evaluate(c *program.Call) {
+	for _, dir := range [...]string{".", c.Walk.Dir} {
+		if dir != "" {
+			c.File(policy.Execute, program.Word{Text: globs.Quote(dir) + "/**/*.tf{,vars,test.hcl,.json}", Pattern: true})
+		}
+	}
+	if program.ContainsText(c.Words, "console") && (c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil) {
+		c.RunInput()
+	}
+}
+
+// overlays handles kustomize: its files name others, of which it shows the contents.
+func overlays(c *program.Call) {
+	c.File(policy.Execute, program.Word{Text: globs.Quote(c.Walk.Dir) + "/**/[Kk]ustomization{,.yaml,.yml}", Pattern: true})
+	for _, t := range c.Operands {
+		c.Role('x', t)
+	}
+}
+
+// kubeQuery handles kubectl get and diff.
+func kubeQuery(c *program.Call) {
+	showSecrets(c)
+	if c.Has("k") {
+		overlays(c)
+	}
+}
+
+// resolved handles docker compose config, which shows the values of .env and of other files.
+func resolved(c *program.Call) { program.Everything(c, program.Known(".")) }
 
 // showSecrets shows values that may be secrets.
 func showSecrets(c *program.Call) {

@@ -56,7 +56,7 @@ var Rows = []program.Row{
 		"s|server=h token=v as=v as-group=v as-uid=v cache-dir=v certificate-authority=r client-certificate=r client-key=r " +
 		"request-timeout=v tls-server-name=v v=v", Subs: kubeCommands},
 	{Name: "kubectx", Does: effect.Container},
-	{Name: "kustomize", Operands: "g*", Does: effect.Read},
+	{Name: "kustomize", Options: "o|output=w", Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
 	{Name: "minikube", Does: effect.Container},
 	{Name: "mongo", Same: "mongosh"},
@@ -99,8 +99,10 @@ var Rows = []program.Row{
 	{Name: "terraform", Style: program.Single, Options: "chdir=k", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "output", Style: program.Single, Options: "json raw state=r", Here: "r", Does: effect.Read | effect.Network,
 			Handle: showSecrets},
-		{Name: "plan|validate|show|providers|graph|version|state-list|console|get|test|metadata", Style: program.Single,
-			Options: "out=w var=v var-file=r target=v", Operands: "g*", Here: "r", Does: effect.Network},
+		{Name: "validate|show|providers|version|state-list|get|metadata", Style: program.Single,
+			Options: "var=v var-file=r", Operands: "g*", Here: "r", Does: effect.Network},
+		{Name: "plan|console|test|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v",
+			Operands: "g*", Here: "r", Does: effect.Network, Handle: evaluate},
 		{Name: "fmt", Style: program.Single, Operands: "b*", Here: "rw"},
 		{Name: "init", Style: program.Single, Options: "backend-config=g from-module=u plugin-dir=x", Here: "rw",
 			Does: effect.Deps | effect.Network},

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -245,9 +246,12 @@ func show(c *program.Call) {
 		c.Unclear("a program of the settings shows the difference")
 	}
 	readPaths(c)
-	if c.Has("i") {
-		for _, t := range c.Operands {
+	// Of two paths, one of which leads out of the repository, diff reads whole folders, as with --no-index.
+	outside := c.Has("i") || len(c.Operands) == 2 && program.ContainsText(c.Words, "diff") && slices.ContainsFunc(c.Operands, leadsOut)
+	for _, t := range c.Operands {
+		if outside {
 			c.Role('r', t)
+			program.Everything(c, t)
 		}
 	}
 	readOutside(c)
@@ -296,11 +300,16 @@ func readOutside(c *program.Call) {
 		if t.Unknown && t.Text == "" {
 			c.Unclear("an argument is not known")
 		}
-		up := strings.HasPrefix(t.Text, "..") && !strings.HasPrefix(t.Text, "...")
-		if strings.HasPrefix(t.Text, "/") || up || strings.Contains(t.Text, "/../") {
+		if leadsOut(t) {
 			c.Role('r', t)
 		}
 	}
+}
+
+// leadsOut reports whether a word may lead out of the working directory.
+func leadsOut(t program.Word) bool {
+	up := strings.HasPrefix(t.Text, "..") && !strings.HasPrefix(t.Text, "...")
+	return strings.HasPrefix(t.Text, "/") || up || strings.Contains(t.Text, "/../")
 }
 
 // patched handles apply and am.

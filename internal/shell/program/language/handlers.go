@@ -152,6 +152,11 @@ func edit(c *program.Call) {
 
 // extractModule handles python -m zipfile and tarfile: with -e they unpack the first operand into the second.
 func extractModule(c *program.Call) {
+	if c.Has("c") && len(c.Operands) > 0 {
+		for _, f := range c.Operands[1:] {
+			program.Everything(c, f)
+		}
+	}
 	if !c.Has("e") || len(c.Operands) == 0 {
 		return
 	}

@@ -41,7 +41,11 @@ var Rows = []program.Row{
 	{Name: "more", Operands: "r*", Handle: edit},
 	{Name: "nano", Operands: "b*", Handle: edit},
 	{Name: "node", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
-		"i|interactive test watch env-file=r inspect=? inspect-brk=? test-reporter=v max-old-space-size=v C|conditions=v " +
+		"i|interactive test watch env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot redirect-warnings=w " +
+		"cpu-prof-dir=w cpu-prof-name=w heap-prof-dir=w heap-prof-name=w diagnostic-dir=w report-dir|report-directory=w " +
+		"report-filename=w trace-event-file-pattern=w logfile=w tls-keylog=w icu-data-dir=r openssl-config=x localstorage-file=w " +
+		"test-reporter-destination=w experimental-sea-config=x experimental-config-file=x watch-path=r test-name-pattern=v " +
+		"input-type=v stack-trace-limit=v trace-event-categories=v inspect=? inspect-brk=? test-reporter=v max-old-space-size=v C|conditions=v " +
 		"v|version h|help", Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: interpret},
 	{Name: "nodejs", Same: "node"},
 	{Name: "nvim", Same: "vim"},

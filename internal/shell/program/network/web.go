@@ -126,14 +126,11 @@ func attached(c *program.Call, o program.Option) {
 // addresses looks for our own daemon, and for files, among addresses.
 func addresses(c *program.Call, list []program.Word) {
 	for _, t := range list {
-		scheme, rest, _ := strings.Cut(t.Text, "://")
+		scheme, _, _ := strings.Cut(t.Text, "://")
 		switch strings.ToLower(scheme) {
 		case strings.ToLower(t.Text), "http", "https", "ws", "wss":
 		case "file":
-			if i := strings.IndexByte(rest, '/'); i > 0 { // the machine's own name
-				rest = rest[i:]
-			}
-			c.Role('r', program.Word{Text: rest, Unknown: t.Unknown})
+			c.FileAddress(t.Tail(len(scheme) + 1))
 		default:
 			c.Unclear("what is said in " + scheme + " is not known")
 		}

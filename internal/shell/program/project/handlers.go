@@ -32,6 +32,8 @@ func makeTargets(c *program.Call) {
 			c.RunNested(program.Word{Text: val, Unknown: t.Unknown})
 		case t.Unknown || strings.Contains(t.Text, "$(") || strings.Contains(t.Text, "${"):
 			c.Unclear("an argument of make is not known")
+		case !ok:
+			c.File(policy.Execute, program.Word{Text: t.Text + ".sh"}) // make copies it, if no other rule makes the target
 		case ok:
 			c.MaybePath(t.Tail(len(name) + 1))
 		}
@@ -122,6 +124,13 @@ func audit(c *program.Call) {
 	}
 	if c.Has("force") {
 		c.Does |= effect.Install
+	}
+}
+
+// pack puts files into a package: package.json says which, and may name any.
+func pack(c *program.Call) {
+	if !c.Has("dry-run") {
+		program.Everything(c, program.Known("."))
 	}
 }
 

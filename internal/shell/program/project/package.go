@@ -126,6 +126,14 @@ func packageName(s string) string {
 	return s
 }
 
+// setup executes the script with which pip builds a folder.
+func setup(c *program.Call, folder program.Word) {
+	name, _, _ := strings.Cut(folder.Text, "[")
+	if !folder.Unknown && strings.HasPrefix(c.Words[0].Text, "p") && !strings.Contains(name, "://") {
+		c.File(policy.Execute, program.Known(strings.TrimSuffix(name, "/")+"/setup.py"))
+	}
+}
+
 // install handles npm install, pip install and go get. With a name they fetch something new; without one they fetch the declared
 // dependencies.
 func install(c *program.Call) {
@@ -136,6 +144,7 @@ func install(c *program.Call) {
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
 			folder, _, _ := strings.Cut(t.Text, "[")
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
+			setup(c, program.Word{Text: folder, Unknown: t.Unknown})
 		case t.Text == "sync", t.Text == "compile":
 		default:
 			fresh = true
@@ -145,6 +154,9 @@ func install(c *program.Call) {
 				c.Role('r', program.Word{Text: strings.TrimPrefix(t.Text, "file:"), Unknown: t.Unknown})
 			}
 		}
+	}
+	if v, ok := c.Value("e"); ok {
+		setup(c, v)
 	}
 	if v, ok := c.Value("e"); ok && (v.Text == "." || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, ".[")) {
 		fresh = c.Has("g") || len(c.Operands) > 0

@@ -22,7 +22,7 @@ var npmCommands = []program.Row{
 		"root|prefix|licenses|fund|query|docs|repo|bugs|diff|sbom|pm|store|env|dedupe-check|workspaces|get|completion",
 		Here: "r"},
 	{Name: "audit", Options: "fix force", Here: "r", Does: effect.Network, Handle: audit},
-	{Name: "pack", Options: "pack-destination=w", Here: "rw", Does: effect.ProjectCode},
+	{Name: "pack", Options: "pack-destination=w dry-run", Here: "rw", Does: effect.ProjectCode, Handle: pack},
 	{Name: "version", Here: "rw", Does: effect.ProjectCode},
 	{Name: "config|c|set|pkg|cache", Here: "rw", Handle: npmSettings},
 	{Name: "shrinkwrap", Here: "rw"},
@@ -74,7 +74,7 @@ var goCommands = []program.Row{
 	{Name: "generate", Style: program.Single, Operands: "r*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "env", Style: program.Single, Options: "w u", Handle: settings},
 	{Name: "mod", Subs: []program.Row{
-		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Here: "rw", Does: effect.Deps | effect.Network},
+		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Options: "o=w C=k modfile=x", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "edit", Style: program.Single, Here: "rw", Does: effect.Install},
 		{Name: "graph|why", Style: program.Single, Here: "r"},
 	}},
