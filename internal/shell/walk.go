@@ -129,14 +129,16 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 		ok, fail = r.stmt(c.X, st, in)
 		ok2, fail2 := r.stmt(c.Y, ok, in)
 		if ok.Dead {
-			return ok, fail
+			ok2.Dead = true
+			return ok2, fail
 		}
 		return ok2, program.Join(fail, fail2)
 	case syntax.OrStmt:
 		ok, fail = r.stmt(c.X, st, in)
 		ok2, fail2 := r.stmt(c.Y, fail, in)
 		if fail.Dead {
-			return ok, fail
+			fail2.Dead = true
+			return ok, fail2
 		}
 		return program.Join(ok, ok2), fail2
 	default:

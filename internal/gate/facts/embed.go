@@ -15,7 +15,7 @@ import (
 var goCompiles = []string{"build", "run", "test", "vet", "install", "generate"}
 
 var (
-	embeds  = regexp.MustCompile(`(?m)//go:embed[ \t]+(.+)$`)
+	embeds  = regexp.MustCompile(`//go:embed[ \t]+([^\n\\]+)`)
 	ofCgo   = regexp.MustCompile(`(?m)^[ \t/*]*#[ \t]*include[ \t]*["<]([^">\n]+)`)
 	inLists = regexp.MustCompile(`(?m)^[ \t]*(?:-r|-c|--requirements?|--constraints?)[ \t=]*([^\s#]+)`)
 	locally = regexp.MustCompile(`(?m)^[ \t]*(?:(?:-e|--editable)[ \t=]*)?(?:file:)?([^\s#;\[\]@-][^\s#;\[\]@:]*)`)

@@ -51,7 +51,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	}
 	r := resolver{at.Dir, at.Home}
 	other := &twins{at: at}
-	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, trees: at.Worktrees}
+	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.Worktrees}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
@@ -63,6 +63,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 			s.search(&f.Parts[i])
 			command, _ := args["command"].(string)
 			included(at, &f.Parts[i], command)
+			ran(at, &f.Parts[i])
 			s.along(&f.Parts[i])
 		case it == grepTool && s.mayFind(&f.Parts[i]):
 			s.search(&f.Parts[i])

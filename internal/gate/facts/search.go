@@ -26,6 +26,7 @@ type searcher struct {
 	protects func(policy.Path) bool // nil: every file is protected
 	trees    []string               // the other folders of the project
 	twins    *twins                 // nil: other names of a file are not looked for
+	dots     bool                   // wildcards match a dot at the beginning of a name too
 	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
@@ -178,7 +179,7 @@ func (m *matching) enter(folder, to string, e fs.DirEntry, names []string, deep 
 			m.add(next, at, link)
 		}
 		return
-	case name[0] == '.' && !deep && (names[0][0] == '*' || names[0][0] == '?' || names[0][0] == '['):
+	case name[0] == '.' && !deep && !m.dots && (names[0][0] == '*' || names[0][0] == '?' || names[0][0] == '['):
 		return // only a dot matches it
 	}
 	glob := strings.ReplaceAll(names[0], "[!", "[^")

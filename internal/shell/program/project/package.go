@@ -16,6 +16,7 @@ func packageScript(c *program.Call, _ []program.Word) {
 		return
 	}
 	program.ExecuteTasks(c, words[1:])
+	elsewhere(c)
 	for i, w := range words {
 		switch w.Text {
 		case "exec", "x", "dlx":
@@ -42,6 +43,24 @@ func packageScript(c *program.Call, _ []program.Word) {
 	}
 	c.Guess(args)
 	c.Finish()
+}
+
+// elsewhere goes to the folder of the project that an option behind the subcommand names.
+func elsewhere(c *program.Call) {
+	for i, w := range c.Words {
+		name, _, attached := strings.Cut(w.Text, "=")
+		switch {
+		case w.Text == "--":
+			return
+		case !program.Named("--prefix|--cwd|--dir|-C", name):
+		case attached:
+			c.Enter(w.Tail(len(name) + 1))
+			return
+		case i+1 < len(c.Words):
+			c.Enter(c.Words[i+1])
+			return
+		}
+	}
 }
 
 // runPackage handles npx, bunx and uvx: they fetch a package unless it is installed, and run it. A known tool in the project's
@@ -129,7 +148,7 @@ func packageName(s string) string {
 // setup executes the script with which pip builds a folder.
 func setup(c *program.Call, folder program.Word) {
 	name, _, _ := strings.Cut(folder.Text, "[")
-	if !folder.Unknown && strings.HasPrefix(c.Words[0].Text, "p") && !strings.Contains(name, "://") {
+	if !folder.Unknown && !program.Named("npm|pnpm|yarn|yarnpkg|bun|go", c.Part.Program) && !strings.Contains(name, "://") {
 		c.File(policy.Execute, program.Known(strings.TrimSuffix(name, "/")+"/setup.py"))
 	}
 }
