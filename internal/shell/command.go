@@ -120,7 +120,7 @@ func (r *reader) function(c *program.Call) bool {
 		if r.funcs[i].name == c.Words[0].Text {
 			some = true
 			o, f := r.invoke(i, c.Inside().WithArguments(c.Words[1:]), c.Input)
-			ok, fail = program.Join(ok, o), program.Join(fail, f)
+			ok, fail = program.Join(ok, o.ArgumentsOf(c.State)), program.Join(fail, f.ArgumentsOf(c.State))
 		}
 	}
 	if some {

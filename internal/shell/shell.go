@@ -10,6 +10,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -119,12 +120,18 @@ func (r *reader) Script(text string, st program.State, in program.Input) (ok, fa
 		r.Add(unread("it cannot be parsed"), 0)
 		return st, st
 	}
+	for _, m := range assignedInWord.FindAllStringSubmatch(text, -1) {
+		r.Changed = append(r.Changed, m[1])
+	}
 	outer := r.src
 	r.src = text
 	ok, fail = r.stmts(file.Stmts, st, in)
 	r.src = outer
 	return ok, fail
 }
+
+// assignedInWord finds ${x=value} and ${x:=value}.
+var assignedInWord = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?:?=`)
 
 // Find returns the row of a program.
 func (r *reader) Find(name string) *program.Row { return table.Find(name) }

@@ -110,6 +110,7 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		r.inside(c, st)
 		r.comparison(c, st)
 		r.fileTests(c.X, st)
+		st = r.Assign(st, "BASH_REMATCH", program.UnknownWords...)
 	case *syntax.ArithmCmd:
 		r.arithm(c.X, st)
 	case *syntax.LetClause:

@@ -15,6 +15,8 @@ import (
 var goCompiles = []string{"build", "run", "test", "vet", "install", "generate"}
 
 var (
+	readsFiles = regexp.MustCompile(`\b(?:file|templatefile|filebase64|fileset|filemd5|filesha)[0-9a-z]*\(`)
+
 	embeds  = regexp.MustCompile(`//go:embed[ \t]+([^\n\\]+)`)
 	ofCgo   = regexp.MustCompile(`(?m)^[ \t/*]*#[ \t]*include[ \t]*["<]([^">\n]+)`)
 	inLists = regexp.MustCompile(`(?m)^[ \t]*(?:-r|-c|--requirements?|--constraints?)[ \t=]*([^\s#]+)`)
@@ -77,9 +79,18 @@ func (s *sources) required() {
 			continue
 		}
 		s.seen[file] = true
-		text := beginning(file)
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			if file != s.at.Dir || slices.Contains(s.part.Argv, ".") {
+				s.builds(file, "/")
+			}
+			continue
+		}
+		text := joinedLines.ReplaceAllString(beginning(file), "")
 		for _, m := range inLists.FindAllStringSubmatch(text, -1) {
-			s.named(strings.Trim(m[1], `"'`), filepath.Dir(file))
+			if strings.Contains(m[1], "${") {
+				unclear(s.part, "a list of requirements names a file by a variable")
+			}
+			s.named(strings.TrimPrefix(strings.Trim(m[1], `"'`), "file://"), filepath.Dir(file))
 		}
 		for _, m := range locally.FindAllStringSubmatch(text, -1) {
 			for _, dir := range [...]string{filepath.Dir(file), s.at.Dir} {
@@ -89,17 +100,30 @@ func (s *sources) required() {
 	}
 }
 
+// validated executes the files of Terraform that the session wrote and that read others: also a check of them shows what it does not accept.
+func (s *sources) validated() {
+	for _, file := range s.at.Wrote(".tf", ".tf.json") {
+		if len(s.part.Paths) < maxPaths/2 && readsFiles.MatchString(beginning(file)) {
+			s.part.Paths = append(s.part.Paths, policy.Path{Access: policy.Execute, Raw: file, Clean: file})
+		}
+	}
+}
+
 // builds adds the script with which pip builds a folder.
 func (s *sources) builds(name, folder string) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
-	script := filepath.Join(name, "setup.py")
-	if _, err := os.Lstat(script); err != nil || len(s.part.Paths) > maxPaths/2 {
-		return
-	}
-	p := policy.Path{Access: policy.Execute, Raw: script, Clean: script}
-	if !slices.ContainsFunc(s.part.Paths, func(o policy.Path) bool { return o.Access == p.Access && o.Clean == p.Clean }) {
-		s.part.Paths = append(s.part.Paths, p)
+	for _, script := range [...]string{filepath.Join(name, "setup.py"), filepath.Join(name, "pyproject.toml")} {
+		if _, err := os.Lstat(script); err != nil || len(s.part.Paths) > maxPaths/2 {
+			continue
+		}
+		if filepath.Ext(script) == ".toml" && !strings.Contains(beginning(script), "backend-path") {
+			continue // another package builds it
+		}
+		p := policy.Path{Access: policy.Execute, Raw: script, Clean: script}
+		if !slices.ContainsFunc(s.part.Paths, func(o policy.Path) bool { return o.Access == p.Access && o.Clean == p.Clean }) {
+			s.part.Paths = append(s.part.Paths, p)
+		}
 	}
 }

@@ -52,6 +52,9 @@ func included(at Place, part *policy.Part, command string) {
 	case part.Program == "go" && at.Wrote != nil && len(part.Argv) > 1 && slices.Contains(goCompiles, part.Argv[1]):
 		s.embedded(command, at.Wrote(".go", ".c", ".h", ".s", ".S"))
 		return
+	case runs(part, "terraform", "tofu") && at.Wrote != nil:
+		s.validated()
+		return
 	case strings.HasPrefix(part.Program, "pip") || slices.Contains(part.Argv, "pip"):
 		s.required()
 		return
@@ -90,6 +93,9 @@ func included(at Place, part *policy.Part, command string) {
 		}
 	}
 }
+
+// runs reports whether a part runs one of the programs.
+func runs(part *policy.Part, names ...string) bool { return slices.Contains(names, part.Program) }
 
 // compiles reports whether a program reads files that its sources name.
 func compiles(program string) bool {

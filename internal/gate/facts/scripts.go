@@ -43,11 +43,22 @@ func ran(at Place, part *policy.Part) {
 	}
 	s := scripts{at: at, part: part, seen: map[string]bool{}}
 	wrote := at.Wrote("/package.json")
+	if slices.ContainsFunc(part.Argv, ofWorkspaces) {
+		for _, file := range wrote {
+			s.of(file, part.Argv)
+		}
+	}
 	for _, p := range part.Paths {
 		if file := filepath.Join(p.Clean, "package.json"); p.Access == policy.Read && p.Clean != "" && slices.Contains(wrote, file) {
 			s.of(file, part.Argv)
 		}
 	}
+}
+
+// ofWorkspaces reports whether an option makes npm or the like work in other folders of the project.
+func ofWorkspaces(arg string) bool {
+	return strings.HasPrefix(arg, "-w") || strings.HasPrefix(arg, "--workspace") || strings.HasPrefix(arg, "--filter") ||
+		slices.Contains([]string{"-r", "--recursive", "-F", "workspaces", "workspace", "foreach"}, arg)
 }
 
 // of judges the scripts of a file that the words of a command name.

@@ -66,7 +66,7 @@ func (s *searcher) mayFind(part *policy.Part) bool {
 		if !p.Pattern || !globs.Broad(last) || s.protects == nil {
 			return false
 		}
-		p.Clean = dir + strings.NewReplacer("**", aimed, "*", aimed).Replace(last)
+		p.Clean = dir + "{,}" + strings.NewReplacer("**", aimed, "*", aimed).Replace(last)
 		return s.protects(p)
 	})
 }

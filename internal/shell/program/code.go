@@ -125,6 +125,9 @@ func ExecuteTasks(c *Call, args []Word) {
 				c.File(policy.Execute, args[i+1])
 			}
 		}
+	case "mvn", "mvnw":
+		executeAll(c, ".mvn/jvm.config", ".mvn/maven.config", ".mvn/extensions.xml")
+		return
 	case "rake":
 		executeAll(c, "Rakefile", "rakefile")
 	case "deno", "bun", "coverage", "rails", "mix", "dart", "zig", "swift":

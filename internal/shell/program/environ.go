@@ -54,7 +54,8 @@ func meaningOf(name string) meaning {
 		"UNZIPOPT", "CMAKE_TOOLCHAIN_FILE", "NVM_DIR":
 		return codeVariable
 	case "NODE_OPTIONS", "BUN_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS",
-		"MAVEN_ARGS", "GRADLE_OPTS", "SBT_OPTS", "MAKEFLAGS", "GNUMAKEFLAGS", "GOWORK", "XZ_OPT", "XZ_DEFAULTS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
+		"MAVEN_ARGS", "GRADLE_OPTS", "SBT_OPTS", "MAKEFLAGS", "GNUMAKEFLAGS", "TARGET_ARCH", "TARGET_MACH",
+		"OUTPUT_OPTION", "LOADLIBES", "LDLIBS", "ARFLAGS", "ASFLAGS", "FFLAGS", "LFLAGS", "YFLAGS", "LINTFLAGS", "GOWORK", "XZ_OPT", "XZ_DEFAULTS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
 		"GOINSECURE", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
 		"LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
 		return optionsVariable
@@ -77,7 +78,7 @@ func meaningOf(name string) meaning {
 		return elsewhereVariable
 	case "PS0", "PS1", "PS2", "PS4":
 		return promptVariable
-	case "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_KEY", "NETRC":
+	case "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_KEY", "NETRC", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE":
 		return readVariable
 	}
 	return familyOf(name)
@@ -213,7 +214,8 @@ func plainOptions(name string, value Word) bool {
 		return !ContainsAny(value.Text, "link", "plugin", "-Z")
 	case "GOWORK":
 		return value.Text == "off"
-	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
+	case "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS",
+		"TARGET_ARCH", "TARGET_MACH", "OUTPUT_OPTION", "LOADLIBES", "LDLIBS", "ARFLAGS", "ASFLAGS", "FFLAGS", "LFLAGS", "YFLAGS", "LINTFLAGS":
 		return plainCompilerOptions(value.Text)
 	case "XZ_OPT", "XZ_DEFAULTS":
 		return !strings.Contains(value.Text, "fi") // --files

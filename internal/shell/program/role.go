@@ -84,6 +84,10 @@ func (c *Call) Role(role byte, w Word) {
 	case 'd':
 		c.File(policy.Delete, w)
 	case 'x':
+		if w.Stream || w.Text == "-" || IsStream(w.Text) && w.Text != "/dev/null" {
+			c.RunFile(w)
+			return
+		}
 		c.Execute(w)
 		c.Does |= effect.ProjectCode
 	case 'n':

@@ -59,6 +59,19 @@ func (s State) WithArguments(args []Word) State {
 	return s
 }
 
+// ArgumentsOf returns the state in which $1, $2 and the following parameters are those of another state: a function that returns gives them
+// back.
+func (s State) ArgumentsOf(o State) State {
+	for _, name := range append([]string{"@", "*"}, Digits[1:]...) {
+		values, ok := o.Lookup(name)
+		if !ok {
+			values = UnknownWords
+		}
+		s = s.With(name, values...)
+	}
+	return s
+}
+
 // Digits are the names of the positional parameters, and $0.
 var Digits = [...]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 

@@ -39,6 +39,8 @@ type Walk struct {
 	Armed     bool
 	Evaluates bool
 
+	Changed []string // variables to which a word such as ${x:=value} assigns: their values are not known
+
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
@@ -71,6 +73,9 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 		return s
 	}
 	w.Arm(values...)
+	if slices.Contains(w.Changed, name) {
+		values = UnknownWords
+	}
 	switch name {
 	case "IFS":
 		w.IFSChanged = true
@@ -117,6 +122,17 @@ func (w *Walk) MarkWrittenHere() {
 			}
 		}
 	}
+}
+
+// Wrote reports whether an earlier part of the command writes a file that a word names.
+func (w *Walk) Wrote(name Word) bool {
+	to := JoinPath(w.Dir, name.Text)
+	for i := range w.Parts {
+		if slices.ContainsFunc(w.Parts[i].Paths, func(p policy.Path) bool { return p.Access == policy.Write && p.Clean == to }) {
+			return true
+		}
+	}
+	return false
 }
 
 // matchesAny reports whether a glob matches one of the paths.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -117,7 +118,7 @@ func shiftArguments(c *program.Call) {
 // printf writes to a variable with -v.
 func printf(c *program.Call) {
 	if v, ok := c.Value("v"); ok {
-		c.State = c.Walk.Assign(c.State, v.Text, program.UnknownWords...)
+		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
 	c.OK, c.Fail = c.State, c.State
 }
@@ -125,7 +126,7 @@ func printf(c *program.Call) {
 // read gives its operands a line of its input. One operand may get the names that a find before the pipe writes.
 func read(c *program.Call) {
 	if v, ok := c.Value("a"); ok {
-		c.State = c.Walk.Assign(c.State, v.Text, program.UnknownWords...)
+		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
 	if len(c.Input.Names) == 1 && len(c.Operands) == 1 {
 		if c.Operands[0].Unknown {
@@ -145,16 +146,26 @@ const unknownVariable = "which variable is meant is not known"
 
 // forgetNames handles read, mapfile, getopts and unset: the values of the variables become unknown.
 func forgetNames(c *program.Call) {
-	for _, o := range c.Operands {
+	names := c.Operands
+	if v, ok := c.Value("a"); ok {
+		names = append(names[:len(names):len(names)], v)
+	}
+	for _, o := range append(names, program.Known("REPLY"), program.Known("MAPFILE"), program.Known("OPTARG"), program.Known("OPTIND")) {
 		if o.Unknown {
 			c.Unclear(unknownVariable)
 		}
 		if program.IsOurVariable(o.Text) {
 			c.Does |= effect.Operator
 		}
-		c.State = c.Walk.Assign(c.State, o.Text, program.UnknownWords...)
+		c.State = c.Walk.Assign(c.State, variableOf(o.Text), program.UnknownWords...)
 	}
 	c.OK, c.Fail = c.State, c.State
+}
+
+// variableOf returns the variable of an element: a of a[0].
+func variableOf(element string) string {
+	name, _, _ := strings.Cut(element, "[")
+	return name
 }
 
 // exportNames handles export, declare, local and readonly where the parser does not treat them as declarations: after command or builtin.
@@ -182,6 +193,10 @@ func exportNames(c *program.Call) {
 func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
 		c.RunNested(c.Operands[0])
+		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
+		if text := c.Operands[0].Text; !atEnd && program.ContainsAny(text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ") {
+			c.Unclear("a trap changes what later commands mean")
+		}
 	}
 }
 

@@ -11,6 +11,11 @@ import (
 
 // globalOptions reads the options before the subcommand: -c sets the commands that git runs.
 func globalOptions(c *program.Call) {
+	for i, w := range c.Words { // of whatever shows differences
+		if w.Text == "--output" && i+1 < len(c.Words) {
+			c.File(policy.Write, c.Words[i+1])
+		}
+	}
 	for _, o := range c.Options {
 		switch o.Name {
 		case "git-dir":

@@ -14,6 +14,31 @@ func interpret(c *program.Call, args []program.Word) {
 	runScanned(c)
 }
 
+// java has options with a colon before the value.
+func java(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	for _, w := range args {
+		name, rest, _ := strings.Cut(w.Text, ":")
+		at := len(w.Text) - len(rest)
+		switch {
+		case rest == "":
+		case name == "-Xloggc":
+			c.Role('w', w.Tail(at))
+		case name == "-Xlog":
+			for part := range strings.SplitSeq(rest, ":") {
+				part = strings.TrimPrefix(part, "file=")
+				c.Role('w', program.Word{Text: strings.Trim(part, `"`), Unknown: w.Unknown})
+			}
+		case program.Named("-javaagent|-agentpath|-agentlib", name):
+			file, _, _ := strings.Cut(rest, "=")
+			c.Role('x', program.Word{Text: file, Unknown: w.Unknown})
+		case strings.HasPrefix(name, "-Xbootclasspath") || name == "-Xshare" && strings.Contains(rest, "/"):
+			c.Role('x', w.Tail(at))
+		}
+	}
+	runScanned(c)
+}
+
 // tsx is an interpreter with a subcommand.
 func tsx(c *program.Call, args []program.Word) {
 	c.Scan(args)
@@ -106,14 +131,15 @@ func runModule(c *program.Call, words []program.Word) {
 	name := words[0].Text
 	for i := range modules {
 		if program.Named(modules[i].Name, name) {
-			if modules[i].Parse == nil { // it does nothing but what the row says, unless a module of the folder stands in for its own
-				c.File(policy.Execute, program.Word{Text: "{" + shadows + "}.py", Pattern: true})
+			if modules[i].Parse == nil {
+				shadowed(c)
 			}
 			c.Apply(&modules[i], words[1:])
 			return
 		}
 	}
 	if row := c.Shell.Find(name); row != nil {
+		shadowed(c)
 		c.Apply(row, words[1:])
 		return
 	}
@@ -131,6 +157,13 @@ func vi(c *program.Call) {
 		c.RunInput()
 	}
 	edit(c)
+}
+
+// shadowed executes the modules of the working directory that stand in for those which a module loads: without them it does nothing but
+// what its row says.
+func shadowed(c *program.Call) {
+	c.File(policy.Execute, program.Word{Text: "{" + shadows + "}.py", Pattern: true})
+	c.File(policy.Execute, program.Word{Text: "{" + shadows + "}/__init__.py", Pattern: true})
 }
 
 // shadows are modules that those of the table load: Python looks for them in the working directory first. Source: sys.modules of Python 3.11

@@ -30,7 +30,7 @@ var Rows = []program.Row{
 	{Name: "ghc", Style: program.Single, Options: "e=i o=w", Operands: "r*"},
 	{Name: "groovy", Style: program.First, Options: "e=i", Parse: interpret},
 	{Name: "ipython", Same: "python"},
-	{Name: "java", Style: program.Single, Listed: true, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: interpret},
+	{Name: "java", Style: program.Single, Listed: true, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: java},
 	{Name: "julia", Style: program.First, Options: "e|eval=i E|print=i L|load=x project=?", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Parse: interpret},
 	{Name: "ld", Style: program.Single, Listed: true, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w dependency-file=w m=v e=v " +
@@ -42,7 +42,7 @@ var Rows = []program.Row{
 	{Name: "nano", Operands: "b*", Handle: edit},
 	{Name: "node", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
 		"i|interactive test watch env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot redirect-warnings=w " +
-		"cpu-prof-dir=w cpu-prof-name=w heap-prof-dir=w heap-prof-name=w diagnostic-dir=w report-dir|report-directory=w " +
+		"cpu-prof heap-prof cpu-prof-dir=w cpu-prof-name=w heap-prof-dir=w heap-prof-name=w diagnostic-dir=w report-dir|report-directory=w " +
 		"report-filename=w trace-event-file-pattern=w logfile=w tls-keylog=w icu-data-dir=r openssl-config=x localstorage-file=w " +
 		"test-reporter-destination=w experimental-sea-config=x experimental-config-file=x watch-path=r test-name-pattern=v " +
 		"input-type=v stack-trace-limit=v trace-event-categories=v inspect=? inspect-brk=? test-reporter=v max-old-space-size=v C|conditions=v " +

@@ -51,7 +51,7 @@ var Rows = []program.Row{
 	{Name: "scp", Options: "i=r P=v F=x o=v S=x J=h l=v c=v", Handle: transfer},
 	{Name: "sftp", Options: "i=r P=v F=x o=v S=x b=r J=h", Does: effect.Network | effect.Upload, Handle: transfer},
 	{Name: "socat", Does: effect.Network | effect.Upload, Handle: socat},
-	{Name: "ss", Operands: "v*"},
+	{Name: "ss", Options: "D|diag=w F|filter=r f|family=v A|query=v N|net=v K|kill", Operands: "v*"},
 	{Name: "ssh", Style: program.First,
 		Options: "i=r p=v l=v F=x o=v L=v R=v D=v J=h W=h E=w S=r c=v m=v b=v e=v I=x w=v O=v Q=v B=v V", Parse: ssh},
 	{Name: "ssh-add", Operands: "r*", Does: effect.Secrets},

@@ -17,6 +17,7 @@ var joined = [...]struct {
 func compileC(c *program.Call) {
 	linker := append([]program.Word{program.Known("ld")}, handed(c, "-Wl,", "-Xlinker")...)
 	preprocess(c, append(handed(c, "-Wp,", "-Xpreprocessor"), handed(c, "", "-Xclang")...))
+	assemble(c, handed(c, "-Wa,", "-Xassembler"))
 	for _, w := range c.Words[1:] {
 		if strings.HasPrefix(w.Text, "-Wl,") || strings.HasPrefix(w.Text, "-Wp,") {
 			continue
@@ -65,6 +66,21 @@ func preprocess(c *program.Call, words []program.Word) {
 			c.Role('r', words[i+1])
 		case "-load":
 			c.Role('x', words[i+1])
+		}
+	}
+}
+
+// assemble takes the options that go to the assembler.
+func assemble(c *program.Call, words []program.Word) {
+	for i, w := range words {
+		_, value, ok := strings.Cut(w.Text, "=")
+		switch {
+		case strings.HasPrefix(w.Text, "@"):
+			c.Role('x', w.Tail(1))
+		case ok:
+			c.Role('w', w.Tail(len(w.Text)-len(value)))
+		case program.Named("-o|--MD", w.Text) && i+1 < len(words):
+			c.Role('w', words[i+1])
 		}
 	}
 }

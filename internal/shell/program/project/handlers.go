@@ -25,11 +25,18 @@ func makeTargets(c *program.Call) {
 	if v, ok := c.Value("f"); ok && (v.Text == "-" || strings.HasPrefix(v.Text, "/dev/")) {
 		c.RunInput()
 	}
+	for _, v := range c.Env {
+		if program.IsPlainVariable(v.Name) && program.ContainsAny(v.Value.Text, shellSigns...) {
+			c.Unclear("the value of a variable of make may run")
+		}
+	}
 	for _, t := range c.Operands {
 		name, val, ok := strings.Cut(t.Text, "=")
 		switch {
-		case ok && program.Named("SHELL|.SHELLFLAGS|CC|CXX|MAKE", name):
+		case ok && (program.Named(makeCommands, name) || strings.Contains(name, ".")):
 			c.RunNested(program.Word{Text: val, Unknown: t.Unknown})
+		case ok && program.ContainsAny(val, shellSigns...):
+			c.Unclear("the value of a variable of make may run")
 		case t.Unknown || strings.Contains(t.Text, "$(") || strings.Contains(t.Text, "${"):
 			c.Unclear("an argument of make is not known")
 		case !ok:
@@ -39,6 +46,12 @@ func makeTargets(c *program.Call) {
 		}
 	}
 }
+
+// makeCommands are variables of make whose values are command lines in its own rules. So are those with a dot: LINK.c.
+const makeCommands = "SHELL|CC|CXX|MAKE|AR|AS|CPP|FC|LD|LEX|YACC|RM|TEX|PC|CO|GET|LINT|M2C|TANGLE|WEAVE"
+
+// shellSigns have a meaning for a shell, which a recipe with the value runs.
+var shellSigns = []string{";", "|", "&", "`", "$(", ">", "<", "\n", "#"}
 
 // goBuild handles go build and similar commands.
 func goBuild(c *program.Call) {

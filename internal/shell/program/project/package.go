@@ -177,6 +177,11 @@ func install(c *program.Call) {
 	if v, ok := c.Value("e"); ok {
 		setup(c, v)
 	}
+	for _, o := range c.Options {
+		if program.Named("r|c", o.Name) && c.Walk.Wrote(o.Value) {
+			c.Unclear("what the list names was written by this command")
+		}
+	}
 	if v, ok := c.Value("e"); ok && (v.Text == "." || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, ".[")) {
 		fresh = c.Has("g") || len(c.Operands) > 0
 	}
