@@ -140,7 +140,6 @@ func tarMode(c *program.Call) (mode byte, files []program.Word, from program.Wor
 	files = c.Operands
 	if mode != 0 || len(files) == 0 || strings.Trim(files[0].Text, "cxtruAzjJvfpkmhaOwWCTPn") != "" {
 		if v, ok := c.Value("f"); ok {
-			c.Part.Paths = nil // only the mode says which access it is
 			archive(c, v, mode)
 			from = v
 		}
