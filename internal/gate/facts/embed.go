@@ -100,7 +100,8 @@ func (s *sources) required() {
 	}
 }
 
-// validated executes the files of Terraform that the session wrote and that read others: also a check of them shows what it does not accept.
+// validated executes the files of Terraform that the session wrote and that read others: also a check of them shows what it does not
+// accept.
 func (s *sources) validated() {
 	for _, file := range s.at.Wrote(".tf", ".tf.json") {
 		if len(s.part.Paths) < maxPaths/2 && readsFiles.MatchString(beginning(file)) {

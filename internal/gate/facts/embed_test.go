@@ -35,8 +35,8 @@ func reads(t *testing.T, dir, command string, wrote ...string) (paths []string) 
 	return paths
 }
 
-// TestWhatSourcesOfTheSessionName: what a Go source embeds or includes, a list of requirements names, or a script of package.json does counts
-// as the command's, if the session wrote the file that says so (W11).
+// TestWhatSourcesOfTheSessionName: what a Go source embeds or includes, a list of requirements names, or a script of package.json does
+// counts as the command's, if the session wrote the file that says so (W11).
 func TestWhatSourcesOfTheSessionName(t *testing.T) {
 	dir := projectWith(t, ".env", "assets/.env", "assets/a.txt", "p/setup.py", "a.txt")
 	for name, text := range map[string]string{
@@ -89,7 +89,8 @@ func TestWrittenBelowAFolder(t *testing.T) {
 		"git clone --template=t . /tmp/r": true, "git init --template b x": true, "gcc -Bb -c a.c": true, "gcc -B b -c a.c": true,
 		"PERL5LIB=lib shasum a": true, "export PERL5LIB=lib; shasum a": true, "JAVA_HOME=j mvn -v": true, "python3 -m json.tool a": true,
 		"python3 -m zipfile -l a.zip": true, "kubectl kustomize k": true, "terraform -chdir=tf plan": true,
-		"git clone --template=u . /tmp/r": false, "gcc -Bc -c a.c": false, "PERL5LIB=libs shasum a": false, "cd t && python3 -m json.tool a": false,
+		"git clone --template=u . /tmp/r": false, "gcc -Bc -c a.c": false, "PERL5LIB=libs shasum a": false,
+		"cd t && python3 -m json.tool a":  false,
 		"JAVA_HOME=/usr/lib/jvm/x mvn -v": false, "python3 -m unittest": false, "PYTHONPATH=lib python3 -m unittest": false,
 		"terraform validate": false, "git clone . /tmp/r": false,
 	} {

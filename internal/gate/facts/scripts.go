@@ -25,7 +25,8 @@ var lifecycle = map[string][]string{
 }
 
 // aliases are other names of subcommands of npm.
-var aliases = map[string]string{"t": "test", "tst": "test", "i": "install", "ci": "install", "add": "install", "in": "install", "it": "test",
+var aliases = map[string]string{"t": "test", "tst": "test", "i": "install", "ci": "install", "add": "install", "in": "install",
+	"it":           "test",
 	"install-test": "test", "rebuild": "install"}
 
 // scripts looks into a package.json that the session wrote, for the protected files that its scripts name, and for what no agent may do.

@@ -55,8 +55,8 @@ func (s *searcher) search(part *policy.Part) {
 	}
 }
 
-// mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking on
-// the disk for each search of an agent would take long.
+// mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking
+// on the disk for each search of an agent would take long.
 func (s *searcher) mayFind(part *policy.Part) bool {
 	return slices.ContainsFunc(part.Paths, func(p policy.Path) bool {
 		dir, last := filepath.Split(p.Clean)

@@ -143,7 +143,7 @@ func (c *Call) subcommand() {
 func (c *Call) Finish() {
 	Expansions(c, c.Words)
 	flows(c)
-	c.loaded()
+	loadModules(c)
 	if c.Files != nil {
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
 		c.Part.Hosts = append(c.Part.Hosts, c.Files.Hosts...)

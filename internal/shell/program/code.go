@@ -20,8 +20,8 @@ func (c *Call) Execute(w Word) {
 	}
 }
 
-// Within executes whatever lies in a folder: hooks, plugins, modules.
-func (c *Call) Within(folder Word) {
+// within executes whatever lies in a folder: hooks, plugins, modules.
+func within(c *Call, folder Word) {
 	c.File(policy.Execute, folder)
 	if !folder.Unknown && !folder.Pattern && folder.Text != "" {
 		folder.Text, folder.Pattern = globs.Quote(strings.TrimSuffix(folder.Text, "/"))+"/**", true

@@ -33,6 +33,11 @@ func (c *Call) Scan(args []Word) {
 			}
 			c.Operands = append(c.Operands, w)
 		case w.Text == "--" && !w.Unknown:
+			for _, rest := range args[i+1:] {
+				if row.Listed && strings.HasPrefix(rest.Text, "@") {
+					c.Role('x', rest.Tail(1))
+				}
+			}
 			c.Operands = append(c.Operands, args[i+1:]...)
 			return
 		case row.Style == Single || row.Style == SingleFirst || w.Text[1] == '-':
@@ -61,7 +66,7 @@ func (c *Call) long(w Word, next []Word) int {
 		if attached {
 			c.Role('g', w.Tail(start+len(name)+1))
 		} else {
-			c.maybeWritten(next)
+			maybeWritten(c, next)
 		}
 		return 0
 	}
@@ -119,7 +124,7 @@ func (c *Call) short(w Word, next []Word) int {
 
 // maybeWritten takes the word behind an option that the row does not list. It may be the value, and what a program writes. Most often it is
 // an operand, so only a file with the settings of hooks counts, and only for a program whose options are whole words.
-func (c *Call) maybeWritten(next []Word) {
+func maybeWritten(c *Call, next []Word) {
 	if len(next) == 0 || next[0].Unknown || c.Row.Style != Single {
 		return
 	}

@@ -283,7 +283,7 @@ func (c *Call) Host(w Word) {
 // Address takes a word that is an address, scheme://host/…, and reports whether it is one. A file address is a path that is read.
 func (c *Call) Address(w Word) bool {
 	if n := len("file:"); len(w.Text) > n && strings.EqualFold(w.Text[:n], "file:") {
-		c.FileAddress(w.Tail(n))
+		FileAddress(c, w.Tail(n))
 		return true
 	}
 	i := strings.Index(w.Text, "://")
@@ -295,7 +295,7 @@ func (c *Call) Address(w Word) bool {
 }
 
 // FileAddress reads what a file address names behind the scheme: a path, or a host and a path, in which a character may be written as %2e.
-func (c *Call) FileAddress(w Word) {
+func FileAddress(c *Call, w Word) {
 	if rest, ok := strings.CutPrefix(w.Text, "//"); ok {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
 			w.Text = rest[i:]

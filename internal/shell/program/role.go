@@ -94,7 +94,7 @@ func (c *Call) Role(role byte, w Word) {
 		c.Role('r', w)
 		c.Unclear(listed)
 	case 'e':
-		c.Within(w)
+		within(c, w)
 	case 'b':
 		c.File(policy.Read, w)
 		c.File(policy.Write, w)

@@ -140,6 +140,7 @@ func Fill(words []Word, hole string, names []Word, holes, appends bool) []Word {
 			f.Text = strings.ReplaceAll(w.Text, hole, name.Text)
 			f.Unknown = w.Unknown || name.Unknown
 			f.Pattern = w.Pattern || name.Pattern
+			f.Expanded = w.Expanded || name.Pattern // a name, also between quotes
 			f.Except = name.Except
 			if name.Unknown {
 				f.Text, _, _ = strings.Cut(w.Text, hole)
@@ -148,7 +149,10 @@ func Fill(words []Word, hole string, names []Word, holes, appends bool) []Word {
 		}
 	}
 	if !some && appends {
-		filled = append(filled, names...)
+		for _, name := range names {
+			name.Expanded = name.Expanded || name.Pattern
+			filled = append(filled, name)
+		}
 	}
 	return filled
 }

@@ -24,9 +24,9 @@ var searchPaths = [...]searchPath{
 	{"LUA_PATH", ".lua", "lua|luajit"},
 }
 
-// loaded executes the modules in the folders that such a variable names. Programs that run code of the project anyway are left out, tests for
-// one: what they load is written all day, as they are themselves.
-func (c *Call) loaded() {
+// loadModules executes the modules in the folders that such a variable names. Programs that run code of the project anyway are left out:
+// what a test loads is written all day, as the test is.
+func loadModules(c *Call) {
 	if !c.Walk.Searched || c.Does&(effect.ProjectCode|effect.InlineCode) != 0 || c.Part.Program == "" {
 		return
 	}
@@ -34,16 +34,16 @@ func (c *Call) loaded() {
 		s := &searchPaths[i]
 		for _, v := range c.Env {
 			if v.Name == s.name {
-				c.modulesIn(v.Value, s.modules)
+				modulesIn(c, v.Value, s.modules)
 			}
 		}
 		if values, ok := c.State.Lookup(s.name); ok && Named(s.programs, c.Part.Program) && len(values) == 1 {
-			c.modulesIn(values[0], s.modules)
+			modulesIn(c, values[0], s.modules)
 		}
 	}
 }
 
-func (c *Call) modulesIn(folders Word, ending string) {
+func modulesIn(c *Call, folders Word, ending string) {
 	if folders.Unknown {
 		c.Unclear("which modules it loads is not known")
 		return

@@ -194,7 +194,7 @@ func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
 		c.RunNested(c.Operands[0])
 		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
-		if text := c.Operands[0].Text; !atEnd && program.ContainsAny(text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ") {
+		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ") {
 			c.Unclear("a trap changes what later commands mean")
 		}
 	}

@@ -50,7 +50,8 @@ var Rows = []program.Row{
 	{Name: "find", Parse: find},
 	{Name: "getfacl", Operands: "r*"},
 	{Name: "gunzip", Same: "gzip"},
-	{Name: "gzip", Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive T|threads=v files=? files0=? filelist=n output-dir-flat=w " +
+	{Name: "gzip", Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive " +
+		"T|threads=v files=? files0=? filelist=n output-dir-flat=w " +
 		"output-dir-mirror=w",
 		Operands: "m*", Instead: "k r* c r* l r* t r*", Handle: compress},
 	{Name: "install", Options: "t|target-directory=w m|mode=v o|owner=v g|group=v S|suffix=v d|directory strip-program=c",
@@ -84,8 +85,10 @@ var Rows = []program.Row{
 	{Name: "sync", Operands: "r*"},
 	{Name: "tar", Options: "f|file=v C|directory=k T|files-from=n X|exclude-from=r to-command=c checkpoint-action=v " +
 		"I|use-compress-program=c exclude=v strip-components=v transform|xform=v owner=v group=v mode=v mtime=v " +
-		"one-top-level=? index-file=w volno-file=w rmt-command=c g|listed-incremental=b F|info-script|new-volume-script=c rsh-command=c newer=v c|create x|extract|get t|list " +
-		"r|append u|update A|catenate delete remove-files z j J a|auto-compress P|absolute-names overwrite O|to-stdout " +
+		"one-top-level=? index-file=w volno-file=w rmt-command=c g|listed-incremental=b F|info-script|new-volume-script=c rsh-command=c newer=v " +
+		"c|create x|extract|get t|list " +
+		"r|append u|update A|catenate delete remove-files z j J " +
+		"a|auto-compress P|absolute-names overwrite O|to-stdout " +
 		"checkpoint=?", Handle: tar},
 	{Name: "tee", Options: "a|append", Operands: "w*"},
 	{Name: "touch", Options: "r|reference=r d|date=v t=v", Operands: "w*"},

@@ -10,6 +10,9 @@ import (
 
 // awk may run commands and write files from its program.
 func awk(c *program.Call) {
+	if v, ok := c.Value("W"); ok && !program.Named("posix|version|interactive|i|v|p", v.Text) {
+		c.Unclear("an option of awk takes its program from elsewhere")
+	}
 	var code program.Word
 	if v, ok := c.Value("e"); ok {
 		code = v

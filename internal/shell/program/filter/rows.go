@@ -8,7 +8,7 @@ var Rows = []program.Row{
 	{Name: "ack", Same: "grep"},
 	{Name: "ag", Same: "grep"},
 	{Name: "awk", Options: "F|field-separator=v v|assign=v f|file=x i|include=x l|load=v e|source=v o|pretty-print=w p|profile=w " +
-		"d|dump-variables=w E|exec=x", Operands: "vr*", Instead: "f r* e r*", Handle: awk},
+		"d|dump-variables=w E|exec=x W=v", Operands: "vr*", Instead: "f r* e r*", Handle: awk},
 	{Name: "base32", Same: "base64"},
 	{Name: "base64", Options: "w|wrap=v i|input=r o|output=w", Operands: "r*"},
 	{Name: "basename", Operands: "v*"},

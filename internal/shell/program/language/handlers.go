@@ -166,13 +166,14 @@ func shadowed(c *program.Call) {
 	c.File(policy.Execute, program.Word{Text: "{" + shadows + "}/__init__.py", Pattern: true})
 }
 
-// shadows are modules that those of the table load: Python looks for them in the working directory first. Source: sys.modules of Python 3.11
-// after each of them.
-const shadows = "argparse,array,ast,atexit,base64,binascii,bisect,bz2,calendar,collections,copy,copyreg,datetime,dis,email,enum,errno,fcntl," +
-	"filecmp,fnmatch,functools,gc,gettext,glob,grp,gzip,hashlib,heapq,html,http,importlib,inspect,io,ipaddress,json,keyword,linecache,locale," +
-	"logging,lzma,math,mimetypes,ntpath,opcode,operator,os,pathlib,platform,pwd,quopri,random,re,select,selectors,shlex,shutil,signal,socket," +
-	"socketserver,ssl,stat,string,struct,subprocess,sysconfig,tarfile,tempfile,textwrap,threading,token,tokenize,traceback,types,typing," +
-	"urllib,venv,warnings,weakref,webbrowser,zipfile,zipimport,zlib"
+// shadows are modules that those of the table load: Python looks for them in the working directory first. Source: sys.modules of
+// Python 3.11 after each of them.
+const shadows = "argparse,array,ast,atexit,base64,binascii,bisect,bz2,calendar,collections,copy,copyreg,datetime,dis,email,enum,errno," +
+	"fcntl,filecmp,fnmatch,functools,gc,gettext,glob,grp,gzip,hashlib,heapq,html,http,importlib,inspect,io,ipaddress,json," +
+	"keyword,linecache,locale,logging,lzma,math,mimetypes,ntpath,opcode,operator,os,pathlib,platform,pwd,quopri,random,re," +
+	"select,selectors,shlex,shutil,signal,socket,socketserver,ssl,stat,string,struct,subprocess,sysconfig,tarfile,tempfile," +
+	"textwrap,threading,token,tokenize,traceback,types,typing,urllib,venv,warnings,weakref,webbrowser,zipfile,zipimport," +
+	"zlib"
 
 // edit handles an editor or a pager that a person would use. Commands among its operands are code.
 func edit(c *program.Call) {

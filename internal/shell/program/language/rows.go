@@ -33,7 +33,8 @@ var Rows = []program.Row{
 	{Name: "java", Style: program.Single, Listed: true, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: java},
 	{Name: "julia", Style: program.First, Options: "e|eval=i E|print=i L|load=x project=?", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Parse: interpret},
-	{Name: "ld", Style: program.Single, Listed: true, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w dependency-file=w m=v e=v " +
+	{Name: "ld", Style: program.Single, Listed: true, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w " +
+		"dependency-file=w m=v e=v " +
 		"dynamic-linker=v rpath=v soname=v retain-symbols-file=r version-script=r cref", Operands: "r*"},
 	{Name: "less", Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
 	{Name: "lua", Style: program.First, Options: "e=i l=x", Parse: interpret},

@@ -130,7 +130,7 @@ func addresses(c *program.Call, list []program.Word) {
 		switch strings.ToLower(scheme) {
 		case strings.ToLower(t.Text), "http", "https", "ws", "wss":
 		case "file":
-			c.FileAddress(t.Tail(len(scheme) + 1))
+			program.FileAddress(c, t.Tail(len(scheme)+1))
 		default:
 			c.Unclear("what is said in " + scheme + " is not known")
 		}

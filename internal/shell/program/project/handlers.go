@@ -63,11 +63,29 @@ func goBuild(c *program.Call) {
 	}
 }
 
-// linkerOptions looks for another linker in -ldflags.
+// linkerOptions looks at the options that go to the compiler, the assembler and the linker of Go.
 func linkerOptions(c *program.Call) {
-	if v, ok := c.Value("ldflags"); ok && (v.Unknown || strings.Contains(v.Text, "-ext")) {
-		c.Unclear("another linker runs")
+	for _, o := range c.Options {
+		if program.Named("ldflags|gcflags|asmflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
+			c.Unclear("options of the compiler or the linker may write files or run another program")
+		}
 	}
+}
+
+// plainToolOptions reports whether options of Go's compiler, assembler or linker name no file.
+func plainToolOptions(options string) bool {
+	for w := range strings.FieldsSeq(options) {
+		if i := strings.IndexByte(w, '='); i > 0 && !strings.HasPrefix(w, "-") {
+			w = w[i+1:] // all=-N, or the value of -X
+		}
+		name, _, _ := strings.Cut(strings.TrimLeft(strings.Trim(w, `'"`), "-"), "=")
+		if strings.HasPrefix(strings.Trim(w, `'"`), "-") &&
+			!program.Named("N|l|m|e|S|B|c|d|s|w|X|v|H|D|race|msan|asan|live|spectre|shared|trimpath|buildid|linkmode|compressdwarf|dwarf|"+
+				"smallframes|std|lang|goversion|buildmode|complete|wb|checklinkname|randlayout|funcalign|bindnow|f|g|u", name) {
+			return false
+		}
+	}
+	return true
 }
 
 // goRun runs files, a folder or a package, which may come from elsewhere.

@@ -74,7 +74,8 @@ var goCommands = []program.Row{
 	{Name: "generate", Style: program.Single, Operands: "r*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "env", Style: program.Single, Options: "w u", Handle: settings},
 	{Name: "mod", Subs: []program.Row{
-		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Options: "o=w C=k modfile=x", Here: "rw", Does: effect.Deps | effect.Network},
+		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Options: "o=w C=k modfile=x", Here: "rw",
+			Does: effect.Deps | effect.Network},
 		{Name: "edit", Style: program.Single, Here: "rw", Does: effect.Install},
 		{Name: "graph|why", Style: program.Single, Here: "r"},
 	}},
