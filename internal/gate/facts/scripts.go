@@ -24,6 +24,9 @@ var lifecycle = map[string][]string{
 	"restart": {"stop", "start", "restart"},
 }
 
+// runners are the programs that run scripts of a package.json.
+var runners = []string{"npm", "yarn", "pnpm", "bun", "npx"}
+
 // aliases are other names of subcommands of npm.
 var aliases = map[string]string{"t": "test", "tst": "test", "i": "install", "ci": "install", "add": "install", "in": "install",
 	"it":           "test",
@@ -39,7 +42,7 @@ type scripts struct {
 
 // ran adds to a part that runs scripts of a package.json which the session wrote the protected files that they name.
 func ran(at Place, part *policy.Part) {
-	if at.Protects == nil || at.Wrote == nil || !slices.Contains([]string{"npm", "yarn", "pnpm", "bun", "npx"}, part.Program) {
+	if at.Protects == nil || at.Wrote == nil || !slices.Contains(runners, part.Program) {
 		return
 	}
 	s := scripts{at: at, part: part, seen: map[string]bool{}}
@@ -100,7 +103,7 @@ func (s *scripts) line(file, line string) {
 				s.part.Effects = append(s.part.Effects, effect)
 			}
 		}
-		if strings.Contains("npm yarn pnpm bun", inner.Program) && inner.Program != "" {
+		if slices.Contains(runners, inner.Program) {
 			s.of(file, inner.Argv)
 		}
 	}
