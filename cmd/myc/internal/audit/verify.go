@@ -24,19 +24,19 @@ func (a *app) verifyCmd() *cobra.Command {
 	c := &cobra.Command{Use: "verify", Short: "Verify the log, and name the first broken line",
 		Long: "Verify the whole log of the project. It finds every line that was edited, removed, moved or added, and an end that was\n" +
 			"cut off.\n\n" +
-			"With --dir, verify a copy of the folder with the segments, which may be read-only. --keys names a copy of the folder with the\n" +
+			"With --copy, verify a copy of the folder with the segments, which may be read-only. --keys names a copy of the folder with the\n" +
 			"log's key (audit.key and audit.checkpoint). Without the key, the command checks that every line has its form, its number and\n" +
 			"its link to the line before, and that no segment is missing; an edited line and an end that was cut off do not show.",
-		Example: "  myc audit verify --json\n  myc audit verify --dir /mnt/copy/audit --keys /mnt/copy/keys",
+		Example: "  myc audit verify --json\n  myc audit verify --copy /mnt/copy/audit --keys /mnt/copy/keys",
 		Args:    base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if keys != "" && dir == "" {
-				return failure.Usagef("audit verify: --keys belongs to --dir")
+				return failure.Usagef("audit verify: --keys belongs to --copy")
 			}
 			return a.auditVerify(dir, keys)
 		}}
-	c.Flags().StringVar(&dir, "dir", "", "a copy of the folder with the segments")
-	c.Flags().StringVar(&keys, "keys", "", "a copy of the folder with the log's key, with --dir")
+	c.Flags().StringVar(&dir, "copy", "", "a copy of the folder with the segments")
+	c.Flags().StringVar(&keys, "keys", "", "a copy of the folder with the log's key, with --copy")
 	return c
 }
 
