@@ -282,6 +282,29 @@ func TestReadersPassDamage(t *testing.T) {
 	}
 }
 
+// TestBack: the last lines are found from the end, over segments, however many there are.
+func TestBack(t *testing.T) {
+	o := written(t)
+	put(t, third(o), append(lines(t, third(o)), []byte("x"))...)
+	size(t, third(o), -1) // a line that is being written is none
+	for n, want := range map[int]int64{0: 13, 1: 12, 2: 11, 3: 10, 8: 5, 12: 1, 99: 1} {
+		at, err := Back(o, n)
+		must(t, err)
+		first := int64(13)
+		for line, err := range Read(t.Context(), o, at, false) {
+			must(t, err)
+			first = line.Seq
+			break
+		}
+		if first != want {
+			t.Errorf("before the last %d lines comes record %d, want %d", n, first, want)
+		}
+	}
+	if at, err := Back(options(t), 5); err != nil || at != (Position{}) {
+		t.Errorf("without a log: %v, %v", at, err)
+	}
+}
+
 // TestVerifyACopy: a copy is verified without a lock, and without the key as far as that goes; nothing is written beside it.
 func TestVerifyACopy(t *testing.T) {
 	o := written(t)

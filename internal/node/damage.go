@@ -66,8 +66,13 @@ func (n *Node) damage() []string {
 	return out
 }
 
-// runLog looks after the audit log until ctx is done.
-func (n *Node) runLog(ctx context.Context) error { return n.log.Run(ctx, n.tellLog) }
+// runLog looks after the audit log until ctx is done. A command that owns the project for a moment tells nothing: it fails with the error.
+func (n *Node) runLog(ctx context.Context) error {
+	if !n.options.Stays {
+		return n.log.Run(ctx, nil)
+	}
+	return n.log.Run(ctx, n.tellLog)
+}
 
 // tellLog tells people what keeps the audit log from being written, and when it is over.
 func (n *Node) tellLog(problem error) {
