@@ -72,7 +72,8 @@ func (c *checkpoint) put(m mark, boot string, slot int64) error {
 	for len(b) < slotLen-1 {
 		b = append(b, ' ')
 	}
-	c.buf = append(b, '\n')
+	b = append(b, '\n')
+	c.buf = b
 	if _, err := c.f.WriteAt(c.buf, slot*slotLen); err != nil {
 		return fmt.Errorf("write the checkpoint of the log: %w", err)
 	}

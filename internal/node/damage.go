@@ -92,10 +92,10 @@ func (n *Node) watchPlace(ctx context.Context) error {
 	said := ""
 	for wait(ctx, placeEvery) {
 		why := n.place.gone()
-		switch {
-		case why == said:
+		switch why {
+		case said:
 			continue
-		case why == "":
+		case "":
 			n.logger.Warn("the project folder is back", "dir", n.dir)
 		default:
 			n.logger.Error("no call runs: "+why, "dir", n.dir, "hint", placeHint)
