@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"mycelium/internal/approval"
@@ -13,46 +11,9 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/place"
 	"mycelium/internal/text"
 )
-
-// place is the project folder that a node serves. It is held open, so that no other folder gets its inode while the node lives.
-type place struct {
-	dir  string
-	held *os.File
-	was  fs.FileInfo
-}
-
-func openPlace(dir string) (*place, error) {
-	held, err := os.Open(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the project folder: %w", err)
-	}
-	was, err := held.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look at the project folder: %w", err), held.Close())
-	}
-	return &place{dir, held, was}, nil
-}
-
-func (p *place) close() { _ = p.held.Close() }
-
-// gone says why the folder with the name is not the one that is served; "" if it is. It costs one stat(2).
-func (p *place) gone() string {
-	switch now, err := os.Stat(p.dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		return "the project folder was renamed or removed while its daemon runs"
-	case err != nil:
-		return "the project folder cannot be read any more"
-	case !os.SameFile(now, p.was):
-		return "another folder has the name of the project folder, which was renamed or removed while its daemon runs"
-	}
-	return ""
-}
-
-// placeHint says what a person does about a folder that is gone.
-const placeHint = "move the folder back, or end the daemon (myc stop -f); where a folder was moved to, myc trust --moved takes its " +
-	"state along"
 
 // damage says what keeps calls from running although the files load: in words, with how to mend it.
 func (n *Node) damage() []string {
@@ -60,8 +21,8 @@ func (n *Node) damage() []string {
 	if err := n.log.Look(); err != nil {
 		out = append(out, text.Describe(err))
 	}
-	if why := n.place.gone(); why != "" {
-		out = append(out, fmt.Sprintf("%s: %s (hint: %s)", n.dir, why, placeHint))
+	if why := n.place.Gone(); why != "" {
+		out = append(out, fmt.Sprintf("%s: %s (hint: %s)", n.dir, why, place.Hint))
 	}
 	return out
 }
@@ -91,14 +52,14 @@ const placeEvery = 500 * time.Millisecond
 func (n *Node) watchPlace(ctx context.Context) error {
 	said := ""
 	for wait(ctx, placeEvery) {
-		why := n.place.gone()
+		why := n.place.Gone()
 		switch why {
 		case said:
 			continue
 		case "":
 			n.logger.Warn("the project folder is back", "dir", n.dir)
 		default:
-			n.logger.Error("no call runs: "+why, "dir", n.dir, "hint", placeHint)
+			n.logger.Error("no call runs: "+why, "dir", n.dir, "hint", place.Hint)
 			n.chats.Post(approval.Notice{Kind: approval.GuardAlert, Label: "project folder", Time: time.Now(), Text: "no call runs: " + why})
 		}
 		said = why

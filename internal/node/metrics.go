@@ -188,7 +188,7 @@ func (m *metrics) serveReady(w http.ResponseWriter, _ *http.Request) {
 		why = "policy"
 	case m.node.gate.Owed() > 0, m.node.log.Problem() != nil:
 		why = "audit"
-	case m.node.place.gone() != "":
+	case m.node.place.Gone() != "":
 		why = "project"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
