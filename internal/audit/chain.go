@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,6 +32,16 @@ type head struct {
 	seq int64
 	mac string
 }
+
+// mark is a head with its place.
+type mark struct {
+	head
+	segment string
+	offset  int64 // of the first byte after the line; -1: unknown
+}
+
+// beginning is the head of a log without a record.
+var beginning = mark{head{0, origin}, SegmentName(1), 0}
 
 // sealer computes the HMACs of lines.
 type sealer struct {
@@ -178,7 +187,7 @@ func createKey(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(c.write(head{0, origin}, SegmentName(1)), c.f.Close())
+	err = errors.Join(c.write(beginning), c.f.Close())
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(dir, KeyFile), key, 0o600)
 	}
@@ -186,74 +195,4 @@ func createKey(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("create the key of the log: %w", err)
 	}
 	return key, nil
-}
-
-// checkpoint is the file beside the key that holds the head of the log at its last sync. It has two sealed slots that are written in
-// place by turns, so that a torn write leaves the other slot. The file itself is not synced: after a crash of the machine it may be
-// older than the log. It is never newer, because the log is synced first.
-type checkpoint struct {
-	f    *os.File
-	seal *sealer
-	turn int64
-}
-
-const slotLen = 256
-
-func openCheckpoint(dir string, s *sealer, create bool) (*checkpoint, error) {
-	flags := os.O_RDWR
-	if create {
-		flags |= os.O_CREATE
-	}
-	f, err := os.OpenFile(filepath.Join(dir, checkpointFile), flags, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the checkpoint of the log: %w", err)
-	}
-	return &checkpoint{f: f, seal: s}, nil
-}
-
-// write stores the head of the log.
-func (c *checkpoint) write(h head, segment string) error {
-	b := make([]byte, 0, slotLen)
-	b = fmt.Appendf(b, "%d %s %s ", h.seq, h.mac, segment)
-	b = append(c.seal.appendMac(b, b), '\n')
-	b = append(b, bytes.Repeat([]byte(" "), slotLen-len(b)-1)...)
-	b = append(b, '\n')
-	c.turn++
-	if _, err := c.f.WriteAt(b, c.turn%2*slotLen); err != nil {
-		return fmt.Errorf("write the checkpoint of the log: %w", err)
-	}
-	return nil
-}
-
-var errNoCheckpoint = errors.New("the checkpoint beside the key is missing or was changed")
-
-// read returns the newest intact slot.
-func (c *checkpoint) read() (h head, err error) {
-	raw := make([]byte, 2*slotLen)
-	n, err := c.f.ReadAt(raw, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return head{}, fmt.Errorf("read the checkpoint of the log: %w", err)
-	}
-	raw = raw[:n]
-	found := false
-	for i := range int64(2) {
-		slot := raw[min(len(raw), int(i)*slotLen):min(len(raw), int(i+1)*slotLen)]
-		line, _, _ := bytes.Cut(slot, []byte("\n"))
-		cut := len(line) - macLen
-		if cut < 0 || !hmac.Equal(c.seal.appendMac(nil, line[:cut]), line[cut:]) {
-			continue
-		}
-		var s head
-		var seg string
-		if _, err := fmt.Sscan(string(line[:cut]), &s.seq, &s.mac, &seg); err != nil {
-			continue
-		}
-		if !found || s.seq >= h.seq {
-			h, found, c.turn = s, true, i
-		}
-	}
-	if !found {
-		return head{}, errNoCheckpoint
-	}
-	return h, nil
 }

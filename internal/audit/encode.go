@@ -67,7 +67,21 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	}
 	dst = appendMember(dst, "lost", l.Lost, maxText)
 	dst = appendMember(dst, "next", l.Next, maxName)
-	return appendMember(dst, "after", l.After, maxName)
+	dst = appendMember(dst, "after", l.After, maxName)
+	return appendDamage(dst, l.Damage)
+}
+
+func appendDamage(dst []byte, d *Damage) []byte {
+	if d == nil {
+		return dst
+	}
+	c := *d
+	c.Why = text.Truncate(credential.Mask(validText(c.Why)), maxText)
+	raw, err := json.Marshal(&c)
+	if err != nil {
+		return appendMember(dst, "note", "the damage could not be written: "+err.Error(), maxText)
+	}
+	return append(append(dst, `,"damage":`...), raw...)
 }
 
 func appendMember(dst []byte, name, value string, most int) []byte {

@@ -26,10 +26,8 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 	l.write.Lock()
 	defer l.write.Unlock()
 	err = l.locked(func() error {
-		if !l.current() {
-			if err := l.reload(); err != nil {
-				return err
-			}
+		if err := l.ready(); err != nil {
+			return err
 		}
 		decision, ok, err := l.unfinished(session, toolUse)
 		if err != nil || !ok {
@@ -46,6 +44,7 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 		done = true
 		return p.err
 	})
+	l.note(err, 1)
 	if done {
 		l.notify()
 	}

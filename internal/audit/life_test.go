@@ -22,7 +22,7 @@ func marked(t *testing.T, o Options) int64 {
 		t.Fatal(err)
 	}
 	defer c.f.Close()
-	h, err := c.read()
+	h, _, err := c.read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestRunSyncs(t *testing.T) {
 	l := openLog(t, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
-	go func() { ran <- l.Run(ctx) }()
+	go func() { ran <- l.Run(ctx, nil) }()
 	add(t, l, decision("a"))
 	deadline, tick := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
@@ -104,7 +104,7 @@ func TestLockedLogRefuses(t *testing.T) {
 	if err := l.Append(ended, decision("b")); err != nil {
 		t.Errorf("for a client that went away: %v", err)
 	}
-	wantOK(t, o, 1)
+	wantOK(t, o, 2) // with a record about the one that was refused
 }
 
 func TestChangedAndClosed(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,10 @@ type Log struct {
 	}
 	spare sync.Pool    // of *pending
 	busy  atomic.Int32 // calls between Enter and Leave
-	crowd int32        // the number of calls above which Append lets other appenders queue first
+
+	trouble atomic.Pointer[trouble] // why records cannot be written; nil: they can
+	tight   atomic.Pointer[error]   // why they soon cannot
+	crowd   int32                   // the number of calls above which Append lets other appenders queue first
 
 	write  sync.Mutex // guards everything below
 	seal   *sealer
@@ -39,8 +43,11 @@ type Log struct {
 	seg    *os.File
 	name   string // of the segment
 	path   string
-	size   int64 // of the segment after this process wrote to it; -1: unknown, reload
+	size   int64 // of the segment after this process wrote to it
 	head   head
+	had    mark  // the last head that this process wrote or found: while it lives, the truth
+	synced int64 // records that the checkpoint knows at least
+	stale  bool  // the end is not known: reload
 	buf    []byte
 	group  []*pending // memory of the last group, reused
 	dirty  bool       // written and not synced
@@ -59,6 +66,7 @@ const (
 	lockWait     = 2 * time.Second // after this the call cannot be recorded and does not run
 	verifyWait   = time.Minute     // no call waits for Verify, so it may outlast a disk that is slow to sync
 	syncInterval = 100 * time.Millisecond
+	lookEvery    = 5       // sync intervals: damage is noticed within a second
 	maxGroup     = 4 << 20 // bytes of one write
 	keptBody     = 8 << 10 // largest buffer of a record, in bytes, that is reused
 	crowd        = 2       // factor of Log.crowd for each processor
@@ -69,8 +77,8 @@ var ErrClosed = errors.New("the audit log is closed")
 
 // Open opens the log, repairs a torn last line, and creates folder and key if they do not exist.
 //
-// A log whose key is missing, or whose last line is not sealed with that key, cannot be continued. Open then changes nothing and returns
-// an error that says what to do. If synced records are missing, Open writes a record about them, which Verify reports.
+// If the key is missing, or the segments are not what was written to them, Open changes nothing and returns a log that takes no records:
+// Append returns a *DamageError until the files are restored or [Log.BeginAgain] succeeds. A key that cannot be used is an error.
 func Open(o Options) (*Log, error) {
 	if o.Dir == "" || o.Lock == "" || o.KeyDir == "" {
 		return nil, errors.New("open the audit log: Dir, Lock and KeyDir must be set")
@@ -78,16 +86,16 @@ func Open(o Options) (*Log, error) {
 	if o.Sync != "" && o.Sync != "interval" && o.Sync != "call" {
 		return nil, fmt.Errorf("open the audit log: sync is %q, want interval or call", o.Sync)
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open the audit log: make its folder: %w", err)
-	}
 	m, err := atomicfile.OpenMutex(o.Lock)
 	if err != nil {
 		return nil, fmt.Errorf("open the audit log: %w", err)
 	}
 	l := &Log{o: o, mutex: m, crowd: crowd * int32(min(runtime.GOMAXPROCS(0), math.MaxInt16))}
 	l.spare.New = func() any { return &pending{body: make([]byte, 0, 2<<10)} }
-	if err := l.locked(l.start); err != nil {
+	err = l.locked(l.start)
+	if _, damaged := errors.AsType[*DamageError](err); damaged {
+		l.note(err, 0)
+	} else if err != nil {
 		l.shut()
 		return nil, fmt.Errorf("open the audit log: %w", err)
 	}
@@ -126,11 +134,14 @@ func (l *Log) Append(_ context.Context, r Record) error {
 	l.queued.Unlock()
 	l.group = group
 	err := l.locked(func() error { return l.appendGroup(group) })
+	refused := 0
 	for _, q := range group {
 		if !q.done {
 			q.done, q.err = true, err
+			refused++
 		}
 	}
+	l.note(err, refused)
 	clear(group)
 	l.notify()
 	return p.err
@@ -157,19 +168,31 @@ func urgent(r *Record) bool {
 	return r.Effect == "deny" || r.Outcome == "denied" || r.DecidedBy == "person" || r.DecidedBy == "model" || r.Kind == Operator
 }
 
-// Run syncs in the background, every 100 ms if something was written, until ctx is done; then it returns nil. Without Run, only urgent
-// records and Close sync, which is enough for a short-lived process.
-func (l *Log) Run(ctx context.Context) error {
+// Run syncs in the background, every 100 ms if something was written, and looks after the files ([Log.Look]) twice a second, until ctx is
+// done. Without Run, only urgent records and Close sync, which is enough for a short-lived process. tell, unless nil, is called with what
+// keeps records from being written, when that changes; nil: the log can be written.
+func (l *Log) Run(ctx context.Context, tell func(problem error)) error {
 	tick := time.NewTicker(syncInterval)
 	defer tick.Stop()
-	for {
+	said := ""
+	say := func() {
+		if now := problemText(l.Problem()); now != said && tell != nil {
+			tell(l.Problem())
+			said = now
+		}
+	}
+	for i := 0; ; i++ {
+		say()
 		select {
 		case <-ctx.Done():
-			return l.flush()
+			err := l.flush()
+			say()
+			return err
 		case <-tick.C:
-			if err := l.flush(); err != nil && !errors.Is(err, atomicfile.ErrLocked) {
-				return fmt.Errorf("sync the audit log: %w", err)
-			}
+		}
+		_ = l.flush() // Problem has its error
+		if i%lookEvery == 0 {
+			_ = l.Look() // Problem has it
 		}
 	}
 }
@@ -181,7 +204,11 @@ func (l *Log) flush() error {
 	if !l.dirty || l.closed {
 		return nil
 	}
-	return l.locked(l.sync)
+	err := l.locked(l.sync)
+	if !errors.Is(err, atomicfile.ErrLocked) {
+		l.note(err, 0)
+	}
+	return err
 }
 
 // Close syncs, writes the checkpoint and closes the files. A second Close does nothing.
@@ -247,8 +274,7 @@ func (l *Log) start() error {
 	key, err := loadKey(l.o.KeyDir)
 	if errors.Is(err, os.ErrNotExist) {
 		if len(names) > 0 {
-			return fmt.Errorf("%w; without it %s cannot be continued or verified: restore the key, or move that folder away to begin a new log",
-				err, l.o.Dir)
+			return l.reload() // without its key the log cannot go on
 		}
 		key, err = createKey(l.o.KeyDir)
 	}
@@ -266,27 +292,30 @@ func (l *Log) sync() error {
 	}
 	l.dirty = false
 	if !l.current() {
-		return nil // another process has appended since; it moves the checkpoint past our records
+		return nil // another process has appended since, and moves the checkpoint past our records; or the next append finds damage
 	}
-	if err := l.check.write(l.head, l.name); err != nil {
+	if err := l.check.write(l.had); err != nil {
 		return err
 	}
-	if st, err := os.Stat(l.path); err != nil || !l.sameFile(st) {
-		// The folder was moved away with our records. The next append reloads what has the name now, and records what is missing there.
-		l.size = -1
-	}
+	l.synced = l.had.seq
+	l.stale = !l.inPlace()
 	return nil
-}
-
-func (l *Log) sameFile(st os.FileInfo) bool {
-	open, err := l.seg.Stat()
-	return err == nil && os.SameFile(open, st)
 }
 
 // current reports whether the segment still exists and has the size that this process left.
 func (l *Log) current() bool {
 	var st unix.Stat_t
-	return l.seg != nil && unix.Fstat(int(l.seg.Fd()), &st) == nil && st.Nlink > 0 && st.Size == l.size
+	return l.seg != nil && !l.stale && unix.Fstat(int(l.seg.Fd()), &st) == nil && st.Nlink > 0 && st.Size == l.size
+}
+
+// inPlace reports whether segment and checkpoint are still what has their names.
+func (l *Log) inPlace() bool {
+	return samePlace(l.seg, l.path) && samePlace(l.check.f, filepath.Join(l.o.KeyDir, checkpointFile))
+}
+
+func samePlace(f *os.File, path string) bool {
+	var open, named unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &open) == nil && unix.Lstat(path, &named) == nil && open.Dev == named.Dev && open.Ino == named.Ino
 }
 
 func (l *Log) shut() {

@@ -138,7 +138,7 @@ func TestManyAppenders(t *testing.T) {
 	for range 2 {
 		l := openLog(t, o)
 		runs.Go(func() {
-			if err := l.Run(ctx); err != nil {
+			if err := l.Run(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -173,7 +173,7 @@ func BenchmarkAppend16(b *testing.B) {
 	l := openLog(b, options(b))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = l.Run(ctx) })
+	wg.Go(func() { _ = l.Run(ctx, nil) })
 	b.SetParallelism(8)
 	b.RunParallel(func(p *testing.PB) {
 		r := decision("0123456789abcdef")

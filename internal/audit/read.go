@@ -24,9 +24,9 @@ type Position struct {
 // tailInterval is how often a reader that follows looks for new lines.
 const tailInterval = 100 * time.Millisecond
 
-// Read yields the lines of the log from a position on, oldest first. A line that is not a record is an error and ends the sequence. Read
-// does not check seals; [Verify] does. It skips a last line without its newline, which is being written. With follow, Read waits for
-// further lines until ctx is done.
+// Read yields the lines of the log from a position on, oldest first. A line that is not a record is an error and ends the sequence, unless
+// a later segment begins a new chain: then the rest of its segment is left out. Read does not check seals; [Verify] does. It skips a last
+// line without its newline, which is being written. With follow, Read waits for further lines until ctx is done.
 func Read(ctx context.Context, o Options, from Position, follow bool) iter.Seq2[Line, error] {
 	return read(ctx, o, from, follow, func(raw []byte) (Line, error) {
 		l, err := decode(raw)
@@ -118,6 +118,9 @@ func (r *reader) segment(ctx context.Context, yield func(Line, error) bool) bool
 		if err == nil {
 			line, err = r.parse(raw[:len(raw)-1])
 		}
+		if err != nil && r.replaced() {
+			return true
+		}
 		if err != nil {
 			yield(Line{}, fmt.Errorf("read the audit log, %s at byte %d: %w (\"myc audit verify\" says more)", r.at.Segment, r.at.Offset, err))
 			return false
@@ -129,6 +132,23 @@ func (r *reader) segment(ctx context.Context, yield func(Line, error) bool) bool
 		}
 	}
 	return true
+}
+
+// replaced reports whether a later segment begins a new chain, so that what cannot be read here is known damage.
+func (r *reader) replaced() bool {
+	names, err := segments(r.o.Dir)
+	if err != nil {
+		return false
+	}
+	for _, name := range slices.Backward(names) {
+		if name <= r.at.Segment {
+			return false
+		}
+		if _, length, err := newChain(r.o, nil, name); err == nil && length > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // next reads one line with its newline. The bytes are valid until the next call.
@@ -169,6 +189,44 @@ func Remaining(o Options, from Position) (int64, error) {
 		}
 	}
 	return max(n, 0), nil
+}
+
+// Back returns the position before the last n lines of the log. It reads from the end.
+func Back(o Options, n int) (Position, error) {
+	names, err := segments(o.Dir)
+	if err != nil {
+		return Position{}, err
+	}
+	at := Position{}
+	for _, name := range slices.Backward(names) {
+		offset, before, err := back(filepath.Join(o.Dir, name), n)
+		if err != nil {
+			return Position{}, fmt.Errorf("read the end of the audit log: %w", err)
+		}
+		at = Position{name, offset}
+		if n -= before; n <= 0 {
+			break
+		}
+	}
+	return at, nil
+}
+
+// back returns where the last n whole lines of a file begin, and how many lines that are if it has fewer.
+func back(path string, n int) (offset int64, lines int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	offset, err = lineStart(f, st.Size())
+	for ; err == nil && lines < n && offset > 0; lines++ {
+		offset, err = lineStart(f, offset-1)
+	}
+	return offset, lines, err
 }
 
 // MacBefore reads the Mac of the line that ends at a position. It returns "" where no line ends.

@@ -54,7 +54,8 @@ const (
 	Operator Kind = "operator" // a person acted: trust, session new, reload …
 	Session  Kind = "session"  // a session began, ended, changed its role or skills
 	Guard    Kind = "guard"    // what guards the agents was changed, or did not see a call
-	Repair   Kind = "repair"   // a torn line was cut
+	Repair   Kind = "repair"   // a torn line was cut, or the log can be written again
+	Begin    Kind = "begin"    // first line of a new chain behind damage
 	Segment  Kind = "segment"  // first and last line of a segment
 )
 
@@ -102,17 +103,33 @@ func NewID() string {
 // Line is a record in the log, with its place and its links.
 type Line struct {
 	Record
-	Seq     int64  `json:"seq"`  // 1, 2, 3 … over the whole chain
-	Prev    string `json:"prev"` // Mac of the line before; zeros for the first
-	Mac     string `json:"mac"`  // HMAC-SHA256 over everything before it, in hexadecimal
-	Cut     *Cut   `json:"cut,omitempty"`
-	Lost    string `json:"lost,omitempty"`  // of a repair: which synced records were missing, in words
-	Next    string `json:"next,omitempty"`  // of the last line of a segment: the name of the next
-	After   string `json:"after,omitempty"` // of the first line of a segment: the name of the one before
-	Segment string `json:"-"`
-	Offset  int64  `json:"-"` // of the first byte after the line
-	Length  int    `json:"-"` // bytes of the line with its newline; set by [Read] and [Scan]
-	Raw     []byte `json:"-"` // bytes of the line without its newline; set by [Read]
+	Seq     int64   `json:"seq"`  // 1, 2, 3 … over the whole chain
+	Prev    string  `json:"prev"` // Mac of the line before; zeros for the first
+	Mac     string  `json:"mac"`  // HMAC-SHA256 over everything before it, in hexadecimal
+	Cut     *Cut    `json:"cut,omitempty"`
+	Lost    string  `json:"lost,omitempty"`   // of a repair by an earlier version: which synced records were missing, in words
+	Next    string  `json:"next,omitempty"`   // of the last line of a segment: the name of the next
+	After   string  `json:"after,omitempty"`  // of the first line of a segment: the name of the one before
+	Damage  *Damage `json:"damage,omitempty"` // of the first line of a new chain
+	Segment string  `json:"-"`
+	Offset  int64   `json:"-"` // of the first byte after the line
+	Length  int     `json:"-"` // bytes of the line with its newline; set by [Read] and [Scan]
+	Raw     []byte  `json:"-"` // bytes of the line without its newline; set by [Read]
+}
+
+// Damage is what a new chain says about the chain before it.
+type Damage struct {
+	Why      string `json:"why"`
+	Segment  string `json:"segment,omitempty"` // with Line the place that Verify named
+	Line     int    `json:"line,omitzero"`
+	Expected Head   `json:"expected"` // the last record that the log is known to have had
+	Found    Head   `json:"found"`    // the last record that can be verified
+}
+
+// Head is the number and the Mac of a record; 0 and zeros where there is none.
+type Head struct {
+	Seq int64  `json:"seq"`
+	Mac string `json:"mac"`
 }
 
 // Cut is what a repair removed: the torn end of a segment.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,12 +17,14 @@ import (
 
 // Report is the answer of Verify, in the shape of `myc audit verify --json`.
 type Report struct {
-	OK       bool   `json:"ok"`
-	Records  int    `json:"records"`
-	Segments int    `json:"segments"`
-	First    string `json:"first"` // time of the first record, RFC 3339; "" without one
-	Last     string `json:"last"`
-	Broken   *Break `json:"broken"` // null: the log is intact
+	OK       bool       `json:"ok"`
+	Records  int        `json:"records"`
+	Segments int        `json:"segments"`
+	First    string     `json:"first"` // time of the first record, RFC 3339; "" without one
+	Last     string     `json:"last"`
+	Broken   *Break     `json:"broken"`             // null: the log is intact
+	Accepted []Accepted `json:"accepted,omitempty"` // breaks behind which a person began a new chain, oldest first
+	Unproved []string   `json:"unproved,omitempty"` // what cannot be known without the key, in words
 }
 
 // Break names the first broken line.
@@ -31,86 +34,169 @@ type Break struct {
 	Why     string `json:"why"`
 }
 
-// Verify reads the whole chain and compares it with the checkpoint. It finds an edited byte, a removed, added or moved line, a cut tail,
-// a missing segment, a chain that was computed without the key, a replaced key, and the records of the log about missing records. It
-// changes nothing. Records is the number of lines up to the break. An error means that the log could not be read.
+// Accepted is a break behind which a new chain begins.
+type Accepted struct {
+	Break
+	Because string    `json:"because"` // in the words of the person
+	Time    time.Time `json:"time"`
+}
+
+// Verify reads the whole log and compares it with the checkpoint. It finds an edited byte, a removed, added or moved line, a cut end,
+// a missing segment, a chain that was computed without the key, a replaced key, and the records of the log about missing records. A
+// break behind which a person began a new chain is in Accepted, as long as the records before it are what they were then.
+//
+// Verify writes nothing and needs no lock file, so that it works on a copy. Without KeyDir, it checks the form of the lines, their numbers
+// and links, and that no segment is missing; Unproved says what it cannot check. Records is the number of lines up to the break. An error
+// means that the log could not be read.
 func Verify(o Options) (Report, error) {
-	v, err := newVerifier(o)
+	v, err := walk(o)
 	if err != nil {
 		return Report{}, fmt.Errorf("verify the audit log: %w", err)
 	}
-	for i, name := range v.names {
-		if v.report.Broken != nil {
-			break
-		}
-		if want := SegmentName(i + 1); name != want {
-			v.broken(want, 1, "the segment is missing")
-			break
-		}
-		if err := v.segment(name, v.sizes[i]); err != nil {
-			return Report{}, fmt.Errorf("verify the audit log: %w", err)
-		}
-		v.report.Segments++
-	}
-	v.compare()
-	v.report.OK = v.report.Broken == nil
 	return v.report, nil
 }
 
-type verifier struct {
-	o      Options
-	names  []string
-	sizes  []int64 // taken at one moment: other processes may continue to write
-	seal   *sealer
-	mark   head
-	report Report
-	head   head
-	last   Break // the place of the last intact line
-	next   string
-}
-
-// newVerifier takes the sizes of the segments and the checkpoint at one moment, under the lock of the log.
-func newVerifier(o Options) (*verifier, error) {
-	v := &verifier{o: o, head: head{0, origin}}
-	m, err := atomicfile.OpenMutex(o.Lock)
+// walk checks the whole log.
+func walk(o Options) (*verifier, error) {
+	v, err := newVerifier(o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = m.Close() }()
-	if err := m.Lock(context.Background(), verifyWait); err != nil {
+	want := SegmentName(1)
+	for i, name := range v.names {
+		anew, err := v.beginsAnew(name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case v.stopped, v.report.Broken != nil && !anew:
+			continue
+		case anew:
+		case name != want:
+			v.broken(want, 1, "the segment is missing")
+			continue
+		}
+		if err := v.segment(name, 0, v.sizes[i]); err != nil {
+			return nil, err
+		}
+		v.report.Segments++
+		want = SegmentName(SegmentNumber(name) + 1)
+	}
+	v.compare()
+	v.report.OK = v.report.Broken == nil
+	return v, nil
+}
+
+// beginsAnew reports whether a segment begins a new chain behind exactly the damage that was found so far. Then that is accepted.
+func (v *verifier) beginsAnew(name string) (bool, error) {
+	if v.stopped {
+		return false, nil
+	}
+	line, length, err := newChain(v.o, v.seal, name)
+	if err != nil || length == 0 {
+		return false, err
+	}
+	if d := line.Damage; d.Found != (Head{v.head.seq, v.head.mac}) {
+		return false, nil // the records before it are not what they were when it was written
+	}
+	v.report.Broken, v.next = nil, ""
+	v.report.Accepted = append(v.report.Accepted,
+		Accepted{Break{line.Damage.Segment, line.Damage.Line, line.Damage.Why}, line.Reason, line.Time})
+	v.head = head{line.Seq - 1, line.Prev}
+	return true, nil
+}
+
+type verifier struct {
+	o        Options
+	names    []string
+	sizes    []int64 // taken at one moment: other processes may continue to write
+	seal     *sealer // nil: there is no key
+	synced   mark
+	written  mark
+	unmarked bool // there is no checkpoint
+	stopped  bool // there is no key: nothing can be checked
+	report   Report
+	head     head
+	last     Break // the place of the last intact line
+	next     string
+}
+
+// newVerifier takes the checkpoint and the sizes of the segments at one moment, under the lock of the log if it can be had. A copy has no
+// lock. The checkpoint is read first, so that a log that grows meanwhile is not behind it.
+func newVerifier(o Options) (*verifier, error) {
+	v := &verifier{o: o, head: head{0, origin}}
+	unlock, err := lockToRead(o, verifyWait)
+	if err != nil {
 		return nil, err
 	}
-	if v.names, err = segments(o.Dir); err != nil {
+	defer unlock()
+	if err := v.loadMarks(); err != nil {
 		return nil, err
 	}
-	for _, name := range v.names {
+	names, err := segments(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	v.names = names
+	for _, name := range names {
 		st, err := os.Stat(filepath.Join(o.Dir, name))
 		if err != nil {
 			return nil, err
 		}
 		v.sizes = append(v.sizes, st.Size())
 	}
-	key, err := loadKey(o.KeyDir)
-	if errors.Is(err, os.ErrNotExist) {
-		if len(v.names) > 0 {
-			v.broken(v.names[0], 1, "the key of the log is missing: nothing can be verified")
-		}
-		return v, nil
+	return v, nil
+}
+
+// lockToRead takes the lock of the log. A copy has none, and where everything is read-only it cannot be opened: then nobody writes.
+func lockToRead(o Options, wait time.Duration) (unlock func(), err error) {
+	if _, err := os.Stat(o.Lock); err != nil {
+		return func() {}, nil //nolint:nilerr // a copy
 	}
+	m, err := atomicfile.OpenMutex(o.Lock)
 	if err != nil {
+		return func() {}, nil //nolint:nilerr // read-only
+	}
+	unlock = func() { _ = m.Close() }
+	if err := m.Lock(context.Background(), wait); err != nil {
+		unlock()
 		return nil, err
 	}
+	return unlock, nil
+}
+
+// loadMarks reads the key and the checkpoint.
+func (v *verifier) loadMarks() error {
+	if v.o.KeyDir == "" {
+		v.report.Unproved = []string{"that no line was edited", "that the end of the log was not cut off"}
+		return nil
+	}
+	names, err := segments(v.o.Dir)
+	if err != nil {
+		return err
+	}
+	key, err := loadKey(v.o.KeyDir)
+	if errors.Is(err, os.ErrNotExist) {
+		v.stopped = true
+		if len(names) > 0 {
+			v.broken(names[0], 1, "the key of the log is missing: nothing can be verified")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	v.seal = newSealer(key)
-	c, err := openCheckpoint(o.KeyDir, v.seal, false)
+	c, err := openCheckpointAs(v.o.KeyDir, v.seal, os.O_RDONLY)
 	if err == nil {
 		defer c.f.Close()
-		v.mark, err = c.read()
+		v.synced, v.written, err = c.read()
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoCheckpoint) {
-		v.broken(SegmentName(max(1, len(v.names))), 1, errNoCheckpoint.Error()+", or the key was replaced")
-		return v, nil
+		v.unmarked = true
+		return nil
 	}
-	return v, err
+	return err
 }
 
 // broken records the first break; later ones are ignored.
@@ -120,14 +206,17 @@ func (v *verifier) broken(segment string, line int, why string) {
 	}
 }
 
-// segment checks the lines of one segment up to the first broken one.
-func (v *verifier) segment(name string, size int64) error {
+// segment checks the lines of one segment, from an offset up to another, or to its end if that is below 0. It ends at the first broken one.
+func (v *verifier) segment(name string, from, to int64) error {
 	f, err := os.Open(filepath.Join(v.o.Dir, name))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(io.LimitReader(f, size), 256<<10)
+	if to < 0 {
+		to = math.MaxInt64
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 256<<10)
 	var long []byte
 	for n := 1; ; n++ {
 		raw, err := r.ReadSlice('\n')
@@ -161,7 +250,7 @@ func (v *verifier) line(raw []byte, segment string, n int) string {
 	if !ok {
 		return "it is not a line that the log writes: it was edited"
 	}
-	if !v.seal.genuine(at) {
+	if v.seal != nil && !v.seal.genuine(at) {
 		if v.head.seq == 0 {
 			return "its seal does not fit: it was edited, or the log was sealed with another key"
 		}
@@ -174,8 +263,10 @@ func (v *verifier) line(raw []byte, segment string, n int) string {
 		return fmt.Sprintf("it is record %d where record %d belongs: it was moved or repeated", at.seq, want)
 	case at.prev != v.head.mac:
 		return "its link to the line before does not fit"
-	case at.seq == v.mark.seq && at.mac != v.mark.mac:
+	case at.seq == v.synced.seq && at.mac != v.synced.mac:
 		return "it is not the line that was here at the last sync: the end of the log was replaced"
+	case at.seq == v.written.seq && at.mac != v.written.mac:
+		return "it is not the line that was written: the end of the log was replaced"
 	}
 	line, err := decode(raw)
 	switch {
@@ -215,8 +306,19 @@ func (v *verifier) compare() {
 	if v.next != "" {
 		v.broken(v.next, 1, "the segment is missing")
 	}
-	if v.mark.seq > v.head.seq {
+	if v.unmarked {
+		last := SegmentName(1)
+		if n := len(v.names); n > 0 {
+			last = v.names[n-1]
+		}
+		v.broken(last, 1, errNoCheckpoint.Error()+", or the key was replaced")
+	}
+	if v.synced.seq > v.head.seq {
 		v.broken(where.Segment, where.Line+1,
-			fmt.Sprintf("the log ends at record %d, but %d had been synced: its end was cut off", v.head.seq, v.mark.seq))
+			fmt.Sprintf("the log ends at record %d, but %d had been synced: its end was cut off", v.head.seq, v.synced.seq))
+	}
+	if v.written.seq > v.head.seq {
+		v.broken(where.Segment, where.Line+1,
+			fmt.Sprintf("the log ends at record %d, but %d had been written: its end was cut off", v.head.seq, v.written.seq))
 	}
 }

@@ -1,13 +1,13 @@
 package audit
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"mycelium/internal/atomicfile"
 )
@@ -15,10 +15,8 @@ import (
 // appendGroup writes the records in as few writes as their size allows. The caller holds both locks. Written records are marked done;
 // an error is about the others.
 func (l *Log) appendGroup(group []*pending) error {
-	if !l.current() {
-		if err := l.reload(); err != nil {
-			return err
-		}
+	if err := l.ready(); err != nil {
+		return err
 	}
 	for len(group) > 0 {
 		n, err := l.appendSome(group)
@@ -27,6 +25,33 @@ func (l *Log) appendGroup(group []*pending) error {
 		}
 		group = group[n:]
 	}
+	return nil
+}
+
+// ready makes the log ready for an append: its head is that of the file, and if records could not be written before, that is written.
+func (l *Log) ready() error {
+	if !l.current() {
+		if err := l.reload(); err != nil {
+			return err
+		}
+	}
+	t := l.trouble.Load()
+	if t == nil {
+		return nil
+	}
+	if l.dirty {
+		if err := l.sync(); err != nil {
+			return err
+		}
+	}
+	note := fmt.Sprintf("the log can be written again; since %s it could not: %v", t.since.UTC().Format(time.RFC3339), t.err)
+	if t.refused > 0 {
+		note += fmt.Sprintf("; %d record(s) were refused", t.refused)
+	}
+	if err := l.putLine(Line{Record: Record{Kind: Repair, Note: note}}); err != nil {
+		return err
+	}
+	l.trouble.Store(nil)
 	return nil
 }
 
@@ -78,9 +103,12 @@ func macOf(line []byte) string {
 // put appends whole lines to the segment, all or none.
 func (l *Log) put(lines []byte, h head) error {
 	n, err := l.seg.Write(lines)
+	m := mark{h, l.name, l.size + int64(n)}
 	if err == nil {
-		l.size += int64(n)
-		l.head = h
+		err = l.check.wrote(m)
+	}
+	if err == nil {
+		l.size, l.head, l.had = m.offset, h, m
 		l.dirty = true
 		return nil
 	}
@@ -88,7 +116,7 @@ func (l *Log) put(lines []byte, h head) error {
 	if n > 0 {
 		// For example, the disk is full. Neither a part of a line may stay, nor a line whose caller gets an error.
 		if e := l.seg.Truncate(l.size); e != nil {
-			l.size = -1 // the next append reloads, and repairs the end
+			l.stale = true // the next append reloads, and repairs the end
 			err = errors.Join(err, fmt.Errorf("remove the partial write: %w", e))
 		}
 	}
@@ -114,7 +142,7 @@ func (l *Log) rotate() error {
 		return err
 	}
 	if err := l.begin(next); err != nil {
-		l.size = -1 // the segment has ended: a reload continues with the next one
+		l.stale = true // the segment has ended: a reload continues with the next one
 		return err
 	}
 	return nil
@@ -123,7 +151,7 @@ func (l *Log) rotate() error {
 // begin creates the next segment and writes its first line, which names the one before.
 func (l *Log) begin(next string) error {
 	after := l.name
-	if err := l.openSegment(next); err != nil {
+	if err := l.openSegment(next, os.O_CREATE); err != nil {
 		return err
 	}
 	if err := atomicfile.SyncDir(l.o.Dir); err != nil {
@@ -138,9 +166,9 @@ func (l *Log) begin(next string) error {
 	return l.sync()
 }
 
-// openSegment opens or creates a segment and makes it the current one.
-func (l *Log) openSegment(name string) error {
-	f, err := os.OpenFile(filepath.Join(l.o.Dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+// openSegment opens a segment and makes it the current one. The further flags may create it.
+func (l *Log) openSegment(name string, flags int) error {
+	f, err := os.OpenFile(filepath.Join(l.o.Dir, name), os.O_RDWR|os.O_APPEND|flags, 0o600)
 	if err != nil {
 		return fmt.Errorf("open a segment of the audit log: %w", err)
 	}
@@ -155,82 +183,36 @@ func (l *Log) openSegment(name string) error {
 	return nil
 }
 
-// reload finds the head of the log on the disk, and repairs what a crash left: a torn line, or a rotation that did not finish. After an
+// reload finds the head of the log on the disk, and repairs what a crash left: a torn line, or a rotation that did not finish. What this
+// process had written, and what the checkpoint knows, must be there: if not, the error is a *DamageError, and nothing is changed. After an
 // error, the next append reloads again.
 func (l *Log) reload() error {
-	err := l.load()
-	if err != nil {
-		l.size = -1
+	l.stale = true
+	from, least, why, err := l.known()
+	var e end
+	if err == nil && why == "" {
+		e, why, err = examine(l.o, l.seal, from, least)
 	}
-	return err
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		return l.damaged(why, newer(from, least))
+	}
+	if err := l.resume(e); err != nil {
+		return err
+	}
+	l.stale = false
+	return nil
 }
 
-func (l *Log) load() error {
-	if err := os.MkdirAll(l.o.Dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder of the audit log: %w", err)
+// known returns what the log is known to have had: from is the newest head of this process, else of the checkpoint; least is the newest
+// of all. It opens the checkpoint again, because another process may have replaced it. why says what is wrong with key or checkpoint.
+func (l *Log) known() (from, least mark, why string, err error) {
+	if l.seal == nil {
+		return beginning, beginning, fmt.Sprintf("its key %s is missing", filepath.Join(l.o.KeyDir, KeyFile)), nil
 	}
-	names, err := segments(l.o.Dir)
-	if err != nil {
-		return err
-	}
-	lost, err := l.reopenCheckpoint(len(names) > 0)
-	if err != nil {
-		return err
-	}
-	name := SegmentName(1)
-	if len(names) > 0 {
-		name = names[len(names)-1]
-	}
-	if err := l.openSegment(name); err != nil {
-		return err
-	}
-	cut, err := l.cutTorn()
-	if err != nil {
-		return err
-	}
-	last, err := l.readHead(names)
-	if err != nil {
-		return err
-	}
-	return l.repair(last, cut, lost)
-}
-
-// repair writes what the log must say about itself after a reload: what was cut, what is lost, which segment follows.
-func (l *Log) repair(last Line, cut *Cut, lost string) error {
-	if len(lost) == 0 {
-		mark, err := l.check.read()
-		if err != nil {
-			return err
-		}
-		if mark.seq > l.head.seq {
-			lost = fmt.Sprintf("the log ended at record %d, but %d records had been synced", l.head.seq, mark.seq)
-		}
-	}
-	if l.size == 0 && last.Segment != "" { // begun before a crash, without its first line
-		if err := l.putLine(Line{Record: Record{Kind: Segment}, After: last.Segment}); err != nil {
-			return err
-		}
-	}
-	if last.Next != "" && last.Segment == l.name { // the crash was between the two lines of a rotation
-		if err := l.begin(last.Next); err != nil {
-			return err
-		}
-	}
-	if cut == nil && lost == "" {
-		return nil
-	}
-	note := "a torn line was cut off"
-	if lost != "" {
-		note = "records are missing"
-	}
-	if err := l.putLine(Line{Record: Record{Kind: Repair, Note: note}, Cut: cut, Lost: lost}); err != nil {
-		return err
-	}
-	return l.sync()
-}
-
-// reopenCheckpoint opens the checkpoint, and makes a new one where it is missing or unreadable: lost says so, for the log.
-func (l *Log) reopenCheckpoint(records bool) (lost string, err error) {
+	from, least = l.had, l.had
 	if l.check != nil {
 		_ = l.check.f.Close()
 		l.check = nil
@@ -238,97 +220,70 @@ func (l *Log) reopenCheckpoint(records bool) (lost string, err error) {
 	c, err := openCheckpoint(l.o.KeyDir, l.seal, false)
 	if err == nil {
 		l.check = c
-		if _, err = c.read(); err == nil {
-			return "", nil
+		var synced, written mark
+		if synced, written, err = c.read(); err == nil {
+			least = newer(synced, written)
+			l.synced = synced.seq
 		}
 	}
-	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNoCheckpoint) {
-		return "", err
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoCheckpoint) {
+		return from, least, errNoCheckpoint.Error(), nil
 	}
-	if l.check == nil {
-		if l.check, err = openCheckpoint(l.o.KeyDir, l.seal, true); err != nil {
-			return "", err
+	if from.segment == "" {
+		from = least
+	}
+	return from, least, "", err
+}
+
+// resume makes the end that was found the place of the next append.
+func (l *Log) resume(e end) error {
+	if e.segment == "" {
+		if err := os.MkdirAll(l.o.Dir, 0o700); err != nil {
+			return fmt.Errorf("make the folder of the audit log: %w", err)
+		}
+		e.segment = SegmentName(1)
+		if err := l.openSegment(e.segment, os.O_CREATE); err != nil {
+			return err
+		}
+	} else if err := l.openSegment(e.segment, 0); err != nil {
+		return err
+	}
+	cut, err := l.cutTorn(e)
+	if err != nil {
+		return err
+	}
+	l.head, l.size, l.had = e.head.head, e.size, e.head
+	if l.size == 0 && e.last.Segment != "" { // begun before a crash, without its first line
+		if err := l.putLine(Line{Record: Record{Kind: Segment}, After: e.last.Segment}); err != nil {
+			return err
 		}
 	}
-	if err := l.check.write(head{0, origin}, SegmentName(1)); err != nil {
-		return "", err
+	if e.last.Next != "" && e.last.Segment == l.name { // the crash was between the two lines of a rotation
+		if err := l.begin(e.last.Next); err != nil {
+			return err
+		}
 	}
-	if !records {
-		return "", nil
+	if cut == nil {
+		return nil
 	}
-	return errNoCheckpoint.Error(), nil
+	if err := l.putLine(Line{Record: Record{Kind: Repair, Note: "a torn line was cut off"}, Cut: cut}); err != nil {
+		return err
+	}
+	return l.sync()
 }
 
 // cutTorn cuts the segment behind its last newline and says what it cut.
-func (l *Log) cutTorn() (*Cut, error) {
-	end, err := lineStart(l.seg, l.size)
-	if err != nil || end == l.size {
-		return nil, err
+func (l *Log) cutTorn(e end) (*Cut, error) {
+	if e.torn == 0 {
+		return nil, nil
 	}
 	sum := sha256.New()
-	n, err := io.Copy(sum, io.NewSectionReader(l.seg, end, l.size-end))
+	n, err := io.Copy(sum, io.NewSectionReader(l.seg, e.size, e.torn))
 	if err != nil {
 		return nil, fmt.Errorf("read the torn line of the audit log: %w", err)
 	}
-	if err := l.seg.Truncate(end); err != nil {
+	if err := l.seg.Truncate(e.size); err != nil {
 		return nil, fmt.Errorf("cut the torn line of the audit log: %w", err)
 	}
-	l.size = end
 	return &Cut{Bytes: n, SHA256: hexOf(sum.Sum(nil))}, nil
-}
-
-// readHead reads the last line of the log, of the segment before if the current one is empty. Without any, the chain begins.
-func (l *Log) readHead(names []string) (Line, error) {
-	f, name, size := l.seg, l.name, l.size
-	if size == 0 && len(names) > 1 {
-		name = names[len(names)-2]
-		before, err := os.Open(filepath.Join(l.o.Dir, name))
-		if err != nil {
-			return Line{}, fmt.Errorf("open a segment of the audit log: %w", err)
-		}
-		defer before.Close()
-		st, err := before.Stat()
-		if err != nil {
-			return Line{}, fmt.Errorf("open a segment of the audit log: %w", err)
-		}
-		f, size = before, st.Size()
-	}
-	if size == 0 {
-		l.head = head{0, origin}
-		return Line{}, nil
-	}
-	start, err := lineStart(f, size-1)
-	if err != nil {
-		return Line{}, err
-	}
-	raw := make([]byte, size-1-start)
-	if _, err := f.ReadAt(raw, start); err != nil {
-		return Line{}, fmt.Errorf("read the last line of the audit log: %w", err)
-	}
-	at, ok := parseLinks(raw)
-	last, err := decode(raw)
-	if !ok || err != nil || !l.seal.genuine(at) {
-		return Line{}, fmt.Errorf("the last line of %s was changed, or sealed with another key than the one in %s: the log cannot be continued; "+
-			"see \"myc audit verify\", then restore the file or the key, or move the folders away to begin a new log",
-			filepath.Join(l.o.Dir, name), l.o.KeyDir)
-	}
-	l.head = at.head
-	last.Segment = name
-	return last, nil
-}
-
-// lineStart finds where the line that holds the byte before end begins: behind the last newline before end.
-func lineStart(f io.ReaderAt, end int64) (int64, error) {
-	buf := make([]byte, 16<<10)
-	for end > 0 {
-		n := min(int64(len(buf)), end)
-		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
-			return 0, fmt.Errorf("read the audit log: %w", err)
-		}
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			return end - n + int64(i) + 1, nil
-		}
-		end -= n
-	}
-	return 0, nil
 }

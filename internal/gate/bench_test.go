@@ -81,7 +81,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	var group sync.WaitGroup
-	group.Go(func() { _ = log.Run(ctx) })
+	group.Go(func() { _ = log.Run(ctx, nil) })
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("daemon/%d-callers", callers), func(b *testing.B) {
 			b.ReportAllocs()

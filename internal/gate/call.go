@@ -168,6 +168,9 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 	if r.Invalid != "" && !d.Unknown {
 		d = policy.Decision{Rule: "request", Reason: r.Invalid}
 	}
+	if why := g.gone(); why != "" && !d.Unknown {
+		d = policy.Decision{Rule: "project", Reason: "No call runs: " + why + ". The operator must look at it."}
+	}
 	if d.Effect == policy.Deny || d.Effect == policy.Ask && !a.canAsk() {
 		return nil, a.refuse(ctx, d)
 	}

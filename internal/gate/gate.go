@@ -65,7 +65,7 @@ type Backends interface {
 	Start(ctx context.Context, servers []string) error
 }
 
-// Options of a gate. All but DB, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does not exist.
+// Options of a gate. All but DB, Gone, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does not exist.
 type Options struct {
 	Backends Backends
 	Log      *audit.Log
@@ -74,6 +74,7 @@ type Options struct {
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
 	Written  string                      // folder, out of agents' reach, that keeps which files each session wrote; empty: memory only
+	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // may be nil
@@ -100,6 +101,7 @@ type Gate struct {
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: such calls are refused
 	where    code.Where      // where the code of a call is looked for
+	gone     func() string   // see Options.Gone
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -127,6 +129,9 @@ func New(o Options) (*Gate, error) {
 	}
 	if g.now == nil {
 		g.now = time.Now
+	}
+	if g.gone = o.Gone; g.gone == nil {
+		g.gone = func() string { return "" }
 	}
 	g.limits = limit.New(g.now())
 	g.Sessions = session.New(session.Options{

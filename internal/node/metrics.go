@@ -180,14 +180,16 @@ func serveHealth(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// serveReady says whether calls can run: the files load, and the log takes records.
+// serveReady says whether calls can run: the files load, the log takes records, and the project folder is where it was.
 func (m *metrics) serveReady(w http.ResponseWriter, _ *http.Request) {
 	why := ""
 	switch {
 	case m.node.gate.World().Broken != "":
 		why = "policy"
-	case m.node.gate.Owed() > 0:
+	case m.node.gate.Owed() > 0, m.node.log.Problem() != nil:
 		why = "audit"
+	case m.node.place.Gone() != "":
+		why = "project"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if why != "" {

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/state"
@@ -48,6 +49,7 @@ type Node struct {
 
 	options  Options
 	dir      string
+	place    *place.Folder
 	state    state.Paths
 	paths    daemon.Paths
 	owner    *daemon.Owner
@@ -107,6 +109,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.onClose(func() { _ = n.owner.Close() })
+	if n.place, err = place.Open(n.dir); err != nil {
+		return nil, err
+	}
+	n.onClose(n.place.Close)
 	view, err := o.OpenView()
 	if err != nil {
 		return nil, err
@@ -144,7 +150,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(queue.Close)
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
-		Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+		Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
 	})
 	if err != nil {
 		return err
@@ -198,7 +204,10 @@ func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 	var anonymous *session.Session
 	if conf.Anonymous != "" {
 		s, err := n.gate.Sessions.Open(ctx, session.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
-		if err != nil {
+		switch {
+		case err != nil && n.log.Problem() != nil: // status and stop must work all the same
+			n.logger.Error("server.anonymous: nobody is served without a token before a restart", "error", err)
+		case err != nil:
 			return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
 		}
 		anonymous = s

@@ -73,6 +73,7 @@ func (n *Node) methods() methods {
 	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) {
 		return none, n.files.Reload(ctx)
 	})
+	handle(to, api.BeginAgain, n.beginAgain)
 	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, r hook.Request) (hook.Reply, error) {
 		return n.answerHook(ctx, r), nil
 	})

@@ -50,7 +50,7 @@ func (n *Node) Run(ctx context.Context) error {
 // parts are what runs beside the surfaces.
 func (n *Node) parts() []func(context.Context) error {
 	parts := []func(context.Context) error{
-		n.pool.Run, n.log.Run, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
+		n.pool.Run, n.runLog, n.watchPlace, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
 		n.chats.RunBells, n.chats.RingForRequests, dropStart,
 	}
 	if n.options.Stays {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/audit"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/session"
@@ -197,6 +198,9 @@ func (s *Sessions) end(ctx context.Context, id string) {
 
 // noRole is the failure of a session that asks for a role or a skill that it cannot have.
 func noRole(err error) error {
+	if damage, ok := errors.AsType[*audit.DamageError](err); ok {
+		return failure.New(failure.Unavailable, err, damage.Hint())
+	}
 	hint := "myc policy roles lists the roles that exist"
 	if skill := (*session.SkillError)(nil); errors.As(err, &skill) {
 		hint = "myc skill list shows the skills, and why one takes no effect"

@@ -23,6 +23,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	if waiting, err := n.Approvals.List(ctx); err == nil {
 		r.Approvals = len(waiting)
 	}
+	r.Damage = n.damage()
 	r.Problem, r.Hooks, r.Environs = n.files.Broken(), n.hooks.Warnings(), n.environs.Warnings()
 	return r, nil
 }

@@ -13,6 +13,7 @@
 //	huge     answers with 1 MiB, and one call in four with more than anybody takes
 //	slow     reads a message every 50 ms
 //	storm    tells of changed lists as fast as it can, with another list each time
+//	cuts     takes the last record out of the audit log in the folder AUDIT (a glob), if the text of the call is "cut"
 package main
 
 import (
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,9 +223,30 @@ func (s *server) call(id json.RawMessage, text string) {
 			return
 		}
 		s.result(id, echo(text+strings.Repeat("x", 1<<20)))
+	case "cuts":
+		if text == "cut" {
+			if err := cutLog(os.Getenv("AUDIT")); err != nil {
+				text = err.Error()
+			}
+		}
+		s.result(id, echo(text))
 	default:
 		s.result(id, echo(text))
 	}
+}
+
+// cutLog takes the last line off the newest segment of an audit log.
+func cutLog(folder string) error {
+	segments, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	if err != nil || len(segments) == 0 {
+		return fmt.Errorf("no segment in %s", folder)
+	}
+	last := segments[len(segments)-1]
+	raw, err := os.ReadFile(last)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(last, int64(bytes.LastIndexByte(bytes.TrimSuffix(raw, []byte("\n")), '\n')+1))
 }
 
 func (s *server) nonsense(id json.RawMessage, text string) {

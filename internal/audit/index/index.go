@@ -52,7 +52,8 @@ func (x *Index) Rebuild(ctx context.Context) error {
 }
 
 func clearIndex(ctx context.Context, tx *sql.Tx) error {
-	return execAll(ctx, tx, "DELETE FROM audit_calls", "DELETE FROM audit_scopes", "DELETE FROM audit_verdicts", "DELETE FROM audit_thinking",
+	return execAll(ctx, tx, "DELETE FROM audit_calls", "DELETE FROM audit_scopes", "DELETE FROM audit_verdicts", "DELETE FROM audit_names",
+		"DELETE FROM audit_thinking",
 		"DELETE FROM audit_position", "INSERT INTO audit_text (audit_text) VALUES ('delete-all')")
 }
 

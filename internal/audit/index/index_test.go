@@ -376,3 +376,60 @@ func BenchmarkQueryTail(b *testing.B) {
 		}
 	}
 }
+
+// TestQueriesUseTheIndex: a query reads the newest calls of a tool, a role or a session, and no others, also where the log has a tail that
+// is not in the index.
+func TestQueriesUseTheIndex(t *testing.T) {
+	o := options(t)
+	l, x := openLog(t, o), openIndex(t, o)
+	add(t, l, decision("a"))
+	if err := x.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		q    Query
+		uses string
+	}{
+		"all":     {Query{}, "SCAN c"}, // from the newest on
+		"tool":    {Query{Tool: "files__read_file"}, "SEARCH c USING INDEX audit_calls_tool (tool=?)"},
+		"role":    {Query{Role: "guest"}, "SEARCH c USING INDEX audit_calls_role (role=?)"},
+		"session": {Query{Session: "s"}, "SEARCH c USING INDEX audit_calls_scope (scope=?)"},
+		"denied":  {Query{Outcome: "denied"}, "SEARCH c USING INDEX audit_calls_bad (outcome=?)"},
+	} {
+		for _, tail := range []bool{false, true} {
+			err := x.read(t.Context(), func(tx *sql.Tx, _ bool) error {
+				if tail {
+					w, err := tempTables(t.Context(), tx)
+					if err != nil {
+						return err
+					}
+					defer w.close()
+				}
+				statement, args := selectEntries(c.q, tail)
+				rows, err := tx.Query("EXPLAIN QUERY PLAN "+statement, args...)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				var plan []string
+				for rows.Next() {
+					var id, parent, unused int
+					var step string
+					if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+						return err
+					}
+					plan = append(plan, step)
+				}
+				text := strings.Join(plan, "\n")
+				sorts := strings.Contains(text, "TEMP B-TREE FOR ORDER BY") && name != "session" // it has several scopes
+				if !slices.Contains(plan, c.uses) || sorts || tail && !strings.Contains(text, "MERGE (UNION ALL)") {
+					t.Errorf("%s, tail %v: want %q, the order of an index, and a merge with a tail:\n%s", name, tail, c.uses, text)
+				}
+				return rows.Err()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -18,7 +18,7 @@ import (
 // indexer puts lines into the tables of the index. If temporary tables of the same names exist, it writes to those.
 type indexer struct {
 	calls, call, outcome, thinking, text, unexplained *sql.Stmt
-	copy                                              *sql.Stmt // from the index to the temporary table; nil without one
+	copies                                            []*sql.Stmt // of a call, from the index to the temporary tables; none without them
 
 	// held has decisions whose outcome may still follow, by id. Most outcomes follow soon, and inserting a complete row costs half as
 	// much as inserting and updating one.
@@ -28,6 +28,7 @@ type indexer struct {
 	rows     []any // values of calls that are inserted together
 	scopes   shared[scope]
 	verdicts shared[verdict]
+	names    shared[string]
 }
 
 // scope and verdict are combinations of values that many calls share.
@@ -74,12 +75,13 @@ func (s *shared[K]) row(ctx context.Context, key K, columns ...any) (n int64, er
 
 const (
 	rowsPerInsert = 16
-	columns       = 12 // of a row of audit_calls
+	columns       = 14 // of a row of audit_calls
 )
 
 const (
-	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, verdict, reason, outcome, error, duration_us, segment, line_end, line_length)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, tool, role, verdict, reason, outcome, error, duration_us, segment,
+		line_end, line_length) VALUES ` + callRow
+	callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	// A call may be decided more than once: asked, then answered. The last decision counts; the first one has the arguments.
 	onConflict = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome,
 		error = excluded.error, duration_us = excluded.duration_us`
@@ -87,13 +89,13 @@ const (
 
 func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 	w := &indexer{held: map[string]*audit.Line{}}
-	w.scopes.known, w.verdicts.known = map[scope]int64{}, map[verdict]int64{}
+	w.scopes.known, w.verdicts.known, w.names.known = map[scope]int64{}, map[verdict]int64{}, map[string]int64{}
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string
 	}{
 		{&w.call, insertCall + onConflict},
-		{&w.calls, insertCall + strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, rowsPerInsert-1) + onConflict},
+		{&w.calls, insertCall + strings.Repeat(", "+callRow, rowsPerInsert-1) + onConflict},
 		{&w.outcome, `UPDATE audit_calls SET outcome = ?, error = ?, duration_us = ? WHERE id = ?`},
 		{&w.thinking, `INSERT INTO audit_thinking (seq, thinking, type, tokens) VALUES (?, ?, ?, ?)`},
 		{&w.unexplained, `SELECT seq FROM audit_calls WHERE id = ? AND seq NOT IN (SELECT seq FROM audit_thinking)`},
@@ -102,6 +104,8 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 			AND item_kind = ? AND server = ?`},
 		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, item_kind, server) VALUES (?, ?, ?, ?, ?, ?, ?)`},
 		{&w.verdicts.find, `SELECT verdict FROM audit_verdicts WHERE effect = ? AND rule = ? AND unknown = ? AND decided_by = ?`},
+		{&w.names.find, `SELECT name_id FROM audit_names WHERE name = ?`},
+		{&w.names.insert, `INSERT INTO audit_names (name) VALUES (?)`},
 		{&w.verdicts.insert, `INSERT INTO audit_verdicts (effect, rule, unknown, decided_by) VALUES (?, ?, ?, ?)`},
 	} {
 		var err error
@@ -114,8 +118,8 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 }
 
 func (w *indexer) close() {
-	for _, s := range []*sql.Stmt{w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained, w.copy,
-		w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert} {
+	for _, s := range append(w.copies, w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained,
+		w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert, w.names.find, w.names.insert) {
 		if s != nil {
 			_ = s.Close()
 		}
@@ -202,11 +206,19 @@ func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
 	if err != nil {
 		return err
 	}
+	tool, err := w.names.row(ctx, l.Tool, l.Tool)
+	if err != nil {
+		return err
+	}
+	role, err := w.names.row(ctx, l.Role, l.Role)
+	if err != nil {
+		return err
+	}
 	var duration any
 	if end.Kind == audit.Outcome {
 		duration = end.Duration.Microseconds()
 	}
-	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, v, l.Reason, outcomeOf(end), end.Error, duration,
+	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, tool, role, v, l.Reason, outcomeOf(end), end.Error, duration,
 		audit.SegmentNumber(l.Segment), l.Offset, l.Length)
 	if len(w.rows) == rowsPerInsert*columns {
 		_, err = w.calls.ExecContext(ctx, w.rows...)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,16 +100,8 @@ func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
 // each calls f for every matching entry.
 func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	return wrap("query the audit index", x.read(ctx, func(tx *sql.Tx, tail bool) error {
-		where, args := conditions(q, tail)
-		limit := q.Limit
-		if limit == 0 {
-			limit = defaultLimit
-		}
-		//nolint:gosec // the statement is made of constants; the values of the query are parameters
-		rows, err := tx.QueryContext(ctx, `SELECT c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server,
-				v.effect, v.rule, c.reason, v.decided_by, c.outcome, coalesce(c.duration_us, 0), t.thinking,
-				c.segment, c.line_end, c.line_length FROM `+entries(tail)+where+` ORDER BY c.seq DESC LIMIT ? OFFSET ?`,
-			append(args, limit, max(0, q.Offset))...)
+		statement, args := selectEntries(q, tail)
+		rows, err := tx.QueryContext(ctx, statement, args...)
 		if err != nil {
 			return err
 		}
@@ -128,12 +121,40 @@ func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	}))
 }
 
+// selectEntries makes the statement of a query. Without a tail it reads the index. With one it merges the calls of the index that are not
+// in the tail with those that are: each side is read in the order of an index, and no further than the limit.
+func selectEntries(q Query, tail bool) (statement string, args []any) {
+	where, args := conditions(q, tail)
+	side := func(schema, more string) string {
+		all := where
+		if more != "" {
+			all = append(slices.Clone(where), more)
+		}
+		text := `SELECT c.seq AS seq, c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server, v.effect, v.rule, c.reason,
+			v.decided_by, c.outcome, coalesce(c.duration_us, 0), t.thinking, c.segment, c.line_end, c.line_length FROM ` +
+			joined(schema+"audit_calls", schema+"audit_thinking")
+		if len(all) > 0 {
+			text += " WHERE " + strings.Join(all, " AND ")
+		}
+		return text
+	}
+	if statement = side("main.", ""); tail {
+		statement = side("main.", "c.id NOT IN (SELECT id FROM temp.audit_calls)") + " UNION ALL " + side("temp.", "")
+		args = append(args, args...)
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	return statement + " ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, limit, max(0, q.Offset))
+}
+
 func scanEntry(rows *sql.Rows, log *lineReader) (Entry, error) {
 	var e Entry
-	var micros, duration, end int64
+	var seq, micros, duration, end int64
 	var segment, length int
 	var thinking sql.NullString
-	err := rows.Scan(&e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
+	err := rows.Scan(&seq, &e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
 		&e.DecidedBy,
 		&e.Outcome, &duration, &thinking, &segment, &end, &length)
 	if err != nil {
@@ -193,17 +214,19 @@ func (l *lineReader) args(id string, segment int, end int64, length int) ([]byte
 	return args, nil
 }
 
-// conditions makes the WHERE clause of a query.
-func conditions(q Query, tail bool) (where string, args []any) {
-	var parts []string
+// conditions makes the parts of the WHERE clause of a query.
+func conditions(q Query, tail bool) (parts []string, args []any) {
 	add := func(part string, values ...any) {
 		parts = append(parts, part)
 		args = append(args, values...)
 	}
-	for _, c := range [][2]string{{"s.role", q.Role}, {"s.tool", q.Tool}, {"s.session", q.Session}} {
+	for _, c := range [][2]string{{"c.role", q.Role}, {"c.tool", q.Tool}} {
 		if c[1] != "" {
-			add("c.scope IN (SELECT scope FROM audit_scopes s WHERE "+c[0]+" = ?)", c[1])
+			add(c[0]+" = (SELECT name_id FROM audit_names WHERE name = ?)", c[1])
 		}
+	}
+	if q.Session != "" { // it has few scopes
+		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session = ?)", q.Session)
 	}
 	for _, c := range [][2]string{{"c.outcome", q.Outcome}, {"v.effect", q.Effect}, {"t.type", q.ThinkingType}} {
 		if c[1] != "" {
@@ -231,21 +254,24 @@ func conditions(q Query, tail bool) (where string, args []any) {
 			add("c.seq IN (SELECT rowid FROM audit_text(?))", m)
 		}
 	}
-	if len(parts) == 0 {
-		return "", nil
-	}
-	return " WHERE " + strings.Join(parts, " AND "), args
+	return parts, args
 }
 
-// entries is the FROM clause of queries: calls c with their scope s, verdict v and reasoning t. CROSS JOIN fixes the order of the join,
+// joined is the FROM clause of queries: calls c with their scope s, verdict v and reasoning t. CROSS JOIN fixes the order of the join,
 // because the newest calls come first.
+func joined(calls, thinking string) string {
+	return calls + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " + thinking +
+		" t ON t.seq = c.seq"
+}
+
+// entries is joined, for statistics over all calls.
 func entries(tail bool) string {
 	thinking := "audit_thinking"
 	if tail {
-		thinking = "(SELECT * FROM main.audit_thinking UNION ALL SELECT * FROM temp.audit_thinking)"
+		thinking = "(SELECT * FROM main.audit_thinking WHERE seq NOT IN (SELECT seq FROM temp.audit_thinking) " +
+			"UNION ALL SELECT * FROM temp.audit_thinking)"
 	}
-	return callsTable(tail) + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " +
-		thinking + " t ON t.seq = c.seq"
+	return joined(callsTable(tail), thinking)
 }
 
 // callsTable is the table of calls; with a tail, the calls of the tail replace those of the index.
@@ -306,8 +332,10 @@ func (x *Index) loadTail(ctx context.Context, tx *sql.Tx) (bool, error) {
 			defer w.close()
 		}
 		if line.Kind == audit.Outcome || line.Kind == audit.Decided { // its call may be in the index already
-			if _, err := w.copy.ExecContext(ctx, line.ID); err != nil {
-				return false, err
+			for _, c := range w.copies {
+				if _, err := c.ExecContext(ctx, line.ID); err != nil {
+					return false, err
+				}
 			}
 		}
 		if err := w.add(ctx, &line); err != nil {
@@ -322,7 +350,7 @@ func (x *Index) loadTail(ctx context.Context, tx *sql.Tx) (bool, error) {
 
 // tempTables makes temporary tables with the names of the index's tables, and returns an indexer that writes to them.
 func tempTables(ctx context.Context, tx *sql.Tx) (*indexer, error) {
-	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_thinking", "audit_text"} {
+	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_names", "audit_thinking", "audit_text"} {
 		var made string
 		if err := tx.QueryRowContext(ctx, "SELECT sql FROM main.sqlite_schema WHERE name = ?", table).Scan(&made); err != nil {
 			return nil, err
@@ -333,12 +361,23 @@ func tempTables(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 	}
 	// These have few rows. With copies, the calls of the index and of the tail join with one table.
 	if err := execAll(ctx, tx, "INSERT INTO temp.audit_scopes SELECT * FROM main.audit_scopes",
-		"INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts"); err != nil {
+		"INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts",
+		"INSERT INTO temp.audit_names SELECT * FROM main.audit_names"); err != nil {
 		return nil, err
 	}
 	w, err := newIndexer(ctx, tx)
-	if err == nil {
-		w.copy, err = tx.PrepareContext(ctx, "INSERT OR IGNORE INTO temp.audit_calls SELECT * FROM main.audit_calls WHERE id = ?")
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	for _, text := range []string{"INSERT OR IGNORE INTO temp.audit_calls SELECT * FROM main.audit_calls WHERE id = ?",
+		"INSERT OR IGNORE INTO temp.audit_thinking SELECT * FROM main.audit_thinking " +
+			"WHERE seq = (SELECT seq FROM main.audit_calls WHERE id = ?)"} {
+		c, err := tx.PrepareContext(ctx, text)
+		if err != nil {
+			w.close()
+			return nil, err
+		}
+		w.copies = append(w.copies, c)
+	}
+	return w, nil
 }

@@ -24,6 +24,8 @@ var (
 	Stop   = Method[None, None]{"stop", "stop the daemon"}
 	Reload = Method[None, None]{Name: "reload"}
 
+	BeginAgain = Method[BeginParams, None]{"audit/begin-again", "begin the audit log again"}
+
 	Tools  = Method[ToolsParams, []Tool]{Name: "tools"}
 	Call   = Method[CallParams, CallReply]{Name: "call"}
 	Held   = Method[HeldParams, []HeldItem]{"held", "look at the quarantine"}

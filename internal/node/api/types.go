@@ -25,6 +25,7 @@ type StatusReply struct {
 	Sessions  int              `json:"sessions"`
 	Approvals int              `json:"approvals"`
 	Pending   []PendingFile    `json:"pending"`            // files that changed since they were accepted
+	Damage    []string         `json:"damage"`             // what keeps calls from running: of the audit log, of the project folder
 	Problem   string           `json:"problem,omitempty"`  // why the files on disk are not in force
 	Hooks     []string         `json:"hooks,omitempty"`    // what is wrong with the hooks of agents
 	Environs  []string         `json:"environs,omitempty"` // which sessions of agents have another environment than their person
@@ -166,6 +167,11 @@ type ServedSkillReply struct {
 	Tools    []string       `json:"tools"`
 	Problems []string       `json:"problems"`
 	Findings []scan.Finding `json:"findings"`
+}
+
+// BeginParams say why a person begins a new chain of the audit log.
+type BeginParams struct {
+	Because string `json:"because"`
 }
 
 // LearnReply says of which servers the catalog could not be learned, and why.

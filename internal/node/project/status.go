@@ -25,6 +25,7 @@ func (v *View) Status() api.StatusReply {
 			r.Pending = append(r.Pending, api.PendingFile{File: ch.File, Since: ch.Since})
 		}
 	}
+	r.Damage = []string{}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++

@@ -36,9 +36,7 @@ func (a *app) auditCmd() *cobra.Command {
 		a.auditDenials(),
 		a.auditRead("thinking", "The reasoning that came with calls, as a report",
 			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
-		&cobra.Command{Use: "verify", Short: "Verify the log, and name the first broken line",
-			Example: "  myc audit verify --json", Args: base.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return a.auditVerify() }},
+		a.verifyCmd(), a.beginAgainCmd(),
 		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error { return x.Rebuild(ctx) }))
 	return c
 }
@@ -48,35 +46,6 @@ func (a *app) auditRead(use, short string, f func(context.Context, *index.Index)
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.WithIndex(c.Context(), func(x *index.Index) error { return f(c.Context(), x) })
 		}}
-}
-
-func (a *app) auditVerify() error {
-	p, err := a.Load()
-	if err != nil {
-		return err
-	}
-	o, err := p.AuditLog()
-	if err != nil {
-		return err
-	}
-	r, err := audit.Verify(o)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		if err := a.PrintJSON(r); err != nil {
-			return err
-		}
-	}
-	if r.Broken != nil {
-		return failure.Hint(fmt.Errorf("audit: the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
-			"keep the folder "+o.Dir+" as it is: the records before that line are valid")
-	}
-	if !a.JSON {
-		fmt.Fprintf(a.Out, "ok: %d records in %d segment(s), from %s to %s\n", r.Records, r.Segments, base.OrDash(r.First),
-			base.OrDash(r.Last))
-	}
-	return nil
 }
 
 func (a *app) auditTail() *cobra.Command {
@@ -105,26 +74,11 @@ func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow boo
 	if n < 0 {
 		return failure.Usagef("audit tail: --lines must be at least 0, not %d", n)
 	}
-	var last []audit.Line
-	var end audit.Position
-	for l, err := range audit.Read(ctx, o, audit.Position{}, false) {
-		if err != nil {
-			return err
-		}
-		if last = append(last, l); len(last) > n {
-			last = last[1:]
-		}
-		end = audit.Position{Segment: l.Segment, Offset: l.Offset}
+	from, err := audit.Back(o, n)
+	if err != nil {
+		return err
 	}
-	for _, l := range last {
-		if err := a.tailLine(l.Record, l.Raw); err != nil {
-			return err
-		}
-	}
-	if !follow {
-		return nil
-	}
-	for l, err := range audit.Read(ctx, o, end, true) {
+	for l, err := range audit.Read(ctx, o, from, follow) {
 		if err == nil {
 			err = a.tailLine(l.Record, l.Raw)
 		}

@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/text"
 )
 
 // AnswerWithin is how long the node of a project may take to answer a connection. It keeps a frozen node from freezing every command.
@@ -189,11 +188,4 @@ func (a *App) HandOver(ctx context.Context, c *Client) error {
 	}
 	_, err = Call(ctx, c, api.EnvironSet, api.EnvironParams{Environ: environ})
 	return err
-}
-
-// WarnBroken says on stderr that a file does not load, which may be why something is hidden or refused.
-func (a *App) WarnBroken(ctx context.Context, c *Client) {
-	if s, err := Call(ctx, c, api.Status, api.None{}); err == nil && s.Problem != "" {
-		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", text.Visible(s.Problem))
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -105,6 +103,9 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	if s.Problem != "" {
 		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
 	}
+	for _, d := range s.Damage {
+		add("problem", "daemon", "no call runs: "+d, "mend what it names; the daemon then goes on by itself, and myc status says so")
+	}
 	for _, w := range s.Environs {
 		add("warning", "environment", w, "find out what sets it: the settings of the project, or the terminal in which the agent was started")
 	}
@@ -129,6 +130,14 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	}
 }
 
+// acceptedText says how many breaks of the log a person accepted; "" without any.
+func acceptedText(r audit.Report) string {
+	if n := len(r.Accepted); n > 0 {
+		return fmt.Sprintf(" but for %d break(s) that a person accepted: myc audit verify names them", n)
+	}
+	return ""
+}
+
 // doctorAudit checks the log.
 func doctorAudit(v *project.View, add base.Report) {
 	o, err := v.Project.AuditLog()
@@ -136,9 +145,8 @@ func doctorAudit(v *project.View, add base.Report) {
 		add("problem", "audit", err.Error(), "")
 		return
 	}
-	if _, err := os.Stat(o.Dir); err != nil {
-		add("ok", "audit", "no record yet", "")
-		return
+	if err := audit.Problem(o); err != nil {
+		add("problem", "audit", "no call runs: "+err.Error(), cmp.Or(text.HintOf(err), "make room, or mend what it names"))
 	}
 	r, err := audit.Verify(o)
 	switch {
@@ -146,8 +154,11 @@ func doctorAudit(v *project.View, add base.Report) {
 		add("problem", "audit", err.Error(), "")
 	case r.Broken != nil:
 		add("problem", "audit", fmt.Sprintf("the log is broken at %s:%d: %s", r.Broken.Segment, r.Broken.Line, r.Broken.Why),
-			"keep "+filepath.Clean(o.Dir)+" as it is: the records before that line are valid")
+			"the records before that line are valid; find out who changed it, then begin a new chain: "+
+				`myc audit begin-again --because "TEXT"`)
+	case r.Records == 0:
+		add("ok", "audit", "no record yet", "")
 	default:
-		add("ok", "audit", fmt.Sprintf("%d records, the chain is intact", r.Records), "")
+		add("ok", "audit", fmt.Sprintf("%d records, the chain is intact", r.Records)+acceptedText(r), "")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
@@ -56,15 +57,7 @@ func (a *app) status(ctx context.Context) error {
 		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
 			f.Since.Local().Format(time.DateTime))})
 	}
-	if r.Problem != "" {
-		rows = append(rows, []string{"problem", r.Problem})
-	}
-	for _, w := range r.Hooks {
-		rows = append(rows, []string{"hook", text.Flatten(w)})
-	}
-	for _, w := range r.Environs {
-		rows = append(rows, []string{"environ", text.Flatten(w)})
-	}
+	rows = append(rows, statusWarnings(r)...)
 	base.Table(a.Out, rows)
 	if len(r.Backends) == 0 {
 		return nil
@@ -81,6 +74,23 @@ func (a *app) status(ctx context.Context) error {
 	fmt.Fprintln(a.Out)
 	base.Table(a.Out, rows[1:])
 	return nil
+}
+
+// statusWarnings are the rows about what is wrong.
+func statusWarnings(r api.StatusReply) (rows [][]string) {
+	for _, d := range r.Damage {
+		rows = append(rows, []string{"damage", "no call runs: " + text.Flatten(d)})
+	}
+	if r.Problem != "" {
+		rows = append(rows, []string{"problem", r.Problem})
+	}
+	for _, w := range r.Hooks {
+		rows = append(rows, []string{"hook", text.Flatten(w)})
+	}
+	for _, w := range r.Environs {
+		rows = append(rows, []string{"environ", text.Flatten(w)})
+	}
+	return rows
 }
 
 // backendState returns the state of a server. If calls are refused now, it says until when.
@@ -114,57 +124,6 @@ func restarts(b backend.Status) string {
 	return fmt.Sprint(b.Restarts)
 }
 
-// statusShape returns the reply as `myc status --json` prints it: with every key, and null for a time that is not set.
-func statusShape(r api.StatusReply) any {
-	moment := func(t time.Time) *time.Time {
-		if t.IsZero() {
-			return nil
-		}
-		return &t
-	}
-	type owner struct {
-		Running bool       `json:"running"`
-		PID     int        `json:"pid"`
-		Addr    string     `json:"addr"`
-		Since   *time.Time `json:"since"`
-	}
-	type server struct {
-		Name  string     `json:"name"`
-		State string     `json:"state"`
-		Tools int        `json:"tools"`
-		Since *time.Time `json:"since"`
-		Error string     `json:"error"`
-		// Not promised by the reference:
-		Hint     string     `json:"hint"`
-		Breaker  string     `json:"breaker"`
-		Retry    *time.Time `json:"retry"`
-		Restarts int        `json:"restarts"`
-		Active   int        `json:"active"`
-		Waiting  int        `json:"waiting"`
-		Refused  int        `json:"refused"`
-		Log      string     `json:"log"`
-	}
-	out := struct {
-		Daemon    owner             `json:"daemon"`
-		Role      string            `json:"role"`
-		Skills    api.SkillsStatus  `json:"skills"`
-		Tools     api.ToolsStatus   `json:"tools"`
-		Backends  []server          `json:"backends"`
-		Sessions  int               `json:"sessions"`
-		Approvals int               `json:"approvals"`
-		Pending   []api.PendingFile `json:"pending"`
-		Problem   string            `json:"problem,omitempty"`
-		Hooks     []string          `json:"hooks,omitempty"`
-		Environs  []string          `json:"environs,omitempty"`
-	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Pending, r.Problem, r.Hooks, r.Environs}
-	for _, b := range r.Backends {
-		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
-			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
-	}
-	return out
-}
-
 // statusReply asks the node. Without one it returns what the files say.
 func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	var r api.StatusReply
@@ -184,6 +143,11 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	defer v.Close()
 	r = v.Status()
 	r.Problem = v.Broken()
+	if o, err := v.Project.AuditLog(); err == nil {
+		if err := audit.Problem(o); err != nil {
+			r.Damage = append(r.Damage, text.Describe(err))
+		}
+	}
 	if stranger != nil {
 		r.Hooks = append(r.Hooks, stranger.Error()+": no daemon runs, and the accepted files decide")
 	}

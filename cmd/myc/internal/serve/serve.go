@@ -129,6 +129,7 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp (pid %d)\n", s.Daemon.Addr, s.Daemon.PID)
+	a.WarnDamage(s)
 	return nil
 }
 

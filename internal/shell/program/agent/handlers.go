@@ -64,7 +64,7 @@ func shows(words []string) bool {
 	case "policy":
 		return true
 	case "audit":
-		return second != "reindex" && second != "export"
+		return second != "reindex" && second != "export" && second != "begin-again"
 	case "skill", "skills":
 		return second == "list" || second == "show" || second == "templates" || second == "validate" || second == "preview"
 	case "roles":

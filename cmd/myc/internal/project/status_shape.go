@@ -1,0 +1,59 @@
+package project
+
+import (
+	"time"
+
+	"mycelium/internal/node/api"
+)
+
+// statusShape returns the reply as `myc status --json` prints it: with every key, and null for a time that is not set.
+func statusShape(r api.StatusReply) any {
+	moment := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	type owner struct {
+		Running bool       `json:"running"`
+		PID     int        `json:"pid"`
+		Addr    string     `json:"addr"`
+		Since   *time.Time `json:"since"`
+	}
+	type server struct {
+		Name  string     `json:"name"`
+		State string     `json:"state"`
+		Tools int        `json:"tools"`
+		Since *time.Time `json:"since"`
+		Error string     `json:"error"`
+		// Not promised by the reference:
+		Hint     string     `json:"hint"`
+		Breaker  string     `json:"breaker"`
+		Retry    *time.Time `json:"retry"`
+		Restarts int        `json:"restarts"`
+		Active   int        `json:"active"`
+		Waiting  int        `json:"waiting"`
+		Refused  int        `json:"refused"`
+		Log      string     `json:"log"`
+	}
+	out := struct {
+		Daemon    owner             `json:"daemon"`
+		Role      string            `json:"role"`
+		Skills    api.SkillsStatus  `json:"skills"`
+		Tools     api.ToolsStatus   `json:"tools"`
+		Backends  []server          `json:"backends"`
+		Sessions  int               `json:"sessions"`
+		Approvals int               `json:"approvals"`
+		Pending   []api.PendingFile `json:"pending"`
+		Damage    []string          `json:"damage"`
+		Problem   string            `json:"problem,omitempty"`
+		Hooks     []string          `json:"hooks,omitempty"`
+		Environs  []string          `json:"environs,omitempty"`
+	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
+		r.Approvals, r.Pending, r.Damage, r.Problem, r.Hooks, r.Environs}
+	for _, b := range r.Backends {
+		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
+			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
+	}
+	return out
+}
