@@ -23,6 +23,9 @@ const (
 	CodeInternal       = -32603
 	CodeHeaderMismatch = -32020 // MCP 2026-07-28: headers and body differ
 	CodeVersion        = -32022 // MCP 2026-07-28: unsupported protocol version
+
+	// CodeBusy is our own, outside of the range that JSON-RPC and MCP reserve, and equals the HTTP status.
+	CodeBusy = 503
 )
 
 // Message is one request (ID and Method), notification (Method only) or response (ID and Result or Error). The raw members
