@@ -71,6 +71,13 @@ func (m Message) Append(b []byte) []byte {
 	return append(b, '}')
 }
 
+// Around returns what stands before and after the result of a response in its JSON: a long result is written without a copy of it. Unlike
+// in [Message.Append], line breaks in the result stay.
+func (m Message) Around() (head, tail []byte) {
+	head = Message{ID: m.ID}.Append(nil)
+	return append(head[:len(head)-1], `,"result":`...), []byte("}")
+}
+
 // appendLine appends raw JSON with line breaks replaced by spaces.
 func appendLine(b, raw []byte) []byte {
 	n := len(b)
