@@ -174,7 +174,7 @@ func (e *entry) dial() (*connection, error) {
 	c.secrets = l.Secrets
 	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
 		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
-		Changed: c.setChanged,
+		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name,
 		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
 	})
 	if err != nil {

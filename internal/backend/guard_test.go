@@ -285,17 +285,17 @@ func TestATurnAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 { // which of two things that happen at once is seen first is left to chance
 			q := newQueue(&Server{Concurrency: 1})
-			q.tryAcquire()
+			q.tryAcquire("a")
 			go func() {
 				<-time.After(time.Second)
-				q.release()
+				q.release("a")
 			}()
-			left, err := q.acquireWithin(t.Context(), time.Second)
+			left, err := q.acquireWithin(t.Context(), "a", time.Second)
 			if err == nil && left <= 0 {
 				t.Fatalf("a turn with %v left", left)
 			}
 			synctest.Wait()
-			if held := len(q.slots); err != nil && held != 0 {
+			if held, _, _ := q.counts(); err != nil && held != 0 {
 				t.Fatalf("the turn was not given back: %d are held", held)
 			}
 		}

@@ -19,12 +19,12 @@ func (e *entry) limitedCall(ctx context.Context, r mcpclient.Call) (result, rpcE
 	}
 	q, limit := e.limits()
 	r.Limit = limit
-	if !q.tryAcquire() {
-		if r.Limit, err = q.acquireWithin(ctx, limit); err != nil {
+	if !q.tryAcquire(r.Session) {
+		if r.Limit, err = q.acquireWithin(ctx, r.Session, limit); err != nil {
 			return nil, nil, err
 		}
 	}
-	defer q.release()
+	defer q.release(r.Session)
 	done, err := e.breaker.allow()
 	if err != nil {
 		return nil, nil, err

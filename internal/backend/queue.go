@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"mycelium/internal/text"
@@ -17,64 +18,188 @@ const (
 	DefaultQueue       = 1024 // waiting for one of those
 )
 
-// queue admits the calls of one server: some are at work, others wait in the order in which they came.
+// greed is how many times what is left one session may take of the slots, and of the places of those that wait. A session alone gets about
+// three quarters, and the next one three quarters of the rest: one that makes 1,500 slow calls leaves some to the others. Of four slots or
+// fewer, a session may take all.
+const greed = 3
+
+// queue admits the calls of one server: some are at work, others wait. The sessions that wait take turns; the calls of one session keep
+// their order.
 type queue struct {
-	slots   chan struct{}
-	most    int64 // waiting at once
-	waiting atomic.Int64
-	refused atomic.Int64
+	slots int // at work at once
+	most  int // waiting at once
+
+	mu      sync.Mutex // guards what follows
+	active  int
+	waiting int
+	refused int
+	by      map[string]*turns
+	line    []*turns // those with calls that wait; the next one to be served first
+}
+
+// turns are the calls of one session.
+type turns struct {
+	session string
+	active  int
+	waiting []chan struct{} // closed when the call may run
 }
 
 func newQueue(s *Server) *queue {
-	q := &queue{slots: make(chan struct{}, DefaultConcurrency), most: DefaultQueue}
+	q := &queue{slots: DefaultConcurrency, most: DefaultQueue, by: map[string]*turns{}}
 	if s.Concurrency > 0 {
-		q.slots = make(chan struct{}, s.Concurrency)
+		q.slots = s.Concurrency
 	}
 	if s.Queue > 0 {
-		q.most = int64(s.Queue)
+		q.most = s.Queue
 	}
 	return q
 }
 
-// tryAcquire takes a slot if one is free. The caller releases it.
-func (q *queue) tryAcquire() bool {
-	select {
-	case q.slots <- struct{}{}:
-		return true
-	default:
+// counts returns how many calls are at work, wait, and were refused so far.
+func (q *queue) counts() (active, waiting, refused int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.active, q.waiting, q.refused
+}
+
+// of returns the turns of a session. The lock is held.
+func (q *queue) of(session string) *turns {
+	t := q.by[session]
+	if t == nil {
+		t = &turns{session: session}
+		q.by[session] = t
+	}
+	return t
+}
+
+// may reports whether a call of a session may run now. The lock is held.
+func (q *queue) may(t *turns) bool {
+	free := q.slots - q.active
+	return free > 0 && t.active <= greed*free
+}
+
+// run takes a slot. The lock is held.
+func (q *queue) run(t *turns) {
+	q.active++
+	t.active++
+}
+
+// tryAcquire takes a slot if one is free for the session. The caller releases it.
+func (q *queue) tryAcquire(session string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.of(session)
+	if len(t.waiting) > 0 || !q.may(t) {
+		q.forget(t)
 		return false
 	}
+	q.run(t)
+	return true
 }
 
 // acquire waits for a slot. The error is immediate if the queue is full; it is ctx's error if ctx ends first.
-func (q *queue) acquire(ctx context.Context) error {
-	if q.waiting.Add(1) > q.most {
-		q.waiting.Add(-1)
-		q.refused.Add(1)
-		return &fullError{active: cap(q.slots), waiting: int(q.most)}
+func (q *queue) acquire(ctx context.Context, session string) error {
+	turn, err := q.enqueue(session)
+	if err != nil {
+		return err
 	}
-	defer q.waiting.Add(-1)
 	select {
-	case q.slots <- struct{}{}:
+	case <-turn:
 		return nil
 	case <-ctx.Done():
+		q.leave(session, turn)
 		return ctx.Err()
+	}
+}
+
+// enqueue returns the channel that closes when the call may run.
+func (q *queue) enqueue(session string) (turn chan struct{}, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.of(session)
+	if q.waiting >= q.most || len(t.waiting) > greed*(q.most-q.waiting) {
+		q.refused++
+		q.forget(t)
+		return nil, &fullError{active: q.active, waiting: q.waiting}
+	}
+	turn = make(chan struct{})
+	if t.waiting = append(t.waiting, turn); len(t.waiting) == 1 {
+		q.line = append(q.line, t)
+	}
+	q.waiting++
+	q.serve() // a slot may have become free since tryAcquire
+	return turn, nil
+}
+
+// leave takes a call out of the queue whose caller does not wait any more. A turn that came at the same moment is given back.
+func (q *queue) leave(session string, turn chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.of(session)
+	i := slices.Index(t.waiting, turn)
+	if i < 0 {
+		q.end(t)
+		return
+	}
+	q.waiting--
+	if t.waiting = slices.Delete(t.waiting, i, i+1); len(t.waiting) == 0 {
+		q.line = slices.DeleteFunc(q.line, func(other *turns) bool { return other == t })
+	}
+	q.forget(t)
+}
+
+func (q *queue) release(session string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.end(q.of(session))
+}
+
+// end gives a slot back. The lock is held.
+func (q *queue) end(t *turns) {
+	q.active--
+	t.active--
+	q.serve()
+	q.forget(t)
+}
+
+// serve gives the free slots to those that wait. The lock is held.
+func (q *queue) serve() {
+	for q.active < q.slots {
+		i := slices.IndexFunc(q.line, q.may)
+		if i < 0 {
+			return
+		}
+		t := q.line[i]
+		q.line = slices.Delete(q.line, i, i+1)
+		close(t.waiting[0])
+		if t.waiting = t.waiting[1:]; len(t.waiting) > 0 {
+			q.line = append(q.line, t) // the others come first
+		}
+		q.waiting--
+		q.run(t)
+	}
+}
+
+// forget drops a session without calls. The lock is held.
+func (q *queue) forget(t *turns) {
+	if t.active == 0 && len(t.waiting) == 0 {
+		delete(q.by, t.session)
 	}
 }
 
 // acquireWithin waits for a slot, and returns what is left of the limit then. That is more than 0, because a limit of 0 would mean no
 // limit at all: a slot that comes at the last moment is released again.
-func (q *queue) acquireWithin(ctx context.Context, limit time.Duration) (time.Duration, error) {
+func (q *queue) acquireWithin(ctx context.Context, session string, limit time.Duration) (time.Duration, error) {
 	queued, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	until, _ := queued.Deadline()
-	err := q.acquire(queued)
+	err := q.acquire(queued, session)
 	if err == nil {
 		left := time.Until(until)
 		if left > 0 {
 			return left, nil
 		}
-		q.release()
+		q.release(session)
 		err = context.DeadlineExceeded
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -83,8 +208,6 @@ func (q *queue) acquireWithin(ctx context.Context, limit time.Duration) (time.Du
 	}
 	return 0, err
 }
-
-func (q *queue) release() { <-q.slots }
 
 // fullError is a call that was not sent because too many calls wait already.
 type fullError struct{ active, waiting int }

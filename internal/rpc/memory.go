@@ -55,7 +55,7 @@ type Claim struct {
 
 // Hold takes n more bytes. The error is [ErrBusy] if the holder has its share already, or after Release.
 func (c *Claim) Hold(n int) error {
-	if c == nil {
+	if c == nil || n == 0 {
 		return nil
 	}
 	m := c.memory
@@ -161,23 +161,28 @@ func reserve(b []byte, n, most int, c *Claim) ([]byte, error) {
 	return longer, nil
 }
 
-// Meter returns a reader of r whose bytes the claim holds until they are given back. Its error is [ErrBusy] if the claim cannot.
-func (c *Claim) Meter(r io.Reader) io.Reader {
-	if c == nil {
-		return r
-	}
-	return &meter{r, c}
-}
+// Meter returns a reader of r for [Events], which has each byte twice while it puts an event together. The claim holds those bytes until
+// Reset. The reader's error is [ErrBusy] if the claim cannot.
+func (c *Claim) Meter(r io.ReadCloser) *Meter { return &Meter{ReadCloser: r, claim: c} }
 
-type meter struct {
-	io.Reader
+// Meter is a reader whose bytes a claim holds.
+type Meter struct {
+	io.ReadCloser
 	claim *Claim
+	held  int
 }
 
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.Reader.Read(p)
-	if herr := m.claim.Hold(n); herr != nil {
+func (m *Meter) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	if herr := m.claim.Hold(2 * n); herr != nil {
 		return 0, herr
 	}
+	m.held += 2 * n
 	return n, err
+}
+
+// Reset gives back what was read: the event is over.
+func (m *Meter) Reset() {
+	m.claim.Give(m.held)
+	m.held = 0
 }
