@@ -170,7 +170,8 @@ func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
 	if err := p.Reconfigure([]Server{bad, late}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Do(ctx, policy.Scope{}, "", "good", "tools/call", nil, nil); err == nil || err.Error() != `server "good": no such server` {
+	_, _, err := p.Do(ctx, policy.Scope{}, "", "good", "tools/call", nil, nil)
+	if err == nil || err.Error() != `server "good": no such server` {
 		t.Errorf("error %v", err)
 	}
 	stop()

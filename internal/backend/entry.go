@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/backend/serverlog"
+	"mycelium/internal/backend/turns"
 	"mycelium/internal/policy"
 )
 
@@ -34,7 +35,7 @@ type entry struct {
 	fault            error       // why it failed, for people; it has no secrets
 	conn             *connection // nil: not connected
 	attempt          *attempt    // nil: no start is under way
-	queue            *queue
+	queue            *turns.Queue
 	backoff          backoff
 	ready            time.Time // when the connection was established
 	starts           int       // attempts so far

@@ -114,6 +114,9 @@ func New(servers []Server, o Options) (*Pool, error) {
 	return p, nil
 }
 
+// Memory is the bound for the messages of the process, of which the pool is told with its options; it may be nil.
+func (p *Pool) Memory() *rpc.Memory { return p.memory }
+
 // Reconfigure replaces the set of servers. Servers that did not change keep running. After an error the set is unchanged.
 func (p *Pool) Reconfigure(servers []Server) error {
 	if err := p.checkNames(servers); err != nil {

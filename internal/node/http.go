@@ -3,11 +3,12 @@ package node
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/rpc/httpserver"
 )
 
 // serveHTTP serves MCP, metrics and the API of approvals until ctx is done.
@@ -18,7 +19,7 @@ func (n *Node) serveHTTP(ctx context.Context) {
 	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
 	n.metrics.handle(mux, n.gateway)
 	handleApprovals(ctx, mux, n.gateway, n.Approvals)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelWarn)}
+	srv := httpserver.New(mux, 0, n.logger)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -62,7 +62,8 @@ func (l *Lines) Take() ([]byte, *Claim, error) {
 }
 
 // Next returns the next non-empty line without its line end. The line is valid until the following call. Next skips a line over the limit
-// and returns ErrTooLong, or ErrBusy (see Charge). It returns io.EOF at the end. A last line without a newline counts.
+// and returns ErrTooLong, or ErrBusy (see Charge). It returns io.EOF at the end.
+// A last line without a newline counts.
 func (l *Lines) Next() ([]byte, error) {
 	if l.memory != nil { // the line before is over: its memory is not kept for a client that may be silent now
 		l.claim.Release()
@@ -79,8 +80,8 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// TooLong returns the beginning and the end of the line of the last ErrTooLong or ErrBusy, at most 32 KiB each. They overlap if the line is shorter
-// than both. They are valid until the following call of Next.
+// TooLong returns the beginning and the end of the line of the last ErrTooLong or ErrBusy, at most 32 KiB each. They overlap if the line is
+// shorter than both. They are valid until the following call of Next.
 func (l *Lines) TooLong() (head, tail []byte) {
 	return l.buf[:min(len(l.buf), lineBuffer)], l.tail
 }

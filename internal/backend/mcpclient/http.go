@@ -47,7 +47,8 @@ type httpTransport struct {
 func newHTTP(t *Target, c *Conn) *httpTransport {
 	ctx, end := context.WithCancel(context.Background())
 	h := &httpTransport{
-		target: t, claim: c.claim, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
+		target: t, claim: c.claim, client: httpclient.New(),
+		outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
 	}
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)

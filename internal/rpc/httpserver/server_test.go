@@ -13,7 +13,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait")) // it sleeps for half a second
+}
 
 // bench is a server with few connections. /wait answers when it is released, /read reads its body, /refuse does not.
 type bench struct {

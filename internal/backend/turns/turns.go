@@ -1,4 +1,6 @@
-package backend
+// Package turns admits the calls of one server: some are at work, others wait for their turn. The sessions share both, so that one that
+// makes a thousand slow calls does not keep the others waiting.
+package turns
 
 import (
 	"context"
@@ -11,21 +13,14 @@ import (
 	"mycelium/internal/text"
 )
 
-// How many calls of one server run and wait, where the configuration says nothing. A slow server holds no more than these; the next
-// call is refused at once. They are far above what agents do, and a waiting call costs a few KiB.
-const (
-	DefaultConcurrency = 128  // at work at once
-	DefaultQueue       = 1024 // waiting for one of those
-)
-
 // greed is how many times what is left one session may take of the slots, and of the places of those that wait. A session alone gets about
 // three quarters, and the next one three quarters of the rest: one that makes 1,500 slow calls leaves some to the others. Of four slots or
 // fewer, a session may take all.
 const greed = 3
 
-// queue admits the calls of one server: some are at work, others wait. The sessions that wait take turns; the calls of one session keep
-// their order.
-type queue struct {
+// Queue admits the calls of one server. The sessions that wait take turns; the calls of one session keep their order. It is safe for
+// concurrent use.
+type Queue struct {
 	slots int // at work at once
 	most  int // waiting at once
 
@@ -44,26 +39,20 @@ type turns struct {
 	waiting []chan struct{} // closed when the call may run
 }
 
-func newQueue(s *Server) *queue {
-	q := &queue{slots: DefaultConcurrency, most: DefaultQueue, by: map[string]*turns{}}
-	if s.Concurrency > 0 {
-		q.slots = s.Concurrency
-	}
-	if s.Queue > 0 {
-		q.most = s.Queue
-	}
-	return q
+// New returns a queue with so many calls at work and waiting at once.
+func New(slots, waiting int) *Queue {
+	return &Queue{slots: slots, most: waiting, by: map[string]*turns{}}
 }
 
-// counts returns how many calls are at work, wait, and were refused so far.
-func (q *queue) counts() (active, waiting, refused int) {
+// Counts returns how many calls are at work, wait, and were refused so far.
+func (q *Queue) Counts() (active, waiting, refused int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.active, q.waiting, q.refused
 }
 
 // of returns the turns of a session. The lock is held.
-func (q *queue) of(session string) *turns {
+func (q *Queue) of(session string) *turns {
 	t := q.by[session]
 	if t == nil {
 		t = &turns{session: session}
@@ -73,19 +62,19 @@ func (q *queue) of(session string) *turns {
 }
 
 // may reports whether a call of a session may run now. The lock is held.
-func (q *queue) may(t *turns) bool {
+func (q *Queue) may(t *turns) bool {
 	free := q.slots - q.active
 	return free > 0 && t.active <= greed*free
 }
 
 // run takes a slot. The lock is held.
-func (q *queue) run(t *turns) {
+func (q *Queue) run(t *turns) {
 	q.active++
 	t.active++
 }
 
-// tryAcquire takes a slot if one is free for the session. The caller releases it.
-func (q *queue) tryAcquire(session string) bool {
+// TryAcquire takes a slot if one is free for the session. The caller gives it back with Release.
+func (q *Queue) TryAcquire(session string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := q.of(session)
@@ -98,7 +87,7 @@ func (q *queue) tryAcquire(session string) bool {
 }
 
 // acquire waits for a slot. The error is immediate if the queue is full; it is ctx's error if ctx ends first.
-func (q *queue) acquire(ctx context.Context, session string) error {
+func (q *Queue) acquire(ctx context.Context, session string) error {
 	turn, err := q.enqueue(session)
 	if err != nil {
 		return err
@@ -113,7 +102,7 @@ func (q *queue) acquire(ctx context.Context, session string) error {
 }
 
 // enqueue returns the channel that closes when the call may run.
-func (q *queue) enqueue(session string) (turn chan struct{}, err error) {
+func (q *Queue) enqueue(session string) (turn chan struct{}, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := q.of(session)
@@ -127,12 +116,12 @@ func (q *queue) enqueue(session string) (turn chan struct{}, err error) {
 		q.line = append(q.line, t)
 	}
 	q.waiting++
-	q.serve() // a slot may have become free since tryAcquire
+	q.serve() // a slot may have become free since TryAcquire
 	return turn, nil
 }
 
 // leave takes a call out of the queue whose caller does not wait any more. A turn that came at the same moment is given back.
-func (q *queue) leave(session string, turn chan struct{}) {
+func (q *Queue) leave(session string, turn chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := q.of(session)
@@ -148,14 +137,15 @@ func (q *queue) leave(session string, turn chan struct{}) {
 	q.forget(t)
 }
 
-func (q *queue) release(session string) {
+// Release gives a slot back.
+func (q *Queue) Release(session string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.end(q.of(session))
 }
 
 // end gives a slot back. The lock is held.
-func (q *queue) end(t *turns) {
+func (q *Queue) end(t *turns) {
 	q.active--
 	t.active--
 	q.serve()
@@ -163,7 +153,7 @@ func (q *queue) end(t *turns) {
 }
 
 // serve gives the free slots to those that wait. The lock is held.
-func (q *queue) serve() {
+func (q *Queue) serve() {
 	for q.active < q.slots {
 		i := slices.IndexFunc(q.line, q.may)
 		if i < 0 {
@@ -181,15 +171,15 @@ func (q *queue) serve() {
 }
 
 // forget drops a session without calls. The lock is held.
-func (q *queue) forget(t *turns) {
+func (q *Queue) forget(t *turns) {
 	if t.active == 0 && len(t.waiting) == 0 {
 		delete(q.by, t.session)
 	}
 }
 
-// acquireWithin waits for a slot, and returns what is left of the limit then. That is more than 0, because a limit of 0 would mean no
+// AcquireWithin waits for a slot, and returns what is left of the limit then. That is more than 0, because a limit of 0 would mean no
 // limit at all: a slot that comes at the last moment is released again.
-func (q *queue) acquireWithin(ctx context.Context, session string, limit time.Duration) (time.Duration, error) {
+func (q *Queue) AcquireWithin(ctx context.Context, session string, limit time.Duration) (time.Duration, error) {
 	queued, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	until, _ := queued.Deadline()
@@ -199,7 +189,7 @@ func (q *queue) acquireWithin(ctx context.Context, session string, limit time.Du
 		if left > 0 {
 			return left, nil
 		}
-		q.release(session)
+		q.Release(session)
 		err = context.DeadlineExceeded
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
