@@ -11,6 +11,9 @@ import (
 	"mycelium/internal/rpc/httpserver"
 )
 
+// lastAnswers is how long clients have to read their last answers when the daemon ends: `myc stop` answers within 2 s.
+const lastAnswers = time.Second
+
 // serveHTTP serves MCP, metrics and the API of approvals until ctx is done.
 func (n *Node) serveHTTP(ctx context.Context) {
 	mux := http.NewServeMux()
@@ -25,7 +28,7 @@ func (n *Node) serveHTTP(ctx context.Context) {
 		defer close(done)
 		<-ctx.Done()
 		n.gateway.Close() // ends streams, which Shutdown would wait for
-		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastAnswers)
 		defer cancel()
 		if srv.Shutdown(short) != nil {
 			_ = srv.Close()

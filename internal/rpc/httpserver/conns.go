@@ -15,6 +15,7 @@ type conns struct {
 
 	mu        sync.Mutex
 	open      int
+	closed    bool
 	byAddress map[string]*address
 }
 
@@ -67,6 +68,8 @@ func (s *conns) admit(t *net.TCPConn) *conn {
 	defer s.mu.Unlock()
 	from := s.byAddress[name]
 	switch {
+	case s.closed:
+		return nil
 	case from != nil && from.open*4 >= s.most*share:
 		if !s.evict(from) {
 			return nil
@@ -107,6 +110,17 @@ func (s *conns) evict(a *address) bool {
 	_ = c.TCPConn.SetLinger(0) // what it sent and we did not read is nobody's
 	_ = c.TCPConn.Close()
 	return true
+}
+
+// close closes the connections that we wait for, and admits no more.
+func (s *conns) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, a := range s.byAddress {
+		for s.evict(a) { //nolint:revive // until none is left
+		}
+	}
 }
 
 // remove forgets a connection. The lock is held.

@@ -148,6 +148,29 @@ func TestServedConnectionsStay(t *testing.T) {
 	}
 }
 
+// TestShutdownDoesNotWaitForTheSilent: only requests that are served are waited for.
+func TestShutdownDoesNotWaitForTheSilent(t *testing.T) {
+	t.Parallel()
+	b := start(t, 8)
+	long := b.dial(fmt.Sprintf(get, "/wait"))
+	<-b.waiting
+	silent := []net.Conn{b.dial(""), b.dial("GET / HT"), b.dial(fmt.Sprintf(post, "/read") + "half")}
+	done := make(chan error)
+	go func() { done <- b.server.Shutdown(t.Context()) }()
+	for _, c := range silent {
+		if !closed(c) {
+			t.Error("a silent connection got an answer")
+		}
+	}
+	close(b.release)
+	if got := answer(t, long); got != http.StatusOK {
+		t.Errorf("the request that was served got %d", got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHeaderIsBounded(t *testing.T) {
 	t.Parallel()
 	b := start(t, 8)
