@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,7 +65,12 @@ type attacked struct {
 
 // measureAttacks measures what others notice of each attack. Rounds with it and without it take turns; `myc status` runs in both.
 func measureAttacks(ctx context.Context, b *bed, o options) error {
-	dir, err := b.with(ctx, "attack", fmt.Sprintf("  echo: {command: %q, args: [echo]}\n  big: {command: %q, args: [echo]}\n", b.self, b.self),
+	big, endBig, err := startHTTP(exec.CommandContext(ctx, b.self, "echo", "http"), func(line string) string { return line })
+	defer endBig()
+	if err != nil {
+		return err
+	}
+	dir, err := b.with(ctx, "attack", fmt.Sprintf("  echo: {command: %q, args: [echo]}\n  big: {type: http, url: %q}\n", b.self, big),
 		"echo__echo, big__echo")
 	if err != nil {
 		return err
@@ -157,10 +163,12 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// others are four callers in a closed loop. Each caller begins a round with a handshake of its own. A failed call counts with the time
-// that it took.
+// others are four callers in a closed loop. Each of them begins a round with a new connection and a handshake. A failed call counts with
+// the time that it took.
 func (f *front) others(ctx context.Context, r *attacked, d time.Duration) ([]time.Duration, error) {
 	const callers = 4
+	fresh := &front{url: f.url, token: f.token, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}}
+	defer fresh.http.CloseIdleConnections()
 	limited, cancel := context.WithTimeout(ctx, d+10*time.Second)
 	defer cancel()
 	until := time.Now().Add(d)
@@ -178,10 +186,10 @@ func (f *front) others(ctx context.Context, r *attacked, d time.Duration) ([]tim
 					r.firstComplaint.CompareAndSwap(nil, &err)
 				}
 			}
-			one(func() error { return f.handshake(limited, f.token) })
+			one(func() error { return fresh.handshake(limited, f.token) })
 			for time.Now().Before(until) {
 				one(func() error {
-					answer, err := f.post(limited, f.token, "tools/call", "echo__echo", `"name":"echo__echo","arguments":{"text":"`+kilobyte+`"}`)
+					answer, err := fresh.post(limited, f.token, "tools/call", "echo__echo", `"name":"echo__echo","arguments":{"text":"`+kilobyte+`"}`)
 					return checked(demand{1, 1}, answer, nil, err)
 				})
 			}

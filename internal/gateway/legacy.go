@@ -113,6 +113,10 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 		fail(w, http.StatusBadRequest, m.ID, rpc.InvalidRequest("already initialized: "+headerSession+" does not belong to initialize"))
 		return
 	}
+	if !s.links.pace(r.Context(), who.session.ID) {
+		busy(w, m.ID, rpc.Busy("this session makes links without end"))
+		return
+	}
 	k := &httpLink{id: rand.Text(), caller: who, notes: newStream("0", s.memory.Claim(who.session.ID))}
 	k.Client = mcpserver.NewClient(who.session, surfaceHTTP, k.notes.notice)
 	watch := s.mcp.Watch(k.Client)

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"mycelium/internal/rpc"
 )
 
 // The bounds of legacy HTTP links. Where one is reached, the link gives way that was idle for the longest time: its client gets 404 when
@@ -12,11 +15,55 @@ const (
 	maxSessionLinks = 256  // of one session
 )
 
+// paceTime is the time between two handshakes of a session that has all its links: each of them ends another link. Clients that lost
+// theirs come back within it; one that does nothing but shake hands takes no time from others.
+const paceTime = 20 * time.Millisecond
+
 // links are the links of all clients.
 type links struct {
 	mu        sync.Mutex
 	byID      map[string]*httpLink
 	bySession map[string]map[*httpLink]struct{}
+	next      map[string]time.Time // when a session that has all its links may shake hands again
+}
+
+// pace waits until a session may shake hands. It returns false if that is too long, after it has waited for as long as a caller that is
+// refused should.
+func (l *links) pace(ctx context.Context, session string) bool {
+	wait := l.turn(session, time.Now())
+	if wait <= 0 {
+		return true
+	}
+	t := time.NewTimer(min(wait, rpc.RetryBusy))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return wait <= rpc.RetryBusy
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// turn returns how long a session has to wait for its turn, which is taken unless that is too long.
+func (l *links) turn(session string, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.bySession[session]) < maxSessionLinks {
+		delete(l.next, session)
+		return 0
+	}
+	if l.next == nil {
+		l.next = map[string]time.Time{}
+	}
+	next := l.next[session]
+	if next.Before(now) {
+		next = now
+	}
+	wait := next.Sub(now)
+	if wait <= rpc.RetryBusy {
+		l.next[session] = next.Add(paceTime)
+	}
+	return wait
 }
 
 // add registers a link. If there are too many of its session, the oldest idle one of that session is ended; if there are too many in
@@ -94,5 +141,6 @@ func (l *links) forget(k *httpLink) {
 	of := l.bySession[k.caller.session.ID]
 	if delete(of, k); len(of) == 0 {
 		delete(l.bySession, k.caller.session.ID)
+		delete(l.next, k.caller.session.ID)
 	}
 }
