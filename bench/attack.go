@@ -20,6 +20,10 @@ import (
 // attackDescriptors is how many descriptors the attacked daemon may open: fewer than an attack has connections.
 const attackDescriptors = 4096
 
+// reopenAfter is how long the hostile client leaves a connection closed that gave way. The attack is of connections that are held, not a
+// flood of new ones.
+const reopenAfter = 10 * time.Second
+
 // attack is what one hostile client does until ctx ends. It goes to our own daemon on this machine, and to nothing else.
 type attack struct {
 	name string
@@ -236,7 +240,7 @@ func (f *front) header(token, more string) string {
 	return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n" + more + "\r\n"
 }
 
-// hold keeps n connections open that say only a text. One that is closed is opened again after a moment.
+// hold keeps n connections open that say only a text. One that is closed is opened again after reopenAfter.
 func (f *front) hold(ctx context.Context, group *sync.WaitGroup, n int, text func(i int) string) {
 	at, err := url.Parse(f.url)
 	if err != nil {
@@ -255,7 +259,7 @@ func (f *front) hold(ctx context.Context, group *sync.WaitGroup, n int, text fun
 					stop()
 					_ = c.Close()
 				}
-				pause(ctx, time.Second)
+				pause(ctx, reopenAfter)
 			}
 		})
 	}

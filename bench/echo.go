@@ -66,13 +66,32 @@ func echoHTTP() error {
 		if err != nil {
 			return
 		}
-		a := answer(body)
+		long := string(rawjson.Path(body, "params", "arguments", "times")) == "1000"
+		a := []byte(nil)
+		if long {
+			a = answer(bytes.Replace(body, []byte(`"times":1000`), []byte(`"times":1`), 1))
+		} else {
+			a = answer(body)
+		}
 		if a == nil {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(a)
+		if !long {
+			_, _ = w.Write(a)
+			return
+		}
+		// The text is repeated without a copy of the whole: what is measured is the gateway, not this server.
+		at := bytes.Index(a, []byte(`"text":"`)) + len(`"text":"`)
+		end := bytes.LastIndex(a, []byte(`"}]`))
+		_, _ = w.Write(a[:at])
+		for range 1000 {
+			if _, err := w.Write(a[at:end]); err != nil {
+				return
+			}
+		}
+		_, _ = w.Write(a[end:])
 	}))
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -13,12 +14,16 @@ import (
 // maxOpen bounds the HTTP requests of one session that are under way at once: calls, also those that wait for an approval, and streams.
 const maxOpen = 512
 
+// placeTime is how long a request waits for a place, on average: where a thousand requests wait, they are not all refused, and made again,
+// at the same moment. Waiting costs memory only; refusing at once would let their caller take the processor from others.
+const placeTime = 5 * time.Second
+
 // answerRoom is the memory that a request needs besides its body before it is served, in bytes: most answers fit. A request for which
 // there is none is refused before it does anything.
 const answerRoom = 16 << 10
 
-// places are the HTTP requests under way, by session. One more than maxOpen waits a moment for a place, which also slows down a caller
-// that does not wait before it tries again.
+// places are the HTTP requests under way, by session. One more than maxOpen waits for a place, which also slows down a caller that
+// does not wait before it tries again.
 type places struct {
 	mu sync.Mutex
 	by map[string]*place
@@ -55,7 +60,7 @@ func (at *place) take(ctx context.Context) bool {
 		return true
 	default:
 	}
-	wait := time.NewTimer(rpc.RetryBusy)
+	wait := time.NewTimer(placeTime/2 + rand.N(placeTime)) // #nosec G404 -- chance, no secret
 	defer wait.Stop()
 	select {
 	case at.slots <- struct{}{}:
