@@ -1,8 +1,10 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,14 +23,18 @@ const greed = 3
 type Memory struct {
 	most int
 
-	mu   sync.Mutex
-	used int
-	peak int
-	by   map[string]int // holder → bytes
+	mu    sync.Mutex
+	used  int
+	peak  int
+	by    map[string]int             // holder → bytes
+	large map[string]bool            // holder → one of its large answers is read
+	wait  map[string][]chan struct{} // holder → those that wait to be read on, oldest first
 }
 
 // NewMemory returns a bound of so many bytes.
-func NewMemory(most int) *Memory { return &Memory{most: most, by: map[string]int{}} }
+func NewMemory(most int) *Memory {
+	return &Memory{most: most, by: map[string]int{}, large: map[string]bool{}, wait: map[string][]chan struct{}{}}
+}
 
 // Used returns how many bytes are held now, and the most that were held at once.
 func (m *Memory) Used() (now, peak int) {
@@ -50,7 +56,64 @@ type Claim struct {
 	memory *Memory
 	holder string
 	held   int
+	large  bool // see Large
 	over   bool
+}
+
+// Only one answer of more than largeFrom bytes is read at once for one holder. A hundred that are read side by side would have no memory to
+// become whole, and all would fail; one after the other, they come.
+const largeFrom = 128 << 10
+
+// Large waits until the answer of the claim, which is a large one, may be read on. The error is that of ctx.
+func (c *Claim) Large(ctx context.Context) error {
+	if c == nil {
+		return nil
+	}
+	m := c.memory
+	m.mu.Lock()
+	if c.large || c.over {
+		m.mu.Unlock()
+		return nil
+	}
+	if !m.large[c.holder] {
+		m.large[c.holder], c.large = true, true
+		m.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	m.wait[c.holder] = append(m.wait[c.holder], turn)
+	m.mu.Unlock()
+	select {
+	case <-turn:
+	case <-ctx.Done():
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.wait[c.holder], turn); i >= 0 { // ctx ended first
+		m.wait[c.holder] = slices.Delete(m.wait[c.holder], i, i+1)
+		return ctx.Err()
+	}
+	c.large = true // the place was handed over
+	if c.over {
+		c.small()
+	}
+	return nil
+}
+
+// small ends what Large began. The lock is held.
+func (c *Claim) small() {
+	if !c.large {
+		return
+	}
+	m := c.memory
+	c.large = false
+	if waiting := m.wait[c.holder]; len(waiting) > 0 {
+		close(waiting[0])
+		m.wait[c.holder] = waiting[1:]
+		return
+	}
+	delete(m.wait, c.holder)
+	delete(m.large, c.holder)
 }
 
 // Hold takes n more bytes. The error is [ErrBusy] if the holder has its share already, or after Release.
@@ -89,6 +152,7 @@ func (c *Claim) Release() {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
 	c.give(c.held)
+	c.small()
 	c.over = true
 }
 
@@ -120,6 +184,15 @@ const firstRead = 4 << 10
 // declared length, or -1, and only saves a copy at the end. The claim holds the memory that the result occupies; it may be nil. The
 // error is [ErrTooLong], [ErrBusy] or that of r.
 func ReadAll(r io.Reader, announced int64, limit int, c *Claim) (b []byte, err error) {
+	return readAll(r, announced, limit, c, func() error { return nil })
+}
+
+// ReadAnswer is ReadAll for the answer of a server: a large one waits for its turn ([Claim.Large]). The error may be that of ctx.
+func ReadAnswer(ctx context.Context, r io.Reader, announced int64, limit int, c *Claim) (b []byte, err error) {
+	return readAll(r, announced, limit, c, func() error { return c.Large(ctx) })
+}
+
+func readAll(r io.Reader, announced int64, limit int, c *Claim, large func() error) (b []byte, err error) {
 	most := limit + 1 // one more byte shows that there is more
 	if announced >= 0 && announced < int64(limit) {
 		most = int(announced) + 1
@@ -128,6 +201,11 @@ func ReadAll(r io.Reader, announced int64, limit int, c *Claim) (b []byte, err e
 		if len(b) == cap(b) {
 			if len(b) >= most {
 				most = limit + 1 // more than announced came
+			}
+			if len(b) >= largeFrom {
+				if err := large(); err != nil {
+					return nil, err
+				}
 			}
 			if b, err = reserve(b, 1, most, c); err != nil {
 				return nil, err
@@ -162,17 +240,25 @@ func reserve(b []byte, n, most int, c *Claim) ([]byte, error) {
 }
 
 // Meter returns a reader of r for [Events], which has each byte twice while it puts an event together. The claim holds those bytes until
-// Reset. The reader's error is [ErrBusy] if the claim cannot.
-func (c *Claim) Meter(r io.ReadCloser) *Meter { return &Meter{ReadCloser: r, claim: c} }
+// Reset, and a large event waits for its turn ([Claim.Large]). The reader's error is [ErrBusy] if the claim cannot, or that of ctx.
+func (c *Claim) Meter(ctx context.Context, r io.ReadCloser) *Meter {
+	return &Meter{ReadCloser: r, ctx: ctx, claim: c}
+}
 
 // Meter is a reader whose bytes a claim holds.
 type Meter struct {
 	io.ReadCloser
+	ctx   context.Context //nolint:containedctx // of the reading, which has no other way to it
 	claim *Claim
 	held  int
 }
 
 func (m *Meter) Read(p []byte) (int, error) {
+	if m.held >= 2*largeFrom {
+		if err := m.claim.Large(m.ctx); err != nil {
+			return 0, err
+		}
+	}
 	n, err := m.ReadCloser.Read(p)
 	if herr := m.claim.Hold(2 * n); herr != nil {
 		return 0, herr
@@ -183,6 +269,12 @@ func (m *Meter) Read(p []byte) (int, error) {
 
 // Reset gives back what was read: the event is over.
 func (m *Meter) Reset() {
-	m.claim.Give(m.held)
+	if m.claim == nil || m.held == 0 {
+		return
+	}
+	m.claim.memory.mu.Lock()
+	defer m.claim.memory.mu.Unlock()
+	m.claim.give(min(m.held, m.claim.held))
+	m.claim.small()
 	m.held = 0
 }

@@ -2,9 +2,11 @@ package rpc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -113,4 +115,44 @@ func TestLinesWithoutMemory(t *testing.T) {
 		t.Errorf("the next line: %q %v", next, err)
 	}
 	claim.Release()
+}
+
+// TestLargeAnswersTakeTurns: of many large answers for one holder all come, one after the other, although there is memory for few; those
+// for another holder do not wait.
+func TestLargeAnswersTakeTurns(t *testing.T) {
+	m := NewMemory(16 << 20)
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	failed := 0
+	for i := range 20 {
+		group.Go(func() {
+			c := m.Claim([]string{"a", "b"}[i%2])
+			defer c.Release()
+			if _, err := ReadAnswer(t.Context(), bytes.NewReader(make([]byte, 1<<20)), -1, 1<<20, c); err != nil {
+				mu.Lock()
+				failed++
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if now, _ := m.Used(); failed > 0 || now != 0 || len(m.large) != 0 {
+		t.Errorf("%d failed, %d bytes are held", failed, now)
+	}
+	first := m.Claim("a")
+	for _, c := range []*Claim{first, m.Claim("b")} {
+		if err := c.Large(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	second := m.Claim("a")
+	if err := second.Large(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second one: %v", err)
+	}
+	first.Release()
+	if err := second.Large(t.Context()); err != nil {
+		t.Errorf("after the first: %v", err)
+	}
 }

@@ -156,7 +156,7 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	if kind == "text/event-stream" {
 		return h.stream(req.Context(), res, p)
 	}
-	body, err := rpc.ReadAll(res.Body, res.ContentLength, MaxAnswer, p.Answer)
+	body, err := rpc.ReadAnswer(req.Context(), res.Body, res.ContentLength, MaxAnswer, p.Answer)
 	switch {
 	case errors.Is(err, rpc.ErrTooLong):
 		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)

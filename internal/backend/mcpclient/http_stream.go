@@ -16,7 +16,7 @@ import (
 func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pending) error {
 	last, retry := "", time.Second
 	for attempt := 0; ; attempt++ {
-		body := p.Answer.Meter(res.Body)
+		body := p.Answer.Meter(ctx, res.Body)
 		err := rpc.Events(ctx, body, MaxAnswer, func(e rpc.Event) bool {
 			if e.ID != "" {
 				last, attempt = e.ID, 0
@@ -119,7 +119,7 @@ func (h *httpTransport) listen(sent func()) {
 		}
 		if err == nil {
 			h.in.notice(noticeAcknowledged, nil)
-			body := h.claim().Meter(res.Body)
+			body := h.claim().Meter(h.ctx, res.Body)
 			_ = rpc.Events(h.ctx, body, MaxAnswer, func(e rpc.Event) bool {
 				if e.ID != "" {
 					last = e.ID

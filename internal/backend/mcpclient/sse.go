@@ -45,7 +45,7 @@ func (s *sseTransport) read() {
 	}
 	defer res.Body.Close()
 	throttle := newThrottle(res.Body, s.dead, unaskedRate, unaskedBurst)
-	body := s.claim().Meter(struct {
+	body := s.claim().Meter(s.ctx, struct {
 		io.Reader
 		io.Closer
 	}{throttle, res.Body})

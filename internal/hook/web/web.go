@@ -118,7 +118,7 @@ func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
 		io.Reader
 		io.Closer
 	}{io.LimitReader(rest, harness.MaxInput+1), rest}
-	p.In, p.Getenv = io.MultiReader(held.Meter(first), rest), func(name string) string { return variables[name] }
+	p.In, p.Getenv = io.MultiReader(held.Meter(r.Context(), first), rest), func(name string) string { return variables[name] }
 	reply := p.Serve(r.Context())
 	if reply.Exit != 0 {
 		http.Error(w, strings.TrimSpace(reply.Stderr+" "), http.StatusInternalServerError)
