@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 )
 
