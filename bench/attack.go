@@ -237,7 +237,8 @@ func (r *attacked) watch(ctx context.Context, b *bed, dir string, pid int) {
 
 // header returns the header of a POST of a caller.
 func (f *front) header(token, more string) string {
-	return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n" + more + "\r\n"
+	return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n" +
+		more + "\r\n"
 }
 
 // hold keeps n connections open that say only a text. One that is closed is opened again after reopenAfter.
@@ -278,8 +279,8 @@ func (f *front) storms(ctx context.Context, group *sync.WaitGroup, n int, do fun
 
 // waste makes a call whose answer nobody reads for long.
 func (f *front) waste(ctx context.Context, token, tool, arguments string) {
-	res, err := f.send(ctx, token, "tools/call", tool, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+
-		arguments+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench",`+
+	res, err := f.send(ctx, token, "tools/call", tool, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
+		`","arguments":`+arguments+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench",`+
 		`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if err != nil {
 		return

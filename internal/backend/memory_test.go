@@ -24,7 +24,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			t.Parallel()
 			var begun sync.WaitGroup // all answers are half there before one is whole
 			begun.Add(calls)
-			f := newWeb(&web{call: func(w http.ResponseWriter, r *http.Request, id []byte, n int) {
+			f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, n int) {
 				if n > calls {
 					answerJSON(w, id, fakeResult)
 					return

@@ -147,12 +147,14 @@ func (l *Lines) long(head []byte) ([]byte, error) {
 
 // lengthen appends a part to the long line. If it cannot, buf keeps the beginning of the line, and tail what came last.
 func (l *Lines) lengthen(part []byte) error {
-	longer, err := l.buf, error(nil)
-	if len(l.buf)+len(part) > l.limit+2 { // two more for the line end
-		err = ErrTooLong
-	} else if longer, err = reserve(l.buf, len(part), l.limit+2, l.claim); err == nil {
-		l.buf = append(longer, part...)
-		return nil
+	err := error(ErrTooLong)
+	if len(l.buf)+len(part) <= l.limit+2 { // two more for the line end
+		var longer []byte
+		if longer, err = reserve(l.buf, len(part), l.limit+2, l.claim); err == nil {
+			l.buf = longer
+			l.buf = append(l.buf, part...)
+			return nil
+		}
 	}
 	l.tail = append(append(l.tail[:0], l.buf[max(0, len(l.buf)-lineBuffer):]...), part...)
 	l.tail = append(l.tail[:0], l.tail[max(0, len(l.tail)-lineBuffer):]...)

@@ -107,7 +107,7 @@ func (s *conns) evict(a *address) bool {
 	}
 	c := from.Front().Value.(*conn) //nolint:forcetypeassert // the lists hold nothing else
 	s.remove(c)
-	_ = c.TCPConn.SetLinger(0) // what it sent and we did not read is nobody's
+	_ = c.SetLinger(0) // what it sent and we did not read is nobody's
 	_ = c.TCPConn.Close()
 	return true
 }
@@ -173,7 +173,7 @@ func (c *conn) Close() error {
 func (c *conn) Write(p []byte) (n int, err error) {
 	for {
 		part := p[n:min(len(p), n+writePart)]
-		_ = c.TCPConn.SetWriteDeadline(time.Now().Add(stallTime))
+		_ = c.SetWriteDeadline(time.Now().Add(stallTime))
 		m, err := c.TCPConn.Write(part)
 		if n += m; err != nil || n == len(p) {
 			return n, err

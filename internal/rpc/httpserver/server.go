@@ -54,8 +54,8 @@ func New(h http.Handler, most int, logger *slog.Logger) *Server {
 // Serve serves a listener until the server is closed. It always returns an error, as [http.Server.Serve] does.
 func (s *Server) Serve(l net.Listener) error { return s.Server.Serve(&listener{l, &s.conns}) }
 
-// Shutdown closes the connections whose clients we wait for, and then does as [http.Server.Shutdown], which waits for those that are served.
-// A connection that said nothing so far would keep that one waiting.
+// Shutdown closes the connections whose clients we wait for, and then does as [http.Server.Shutdown], which waits for those that are
+// served. A connection that said nothing so far would keep that one waiting.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.conns.close()
 	return s.Server.Shutdown(ctx)
