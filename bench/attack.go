@@ -280,8 +280,8 @@ func (f *front) storms(ctx context.Context, group *sync.WaitGroup, n int, do fun
 // waste makes a call whose answer nobody reads for long.
 func (f *front) waste(ctx context.Context, token, tool, arguments string) {
 	res, err := f.send(ctx, token, "tools/call", tool, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
-		`","arguments":`+arguments+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench",`+
-		`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
+		`","arguments":`+arguments+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 	if err != nil {
 		return
 	}
