@@ -147,6 +147,16 @@ func (c *calls) failOne(p *pending, err error) {
 	}
 }
 
+// failLast ends one request with err, and refuses every later one with why: whoever tries the request again must not find this connection.
+func (c *calls) failLast(p *pending, err, why error) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = why
+	}
+	c.mu.Unlock()
+	c.failOne(p, err)
+}
+
 // abandon removes a request because its caller is gone. It returns false if the answer is already there.
 func (c *calls) abandon(p *pending) bool {
 	c.mu.Lock()

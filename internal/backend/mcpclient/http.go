@@ -194,7 +194,7 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 	case http.StatusNotFound:
 		if h.hasSession() {
 			// This request did not run, and may be sent again in a new session. Other open requests may have run.
-			h.in.calls.failOne(p, &notSentError{ErrSessionGone})
+			h.in.calls.failLast(p, &notSentError{ErrSessionGone}, ErrSessionGone)
 			h.fail(ErrSessionGone)
 			return nil
 		}
