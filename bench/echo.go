@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -22,6 +24,15 @@ func echo(args []string) error {
 		return echoHTTP()
 	}
 	lines, out := rpc.NewLines(os.Stdin, 0), bufio.NewWriterSize(os.Stdout, 64<<10)
+	var writing sync.Mutex
+	write := func(a []byte) error {
+		writing.Lock()
+		defer writing.Unlock()
+		if _, err := out.Write(append(a, '\n')); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -30,12 +41,15 @@ func echo(args []string) error {
 		if err != nil {
 			return err
 		}
-		if a := answer(line); a != nil {
-			if _, err := out.Write(append(a, '\n')); err != nil {
-				return err
-			}
+		a := answer(line)
+		if a == nil {
+			continue
 		}
-		if err := out.Flush(); err != nil {
+		if ms, err := strconv.Atoi(string(rawjson.Path(line, "params", "arguments", "wait"))); err == nil && ms > 0 {
+			time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { _ = write(a) })
+			continue
+		}
+		if err := write(a); err != nil {
 			return err
 		}
 	}
@@ -52,13 +66,32 @@ func echoHTTP() error {
 		if err != nil {
 			return
 		}
-		a := answer(body)
+		long := string(rawjson.Path(body, "params", "arguments", "times")) == "1000"
+		a := []byte(nil)
+		if long {
+			a = answer(bytes.Replace(body, []byte(`"times":1000`), []byte(`"times":1`), 1))
+		} else {
+			a = answer(body)
+		}
 		if a == nil {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(a)
+		if !long {
+			_, _ = w.Write(a)
+			return
+		}
+		// The text is repeated without a copy of the whole: what is measured is the gateway, not this server.
+		at := bytes.Index(a, []byte(`"text":"`)) + len(`"text":"`)
+		end := bytes.LastIndex(a, []byte(`"}]`))
+		_, _ = w.Write(a[:at])
+		for range 1000 {
+			if _, err := w.Write(a[at:end]); err != nil {
+				return
+			}
+		}
+		_, _ = w.Write(a[end:])
 	}))
 }
 

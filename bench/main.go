@@ -2,7 +2,7 @@
 // behind. docs/proofs/performance.md explains the figures.
 //
 //	go run ./bench            # everything
-//	go run ./bench -only call # start, hook, call, chaos, replay or scale
+//	go run ./bench -only call # start, hook, call, chaos, attack, replay or scale
 //	go run ./bench -only call -check bench/limits.json # as CI can: ratios, not times
 package main
 
@@ -23,13 +23,13 @@ func main() {
 		exit(echo(os.Args[2:]))
 	}
 	var o options
-	flag.StringVar(&o.only, "only", "", "measure only this: start, hook, call, chaos, replay or scale")
+	flag.StringVar(&o.only, "only", "", "measure only this: start, hook, call, chaos, attack, replay or scale")
 	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")
 	flag.StringVar(&o.old, "old", "", "another build of the program, to be measured beside it: HTTP front only")
 	flag.IntVar(&o.starts, "starts", 21, "starts of each kind")
 	flag.IntVar(&o.rounds, "rounds", 7, "rounds of calls")
 	flag.DurationVar(&o.round, "round", 300*time.Millisecond, "length of a round")
-	flag.StringVar(&o.way, "way", "", "measure only calls of the ways that have this in their name")
+	flag.StringVar(&o.way, "way", "", "measure only the ways of calling, or the attacks, that have this in their name")
 	flag.DurationVar(&o.chaos, "chaos", 2*time.Second, "length of a round beside bad servers")
 	flag.IntVar(&o.calls, "calls", 100_000, "calls through the daemon before its memory is read")
 	flag.StringVar(&o.check, "check", "", "compare the ratios with this file of limits, and fail where one is exceeded")
@@ -96,6 +96,11 @@ func run(ctx context.Context, o options) error {
 	if o.only == "" || o.only == "chaos" {
 		if err := measureChaos(ctx, b, o); err != nil {
 			return fmt.Errorf("chaos: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "attack" {
+		if err := measureAttacks(ctx, b, o); err != nil {
+			return fmt.Errorf("attack: %w", err)
 		}
 	}
 	if o.only == "" || o.only == "replay" {

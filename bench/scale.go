@@ -84,11 +84,23 @@ type front struct {
 	pid    int
 	tokens []string
 	http   *http.Client
+
+	mu   sync.Mutex
+	told map[string]int // see tell
 }
 
 // openFront runs myc serve in a project.
 func openFront(ctx context.Context, b *bed, dir string) (*front, func(), error) {
+	return openFrontWith(ctx, b, dir, 0)
+}
+
+// openFrontWith is openFront with a bound of the daemon's descriptors; 0: as many as we have.
+func openFrontWith(ctx context.Context, b *bed, dir string, descriptors int) (*front, func(), error) {
 	serve := b.command(ctx, dir, "serve", "--addr", "127.0.0.1:0")
+	if descriptors > 0 {
+		serve.Args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, descriptors)}, serve.Args...)
+		serve.Path = "/bin/sh"
+	}
 	url, end, err := startHTTP(serve, func(line string) string {
 		_, rest, _ := strings.Cut(line, "serving MCP at ")
 		url, _, _ := strings.Cut(rest, " ")

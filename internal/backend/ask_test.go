@@ -24,7 +24,7 @@ func scopeOf(principal string) policy.Scope {
 // tool calls a tool for a principal.
 func tool(ctx context.Context, t testing.TB, p *Pool, principal, name string, peer mcpclient.Peer) string {
 	t.Helper()
-	result, rpcErr, err := p.Do(ctx, scopeOf(principal), "s", "tools/call", []byte(`{"name":"`+name+`","arguments":{}}`), peer)
+	result, rpcErr, err := p.Do(ctx, scopeOf(principal), "", "s", "tools/call", []byte(`{"name":"`+name+`","arguments":{}}`), peer)
 	if err != nil || rpcErr != nil {
 		t.Fatalf("%s: %s, %v", name, rpcErr, err)
 	}
@@ -90,7 +90,7 @@ func again(ctx context.Context, t testing.TB, p *Pool, name, result string, peer
 	answer, _, _ := peer.Ask(ctx, method, rawjson.Member(question, "params"))
 	params := fmt.Sprintf(`{"name":%q,"arguments":{},"inputResponses":{"q":%s},"requestState":%s}`, name, answer,
 		rawjson.Member(raw, "requestState"))
-	second, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(params), peer)
+	second, rpcErr, err := p.Do(ctx, scopeOf("ann"), "", "s", "tools/call", []byte(params), peer)
 	if err != nil || rpcErr != nil {
 		t.Fatalf("%s: %s, %v", name, rpcErr, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/policy"
+	"mycelium/internal/rpc"
 	"mycelium/internal/secret"
 )
 
@@ -48,6 +49,7 @@ type Options struct {
 	Keeper   []string           // argument vector that starts the keeper process (`myc keeper`); empty: servers are our own children
 	MayStart func(Server) error // says why a server may not be started now; nil: each may
 	Version  string             // of the program, told to servers; empty: "dev"
+	Memory   *rpc.Memory        // for the answers of servers; nil: no bound but that of each answer
 	Logger   *slog.Logger       // nil: discard
 }
 

@@ -18,7 +18,7 @@ func BenchmarkDo(b *testing.B) {
 	b.Run("one caller", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", params, nil); err != nil {
+			if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", params, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -28,7 +28,7 @@ func BenchmarkDo(b *testing.B) {
 		b.SetParallelism(8)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", params, nil); err != nil {
+				if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", params, nil); err != nil {
 					b.Error(err)
 				}
 			}

@@ -33,11 +33,11 @@ func TestBuiltin(t *testing.T) {
 	ctx := testContext(t)
 	scope := policy.Scope{Principal: policy.Principal{Role: "guest"}}
 	var noted string
-	result, _, err := p.Do(ctx, scope, "files", "tools/call", []byte(`{}`), listener(func(m string, b []byte) { noted = m + string(b) }))
+	result, _, err := p.Do(ctx, scope, "", "files", "tools/call", []byte(`{}`), listener(func(m string, b []byte) { noted = m + string(b) }))
 	if err != nil || string(result) != `"guest tools/call"` || noted != "notifications/progress{}" {
 		t.Error(string(result), noted, err)
 	}
-	if _, _, err := p.Do(ctx, scope, "mycelium-x", "tools/call", nil, nil); err == nil || strings.Contains(err.Error(), "secret") ||
+	if _, _, err := p.Do(ctx, scope, "", "mycelium-x", "tools/call", nil, nil); err == nil || strings.Contains(err.Error(), "secret") ||
 		!strings.Contains(err.Error(), "internal fault") {
 		t.Errorf("error %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
 
@@ -18,10 +19,12 @@ import (
 // may be nil; it gets the progress and log notifications that belong to this call, in order, from the calling goroutine and before Do
 // returns. err is a failure of the transport, in words for people. When ctx is cancelled, the server is sent notifications/cancelled.
 //
+// The calls of a session have their share of the queue of the server, and their answers of the memory. An empty session is our own.
+//
 // A log line of a server names no call. It is passed on if it came on the call's own stream, or if the server can only be at work on
 // this call; otherwise it is dropped.
 func (p *Pool) Do(
-	ctx context.Context, scope policy.Scope, server, method string, params []byte, peer mcpclient.Peer,
+	ctx context.Context, scope policy.Scope, session, server, method string, params []byte, peer mcpclient.Peer,
 ) (result, rpcErr []byte, err error) {
 	e := p.entry(server)
 	if e == nil {
@@ -30,7 +33,11 @@ func (p *Pool) Do(
 	if e.builtin != nil {
 		result, rpcErr, err = e.inProcess(ctx, scope, method, params, peer)
 	} else if err = e.checkHeld(method, params); err == nil {
-		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID})
+		answer := p.memory.Claim(session)
+		defer answer.Release() // the caller claims what it keeps
+		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{
+			Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID, Session: session, Answer: answer,
+		})
 	}
 	if err != nil {
 		return nil, nil, maskedError{fmt.Errorf("server %q: %w", server, err)}
@@ -73,6 +80,9 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 			return nil, nil, &noAnswerError{fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))}
 		case ctx.Err() != nil:
 			return nil, nil, err
+		}
+		if errors.Is(err, rpc.ErrBusy) { // we had no place for the answer: the server is not at fault
+			return nil, nil, fmt.Errorf("it answered %s, and the answer was dropped: %w", r.Method, err)
 		}
 		var login *oauth.AuthorizationError
 		if errors.As(err, &login) {

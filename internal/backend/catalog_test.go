@@ -164,13 +164,14 @@ func TestRunLearnsWhatWasNeverSeen(t *testing.T) {
 	if n := countLines(t, starts); n != 1 {
 		t.Errorf("a server that did not change was started %d times", n)
 	}
-	if _, _, err := p.Do(ctx, policy.Scope{}, "off", "tools/call", nil, nil); err == nil || !strings.Contains(err.Error(), "disabled") {
+	if _, _, err := p.Do(ctx, policy.Scope{}, "", "off", "tools/call", nil, nil); err == nil || !strings.Contains(err.Error(), "disabled") {
 		t.Errorf("error %v", err)
 	}
 	if err := p.Reconfigure([]Server{bad, late}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Do(ctx, policy.Scope{}, "good", "tools/call", nil, nil); err == nil || err.Error() != `server "good": no such server` {
+	_, _, err := p.Do(ctx, policy.Scope{}, "", "good", "tools/call", nil, nil)
+	if err == nil || err.Error() != `server "good": no such server` {
 		t.Errorf("error %v", err)
 	}
 	stop()
@@ -203,7 +204,7 @@ func TestListChanged(t *testing.T) {
 				<-p.entry("s").conn.Listening()
 			}
 			changed := p.Changed()
-			if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"grow","arguments":{}}`), nil); err != nil {
+			if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"grow","arguments":{}}`), nil); err != nil {
 				t.Fatal(err)
 			}
 			select {

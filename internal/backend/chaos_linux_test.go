@@ -73,7 +73,7 @@ func TestPoolUnderChaos(t *testing.T) {
 func callHostile(p *Pool, mode, text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	result, rpcErr, err := p.Do(ctx, policy.Scope{}, mode, "tools/call", []byte(`{"name":"echo","arguments":{"text":"`+text+`"}}`), nil)
+	result, rpcErr, err := p.Do(ctx, policy.Scope{}, "", mode, "tools/call", []byte(`{"name":"echo","arguments":{"text":"`+text+`"}}`), nil)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: no answer within %v", mode, limit)
 	}

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/backend/serverlog"
+	"mycelium/internal/backend/turns"
 	"mycelium/internal/policy"
 )
 
@@ -34,7 +35,7 @@ type entry struct {
 	fault            error       // why it failed, for people; it has no secrets
 	conn             *connection // nil: not connected
 	attempt          *attempt    // nil: no start is under way
-	queue            *queue
+	queue            *turns.Queue
 	backoff          backoff
 	ready            time.Time // when the connection was established
 	starts           int       // attempts so far
@@ -174,7 +175,7 @@ func (e *entry) dial() (*connection, error) {
 	c.secrets = l.Secrets
 	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
 		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
-		Changed: c.setChanged,
+		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name,
 		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
 	})
 	if err != nil {

@@ -278,26 +278,3 @@ func TestServerThatWasFineForLong(t *testing.T) {
 		t.Errorf("%d starts", n)
 	}
 }
-
-// A turn that comes in the moment in which the time of a call is used up is no turn: with what is left, nothing, the call would have no
-// limit at all and wait for ever.
-func TestATurnAtTheLastMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 200 { // which of two things that happen at once is seen first is left to chance
-			q := newQueue(&Server{Concurrency: 1})
-			q.tryAcquire()
-			go func() {
-				<-time.After(time.Second)
-				q.release()
-			}()
-			left, err := q.acquireWithin(t.Context(), time.Second)
-			if err == nil && left <= 0 {
-				t.Fatalf("a turn with %v left", left)
-			}
-			synctest.Wait()
-			if held := len(q.slots); err != nil && held != 0 {
-				t.Fatalf("the turn was not given back: %d are held", held)
-			}
-		}
-	})
-}

@@ -162,7 +162,7 @@ func TestHTTPModernHeaders(t *testing.T) {
 	}
 	params := `{"name":"t","arguments":{"a":"日本","n":{"i":-7,"b":true},"big":12345678901234567890},"_meta":{"x":1,` +
 		`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`
-	if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(params), nil); err != nil {
+	if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(params), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(p.Catalog()); !slices.Equal(got, []string{"s__t"}) ||
@@ -214,7 +214,7 @@ func TestHTTPHeadersOfANewDefinition(t *testing.T) {
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
 	ctx := testContext(t)
 	call := func(a string) (result, rpcErr []byte, err error) {
-		return p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t","arguments":{"a":"`+a+`"}}`), nil)
+		return p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","arguments":{"a":"`+a+`"}}`), nil)
 	}
 	// The definition was looked at again, and as it is another now, somebody has to accept it.
 	if _, _, err := call("x"); err == nil || !strings.Contains(err.Error(), "quarantine") {
@@ -334,7 +334,7 @@ func TestHTTPErrorsOfTheProtocol(t *testing.T) {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":%s}`, id, want)
 	}})
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
-	result, rpcErr, err := p.Do(testContext(t), policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil)
+	result, rpcErr, err := p.Do(testContext(t), policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil)
 	if err != nil || result != nil || string(rpcErr) != want {
 		t.Errorf("%s, %s, %v", result, rpcErr, err)
 	}
@@ -352,7 +352,7 @@ func TestHTTPStreamWithNotices(t *testing.T) {
 	}
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
 	var got []string
-	result, _, err := p.Do(testContext(t), policy.Scope{}, "s", "tools/call", []byte(`{"name":"t","_meta":{"progressToken":"mine"}}`),
+	result, _, err := p.Do(testContext(t), policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","_meta":{"progressToken":"mine"}}`),
 		listener(func(m string, b []byte) { got = append(got, m+string(b)) }))
 	if err != nil || string(result) != `{"x":12345678901234567890}` {
 		t.Fatal(string(result), err)

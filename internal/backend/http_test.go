@@ -51,7 +51,7 @@ func TestSDKServerOverHTTP(t *testing.T) {
 			if d := cmp.Diff(sdkNames, names(p.Catalog())); d != "" {
 				t.Error(d)
 			}
-			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
+			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
 				nil)
 			if err != nil || rpcErr != nil {
 				t.Fatal(err, string(rpcErr))

@@ -184,7 +184,7 @@ func playOwner(args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := p.Do(context.Background(), policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
+	if _, _, err := p.Do(context.Background(), policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
 		return err
 	}
 	fmt.Println("ready", keeperPID(os.Getpid()))

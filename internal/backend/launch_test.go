@@ -247,7 +247,7 @@ func TestNames(t *testing.T) {
 		t.Error("a relative project folder")
 	}
 	p := newPool(t, Options{Builtins: builtins}, Server{Name: "files", Builtin: "files", Args: []string{"."}})
-	if _, _, err := p.Do(testContext(t), policy.Scope{}, "files", "tools/call", nil, nil); err != nil {
+	if _, _, err := p.Do(testContext(t), policy.Scope{}, "", "files", "tools/call", nil, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,26 @@ import (
 	"time"
 
 	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/turns"
 )
+
+// How many calls of one server run and wait, where the configuration says nothing. A slow server holds no more than these; the next
+// call is refused at once. They are far above what agents do, and a waiting call costs a few KiB.
+const (
+	DefaultConcurrency = 128  // at work at once
+	DefaultQueue       = 1024 // waiting for one of those
+)
+
+func newQueue(s *Server) *turns.Queue {
+	slots, waiting := DefaultConcurrency, DefaultQueue
+	if s.Concurrency > 0 {
+		slots = s.Concurrency
+	}
+	if s.Queue > 0 {
+		waiting = s.Queue
+	}
+	return turns.New(slots, waiting)
+}
 
 // limitedCall is a call behind the queue and the breaker of its server. The time in the queue is part of the call's time-out: a caller
 // waits no longer for a busy server than for a slow one.
@@ -19,12 +38,12 @@ func (e *entry) limitedCall(ctx context.Context, r mcpclient.Call) (result, rpcE
 	}
 	q, limit := e.limits()
 	r.Limit = limit
-	if !q.tryAcquire() {
-		if r.Limit, err = q.acquireWithin(ctx, limit); err != nil {
+	if !q.TryAcquire(r.Session) {
+		if r.Limit, err = q.AcquireWithin(ctx, r.Session, limit); err != nil {
 			return nil, nil, err
 		}
 	}
-	defer q.release()
+	defer q.Release(r.Session)
 	done, err := e.breaker.allow()
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +62,7 @@ func (e *entry) limitedCall(ctx context.Context, r mcpclient.Call) (result, rpcE
 }
 
 // limits are the queue of an entry and the time-out of its calls.
-func (e *entry) limits() (*queue, time.Duration) {
+func (e *entry) limits() (*turns.Queue, time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.queue, e.cfg.Timeout.or(DefaultCall)

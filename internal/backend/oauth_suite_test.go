@@ -66,7 +66,7 @@ func playSuiteClient(address string) error {
 	}
 	for _, call := range suiteCalls(os.Getenv(scenarioVar)) {
 		err := c.authorized(ctx, func() error {
-			_, bad, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(call), suitePerson{})
+			_, bad, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(call), suitePerson{})
 			if bad != nil {
 				return fmt.Errorf("tools/call: %s", bad)
 			}

@@ -70,7 +70,7 @@ func login(ctx context.Context, p *Pool) error {
 }
 
 func callT(ctx context.Context, p *Pool) error {
-	_, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t","arguments":{}}`), nil)
+	_, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","arguments":{}}`), nil)
 	return err
 }
 

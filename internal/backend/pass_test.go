@@ -31,7 +31,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 		short, cancel := context.WithCancel(ctx)
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := p.Do(short, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"hang","arguments":{}}`), nil)
+			_, _, err := p.Do(short, scopeOf("ann"), "", "s", "tools/call", []byte(`{"name":"hang","arguments":{}}`), nil)
 			done <- err
 		}()
 		waitFor(t, func() bool { return e.conn.Busy() == 1 })
@@ -43,7 +43,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 		waitFor(t, func() bool {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
-			_, _, _ = p.Do(short, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"hang","arguments":{}}`), nil)
+			_, _, _ = p.Do(short, scopeOf("ann"), "", "s", "tools/call", []byte(`{"name":"hang","arguments":{}}`), nil)
 			return textOf(t, tool(ctx, t, p, "ann", "hung", nil)) != "0"
 		})
 	})
@@ -56,7 +56,7 @@ func TestProgressHasTheCallersToken(t *testing.T) {
 		ctx := testContext(t)
 		for _, token := range []string{`"a\u0062c"`, `12345678901234567890`} {
 			peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
-			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call",
+			if _, _, err := p.Do(ctx, scopeOf("ann"), "", "s", "tools/call",
 				[]byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":`+token+`}}`), peer); err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestLogLevels(t *testing.T) {
 			{`{"io.modelcontextprotocol/logLevel":"info"}`, "info error"},
 		} {
 			peer := &peertest.Person{Caps: peertest.Everything, Answer: peertest.Answers}
-			if _, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"log","arguments":{},"_meta":`+c.meta+`}`),
+			if _, _, err := p.Do(ctx, scopeOf("ann"), "", "s", "tools/call", []byte(`{"name":"log","arguments":{},"_meta":`+c.meta+`}`),
 				peer); err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestModernPassesByteForByte(t *testing.T) {
 	p := newPool(t, Options{Version: "1"}, Server{Name: "s", URL: serveHTTP(t, f)})
 	peer := &peertest.Person{Caps: `{"elicitation":{"url":{}},"x" : 12345678901234567890}`}
 	for i, params := range []string{`{"name":"t"}`, retry} {
-		result, _, err := p.Do(testContext(t), scopeOf("ann"), "s", "tools/call", []byte(params), peer)
+		result, _, err := p.Do(testContext(t), scopeOf("ann"), "", "s", "tools/call", []byte(params), peer)
 		if want := []string{asked, last}[i]; err != nil || string(result) != want {
 			t.Errorf("%s, %v", result, err)
 		}
@@ -137,7 +137,7 @@ func TestMethodsOfExtensions(t *testing.T) {
 	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
 	for method, name := range map[string]string{"tasks/get": "task 1", "tasks/update": "task 1", "tasks/cancel": "task 1",
 		"completion/complete": "", "com.example/do": ""} {
-		result, rpcErr, err := p.Do(testContext(t), policy.Scope{}, "s", method, []byte(`{"taskId":"task 1","n":12345678901234567890}`), nil)
+		result, rpcErr, err := p.Do(testContext(t), policy.Scope{}, "", "s", method, []byte(`{"taskId":"task 1","n":12345678901234567890}`), nil)
 		if err != nil || !strings.Contains(string(result), `{"echo":{"taskId":"task 1","n":12345678901234567890,`) {
 			t.Errorf("%s: %s %s %v", method, result, rpcErr, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/keeper"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/rpc"
 	"mycelium/internal/secret"
 	"mycelium/internal/text"
 )
@@ -43,6 +44,7 @@ type Pool struct {
 	subs     subscriptions
 	pins     *pin.Book
 	mayStart func(Server) error // nil: each may
+	memory   *rpc.Memory
 
 	mu           sync.Mutex
 	vars         variables
@@ -99,8 +101,8 @@ func New(servers []Server, o Options) (*Pool, error) {
 	p := &Pool{
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
 		client:   []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
-		mayStart: o.MayStart,
-		vars:     environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
+		mayStart: o.MayStart, memory: o.Memory,
+		vars: environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
 		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}
 	p.spawner = keeper.New(o.Keeper, (&Server{}).childEnv(&expander{vars: p.vars}), o.Logger) // its environment is as bare as that of a server
@@ -111,6 +113,9 @@ func New(servers []Server, o Options) (*Pool, error) {
 	}
 	return p, nil
 }
+
+// Memory is the bound for the messages of the process, of which the pool is told with its options; it may be nil.
+func (p *Pool) Memory() *rpc.Memory { return p.memory }
 
 // Reconfigure replaces the set of servers. Servers that did not change keep running. After an error the set is unchanged.
 func (p *Pool) Reconfigure(servers []Server) error {

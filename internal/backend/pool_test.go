@@ -48,7 +48,7 @@ func TestSDKServerOverStdio(t *testing.T) {
 			if got := p.entry("s").conn.Version(); got != want {
 				t.Errorf("it speaks %s", got)
 			}
-			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
+			result, rpcErr, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"echo","arguments":{"n":12345678901234567890}}`),
 				nil)
 			if err != nil || rpcErr != nil {
 				t.Fatal(err, string(rpcErr))

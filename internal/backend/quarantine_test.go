@@ -24,7 +24,7 @@ func TestRugPull(t *testing.T) {
 			t.Errorf("%s: %v", name, has)
 		}
 	}
-	if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"flip"}`), nil); err != nil {
+	if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"flip"}`), nil); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -36,7 +36,7 @@ func TestRugPull(t *testing.T) {
 	if len(held) != 1 || held[0].Cause != pin.CauseChanged || held[0].Name() != "s__t" {
 		t.Fatalf("%+v", held)
 	}
-	_, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil)
+	_, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil)
 	var absent interface{ Absent() bool }
 	if !errors.As(err, &absent) || !absent.Absent() {
 		t.Fatalf("called: %v", err)
@@ -47,7 +47,7 @@ func TestRugPull(t *testing.T) {
 	if err := p.Accept([]Acceptance{{"s__t", held[0].Digest}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
+	if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
 		t.Errorf("accepted, and refused: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func (p *Pool) SkillText(ctx context.Context, s pin.Served) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("skill %s: %w", s.Name, err)
 	}
-	result, bad, err := p.Do(ctx, policy.Scope{}, s.Server, "resources/read", rawjson.Set(nil, "uri", rawjson.Quote(s.URI)), nil)
+	result, bad, err := p.Do(ctx, policy.Scope{}, "", s.Server, "resources/read", rawjson.Set(nil, "uri", rawjson.Quote(s.URI)), nil)
 	switch {
 	case err != nil:
 		return nil, err

@@ -46,7 +46,7 @@ func TestSDKServerOverTheTransportOf2024(t *testing.T) {
 	touch(ctx, t, p, "file:///r")
 	box.next(t)
 	stop()
-	result, _, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call",
+	result, _, err := p.Do(ctx, scopeOf("ann"), "", "s", "tools/call",
 		[]byte(`{"name":"progress","arguments":{},"_meta":{"progressToken":"tok"}}`), peer)
 	if got := peer.Notices(); err != nil || len(got) != 3 || !strings.Contains(got[2], `"progressToken":"tok"`) {
 		t.Errorf("%s, %v: %q", result, err, got)
@@ -147,7 +147,7 @@ func TestTransportOf2024PassesByteForByte(t *testing.T) {
 			}
 		}
 	}))
-	result, _, err := p.Do(testContext(t), policy.Scope{}, "s", "tools/call", []byte(`{"name":"t"}`), nil)
+	result, _, err := p.Do(testContext(t), policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil)
 	if err != nil || string(result) != fakeResult {
 		t.Errorf("%s, %v", result, err)
 	}

@@ -72,7 +72,7 @@ func (e *entry) status() Status {
 		s.Retry = e.backoff.until
 	}
 	s.Restarts = max(0, e.starts-1)
-	s.Active, s.Waiting, s.Refused = len(e.queue.slots), int(e.queue.waiting.Load()), int(e.queue.refused.Load())
+	s.Active, s.Waiting, s.Refused = e.queue.Counts()
 	s.Log = e.log.File()
 	return s
 }

@@ -36,7 +36,7 @@ func (l listener) Ask(context.Context, string, []byte) (result, rpcErr []byte, e
 // ask calls the one tool of a fake.
 func ask(ctx context.Context, t testing.TB, p *Pool, server string, notify func(string, []byte)) (string, error) {
 	t.Helper()
-	result, rpcErr, err := p.Do(ctx, policy.Scope{}, server, "tools/call", []byte(`{"name":"t","arguments":{}}`), told(notify))
+	result, rpcErr, err := p.Do(ctx, policy.Scope{}, "", server, "tools/call", []byte(`{"name":"t","arguments":{}}`), told(notify))
 	if rpcErr != nil {
 		t.Errorf("error %s", rpcErr)
 	}
@@ -61,7 +61,7 @@ func TestResultsPassByteForByte(t *testing.T) {
 	if err != nil || got != fakeResult {
 		t.Errorf("result %s, %v", got, err)
 	}
-	result, rpcErr, err := p.Do(ctx, policy.Scope{}, "s", "no/such", nil, nil)
+	result, rpcErr, err := p.Do(ctx, policy.Scope{}, "", "s", "no/such", nil, nil)
 	if err != nil || result != nil || string(rpcErr) != `{"code":-32601,"message":"no","data":{"method":"no/such"}}` {
 		t.Errorf("error %s, %v", rpcErr, err)
 	}
@@ -118,7 +118,7 @@ func TestHugeAnswerEndsItsOwnCallOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	send := func(args string) (string, error) {
-		result, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t","arguments":`+args+`}`), nil)
+		result, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","arguments":`+args+`}`), nil)
 		return string(result), err
 	}
 	var wg sync.WaitGroup
@@ -300,7 +300,7 @@ func TestNotificationsOfACall(t *testing.T) {
 	}
 	for _, token := range []string{`"a\u0062c"`, `12345678901234567890`} {
 		var got []string
-		result, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"t","_meta":{"progressToken":`+token+`,"k":1}}`),
+		result, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","_meta":{"progressToken":`+token+`,"k":1}}`),
 			listener(func(method string, params []byte) { got = append(got, method+string(params)) }))
 		if err != nil || string(result) != fakeResult {
 			t.Fatal(string(result), err)
@@ -324,7 +324,7 @@ func TestParamsTowardsOldServers(t *testing.T) {
 			`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}`: `{"name":"t","_meta":{"a":1}}`,
 		`{"name":"t","_meta":7}`: `{"name":"t","_meta":7}`,
 	} {
-		result, _, err := p.Do(testContext(t), policy.Scope{}, "s", "tools/call", []byte(in), nil)
+		result, _, err := p.Do(testContext(t), policy.Scope{}, "", "s", "tools/call", []byte(in), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				arg := fmt.Sprintf(`{"n":"%d-%d"}`, i, j)
-				result, _, err := p.Do(ctx, policy.Scope{}, "s", "tools/call", []byte(`{"name":"echo","arguments":`+arg+`}`), nil)
+				result, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"echo","arguments":`+arg+`}`), nil)
 				if err != nil {
 					t.Error(err)
 				} else if got := textOf(t, string(result)); got != arg {

@@ -82,7 +82,7 @@ func (c post) next(t testing.TB) string {
 
 func touch(ctx context.Context, t testing.TB, p *Pool, uri string) {
 	t.Helper()
-	if _, rpcErr, err := p.Do(ctx, scopeOf("ann"), "s", "tools/call", []byte(`{"name":"touch","arguments":{"uri":"`+uri+`"}}`),
+	if _, rpcErr, err := p.Do(ctx, scopeOf("ann"), "", "s", "tools/call", []byte(`{"name":"touch","arguments":{"uri":"`+uri+`"}}`),
 		nil); err != nil || rpcErr != nil {
 		t.Fatal(string(rpcErr), err)
 	}

@@ -91,9 +91,10 @@ type Audit struct {
 
 // Server is the server: section.
 type Server struct {
-	Addr      string `yaml:"addr" json:"addr,omitempty"`           // default 127.0.0.1:8420
-	Anonymous string `yaml:"anonymous" json:"anonymous,omitempty"` // role of loopback callers without a token
-	MaxBody   int    `yaml:"maxBody" json:"maxBody,omitempty"`     // bytes of one message; 0: 4 MiB
+	Addr      string          `yaml:"addr" json:"addr,omitempty"`           // default 127.0.0.1:8420
+	Anonymous string          `yaml:"anonymous" json:"anonymous,omitempty"` // role of loopback callers without a token
+	MaxBody   int             `yaml:"maxBody" json:"maxBody,omitempty"`     // bytes of one message; 0: 4 MiB
+	Idle      source.Duration `yaml:"idle" json:"idle,omitzero"`            // of a link: how long it may be unused; 0: 30 min
 
 	Hosts []string `yaml:"hosts" json:"hosts,omitempty"` // names by which clients may reach this server, besides the names of this machine
 	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero"`

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 )
 
@@ -51,7 +52,7 @@ session:  {defaultRole: developer, roles: [developer, guest], defaultSkills: [co
 policy:   {strict: false, fallback: {mcp: ask, agent: deny}, rules: [rules.yaml, more/rules.yaml]}
 audit:    {dir: log, redact: [ssn], sync: call}
 store:    sqlite://state/x.db
-server:   {addr: "127.0.0.1:9999", anonymous: guest, maxBody: 1000}
+server:   {addr: "127.0.0.1:9999", anonymous: guest, maxBody: 1000, idle: 90s}
 env: [REMOTE_TOKEN]
 `
 
@@ -82,7 +83,7 @@ func TestEveryKey(t *testing.T) {
 		Policy: Policy{Fallback: policy.Fallback{MCP: "ask", Agent: "deny"}, Rules: []string{"rules.yaml", "more/rules.yaml"}},
 		Audit:  Audit{Dir: "log", Redact: []string{"ssn"}, Sync: "call"},
 		Store:  "sqlite://" + w.state().Folder() + "/state/x.db",
-		Server: Server{Addr: "127.0.0.1:9999", Anonymous: "guest", MaxBody: 1000},
+		Server: Server{Addr: "127.0.0.1:9999", Anonymous: "guest", MaxBody: 1000, Idle: source.Duration(90e9)},
 		Env:    []string{"REMOTE_TOKEN"},
 	}
 	got := p.File

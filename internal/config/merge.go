@@ -195,12 +195,13 @@ func (p *Project) mergeRest(user, project *layer) {
 		delete(p.Sources, "server.anonymous")
 	}
 	p.Sources["server.maxBody"] = Default
-	for _, x := range []struct {
-		n    int
-		file string
-	}{{us.MaxBody, user.docFile}, {ws.MaxBody, project.docFile}} {
-		if x.n > 0 && (s.MaxBody == 0 || x.n < s.MaxBody) {
-			s.MaxBody, p.Sources["server.maxBody"] = x.n, x.file
+	for _, x := range []*layer{user, project} { // the smaller values count
+		in := value(x.doc.Server)
+		if in.MaxBody > 0 && (s.MaxBody == 0 || in.MaxBody < s.MaxBody) {
+			s.MaxBody, p.Sources["server.maxBody"] = in.MaxBody, x.docFile
+		}
+		if in.Idle > 0 && (s.Idle == 0 || in.Idle < s.Idle) {
+			s.Idle, p.Sources["server.idle"] = in.Idle, x.docFile
 		}
 	}
 	if s.MaxBody == 0 {

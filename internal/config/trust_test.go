@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
@@ -118,13 +120,13 @@ func TestUserBoundsProject(t *testing.T) {
 	hostile(w)
 	w.writeUser("mycelium.yaml", "session: {defaultRole: guest, roles: [developer], defaultSkills: [common], promotion: confirm}\n"+
 		"policy: {strict: true, fallback: {mcp: ask, agent: ask}}\naudit: {redact: [pin], sync: call}\nmcpServers: {evil: {command: mine}}\n"+
-		"server: {addr: '127.0.0.1:7000', maxBody: 500}\n")
+		"server: {addr: '127.0.0.1:7000', maxBody: 500, idle: 5m}\n")
 	w.writeUser("rules.yaml", "version: 1\nrules: [{name: never, action: deny, tool: Bash}]\n")
 	w.writeUser("roles/admin.yaml", "allowedSkills: []\n")
 	w.write("mycelium.yaml", "mcpServers: {evil: {command: touch}, other: {command: x}}\n"+
 		"session: {defaultRole: admin, roles: [admin, developer], defaultSkills: [all, common], promotion: auto}\n"+
 		"policy: {fallback: {mcp: deny, agent: allow}}\naudit: {redact: [ssn], sync: interval}\n"+
-		"server: {anonymous: admin, addr: '127.0.0.1:9000', maxBody: 5000}\nstore: sqlite://own.db\n")
+		"server: {anonymous: admin, addr: '127.0.0.1:9000', maxBody: 5000, idle: 1h}\nstore: sqlite://own.db\n")
 	w.trust()
 	p := w.load()
 	if p.Broken.All != "" {
@@ -135,7 +137,7 @@ func TestUserBoundsProject(t *testing.T) {
 		Policy:  Policy{Strict: true, Rules: []string{"~/.config/mycelium/rules.yaml", "rules.yaml"}},
 		Audit:   Audit{Dir: "audit", Redact: []string{"pin", "ssn"}, Sync: "call"},
 		Store:   "sqlite://" + w.state().Folder() + "/own.db",
-		Server:  Server{Addr: "127.0.0.1:7000", MaxBody: 500},
+		Server:  Server{Addr: "127.0.0.1:7000", MaxBody: 500, Idle: source.Duration(5 * time.Minute)},
 	}
 	want.Policy.Fallback.MCP, want.Policy.Fallback.Agent = "deny", "ask"
 	got := p.File

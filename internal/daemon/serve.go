@@ -39,6 +39,7 @@ type Server struct {
 	Streams map[string]Stream
 	Idle    time.Duration // serving ends after this time without a client; 0: never
 	Busy    func() bool   // true prevents that: the idle time begins anew. nil: never busy
+	Memory  *rpc.Memory   // for the requests; nil: no bound but that of each one
 	Logger  *slog.Logger  // nil: discard
 }
 
@@ -101,10 +102,11 @@ type serving struct {
 	wg   sync.WaitGroup // one per connection
 	idle chan struct{}  // closed when the idle time is over
 
-	mu    sync.Mutex // guards what follows
-	conns map[*net.UnixConn]struct{}
-	timer *time.Timer
-	ended bool
+	mu     sync.Mutex // guards what follows
+	conns  map[*net.UnixConn]struct{}
+	silent []*net.UnixConn // those that have not proved themselves, oldest first
+	timer  *time.Timer
+	ended  bool
 }
 
 // startIdle starts the idle time, if there is one.
@@ -140,6 +142,7 @@ func (v *serving) add(c *net.UnixConn) bool {
 	}
 	v.timer.Stop()
 	v.conns[c] = struct{}{}
+	v.begin(c)
 	return true
 }
 
@@ -147,6 +150,7 @@ func (v *serving) remove(c *net.UnixConn) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.conns, c)
+	v.forget(c)
 	if len(v.conns) == 0 && !v.ended {
 		v.startIdle()
 	}
@@ -231,61 +235,77 @@ func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error 
 	l := &link{v: v, who: who, conn: c, slots: make(chan struct{}, maxAtOnce)}
 	defer l.calls.Wait()
 	defer cancel()
-	return l.read(ctx, cancel, rpc.NewLines(c, maxMessage))
+	lines := rpc.NewLines(c, maxMessage)
+	lines.Charge(v.Memory, fmt.Sprintf("process %d", who.PID))
+	return l.read(ctx, cancel, lines)
 }
 
 // read reads requests until the connection ends, and starts a goroutine for each.
 func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.Lines) error {
 	for {
-		line, err := lines.Next()
-		if errors.Is(err, rpc.ErrTooLong) {
+		line, held, err := lines.Take()
+		switch {
+		case errors.Is(err, rpc.ErrTooLong):
 			l.refuse(nil, rpc.ErrTooLong)
 			continue
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		case errors.Is(err, rpc.ErrBusy):
+			head, _ := lines.TooLong()
+			l.refuse(rpc.RequestID(head), rpc.ErrBusy)
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
-		m, bad := rpc.Parse(append([]byte(nil), line...))
-		if bad != nil {
-			l.refuse(m.ID, bad)
-			continue
+		if over, err := l.take(ctx, cancel, lines, line, held); over {
+			return err
 		}
-		switch {
-		case m.Method == proveMethod:
-			l.proved = l.proved || l.expected != "" && same(rawjson.TextAt(m.Params, "proof"), l.expected)
-			continue
-		case !m.IsRequest():
-			continue // another notification, or an answer to a question that was not asked
-		case m.Method == helloMethod:
-			l.greet(m)
-			continue
-		case m.Method == askMethod: // this goroutine answers it while a new one reads on: waking another first would delay the answer
-			l.calls.Go(func() {
-				defer cancel() // the client is gone
-				_ = l.read(ctx, cancel, lines)
-			})
-			l.ask(ctx, m)
-			return nil
-		case !l.proved:
-			l.refuse(m.ID, errUnproved)
-			continue
-		}
-		if open, ok := l.v.Streams[m.Method]; ok {
-			l.calls.Wait() // the answers of calls come before the stream's first line
-			if taken, err := l.stream(ctx, m, open, lines); taken {
-				return err
-			}
-			continue
-		}
-		l.slots <- struct{}{}
-		l.calls.Go(func() {
-			defer func() { <-l.slots }()
-			l.call(ctx, m)
-		})
 	}
+}
+
+// take serves one line, and releases the memory that it holds. over reports that the connection is not read any more, or not by us.
+func (l *link) take(ctx context.Context, cancel context.CancelFunc, lines *rpc.Lines, line []byte, held *rpc.Claim) (over bool, err error) {
+	release := held.Release
+	defer func() { release() }()
+	m, bad := rpc.Parse(line)
+	if bad != nil {
+		l.refuse(m.ID, bad)
+		return false, nil
+	}
+	switch {
+	case m.Method == proveMethod:
+		if l.proved = l.proved || l.expected != "" && same(rawjson.TextAt(m.Params, "proof"), l.expected); l.proved {
+			l.v.proved(l.conn)
+		}
+		return false, nil
+	case !m.IsRequest():
+		return false, nil // another notification, or an answer to a question that was not asked
+	case m.Method == helloMethod:
+		l.greet(m)
+		return false, nil
+	case m.Method == askMethod: // this goroutine answers it while a new one reads on: waking another first would delay the answer
+		l.calls.Go(func() {
+			defer cancel() // the client is gone
+			_ = l.read(ctx, cancel, lines)
+		})
+		l.ask(ctx, m)
+		return true, nil
+	case !l.proved:
+		l.refuse(m.ID, errUnproved)
+		return false, nil
+	}
+	if open, ok := l.v.Streams[m.Method]; ok {
+		l.calls.Wait() // the answers of calls come before the stream's first line
+		return l.stream(ctx, m, open, lines)
+	}
+	release = func() {} // the call does
+	l.slots <- struct{}{}
+	l.calls.Go(func() {
+		defer func() { <-l.slots }()
+		defer held.Release()
+		l.call(ctx, m)
+	})
+	return false, nil
 }
 
 // greet answers a greeting with our proof, and notes the proof that the client owes us.
@@ -308,6 +328,7 @@ func (l *link) ask(ctx context.Context, m rpc.Message) {
 		l.refuse(m.ID, errUnproved)
 		return
 	}
+	l.v.proved(l.conn)
 	result, e := l.do(ctx, rpc.Message{Method: q.method, Params: q.params})
 	answer := rawjson.Field{Name: "result"}
 	if e == nil {

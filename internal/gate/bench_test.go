@@ -22,7 +22,7 @@ func (echo) Subscribe(context.Context, string, string, func([]byte)) (stop func(
 	return nil, nil
 }
 
-func (e echo) Do(context.Context, policy.Scope, string, string, []byte, Peer) (result, rpcErr []byte, err error) {
+func (e echo) Do(context.Context, policy.Scope, string, string, string, []byte, Peer) (result, rpcErr []byte, err error) {
 	return e.result, nil, nil
 }
 

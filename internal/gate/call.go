@@ -240,7 +240,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		span = a.span.Request(a.Item.Server, a.Method, a.Item.Name)
 	}
 	began := a.gate.now()
-	result, rpcErr, err := a.gate.backends.Do(ctx, a.caller.Scope, a.Item.Server, a.Method, traced(a.Params, span), a.Peer)
+	result, rpcErr, err := a.gate.backends.Do(ctx, a.caller.Scope, a.session.ID, a.Item.Server, a.Method, traced(a.Params, span), a.Peer)
 	a.measureBackend(span, began, result, rpcErr, err)
 	switch {
 	case isAbsent(err):

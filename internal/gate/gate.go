@@ -58,7 +58,8 @@ type Peer = interface {
 
 // Backends carries raw requests to servers. backend.Pool is one.
 type Backends interface {
-	Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer Peer) (result, rpcErr []byte, err error)
+	// Do makes a request for a session, whose calls have their share of what all wait for.
+	Do(ctx context.Context, scope policy.Scope, session, server, method string, params []byte, peer Peer) (result, rpcErr []byte, err error)
 	// Subscribe asks a server to tell of every change of one resource: tell gets the raw params of notifications/resources/updated,
 	// must not wait, and is not called after stop has returned.
 	Subscribe(ctx context.Context, server, uri string, tell func(params []byte)) (stop func(), err error)

@@ -49,7 +49,7 @@ type servers struct {
 	start   func(ctx context.Context, names []string) error
 }
 
-func (b *servers) Do(ctx context.Context, scope policy.Scope, server, method string, params []byte, peer Peer) (result, rpcErr []byte,
+func (b *servers) Do(ctx context.Context, scope policy.Scope, _, server, method string, params []byte, peer Peer) (result, rpcErr []byte,
 	err error) {
 	b.mu.Lock()
 	b.calls = append(b.calls, server+" "+method+" "+string(params))

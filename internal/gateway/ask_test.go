@@ -246,7 +246,7 @@ func TestAskEndsWithItsClient(t *testing.T) {
 func TestAskEndsWithItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newWorld(t)
-		s := newStream("1")
+		s := newStream("1", nil)
 		l := b.link(t, b.server(Options{}), b.open("guest"), v20250618, `{"roots":{}}`)
 		l.Send, l.Gone = s.send, s.abandoned
 		asked := make(chan error, 1)

@@ -27,6 +27,7 @@ type Options struct {
 	Hosts     []string         // accepted Host names besides loopback ones
 	OAuth     *resource.Config // access tokens that are accepted besides ours; nil: only ours
 	Idle      time.Duration    // idle time of a legacy HTTP link; 0: 30 min
+	Memory    *rpc.Memory      // for the messages of all clients; nil: a bound of its own, rpc.DefaultMemory
 	Logger    *slog.Logger     // nil: discard
 }
 
@@ -42,9 +43,9 @@ type Server struct {
 	log       *slog.Logger
 	buffers   sync.Pool
 	work      *work.Group // links and requests that outlive their HTTP exchange
-
-	mu    sync.Mutex
-	links map[string]*httpLink // by id
+	memory    *rpc.Memory
+	places    places
+	links     links
 }
 
 // defaultIdle is how long a legacy HTTP link may be unused.
@@ -60,7 +61,10 @@ const (
 func New(o Options) *Server {
 	s := &Server{
 		gate: o.Gate, anonymous: o.Anonymous, maxBody: o.MaxBody, idle: o.Idle, log: o.Logger, hosts: hosts{},
-		links: map[string]*httpLink{}, work: work.New(),
+		work: work.New(), memory: o.Memory,
+	}
+	if s.memory == nil {
+		s.memory = rpc.NewMemory(rpc.DefaultMemory)
 	}
 	if s.maxBody <= 0 {
 		s.maxBody = rpc.MaxMessage

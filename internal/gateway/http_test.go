@@ -128,7 +128,7 @@ func TestResume(t *testing.T) {
 	w := newWeb(t, Options{})
 	w.initialize()
 	ctx, drop := context.WithCancel(t.Context())
-	k := w.server.links[w.link]
+	k := w.server.links.find(w.link)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -268,8 +268,8 @@ func TestClose(t *testing.T) {
 	two := w.do(t.Context(), http.MethodGet, "")
 	w.server.Close()
 	_, _ = bodyOf(t, one.Body), bodyOf(t, two.Body)
-	if len(w.server.links) != 0 {
-		t.Errorf("%d links are left", len(w.server.links))
+	if len(w.server.links.byID) != 0 {
+		t.Errorf("%d links are left", len(w.server.links.byID))
 	}
 	w.link = ""
 	if res := w.do(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize",`+
@@ -319,7 +319,7 @@ func TestIdle(t *testing.T) {
 		if w := send(t.Context(), http.MethodPost, ping); w.Code != http.StatusNotFound {
 			t.Errorf("idle: %d", w.Code)
 		}
-		if len(s.links) != 0 {
+		if len(s.links.byID) != 0 {
 			t.Error("the link is still known")
 		}
 	})
@@ -361,7 +361,7 @@ func TestAnonymous(t *testing.T) {
 
 // The ring keeps the last events, the answer always among them.
 func TestStreamRing(t *testing.T) {
-	st := newStream("7")
+	st := newStream("7", nil)
 	for i := range ringSize + 50 {
 		st.push([]byte{byte(i)}, false)
 	}
@@ -383,10 +383,10 @@ func TestStreamRing(t *testing.T) {
 
 // A link remembers a few streams, and never forgets a running one.
 func TestKeptStreams(t *testing.T) {
-	k := &httpLink{notes: newStream("0")}
-	running := k.stream()
+	k := &httpLink{notes: newStream("0", nil)}
+	running := k.stream(nil)
 	for range 20 {
-		k.stream().finish()
+		k.stream(nil).finish()
 	}
 	if len(k.streams) != keptStreams+1 || k.find("1") != running || k.find("21") == nil || k.find("5") != nil || k.find("0") != k.notes {
 		t.Errorf("%d streams are kept", len(k.streams))
@@ -397,7 +397,7 @@ func TestKeptStreams(t *testing.T) {
 func TestLongSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{}
-		st := newStream("")
+		st := newStream("", nil)
 		w := httptest.NewRecorder()
 		go func() {
 			time.Sleep(2*heartbeat + time.Second) // of the bubble's clock

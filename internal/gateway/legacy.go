@@ -14,10 +14,8 @@ import (
 	"mycelium/internal/rpc"
 )
 
-const (
-	maxLinks    = 4096 // legacy HTTP links at once
-	keptStreams = 8    // finished streams of a link that can still be resumed
-)
+// keptStreams is how many finished streams of a link can still be resumed.
+const keptStreams = 8
 
 // httpLink is a client of the era with a handshake, over HTTP. It ends by DELETE, after an idle time, with its session, or with the
 // server. The session itself goes on.
@@ -37,12 +35,16 @@ type httpLink struct {
 	written int       // events of notes that were written to a GET
 	active  int       // HTTP requests under way
 	idle    *time.Timer
+	used    time.Time // when it was last active
 }
 
 // postLegacy serves a message of the era with a handshake.
-func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, m rpc.Message, a accept) {
+func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, m rpc.Message, a accept, held *rpc.Claim) {
 	if m.Method == "initialize" && m.IsRequest() {
-		s.initializeHTTP(w, r, who, m, a)
+		if leave, ok := s.admit(r.Context(), w, who, held, m.ID); ok {
+			defer leave()
+			s.initializeHTTP(w, r, who, m, a)
+		}
 		return
 	}
 	k, ok := s.enter(w, r, who, m.ID)
@@ -58,14 +60,20 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, who caller, 
 		k.requests.notification(m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		s.requestLegacy(w, r, k, m, a)
+		if leave, ok := s.admit(r.Context(), w, who, held, m.ID); ok {
+			s.requestLegacy(w, r, k, m, a, held, leave)
+		}
 	}
 }
 
-// requestLegacy serves a request. A lost connection does not cancel it, because the client may come back for the answer.
-func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLink, m rpc.Message, a accept) {
-	ctx, cancel := context.WithCancel(k.ctx)
-	if bad := k.requests.begin(m.ID, cancel); bad != nil {
+// requestLegacy serves a request. A lost connection does not cancel it, because the client may come back for the answer. leave gives back
+// its place when it is over.
+func (s *Server) requestLegacy(
+	w http.ResponseWriter, r *http.Request, k *httpLink, m rpc.Message, a accept, held *rpc.Claim, leave func(),
+) {
+	ctx, stop := context.WithCancel(k.ctx)
+	cancel := sync.OnceFunc(func() { stop(); leave() })
+	if bad := k.requests.begin(m.ID, stop); bad != nil {
 		cancel()
 		s.answer(w, rpc.Refuse(m.ID, bad), a, http.StatusOK)
 		return
@@ -78,10 +86,12 @@ func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLi
 		if !ok {
 			reply = cancelled(m.ID)
 		}
-		s.answer(w, reply, a, http.StatusOK)
+		s.answer(w, hold(held, reply), a, http.StatusOK)
 		return
 	}
-	t := k.stream()
+	claim := s.memory.Claim(k.caller.session.ID)
+	_ = claim.Hold(answerRoom) // admit found as much a moment ago
+	t := k.stream(claim)
 	l.Notice, l.Send, l.Gone = t.notice, t.send, t.abandoned
 	started := s.work.Go(func() {
 		defer cancel()
@@ -90,7 +100,7 @@ func (s *Server) requestLegacy(w http.ResponseWriter, r *http.Request, k *httpLi
 	})
 	if !started {
 		cancel()
-		t.push(cancelled(m.ID).Append(nil), true)
+		t.answer(cancelled(m.ID))
 	}
 	t.join()
 	defer t.leave()
@@ -103,7 +113,11 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 		fail(w, http.StatusBadRequest, m.ID, rpc.InvalidRequest("already initialized: "+headerSession+" does not belong to initialize"))
 		return
 	}
-	k := &httpLink{id: rand.Text(), caller: who, notes: newStream("0")}
+	if !s.links.pace(r.Context(), who.session.ID) {
+		busy(w, m.ID, rpc.Busy("this session makes links without end"))
+		return
+	}
+	k := &httpLink{id: rand.Text(), caller: who, notes: newStream("0", s.memory.Claim(who.session.ID))}
 	k.Client = mcpserver.NewClient(who.session, surfaceHTTP, k.notes.notice)
 	watch := s.mcp.Watch(k.Client)
 	reply, ok := s.mcp.Serve(r.Context(), mcpserver.Link{Client: k.Client}, m)
@@ -112,7 +126,8 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 	}
 	if reply.Error == nil {
 		if !s.open(k, watch) {
-			fail(w, http.StatusServiceUnavailable, m.ID, &rpc.Error{Code: rpc.CodeInternal, Message: "too many links"})
+			k.notes.close()
+			busy(w, m.ID, rpc.Busy("there are too many links, and each is in use"))
 			return
 		}
 		w.Header().Set(headerSession, k.id)
@@ -120,32 +135,39 @@ func (s *Server) initializeHTTP(w http.ResponseWriter, r *http.Request, who call
 	s.answer(w, reply, a, http.StatusOK)
 }
 
-// open registers a link and starts the watch over its lists. It returns false if there are too many links.
+// open registers a link and starts the watch over its lists. It returns false if there is no place for it.
 func (s *Server) open(k *httpLink, watch *mcpserver.Watch) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.links) >= maxLinks {
-		return false
-	}
 	k.ctx, k.end = context.WithCancel(s.work.Context())
+	k.used = time.Now()
 	k.idle = time.AfterFunc(s.idle, k.end)
-	started := s.work.Go(func() {
-		defer k.Close()
-		watch.Run(k.ctx, everything, k.notes.notice)
-		k.end() // also if the session ended
-		k.idle.Stop()
-		s.mu.Lock()
-		delete(s.links, k.id)
-		s.mu.Unlock()
-		k.notes.finish()
-	})
-	if !started {
+	if !s.links.add(k) {
 		k.end()
 		k.idle.Stop()
 		return false
 	}
-	s.links[k.id] = k
-	return true
+	started := s.work.Go(func() {
+		defer k.Close()
+		watch.Run(k.ctx, everything, k.notes.notice)
+		s.close(k) // also if the session ended
+	})
+	if !started {
+		s.close(k)
+	}
+	return started
+}
+
+// close ends a link and gives back what it holds.
+func (s *Server) close(k *httpLink) {
+	k.end()
+	k.idle.Stop()
+	s.links.remove(k)
+	k.mu.Lock()
+	streams := k.streams
+	k.streams = nil
+	k.mu.Unlock()
+	for _, t := range append(streams, k.notes) {
+		t.close()
+	}
 }
 
 // enter finds the link of a request and stops its idle time. It returns false if it refused the request: the answer for the link of
@@ -156,9 +178,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 		fail(w, http.StatusBadRequest, id, rpc.InvalidRequest(headerSession+" is missing: initialize first"))
 		return nil, false
 	}
-	s.mu.Lock()
-	k := s.links[name]
-	s.mu.Unlock()
+	k := s.links.find(name)
 	if k == nil || k.ctx.Err() != nil || k.caller.session != who.session ||
 		subtle.ConstantTimeCompare(k.caller.credential[:], who.credential[:]) != 1 {
 		// Plain text: clients take a JSON-RPC error for the answer to their request, and do not initialize again.
@@ -176,22 +196,27 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 func (k *httpLink) leave(idle time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.used = time.Now()
 	if k.active--; k.active == 0 && k.ctx.Err() == nil {
 		k.idle.Reset(idle)
 	}
 }
 
-// stream makes the stream of one POST, and forgets the oldest finished ones.
-func (k *httpLink) stream() *stream {
+// stream makes the stream of one POST, whose events count for the claim, and forgets the oldest finished ones.
+func (k *httpLink) stream(claim *rpc.Claim) *stream {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.count++
-	t := newStream(strconv.Itoa(k.count))
+	t := newStream(strconv.Itoa(k.count), claim)
 	late := len(k.streams) - keptStreams
 	i := -1
 	k.streams = slices.DeleteFunc(k.streams, func(old *stream) bool {
 		i++
-		return i <= late && old.finished()
+		if i > late || !old.finished() {
+			return false
+		}
+		old.close()
+		return true
 	})
 	k.streams = append(k.streams, t)
 	return t

@@ -33,11 +33,11 @@ func newOutbox(w io.Writer) *outbox { return &outbox{w: w, wake: make(chan struc
 func (o *outbox) send(m rpc.Message) error {
 	o.wmu.Lock()
 	defer o.wmu.Unlock()
-	if cap(o.buf) > maxNotices {
-		o.buf = nil
-	}
 	o.buf = append(m.Append(o.take()), '\n')
 	_, err := o.w.Write(o.buf)
+	if cap(o.buf) > maxCopied { // it is not kept for a client that may be silent for long
+		o.buf = nil
+	}
 	return err
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"os"
 	"strconv"
 
 	"mycelium/internal/gateway/mcpserver"
@@ -34,10 +34,17 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		s.unauthorized(w, r, err)
 		return
 	}
+	held := s.memory.Claim(who.session.ID)
+	defer held.Release()
 	switch r.Method {
 	case http.MethodPost:
-		s.post(w, r, who)
+		s.post(w, r, who, held)
 	case http.MethodGet:
+		leave, ok := s.admit(r.Context(), w, who, held, nil)
+		if !ok {
+			return
+		}
+		defer leave()
 		ctx, cancel := who.bound(r.Context())
 		defer cancel()
 		s.get(w, r.WithContext(ctx), who)
@@ -54,41 +61,36 @@ func fail(w http.ResponseWriter, status int, id []byte, e *rpc.Error) {
 	_, _ = w.Write(rpc.Refuse(id, e).Append(nil)) // #nosec G705 -- it is JSON, and its header says so
 }
 
-// body reads the request body. It returns false if it refused the request.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	if r.ContentLength > int64(s.maxBody) {
+// body reads the request body as it comes. It returns false if it refused the request.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, held *rpc.Claim) ([]byte, bool) {
+	b, err := []byte(nil), error(rpc.ErrTooLong)
+	if r.ContentLength <= int64(s.maxBody) {
+		b, err = rpc.ReadAll(r.Body, r.ContentLength, s.maxBody, held)
+	}
+	switch {
+	case err == nil:
+		return b, true
+	case errors.Is(err, rpc.ErrTooLong):
 		w.Header().Set("Connection", "close") // the rest is not read
 		fail(w, http.StatusRequestEntityTooLarge, nil, tooLarge(s.maxBody))
-		return nil, false
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, int64(s.maxBody))
-	var b []byte
-	var err error
-	if r.ContentLength > 0 {
-		b = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, b)
-	} else {
-		b, err = io.ReadAll(r.Body)
-	}
-	var over *http.MaxBytesError
-	if errors.As(err, &over) {
-		fail(w, http.StatusRequestEntityTooLarge, nil, tooLarge(s.maxBody))
-		return nil, false
-	}
-	if err != nil {
+	case errors.Is(err, rpc.ErrBusy):
+		w.Header().Set("Connection", "close")
+		busy(w, nil, rpc.ErrBusy)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		fail(w, http.StatusRequestTimeout, nil, &rpc.Error{Code: rpc.CodeParse, Message: "parse error: the body did not come in time"})
+	default:
 		fail(w, http.StatusBadRequest, nil, &rpc.Error{Code: rpc.CodeParse, Message: "parse error: the body ended early"})
-		return nil, false
 	}
-	return b, true
+	return nil, false
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller) {
+func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller, held *rpc.Claim) {
 	a := accepts(r.Header)
 	if !a.json && !a.events {
 		fail(w, http.StatusNotAcceptable, nil, rpc.InvalidRequest("Accept must allow application/json and text/event-stream"))
 		return
 	}
-	b, ok := s.body(w, r)
+	b, ok := s.body(w, r, held)
 	if !ok {
 		return
 	}
@@ -98,7 +100,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller) {
 		return
 	}
 	if version, modern := mcpserver.Revision(m); modern && m.IsRequest() {
-		s.postModern(w, r, who, m, version, a)
+		leave, ok := s.admit(r.Context(), w, who, held, m.ID)
+		if ok {
+			defer leave()
+			s.postModern(w, r, who, m, version, a, held)
+		}
 		return
 	}
 	if header := r.Header.Get(headerVersion); mcpserver.IsModern(header) {
@@ -114,11 +120,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller) {
 		fail(w, http.StatusBadRequest, m.ID, mcpserver.Unsupported(header))
 		return
 	}
-	s.postLegacy(w, r, who, m, a)
+	s.postLegacy(w, r, who, m, a, held)
 }
 
 // postModern serves a request of the modern era, whose link is this POST.
-func (s *Server) postModern(w http.ResponseWriter, r *http.Request, who caller, m rpc.Message, version string, a accept) {
+func (s *Server) postModern(
+	w http.ResponseWriter, r *http.Request, who caller, m rpc.Message, version string, a accept, held *rpc.Claim,
+) {
 	if bad := checkHeaders(r.Header, m, version); bad != nil {
 		fail(w, http.StatusBadRequest, m.ID, bad)
 		return
@@ -151,10 +159,11 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, who caller, 
 		if !ok {
 			reply = cancelled(m.ID)
 		}
+		reply = hold(held, reply)
 		s.answer(w, reply, a, statusOf(reply))
 		return
 	}
-	t := newStream("")
+	t := newStream("", held)
 	l.Notice = t.notice
 	served := make(chan struct{})
 	go func() {
@@ -172,7 +181,7 @@ func (s *Server) serveStream(ctx context.Context, l mcpserver.Link, m rpc.Messag
 	if !ok {
 		reply = cancelled(m.ID)
 	}
-	t.push(reply.Append(nil), true)
+	t.answer(reply)
 }
 
 // cancelled is the answer to a request that ended while its client still waits.
@@ -194,7 +203,7 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, t *stream, a
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(only)))
 		w.WriteHeader(status)
-		_, _ = w.Write(only)
+		_, _ = w.Write(only) // #nosec G705 -- it is JSON, and its header says so
 		return
 	}
 	e := newEventWriter(w)
@@ -204,26 +213,33 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, t *stream, a
 
 // answer writes one reply.
 func (s *Server) answer(w http.ResponseWriter, reply rpc.Message, a accept, status int) {
-	buf := s.buffers.Get().(*[]byte)
-	defer func() {
-		if cap(*buf) <= maxNotices { // a larger one is left to the garbage collector
-			s.buffers.Put(buf)
-		}
-	}()
-	b := reply.Append((*buf)[:0])
-	*buf = b
+	h := w.Header()
 	if !a.json || a.eventsFirst && reply.Error == nil { // a client that reads both prefers the first that it names
 		e := newEventWriter(w)
-		e.buf = rpc.AppendEvent(nil, rpc.Event{Event: "message", Data: b})
+		_ = e.event("", reply.Append(nil))
 		_ = e.flush()
 		e.end()
 		return
 	}
-	h := w.Header()
 	h.Set("Content-Type", "application/json")
+	if len(reply.Result) > maxCopied { // without a copy of it
+		head, tail := reply.Around()
+		h.Set("Content-Length", strconv.Itoa(len(head)+len(reply.Result)+len(tail)))
+		w.WriteHeader(status)
+		for _, part := range [][]byte{head, reply.Result, tail} {
+			if _, err := w.Write(part); err != nil { // #nosec G705 -- it is JSON, and its header says so
+				return
+			}
+		}
+		return
+	}
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	b := reply.Append((*buf)[:0])
+	*buf = b
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
-	_, _ = w.Write(b)
+	_, _ = w.Write(b) // #nosec G705 -- it is JSON, and its header says so
 }
 
 // statusOf is the HTTP status of an answer in the modern era (SEP-2575).

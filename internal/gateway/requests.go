@@ -44,6 +44,13 @@ func (q *requests) end(id []byte) {
 	delete(q.open, idKey(id))
 }
 
+// none reports whether every request was answered.
+func (q *requests) none() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.open) == 0
+}
+
 // notification serves a notification of the client: the only one that does anything cancels a request.
 func (q *requests) notification(m rpc.Message) {
 	if m.Method != "notifications/cancelled" {

@@ -15,6 +15,10 @@ const (
 	heartbeat    = 30 * time.Second // between comments on a silent stream, so that a dead connection is noticed
 )
 
+// maxCopied is how long a message may be that is copied in order to be written, in bytes. A buffer that a longer one needs is not kept
+// for a client that may be silent for long.
+const maxCopied = 64 << 10
+
 // eventID names an event of a stream that can be resumed.
 func eventID(stream string, i int) string {
 	if stream == "" {
@@ -54,6 +58,27 @@ func (e *eventWriter) begin() {
 	e.w.WriteHeader(http.StatusOK)
 }
 
+// event puts an event into the buffer. A long one is written at once, without a copy: data is one line.
+func (e *eventWriter) event(id string, data []byte) error {
+	if len(data) <= maxCopied {
+		e.buf = rpc.AppendEvent(e.buf, rpc.Event{ID: id, Event: "message", Data: data})
+		if len(e.buf) > maxCopied {
+			return e.flush()
+		}
+		return nil
+	}
+	e.buf = rpc.AppendEvent(e.buf, rpc.Event{ID: id, Event: "message"})
+	e.buf = append(e.buf[:len(e.buf)-1], "data: "...) // without the empty line that ends the event
+	if err := e.flush(); err != nil {
+		return err
+	}
+	if _, err := e.w.Write(data); err != nil { // #nosec G705 -- JSON on one line, in a stream of events
+		return err
+	}
+	e.buf = append(e.buf, "\n\n"...)
+	return nil
+}
+
 // flush writes what is in buf. A client that does not read for too long loses its connection.
 func (e *eventWriter) flush() error {
 	e.begin()
@@ -77,7 +102,9 @@ func (e *eventWriter) pump(ctx context.Context, t *stream, next int) int {
 	for {
 		events, first, done, changed := t.read(next)
 		for i, data := range events {
-			e.buf = rpc.AppendEvent(e.buf, rpc.Event{ID: eventID(t.id, first+i), Event: "message", Data: data})
+			if e.event(eventID(t.id, first+i), data) != nil {
+				return next
+			}
 		}
 		if len(e.buf) == 0 && !e.begun { // a proxy may hold the header back until there is something to send
 			e.buf = append(e.buf, ": stream\n\n"...)

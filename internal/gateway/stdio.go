@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +36,9 @@ func (s *Server) Stdio(ctx context.Context, sess *session.Session, r io.Reader, 
 	c.listening = listening
 	c.work.Go(func() { c.out.flushNotices(ctx, cancel) })
 	read := make(chan error, 1)
-	go c.read(ctx, rpc.NewLines(r, s.maxBody), read)
+	lines := rpc.NewLines(r, s.maxBody)
+	lines.Charge(s.memory, sess.ID)
+	go c.read(ctx, lines, read)
 	select {
 	case err := <-read:
 		stop()
@@ -113,10 +114,19 @@ func (c *stdioConn) read(ctx context.Context, lines *rpc.Lines, ended chan<- err
 // next takes one message. If that is a request that may take time, next returns a function that serves it. At the end of the stream
 // err is io.EOF.
 func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), err error) {
-	line, err := lines.Next()
+	line, held, err := lines.Take()
+	defer func() {
+		if serve == nil {
+			held.Release()
+		}
+	}()
 	switch {
 	case errors.Is(err, rpc.ErrTooLong):
 		c.say(rpc.Refuse(nil, tooLarge(c.server.maxBody)))
+		return nil, nil
+	case errors.Is(err, rpc.ErrBusy):
+		head, _ := lines.TooLong()
+		c.say(rpc.Refuse(rpc.RequestID(head), rpc.ErrBusy))
 		return nil, nil
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
@@ -125,7 +135,7 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	case ctx.Err() != nil:
 		return nil, ctx.Err() // the read could not be interrupted, and returned too late
 	}
-	m, bad := rpc.Parse(bytes.Clone(line))
+	m, bad := rpc.Parse(line)
 	switch {
 	case bad != nil:
 		c.say(rpc.Refuse(m.ID, bad))
@@ -134,7 +144,7 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	case m.ID == nil:
 		c.requests.notification(m)
 	default:
-		return c.request(ctx, m), nil
+		return c.request(ctx, m, held), nil
 	}
 	return nil, nil
 }
@@ -150,8 +160,9 @@ func tooLarge(limit int) *rpc.Error {
 	return rpc.InvalidRequest(fmt.Sprintf("message too large: the limit is %d bytes", limit))
 }
 
-// request begins one request, and returns a function that serves it, to be called once, or nil if it is answered.
-func (c *stdioConn) request(ctx context.Context, m rpc.Message) (serve func()) {
+// request begins one request, and returns a function that serves it, to be called once, or nil if it is answered. The function releases
+// what the request holds.
+func (c *stdioConn) request(ctx context.Context, m rpc.Message, held *rpc.Claim) (serve func()) {
 	l := mcpserver.Link{Client: c.client, Notice: c.out.notice, Send: c.out.queue}
 	if version, modern := mcpserver.Revision(m); modern {
 		client, bad := mcpserver.ModernClient(c.session, surfaceStdio, m, version)
@@ -186,6 +197,7 @@ func (c *stdioConn) request(ctx context.Context, m rpc.Message) (serve func()) {
 	return func() {
 		defer c.work.Done()
 		defer c.serving.Done()
+		defer held.Release()
 		defer cancel()
 		if !listen {
 			select {
@@ -199,7 +211,7 @@ func (c *stdioConn) request(ctx context.Context, m rpc.Message) (serve func()) {
 		if !ok || context.Cause(ctx) == errCancelled || ctx.Err() != nil && c.listening.Err() == nil {
 			return
 		}
-		c.say(reply)
+		c.say(hold(held, reply))
 	}
 }
 

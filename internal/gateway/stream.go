@@ -18,23 +18,26 @@ const (
 // push never waits; the HTTP handler that follows the stream writes. A stream with an id keeps its last events after they were written,
 // so that a client that lost its connection can resume it.
 type stream struct {
-	id string // empty: not resumable
+	id    string // empty: not resumable
+	claim *rpc.Claim
 
 	mu      sync.Mutex
 	events  [][]byte
-	size    int // bytes of events
+	size    int // bytes of events, which claim holds
+	handed  int // bytes of events that a reader took, and that are not kept; claim holds them until the reader comes again
 	base    int // index of events[0]; indices start at 0
 	done    bool
 	changed chan struct{} // closed by every push
 	holder  chan struct{} // closed when another handler takes over the stream
 
 	followers int           // HTTP handlers that follow it
-	grace     *time.Timer   // runs while there is no follower
+	grace     *time.Timer   // runs while there is no follower; after a long finished stream, until its events are forgotten
 	abandoned chan struct{} // closed when the grace time is over
 }
 
-func newStream(id string) *stream {
-	return &stream{id: id, changed: make(chan struct{}), abandoned: make(chan struct{})}
+// newStream makes a stream. Its events count for the claim, which the caller releases.
+func newStream(id string, claim *rpc.Claim) *stream {
+	return &stream{id: id, claim: claim, changed: make(chan struct{}), abandoned: make(chan struct{})}
 }
 
 // join notes a handler that follows the stream, and leave notes its end. A client that does not resume the stream within the grace time
@@ -43,7 +46,7 @@ func (t *stream) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.followers++
-	if t.grace != nil && t.grace.Stop() {
+	if t.grace != nil && !t.done && t.grace.Stop() {
 		t.grace = nil
 	}
 }
@@ -51,31 +54,65 @@ func (t *stream) join() {
 func (t *stream) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.followers--; t.followers == 0 && !t.done && t.grace == nil {
+	t.followers--
+	switch {
+	case t.followers > 0 || t.grace != nil:
+	case !t.done:
 		t.grace = time.AfterFunc(graceTime, func() { close(t.abandoned) })
+	case t.size > maxCopied: // its client has a minute to come back for it
+		t.grace = time.AfterFunc(graceTime, t.forget)
 	}
 }
 
-// push appends an event. After the last one, which is the answer, the stream is done. When the ring is full, push drops the oldest event.
-// The ring is bounded by the number of its events and by their bytes (maxNotices and one event), because a server chooses their length.
-func (t *stream) push(data []byte, last bool) {
+// forget drops the events of a stream that nobody resumes, and gives their memory back.
+func (t *stream) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.done {
-		return
+	t.base += len(t.events)
+	t.events, t.size = nil, 0
+	t.claim.Release()
+}
+
+// close ends a stream that nobody follows any more, and gives its memory back.
+func (t *stream) close() {
+	t.finish()
+	t.mu.Lock()
+	if t.grace != nil {
+		t.grace.Stop()
+	}
+	t.mu.Unlock()
+	t.forget()
+}
+
+// answer pushes the answer, which is the last event.
+func (t *stream) answer(reply rpc.Message) { t.push(hold(t.claim, reply).Append(nil), true) }
+
+// push appends an event. After the last one, which is the answer and whose memory is held already, the stream is done. When the ring is
+// full, push drops the oldest event. The ring is bounded by the number of its events and by their bytes (maxNotices and one event),
+// because a server chooses their length. push drops an event for which there is no memory, and reports false.
+func (t *stream) push(data []byte, last bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done || !last && t.claim.Hold(len(data)) != nil {
+		return false
 	}
 	for len(t.events) > 0 && (len(t.events) >= ringSize || t.size >= maxNotices) {
 		t.size -= len(t.events[0])
+		t.claim.Give(len(t.events[0]))
 		t.events[0] = nil
 		t.events = t.events[1:]
 		t.base++
 	}
 	t.events = append(t.events, data)
 	t.size += len(data)
-	if t.done = last; last && t.grace != nil {
-		t.grace.Stop()
+	if t.done = last; last && t.grace != nil && t.grace.Stop() {
+		t.grace = nil
+		if t.size > maxCopied {
+			t.grace = time.AfterFunc(graceTime, t.forget)
+		}
 	}
 	t.signal()
+	return true
 }
 
 // finish ends the stream without a last event.
@@ -98,8 +135,7 @@ func (t *stream) notice(method string, params []byte) {
 
 // send pushes a request of ours, or its cancellation.
 func (t *stream) send(m rpc.Message) bool {
-	t.push(m.Append(nil), false)
-	return true
+	return t.push(m.Append(nil), false)
 }
 
 // read returns the events from index next on, the index of the first of them, whether the stream is done, and a channel that closes at
@@ -110,8 +146,11 @@ func (t *stream) read(next int) (events [][]byte, first int, done bool, changed 
 	first = max(next, t.base)
 	n := min(max(first-t.base, 0), len(t.events))
 	events = slices.Clone(t.events[n:]) // a push meanwhile may drop events from the ring
-	if t.id == "" {                     // it is not resumable: events that were read are not needed again
+	t.claim.Give(t.handed)
+	t.handed = 0
+	if t.id == "" { // it is not resumable: events that were read are not needed again
 		t.base += len(t.events)
+		t.handed = t.size
 		t.events, t.size = nil, 0
 	}
 	return events, first, t.done, t.changed

@@ -9,7 +9,7 @@ import (
 // the events that a handler is writing.
 func TestStreamIsBoundedInBytes(t *testing.T) {
 	for _, id := range []string{"", "resumable"} {
-		s := newStream(id)
+		s := newStream(id, nil)
 		const long = 100 << 10
 		taken := [][]byte{}
 		for i := range 300 {

@@ -191,7 +191,7 @@ func (b *world) updated(server, uri string) bool {
 
 // Do is the backends: the tool's name says what they do.
 func (b *world) Do(
-	ctx context.Context, _ policy.Scope, server, method string, params []byte, peer gate.Peer,
+	ctx context.Context, _ policy.Scope, _, server, method string, params []byte, peer gate.Peer,
 ) (result, rpcErr []byte, err error) {
 	name := rawjson.TextAt(params, "name")
 	b.mu.Lock()

@@ -3,12 +3,16 @@ package node
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/rpc/httpserver"
 )
+
+// lastAnswers is how long clients have to read their last answers when the daemon ends: `myc stop` answers within 2 s.
+const lastAnswers = time.Second
 
 // serveHTTP serves MCP, metrics and the API of approvals until ctx is done.
 func (n *Node) serveHTTP(ctx context.Context) {
@@ -18,13 +22,13 @@ func (n *Node) serveHTTP(ctx context.Context) {
 	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
 	n.metrics.handle(mux, n.gateway)
 	handleApprovals(ctx, mux, n.gateway, n.Approvals)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelWarn)}
+	srv := httpserver.New(mux, 0, n.logger)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		<-ctx.Done()
 		n.gateway.Close() // ends streams, which Shutdown would wait for
-		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastAnswers)
 		defer cancel()
 		if srv.Shutdown(short) != nil {
 			_ = srv.Close()

@@ -214,7 +214,7 @@ func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 	}
 	n.gateway = gateway.New(gateway.Options{
 		Gate: n.gate, Version: n.options.Version, MaxBody: conf.MaxBody, Anonymous: anonymous, Hosts: conf.Hosts,
-		OAuth: oauthOf(conf.OAuth), Logger: n.logger,
+		OAuth: oauthOf(conf.OAuth), Idle: time.Duration(conf.Idle), Memory: n.pool.Memory(), Logger: n.logger,
 	})
 	n.onClose(n.gateway.Close)
 	return nil

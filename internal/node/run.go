@@ -38,7 +38,9 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.options.Auto {
 		idle = idleAfter
 	}
-	err := n.owner.Serve(ctx, daemon.Server{Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.Runs.Busy, Logger: n.logger})
+	err := n.owner.Serve(ctx, daemon.Server{
+		Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
+	})
 	n.cancel()
 	n.gateway.Close()
 	web.Wait()

@@ -27,6 +27,16 @@ func PartialID(head, tail []byte) []byte {
 	return id
 }
 
+// RequestID returns the id of a request of which only the beginning is known. It returns nil if that does not have the whole id.
+func RequestID(head []byte) []byte {
+	for s := rawjson.ScanObject(head); s.Next(); {
+		if string(s.Name()) == "id" && s.End() < len(head) {
+			return s.Value()
+		}
+	}
+	return nil
+}
+
 // tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. If there are only scalars between a
 // comma and the last brace of the line, both belong to the outermost object.
 func tailID(tail []byte) []byte {

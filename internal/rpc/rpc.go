@@ -23,6 +23,9 @@ const (
 	CodeInternal       = -32603
 	CodeHeaderMismatch = -32020 // MCP 2026-07-28: headers and body differ
 	CodeVersion        = -32022 // MCP 2026-07-28: unsupported protocol version
+
+	// CodeBusy is our own, outside of the range that JSON-RPC and MCP reserve, and equals the HTTP status.
+	CodeBusy = 503
 )
 
 // Message is one request (ID and Method), notification (Method only) or response (ID and Result or Error). The raw members
@@ -66,6 +69,13 @@ func (m Message) Append(b []byte) []byte {
 		b = appendLine(b, m.Error)
 	}
 	return append(b, '}')
+}
+
+// Around returns what stands before and after the result of a response in its JSON: a long result is written without a copy of it. Unlike
+// in [Message.Append], line breaks in the result stay.
+func (m Message) Around() (head, tail []byte) {
+	head = Message{ID: m.ID}.Append(nil)
+	return append(head[:len(head)-1], `,"result":`...), []byte("}")
 }
 
 // appendLine appends raw JSON with line breaks replaced by spaces.

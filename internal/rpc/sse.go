@@ -111,7 +111,9 @@ func (p *eventReader) next() (e Event, ok bool, err error) {
 
 // readLine returns a line without its end: LF, CR or CR LF. After a CR it does not wait for an LF, which could delay the event.
 func (p *eventReader) readLine() ([]byte, error) {
-	p.line = p.line[:0]
+	if p.line = p.line[:0]; cap(p.line) > keptBuffer { // not kept for a stream that may be silent for long
+		p.line = nil
+	}
 	for {
 		if _, err := p.r.Peek(1); err != nil {
 			return p.line, err

@@ -27,7 +27,7 @@ import (
 // nobody is a set of backends without any server. The agent itself runs what hooks decide.
 type nobody struct{}
 
-func (nobody) Do(context.Context, policy.Scope, string, string, []byte, gate.Peer) (result, rpcErr []byte, err error) {
+func (nobody) Do(context.Context, policy.Scope, string, string, string, []byte, gate.Peer) (result, rpcErr []byte, err error) {
 	return []byte(`{"content":[]}`), nil, nil
 }
 

@@ -29,6 +29,8 @@ type Call struct {
 	Params    []byte
 	Peer      Peer          // the client behind it; nil: the request is our own
 	Principal string        // whose it is; empty: it is not known, and belongs to nobody else
+	Session   string        // whose share of the queue it takes; empty: our own
+	Answer    *rpc.Claim    // holds the answer; nil: the server's own share does
 	Limit     time.Duration // for the answer, without the time that the client takes for questions; 0: only the context limits it
 }
 
@@ -55,8 +57,9 @@ type event struct {
 }
 
 type answer struct {
-	msg rpc.Message
-	err error
+	msg  rpc.Message
+	err  error
+	size int // of the message, if its memory is not claimed yet
 }
 
 // listens reports whether the request only opens a stream: the server is not at work on it.
@@ -125,6 +128,9 @@ func (c *calls) complete(id []byte, a answer) bool {
 	}
 	c.mu.Unlock()
 	if ok {
+		if err := p.Answer.Hold(a.size); err != nil {
+			a = answer{err: err}
+		}
 		p.answer <- a
 	}
 	return ok
@@ -139,6 +145,16 @@ func (c *calls) failOne(p *pending, err error) {
 	if ok {
 		p.answer <- answer{err: err}
 	}
+}
+
+// failLast ends one request with err, and refuses every later one with why: whoever tries the request again must not find this connection.
+func (c *calls) failLast(p *pending, err, why error) {
+	c.mu.Lock()
+	if c.err == nil {
+		c.err = why
+	}
+	c.mu.Unlock()
+	c.failOne(p, err)
 }
 
 // abandon removes a request because its caller is gone. It returns false if the answer is already there.

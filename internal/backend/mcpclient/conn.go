@@ -100,6 +100,8 @@ type Options struct {
 	Now        func() time.Time
 	AskLimit   func() time.Duration // how long a client may take for the answer to a request of the server
 	Stderr     io.WriteCloser       // gets the stderr of a process; nil: it is only kept for errors
+	Memory     *rpc.Memory          // for what the server sends; nil: no bound but MaxAnswer
+	Name       string               // of the server, whose share of Memory holds what is not known to be the answer to a call
 
 	Changed func()              // a list of the server changed, or may have; must not wait
 	Updated func(params []byte) // a resource was updated; must not wait; nil: nobody is interested
@@ -186,6 +188,10 @@ func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
+	if r.Answer == nil { // a request of our own
+		r.Answer = c.claim()
+		defer r.Answer.Release()
+	}
 	meta := rawjson.Member(r.Params, "_meta")
 	token := rawjson.Member(meta, "progressToken")
 	p, err := c.calls.add(r, token, levelOf(rawjson.Member(meta, metaLevel)))
@@ -199,6 +205,9 @@ func (c *Conn) Request(ctx context.Context, r Call) (result, rpcErr []byte, err 
 	defer a.end()
 	return c.await(ctx, p, &a)
 }
+
+// claim begins a claim of the server itself.
+func (c *Conn) claim() *rpc.Claim { return c.Memory.Claim("server " + c.Name) }
 
 // ErrTimeout means that the limit of a call is over.
 var ErrTimeout = errors.New("no answer in time")

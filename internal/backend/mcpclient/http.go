@@ -27,6 +27,7 @@ var ErrSessionGone = errors.New("the server ended the session")
 // httpTransport speaks Streamable HTTP: every message is a POST, its answer a JSON body or an event stream.
 type httpTransport struct {
 	target *Target
+	claim  func() *rpc.Claim // begins a claim of the server itself
 	client *http.Client
 	in     *inbox
 	outbox chan rpc.Message
@@ -46,7 +47,8 @@ type httpTransport struct {
 func newHTTP(t *Target, c *Conn) *httpTransport {
 	ctx, end := context.WithCancel(context.Background())
 	h := &httpTransport{
-		target: t, client: httpclient.New(), outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
+		target: t, claim: c.claim, client: httpclient.New(),
+		outbox: make(chan rpc.Message, maxOutbox), ctx: ctx, end: end, dead: make(chan struct{}),
 	}
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)
@@ -154,12 +156,12 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	if kind == "text/event-stream" {
 		return h.stream(req.Context(), res, p)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
+	body, err := rpc.ReadAnswer(req.Context(), res.Body, res.ContentLength, MaxAnswer, p.Answer)
 	switch {
+	case errors.Is(err, rpc.ErrTooLong):
+		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
 	case err != nil:
 		return fmt.Errorf("read its answer: %w", err)
-	case len(body) > MaxAnswer:
-		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
 	case kind != "application/json":
 		return text.Hinted(fmt.Errorf("its answer is of type %.60q, not JSON", kind), "is the url that of an MCP server?")
 	}
@@ -180,7 +182,7 @@ func (h *httpTransport) remember(res *http.Response) {
 
 // refusal makes an error of an HTTP status other than 200. A JSON-RPC error in it, for this request, is the answer.
 func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, rpc.MaxMessage))
+	body, _ := rpc.ReadAll(res.Body, res.ContentLength, rpc.MaxMessage, p.Answer)
 	if m, bad := rpc.Parse(body); kind == "application/json" && bad == nil && m.Error != nil {
 		gone := res.StatusCode == http.StatusNotFound && h.hasSession()
 		if !gone && (string(m.ID) == strconv.FormatInt(p.id, 10) || string(m.ID) == "null" || string(m.ID) == `""`) {
@@ -192,7 +194,7 @@ func (h *httpTransport) refusal(res *http.Response, kind string, p *pending) err
 	case http.StatusNotFound:
 		if h.hasSession() {
 			// This request did not run, and may be sent again in a new session. Other open requests may have run.
-			h.in.calls.failOne(p, &notSentError{ErrSessionGone})
+			h.in.calls.failLast(p, &notSentError{ErrSessionGone}, ErrSessionGone)
 			h.fail(ErrSessionGone)
 			return nil
 		}

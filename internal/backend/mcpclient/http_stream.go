@@ -16,7 +16,8 @@ import (
 func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pending) error {
 	last, retry := "", time.Second
 	for attempt := 0; ; attempt++ {
-		err := rpc.Events(ctx, res.Body, MaxAnswer, func(e rpc.Event) bool {
+		body := p.Answer.Meter(ctx, res.Body)
+		err := rpc.Events(ctx, body, MaxAnswer, func(e rpc.Event) bool {
 			if e.ID != "" {
 				last, attempt = e.ID, 0
 			}
@@ -26,9 +27,17 @@ func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pendi
 			if len(e.Data) > 0 {
 				h.in.handle(e.Data, p)
 			}
-			return !h.in.calls.isComplete(p)
+			if h.in.calls.isComplete(p) {
+				return false
+			}
+			body.Reset()
+			return true
 		})
 		_ = res.Body.Close()
+		body.Reset()
+		if errors.Is(err, rpc.ErrBusy) {
+			return err
+		}
 		if h.in.calls.isComplete(p) {
 			return nil
 		}
@@ -110,17 +119,20 @@ func (h *httpTransport) listen(sent func()) {
 		}
 		if err == nil {
 			h.in.notice(noticeAcknowledged, nil)
-			_ = rpc.Events(h.ctx, res.Body, MaxAnswer, func(e rpc.Event) bool {
+			body := h.claim().Meter(h.ctx, res.Body)
+			_ = rpc.Events(h.ctx, body, MaxAnswer, func(e rpc.Event) bool {
 				if e.ID != "" {
 					last = e.ID
 				}
 				if len(e.Data) > 0 {
 					h.in.handle(e.Data, nil)
 				}
+				body.Reset()
 				wait = max(time.Second, min(e.Retry, 30*time.Second))
 				return true
 			})
 			_ = res.Body.Close()
+			body.Reset()
 		}
 		if sleep(h.ctx, wait) != nil {
 			return

@@ -17,11 +17,11 @@ type inbox struct {
 	received *atomic.Int64                      // counts the messages
 	reply    func(rpc.Message)                  // sends an answer to the server; never waits, and may drop the answer
 	notice   func(method string, params []byte) // gets what concerns no call: list_changed, resources/updated, noticeAcknowledged; never waits
-	streams  bool                               // each call has a stream of its own
+	streams  bool                               // each call has a stream of its own, and holds the memory of what comes there
 }
 
-// handle handles one message. of is the call on whose stream the message came; nil: the transport has no such streams. The line may be
-// overwritten afterwards. A message that is not JSON-RPC is ignored, unless it names a call that waits.
+// handle handles one message. of is the call on whose stream the message came; nil: the transport has no such streams. The line is
+// handed over: what waits for the message keeps parts of it. A message that is not JSON-RPC is ignored, unless it names a call that waits.
 //
 // handle reports whether somebody waited for the message: an answer, the progress of a call, or a question for a client.
 func (in *inbox) handle(line []byte, of *pending) bool {
@@ -34,7 +34,11 @@ func (in *inbox) handle(line []byte, of *pending) bool {
 	case bad != nil:
 		return m.ID != nil && m.Method == "" && in.calls.complete(m.ID, answer{err: errors.New("its answer is not valid: " + bad.Message)})
 	case m.Method == "":
-		return in.calls.complete(m.ID, answer{msg: rpc.Message{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}})
+		a := answer{msg: rpc.Message{Result: m.Result, Error: m.Error}}
+		if !in.streams {
+			a.size = len(line)
+		}
+		return in.calls.complete(m.ID, a)
 	case m.ID != nil:
 		return in.request(m, of)
 	default:

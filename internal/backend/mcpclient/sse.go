@@ -45,10 +45,11 @@ func (s *sseTransport) read() {
 	}
 	defer res.Body.Close()
 	throttle := newThrottle(res.Body, s.dead, unaskedRate, unaskedBurst)
-	body := struct {
+	body := s.claim().Meter(s.ctx, struct {
 		io.Reader
 		io.Closer
-	}{throttle, res.Body}
+	}{throttle, res.Body})
+	defer body.Reset()
 	err = rpc.Events(s.ctx, body, MaxAnswer, func(e rpc.Event) bool {
 		switch e.Event {
 		case "endpoint":
@@ -58,6 +59,7 @@ func (s *sseTransport) read() {
 				throttle.account(s.in.handle(e.Data, nil), len(e.Data))
 			}
 		}
+		body.Reset()
 		return true
 	})
 	if err == nil {

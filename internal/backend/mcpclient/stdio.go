@@ -54,7 +54,7 @@ func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 		}
 		_, _ = io.Copy(to, newThrottle(proc.Stderr, l.dead, stderrRate, stderrBurst))
 	})
-	l.wg.Go(l.read)
+	l.wg.Go(func() { l.read(o.Memory, "server "+o.Name) })
 	l.wg.Go(l.drain)
 	l.wg.Go(l.watch)
 	return l
@@ -74,28 +74,31 @@ func (l *stdioTransport) watch() {
 	}
 }
 
-// read handles lines until the stream ends.
-func (l *stdioTransport) read() {
+// read handles lines until the stream ends. The memory of a line counts as the holder's until it is known whose it is.
+func (l *stdioTransport) read(memory *rpc.Memory, holder string) {
 	throttle := newThrottle(l.proc.Stdout, l.dead, unaskedRate, unaskedBurst)
 	lines := rpc.NewLines(throttle, MaxAnswer)
+	lines.Charge(memory, holder)
 	for {
-		line, err := lines.Next()
+		line, held, err := lines.Take()
 		switch {
 		case errors.Is(err, rpc.ErrTooLong):
-			l.tooLong(rpc.PartialID(lines.TooLong()))
+			l.dropped(rpc.PartialID(lines.TooLong()), fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20))
+		case errors.Is(err, rpc.ErrBusy):
+			l.dropped(rpc.PartialID(lines.TooLong()), err)
 		case err != nil:
 			l.fail(l.exitError())
 			return
 		default:
 			throttle.account(l.in.handle(line, nil), len(line))
+			held.Release() // the call that it answers holds it now
 		}
 	}
 }
 
-// tooLong ends the call whose answer was too long. If neither the beginning nor the end of the answer names the call, it is known only if
+// dropped ends the call whose answer was not kept. If neither the beginning nor the end of the answer names the call, it is known only if
 // exactly one call waits; otherwise the call runs into its time-out.
-func (l *stdioTransport) tooLong(id []byte) {
-	err := fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
+func (l *stdioTransport) dropped(id []byte, err error) {
 	if id != nil {
 		l.in.calls.complete(id, answer{err: err})
 	} else if p := l.in.calls.onlyPending(); p != nil {

@@ -18,6 +18,12 @@ func (d *Duration) UnmarshalYAML(unmarshal func(any) error) error {
 	if err := unmarshal(&word); err != nil {
 		return err
 	}
+	return d.UnmarshalText([]byte(word))
+}
+
+// UnmarshalText reads a duration.
+func (d *Duration) UnmarshalText(raw []byte) error {
+	word := string(raw)
 	v, err := time.ParseDuration(word)
 	if ms, numErr := strconv.ParseFloat(word, 64); numErr == nil {
 		if ms < 0 || ms > 24*3600*1000 || ms != ms {

@@ -34,7 +34,7 @@ func (asking) Subscribe(context.Context, string, string, func([]byte)) (func(), 
 	return func() {}, nil
 }
 
-func (asking) Do(ctx context.Context, _ policy.Scope, _, _ string, _ []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
+func (asking) Do(ctx context.Context, _ policy.Scope, _, _, _ string, _ []byte, peer gate.Peer) (result, rpcErr []byte, err error) {
 	return peer.Ask(ctx, "elicitation/create", []byte(`{"message":"Name?","requestedSchema":{"type":"object","properties":{}}}`))
 }
 

@@ -71,9 +71,17 @@ func refused(l Link, r gate.Request, err error) (result, refusal []byte) {
 		}
 		return nil, e.Raw()
 	case kind == policy.Tool:
-		return toolError(l, text.Describe(err)), nil
+		result := toolError(l, text.Describe(err))
+		if errors.Is(err, rpc.ErrBusy) {
+			result = rawjson.Set(result, "_meta", rawjson.Set(nil, metaRetry, strconv.AppendInt(nil, rpc.RetryBusy.Milliseconds(), 10)))
+		}
+		return result, nil
 	default:
-		return nil, (&rpc.Error{Code: rpc.CodeInternal, Message: text.Describe(err)}).Raw()
+		e := &rpc.Error{Code: rpc.CodeInternal, Message: text.Describe(err)}
+		if errors.Is(err, rpc.ErrBusy) {
+			e.Data = rpc.ErrBusy.Data
+		}
+		return nil, e.Raw()
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/rpc"
+	"mycelium/internal/rpc/httpserver"
 )
 
 // EventHandler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
@@ -24,6 +26,8 @@ type EventHandler struct {
 	Token string // of the agent's session
 	// Program returns a run of the hook, which lacks its flags, input and output.
 	Program func() *hook.Program
+
+	memory *rpc.Memory // for the events that are read
 }
 
 // Listen answers events on a free loopback port until end is called. The port is taken for as long as this process lives: if it were free
@@ -33,7 +37,8 @@ func (h *EventHandler) Listen() (addr string, end func(), err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for the events of the agent: %w", err)
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	h.memory = rpc.NewMemory(rpc.DefaultMemory)
+	srv := httpserver.New(h, 0, nil)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
 	return l.Addr().String(), func() {
@@ -106,7 +111,14 @@ func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	p := h.Program()
 	p.Flags = hook.Flags{Agent: agent, Dir: p.Project.Project, Event: event, Limit: limit, Gateway: q.Get("gateway")}
-	p.In, p.Getenv = http.MaxBytesReader(w, r.Body, maxBody), func(name string) string { return variables[name] }
+	held := h.memory.Claim("agent")
+	defer held.Release()
+	rest := http.MaxBytesReader(w, r.Body, maxBody)
+	first := struct { // what the hook keeps; it only reads the rest
+		io.Reader
+		io.Closer
+	}{io.LimitReader(rest, harness.MaxInput+1), rest}
+	p.In, p.Getenv = io.MultiReader(held.Meter(r.Context(), first), rest), func(name string) string { return variables[name] }
 	reply := p.Serve(r.Context())
 	if reply.Exit != 0 {
 		http.Error(w, strings.TrimSpace(reply.Stderr+" "), http.StatusInternalServerError)

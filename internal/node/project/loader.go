@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/rpc"
 	"mycelium/internal/secret"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -209,9 +210,12 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
 		MayStart: p.MayStart,
 		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
-		Logger: l.Logger(),
+		Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)), Logger: l.Logger(),
 	})
 }
+
+// largestMessages is how many messages of the largest size there is memory for: one while it is read, copied and answered.
+const largestMessages = 4
 
 // Logger returns a logger to Err, as text or as JSON. It logs warnings, or what the log section says; with -v everything.
 func (l *Loader) Logger() *slog.Logger {
