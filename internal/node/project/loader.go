@@ -209,7 +209,7 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
 		MayStart: p.MayStart,
 		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
-		Logger: l.Logger(),
+		Keepers: paths.Keepers(), Logger: l.Logger(),
 	})
 }
 
