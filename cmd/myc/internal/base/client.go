@@ -26,6 +26,9 @@ type Client struct {
 	end  func() // closes the node, where this process opened it; else nil
 }
 
+// Owner is the process id of the project's owner.
+func (c *Client) Owner() int { return c.conn.Owner() }
+
 // Close closes the connection, and the node where this process opened it.
 func (c *Client) Close() {
 	_ = c.conn.Close()
