@@ -68,8 +68,8 @@ func newKillings(t *testing.T) *killings {
 	k.executed = filepath.Join(t.TempDir(), "executed")
 	// Behind shells, as npx and its like are; the second one leaves processes behind, in sessions of their own and without parents.
 	entry := func(mode string) string {
-		return fmt.Sprintf("  %s: {command: sh, args: [-c, \"%s %s; true\"], timeout: 60s, stopTimeout: 300ms, env: {CALLS: %q}}\n", mode, k.hostile,
-			mode, k.executed)
+		return fmt.Sprintf("  %s: {command: sh, args: [-c, \"%s %s; true\"], timeout: 60s, stopTimeout: 300ms, env: {CALLS: %q}}\n",
+			mode, k.hostile, mode, k.executed)
 	}
 	k.project = newProject(t, map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n" + entry("healthy") + entry("leaks"),
@@ -130,8 +130,8 @@ func (m *mortal) talk(w *wire) error {
 		if n%8 == 0 {
 			server = "leaks"
 		}
-		line, err := w.try(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s__echo","arguments":{"text":%q}}}`, n, server,
-			text), fmt.Sprint(n))
+		line, err := w.try(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s__echo","arguments":{"text":%q}}}`,
+			n, server, text), fmt.Sprint(n))
 		if err != nil {
 			return err
 		}
@@ -368,15 +368,15 @@ func (k *killings) verdict(kills map[string]int) {
 			unrecorded++
 		}
 	}
-	k.t.Logf("%v kills; %d calls: %d answered right, %d not; %d executed; %d lost, %d doubled, %d unrecorded", kills, k.asked.Load(), len(k.right),
-		k.failed, len(executed), lost, doubled, unrecorded)
+	k.t.Logf("%v kills; %d calls: %d answered right, %d not; %d executed; %d lost, %d doubled, %d unrecorded",
+		kills, k.asked.Load(), len(k.right), k.failed, len(executed), lost, doubled, unrecorded)
 	if lost+doubled+unrecorded > 0 || len(k.right) == 0 || k.failed == 0 {
 		k.t.Error("a call is lost, executed twice or not recorded; or there was no chaos")
 	}
 }
 
-// TestKills: whichever part is killed, also while the log rotates or files are read again, each call has one answer or error, is executed at
-// most once, and is in the log if it was executed; and what the part kept ends.
+// TestKills: whichever part is killed, also while the log rotates or files are read again, each call has one answer or error, is executed
+// at most once, and is in the log if it was executed; and what the part kept ends.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	k := newKillings(t)

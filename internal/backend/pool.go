@@ -98,8 +98,8 @@ func New(servers []Server, o Options) (*Pool, error) {
 		o.Version = "dev"
 	}
 	p := &Pool{
-		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, keepers: o.Keepers, builtins: o.Builtins, logger: o.Logger, now: time.Now,
-		client:   []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
+		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, keepers: o.Keepers, builtins: o.Builtins, logger: o.Logger,
+		now: time.Now, client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
 		mayStart: o.MayStart,
 		vars:     environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
 		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
@@ -278,8 +278,8 @@ func (e *entry) learnFirst(slots chan struct{}) {
 	}
 }
 
-// Run runs the pool until ctx is done. It ends what earlier keepers left behind, starts servers whose catalog is not known, to learn it,
-// and ends every server and the keeper before it returns.
+// Run runs the pool until ctx is done. It ends what earlier keepers left behind, and starts servers whose catalog is not known, to learn
+// it. It ends every server and the keeper before it returns.
 func (p *Pool) Run(ctx context.Context) error {
 	p.tasks.start(func() {
 		if err := keeper.EndLeft(p.ctx, p.keepers, p.logger); err != nil && p.ctx.Err() == nil {

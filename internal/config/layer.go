@@ -42,8 +42,8 @@ type layer struct {
 	problems    []policy.Problem
 	leftOut     []policy.Problem
 	broken      policy.Broken
-	files       []string          // files that were read, as shown
-	watched     map[string]string // absolute paths of these and of files that do not exist, with the [watch.Mark] of each before it was read
+	files       []string    // files that were read, as shown
+	watched     watch.Marks // of these and of files that do not exist, before they were read
 	places      places
 	ruleFiles   []string          // rules files that count, as shown
 	texts       map[string][]byte // of the files, by path as shown
@@ -149,20 +149,10 @@ func (l *layer) report(ps []policy.Problem) bool {
 	return source.Faulty(ps)
 }
 
-// watch notes a file or folder that is about to be read, as it is before that.
-func (l *layer) watch(path string) {
-	if l.watched == nil {
-		l.watched = map[string]string{}
-	}
-	if _, ok := l.watched[path]; !ok {
-		l.watched[path] = watch.Mark(path)
-	}
-}
-
 // read reads a file. If the file does not exist, ok is false. If it cannot be read, ok is false and bad is true, and the problem is
 // reported.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
-	l.watch(path)
+	l.watched.Note(path)
 	data, err := source.Read(l.at(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, false
@@ -314,7 +304,7 @@ func isOurs(data []byte) bool {
 // readSkills reads the skill folders. A broken skill removes itself only.
 func (l *layer) readSkills() {
 	dir := filepath.Join(l.dir, source.SkillsFolder)
-	l.watch(dir)
+	l.watched.Note(dir)
 	st, err := os.Stat(l.at(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return

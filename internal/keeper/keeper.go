@@ -6,7 +6,7 @@
 package keeper
 
 // MarkVar is the environment variable by which the keeper recognises the processes of one child that have left its process group: by
-// a session of their own, or because their parent is gone. Its value begins with the id of the keeper, which is as random as a key. The kernel keeps the environment that a program was started with
-// (proc(5), /proc/PID/environ); a process that was started with another environment is found only when the keeper ends. The variable
-// also tells what a server runs from what a person runs.
+// a session of their own, or because their parent is gone. Its value begins with the id of the keeper, which is as random as a key. The
+// kernel keeps the environment that a program was started with (proc(5), /proc/PID/environ); a process that was started with another
+// environment is found only when the keeper ends. The variable also tells what a server runs from what a person runs.
 const MarkVar = "MYCELIUM_SERVER"

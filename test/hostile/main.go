@@ -1,7 +1,7 @@
 // Command hostile is an MCP server over stdio that misbehaves in the way that its first argument names. It is a fixture of the chaos test
 // (cmd/myc) and of `go run ./bench -only chaos`. If its one tool, echo, answers at all, it returns the argument "text" of its own call,
-// so that a wrong answer is recognizable. With TOOLS=N in its environment it lists N more tools. With CALLS=FILE it appends the text of each
-// call to a file before it answers.
+// so that a wrong answer is recognizable. With TOOLS=N in its environment it lists N more tools. With CALLS=FILE it appends the text of
+// each call to a file before it answers.
 //
 //	healthy  answers at once
 //	hang     answers nothing but the handshake and its lists

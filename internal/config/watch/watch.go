@@ -36,10 +36,23 @@ type Set struct {
 	Trees []string // folders with everything below them
 }
 
+// Marks are files by absolute path, each with its [Mark] before it was read.
+type Marks map[string]string
+
+// Note notes a file that is about to be read, or that does not exist.
+func (m *Marks) Note(path string) {
+	if *m == nil {
+		*m = Marks{}
+	}
+	if _, ok := (*m)[path]; !ok {
+		(*m)[path] = Mark(path)
+	}
+}
+
 // Until calls changed, debounced, after a file of the set or one of more has changed, until ctx is done. It calls changed on its own
 // goroutine and collects further changes meanwhile. It watches folders, not files, because editors rename files. If the [Set.Fingerprint]
-// is not before any more, or a file of more has another [Mark] than the one there, something changed already. A nil logger discards.
-func Until(ctx context.Context, set Set, more map[string]string, before string, logger *slog.Logger, changed func()) error {
+// is not before any more, or a file of more has another [Mark] by now, something changed already. A nil logger discards.
+func Until(ctx context.Context, set Set, more Marks, before string, logger *slog.Logger, changed func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
@@ -59,8 +72,8 @@ func Until(ctx context.Context, set Set, more map[string]string, before string, 
 // watch is one run of Until.
 type watch struct {
 	set    Set
-	more   map[string]string // further files, with the mark of each when it was read
-	before string            // fingerprint of the set when it was read
+	more   Marks  // further files
+	before string // fingerprint of the set when it was read
 	w      *fsnotify.Watcher
 	logger *slog.Logger
 	files  map[string]bool // paths whose events count

@@ -39,10 +39,9 @@ func TestAFileThatChangesEarly(t *testing.T) {
 			write("set.yaml", "")
 			write("more.yaml", "")
 			set := Set{Files: []string{filepath.Join(dir, "set.yaml")}}
-			more := map[string]string{}
+			var more Marks
 			for _, name := range []string{"more.yaml", "appears.yaml"} {
-				path := filepath.Join(dir, name)
-				more[path] = Mark(path)
+				more.Note(filepath.Join(dir, name))
 			}
 			before := set.Fingerprint()
 			write(name, "changed")

@@ -161,5 +161,5 @@ func (a *app) replaceAuto(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.awaitEnd(ctx, paths, c.Owner())
+	return a.awaitEnd(ctx, paths, c.Owner)
 }

@@ -79,8 +79,8 @@ func (a *app) stop(ctx context.Context, force bool) error {
 		defer cancel()
 		_, err = base.Call(short, c, api.Stop, api.None{})
 		if err == nil {
-			err = a.awaitEnd(ctx, paths, c.Owner())
-		} else if a.awaitEnd(short, paths, c.Owner()) == nil { // it ended before it could answer
+			err = a.awaitEnd(ctx, paths, c.Owner)
+		} else if a.awaitEnd(short, paths, c.Owner) == nil { // it ended before it could answer
 			err = nil
 		}
 	}
