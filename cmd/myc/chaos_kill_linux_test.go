@@ -110,6 +110,18 @@ func (m *mortal) run() error {
 	}
 }
 
+// count notes how a call was answered.
+func (m *mortal) count(text string, right bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !right {
+		m.failed++
+		return
+	}
+	m.right[text] = true
+	m.answers.Add(1)
+}
+
 // talk calls through one relay until it was killed, or until the end.
 func (m *mortal) talk(w *wire) error {
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
@@ -136,14 +148,7 @@ func (m *mortal) talk(w *wire) error {
 			return err
 		}
 		said, _ := firstText(line)
-		switch m.mu.Lock(); {
-		case said == text:
-			m.right[text] = true
-			m.answers.Add(1)
-		default:
-			m.failed++
-		}
-		m.mu.Unlock()
+		m.count(text, said == text)
 		switch {
 		case line == nil && m.murdered.Load():
 			return nil
@@ -346,11 +351,10 @@ func (k *killings) verdict(kills map[string]int) {
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		switch line.Kind {
-		case audit.Decided:
+		if line.Kind == audit.Decided {
 			text, _ := rawjson.Text(rawjson.Path(line.Raw, "args", "text"))
 			decided[text], ids[line.ID] = true, text
-		case audit.Outcome:
+		} else if line.Kind == audit.Outcome {
 			ended[ids[line.ID]] = true
 		}
 	}
