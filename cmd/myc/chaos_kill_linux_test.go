@@ -354,7 +354,8 @@ func (k *killings) verdict(kills map[string]int) {
 		if line.Kind == audit.Decided {
 			text, _ := rawjson.Text(rawjson.Path(line.Raw, "args", "text"))
 			decided[text], ids[line.ID] = true, text
-		} else if line.Kind == audit.Outcome {
+		}
+		if line.Kind == audit.Outcome {
 			ended[ids[line.ID]] = true
 		}
 	}
