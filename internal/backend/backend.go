@@ -47,6 +47,7 @@ type Options struct {
 	Secrets  *secret.Store      // source of ${secret:NAME}; nil: the environment only
 	Environ  []string           // source of ${VAR} and of inherited variables; nil: os.Environ()
 	Keeper   []string           // argument vector that starts the keeper process (`myc keeper`); empty: servers are our own children
+	Keepers  string             // folder of the notes of keepers, by which the next pool finds what a killed one left; empty: it does not
 	MayStart func(Server) error // says why a server may not be started now; nil: each may
 	Version  string             // of the program, told to servers; empty: "dev"
 	Memory   *rpc.Memory        // for the answers of servers; nil: no bound but that of each answer

@@ -69,8 +69,8 @@ func (e *entry) serve(c *connection) {
 	beat := time.NewTicker(period)
 	defer beat.Stop()
 	e.pool.tasks.start(func() { c.Listen(e.ctx) })
+	c.AwaitListening(e.ctx) // before the lists, so that a change after them is reported
 	c.learnErr = e.learn(c)
-	c.AwaitListening(e.ctx)
 	close(c.learned)
 	for {
 		select {

@@ -178,9 +178,9 @@ func TestStraysEndWithAServerThatDied(t *testing.T) {
 
 // playOwner is a daemon: it starts a server through a keeper, says so, and waits for its own violent end.
 func playOwner(args []string) error {
-	self, pids := args[0], args[1]
+	self, pids, keepers := args[0], args[1], args[2]
 	p, err := New([]Server{{Name: "s", Command: "sh", Args: []string{"-c", family}, Env: map[string]string{"PIDS": pids, "SELF": self}}},
-		Options{Dir: "/", Keeper: []string{self, "play-keeper"}})
+		Options{Dir: "/", Keeper: []string{self, "play-keeper"}, Keepers: keepers})
 	if err != nil {
 		return err
 	}
@@ -213,10 +213,10 @@ func parentOf(pid int) int {
 }
 
 // startOwner runs playOwner and returns it with its keeper.
-func startOwner(t *testing.T, pids string) (owner *exec.Cmd, keeper int) {
+func startOwner(t *testing.T, pids, keepers string) (owner *exec.Cmd, keeper int) {
 	t.Helper()
 	familyServer(t, "", "") // is there setsid?
-	cmd := exec.Command(self(t), "play-owner", self(t), pids)
+	cmd := exec.Command(self(t), "play-owner", self(t), pids, keepers)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -238,7 +238,7 @@ func startOwner(t *testing.T, pids string) (owner *exec.Cmd, keeper int) {
 
 func TestNothingOutlivesAKilledOwner(t *testing.T) {
 	pids := t.TempDir()
-	owner, keeper := startOwner(t, pids)
+	owner, keeper := startOwner(t, pids, t.TempDir())
 	files := watchFamily(t, pids)
 	files["keeper"] = watchPID(t, keeper)
 	if err := owner.Process.Kill(); err != nil {
@@ -247,6 +247,91 @@ func TestNothingOutlivesAKilledOwner(t *testing.T) {
 	for name, f := range files {
 		mustEnd(t, name, f)
 	}
+}
+
+// TestNothingOutlivesAKilledKeeper: its owner ends what the keeper has left behind, in whatever group, session or family that is.
+func TestNothingOutlivesAKilledKeeper(t *testing.T) {
+	pids, keepers := t.TempDir(), t.TempDir()
+	p := newPool(t, Options{Keeper: keeperOf(t), Keepers: keepers}, familyServer(t, self(t), pids))
+	if err := p.Start(testContext(t), []string{"s"}); err != nil {
+		t.Fatal(err)
+	}
+	family := watchFamily(t, pids)
+	if err := unix.Kill(keeperPID(os.Getpid()), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range family {
+		mustEnd(t, name, f)
+	}
+	endPool(t, p)
+	if notes := folder(t, keepers); len(notes) > 0 {
+		t.Errorf("these notes are left: %v", notes)
+	}
+}
+
+// TestTheNextPoolEndsWhatIsLeft: when a keeper and its owner are killed together, the next start ends what both have left behind, and no
+// process of anybody else.
+func TestTheNextPoolEndsWhatIsLeft(t *testing.T) {
+	pids, keepers := t.TempDir(), t.TempDir()
+	owner, keeperID := startOwner(t, pids, keepers)
+	family := watchFamily(t, pids)
+	keeper := watchPID(t, keeperID)
+	stranger := exec.Command("sleep", "600")
+	stranger.Env = []string{"MYCELIUM_SERVER=another." + folder(t, keepers)[0]}
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
+	// The owner is stopped first, so that it does not end anything itself.
+	for _, end := range []struct {
+		pid int
+		sig unix.Signal
+	}{{owner.Process.Pid, unix.SIGSTOP}, {keeperID, unix.SIGKILL}, {owner.Process.Pid, unix.SIGKILL}} {
+		if err := unix.Kill(end.pid, end.sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = owner.Wait()
+	mustEnd(t, "keeper", keeper)
+	mustEnd(t, "server", family["server"])
+	for _, name := range []string{"stubborn", "orphan"} {
+		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(family[name].Fd()), Events: unix.POLLIN}}, 0); n != 0 {
+			t.Fatalf("%s ended by itself: there is nothing to find", name)
+		}
+	}
+	p := newPool(t, Options{Keeper: keeperOf(t), Keepers: keepers}, play(t, "s", "play-fake", "good"))
+	ctx, end := context.WithCancel(testContext(t))
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	for name, f := range family {
+		mustEnd(t, name, f)
+	}
+	if err := p.Start(ctx, []string{"s"}); err != nil {
+		t.Error(err)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := stranger.Process.Signal(unix.Signal(0)); err != nil {
+		t.Errorf("a process with another mark: %v", err)
+	}
+	if notes := folder(t, keepers); len(notes) > 0 {
+		t.Errorf("these notes are left: %v", notes)
+	}
+}
+
+// folder lists a folder.
+func folder(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 func TestKilledKeeper(t *testing.T) {

@@ -33,6 +33,7 @@ type Pool struct {
 	catalogs string
 	logs     string
 	tokens   string // folder of the tokens for servers
+	keepers  string // folder of the notes of keepers
 	client   []byte // our clientInfo, raw
 	builtins map[string]Builtin
 	logger   *slog.Logger
@@ -99,13 +100,14 @@ func New(servers []Server, o Options) (*Pool, error) {
 		o.Version = "dev"
 	}
 	p := &Pool{
-		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, builtins: o.Builtins, logger: o.Logger, now: time.Now,
-		client:   []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
+		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, keepers: o.Keepers, builtins: o.Builtins, logger: o.Logger,
+		now: time.Now, client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
 		mayStart: o.MayStart, memory: o.Memory,
 		vars: environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
 		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}
-	p.spawner = keeper.New(o.Keeper, (&Server{}).childEnv(&expander{vars: p.vars}), o.Logger) // its environment is as bare as that of a server
+	env := (&Server{}).childEnv(&expander{vars: p.vars}) // as bare as that of a server
+	p.spawner = keeper.New(o.Keeper, env, o.Keepers, o.Logger)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err := p.Reconfigure(servers); err != nil {
 		p.cancel()
@@ -152,6 +154,13 @@ func (p *Pool) Reconfigure(servers []Server) error {
 	p.mu.Unlock()
 	p.rebuild()
 	return nil
+}
+
+// isReconfigured returns a channel that is closed when the set of servers changes.
+func (p *Pool) isReconfigured() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reconfigured
 }
 
 // checkNames refuses names that would make the text form server__name ambiguous, or take the place of a built-in server.
@@ -274,9 +283,14 @@ func (e *entry) learnFirst(slots chan struct{}) {
 	}
 }
 
-// Run runs the pool until ctx is done. It starts servers whose catalog is not known, to learn it, and ends every server and the keeper
-// before it returns.
+// Run runs the pool until ctx is done. It ends what earlier keepers left behind, and starts servers whose catalog is not known, to learn
+// it. It ends every server and the keeper before it returns.
 func (p *Pool) Run(ctx context.Context) error {
+	p.tasks.start(func() {
+		if err := keeper.EndLeft(p.ctx, p.keepers, p.logger); err != nil && p.ctx.Err() == nil {
+			p.logger.Warn("what earlier servers left behind was not looked for", "error", err)
+		}
+	})
 	var tried map[*entry]bool
 	slots := make(chan struct{}, maxLearning)
 	for ctx.Err() == nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -212,4 +214,37 @@ func TestResourcesBelow(t *testing.T) {
 			t.Errorf("%s: %v", pair, !want)
 		}
 	}
+}
+
+// handler calls a function with every message of a log.
+type handler func(msg string)
+
+func (handler) Enabled(context.Context, slog.Level) bool { return true }
+func (h handler) Handle(_ context.Context, r slog.Record) error {
+	h(r.Message)
+	return nil
+}
+func (h handler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h handler) WithGroup(string) slog.Handler      { return h }
+
+// TestReconfiguredDuringAnAttempt: a configuration that changes while a subscription is tried again ends the wait after that attempt.
+func TestReconfiguredDuringAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &Pool{entries: map[string]*entry{}, changed: make(chan struct{}), reconfigured: make(chan struct{})}
+		s := &subscription{subject: subject{server: "gone"}, pool: p, ready: make(chan struct{}), done: make(chan struct{}), wasEstablished: true}
+		s.ctx, s.end = context.WithCancel(t.Context())
+		begin := time.Now()
+		var at []time.Duration
+		p.logger = slog.New(handler(func(string) { // the attempt has failed, and the wait has not begun
+			if at = append(at, time.Since(begin)); len(at) == 2 {
+				s.end()
+			} else if err := p.Reconfigure(nil); err != nil {
+				t.Error(err)
+			}
+		}))
+		p.subs.run(s)
+		if len(at) != 2 || at[1] != 0 {
+			t.Errorf("attempts after %v: the second one waited although the servers had changed", at)
+		}
+	})
 }

@@ -213,7 +213,7 @@ func (all *subscriptions) run(s *subscription) {
 		<-s.after // its last request must not reach the server after our first one
 	}
 	for wait := time.Second; s.ctx.Err() == nil; wait = min(2*wait, 30*time.Second) {
-		begin := time.Now()
+		begin, reconfigured := time.Now(), s.pool.isReconfigured() // before the attempt, so that a change during it ends the wait
 		err := s.subscribeOnce()
 		if !s.wasEstablished {
 			s.err = cmp.Or(err, s.ctx.Err())
@@ -225,15 +225,12 @@ func (all *subscriptions) run(s *subscription) {
 			wait = time.Second
 		}
 		s.pool.logger.Info("subscription lost", "server", s.server, "uri", s.uri, "error", err)
-		s.waitRetry(wait)
+		s.waitRetry(wait, reconfigured)
 	}
 }
 
 // waitRetry waits before the next attempt. A change of the configuration ends the wait.
-func (s *subscription) waitRetry(wait time.Duration) {
-	s.pool.mu.Lock()
-	reconfigured := s.pool.reconfigured
-	s.pool.mu.Unlock()
+func (s *subscription) waitRetry(wait time.Duration, reconfigured <-chan struct{}) {
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {

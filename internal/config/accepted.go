@@ -249,7 +249,7 @@ func (l *layer) keepNamed(all []servers.Server) {
 			if _, ok := l.kept[accept.Name(l.dir, path)]; ok {
 				continue
 			}
-			l.watched = append(l.watched, path)
+			l.watched.Note(path)
 			if st, err := os.Stat(path); err == nil && !st.IsDir() {
 				l.keepFile(path, true)
 			}

@@ -166,7 +166,7 @@ type Project struct {
 	closed  map[string]bool // names of the user's skill folders whose skill did not load
 	checked bool            // it comes from its snapshot: the examples of its rules were tried before that was written
 	loaded  string          // fingerprint of the files, taken before they were read
-	watched []string        // absolute paths of further files that were read or do not exist
+	watched watch.Marks     // of further files that were read or do not exist, before that
 	places  places
 	texts   map[string][]byte // text of the files, by path as shown
 }

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/config/watch"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
@@ -41,8 +42,8 @@ type layer struct {
 	problems    []policy.Problem
 	leftOut     []policy.Problem
 	broken      policy.Broken
-	files       []string // files that were read, as shown
-	watched     []string // absolute paths of these, and of files that do not exist
+	files       []string    // files that were read, as shown
+	watched     watch.Marks // of these and of files that do not exist, before they were read
 	places      places
 	ruleFiles   []string          // rules files that count, as shown
 	texts       map[string][]byte // of the files, by path as shown
@@ -151,7 +152,7 @@ func (l *layer) report(ps []policy.Problem) bool {
 // read reads a file. If the file does not exist, ok is false. If it cannot be read, ok is false and bad is true, and the problem is
 // reported.
 func (l *layer) read(path string) (data []byte, ok, bad bool) {
-	l.watched = append(l.watched, path)
+	l.watched.Note(path)
 	data, err := source.Read(l.at(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, false
@@ -303,7 +304,7 @@ func isOurs(data []byte) bool {
 // readSkills reads the skill folders. A broken skill removes itself only.
 func (l *layer) readSkills() {
 	dir := filepath.Join(l.dir, source.SkillsFolder)
-	l.watched = append(l.watched, dir)
+	l.watched.Note(dir)
 	st, err := os.Stat(l.at(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return

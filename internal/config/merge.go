@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/config/watch"
 	"mycelium/internal/policy"
 )
 
@@ -25,7 +26,7 @@ const Default = "default"
 //     sync, the roles and start skills in both, the union of the redacted words, and strict if either says so.
 //   - If neither value is stricter (a role, an address, a store, a server), the user's counts.
 func (p *Project) merge(user, project *layer) {
-	p.places, p.texts, p.closed = places{}, map[string][]byte{}, map[string]bool{}
+	p.places, p.texts, p.closed, p.watched = places{}, map[string][]byte{}, map[string]bool{}, watch.Marks{}
 	maps.Copy(p.texts, user.texts)
 	maps.Copy(p.texts, project.texts)
 	p.mergeSession(user, project)
@@ -47,7 +48,7 @@ func (p *Project) merge(user, project *layer) {
 		if p.Unjudged == "" {
 			p.Unjudged = l.unjudged
 		}
-		p.watched = append(p.watched, l.watched...)
+		maps.Copy(p.watched, l.watched)
 		for id, at := range l.places {
 			p.places[id] = append(p.places[id], at...)
 			p.Sources["roles."+id] = at[0].file

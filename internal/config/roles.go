@@ -34,7 +34,7 @@ var roleID = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Dig
 // readRoles reads roles/*.yaml. roles/index.yaml is read as one file per role.
 func (l *layer) readRoles() {
 	dir := filepath.Join(l.dir, source.RolesFolder)
-	l.watched = append(l.watched, dir)
+	l.watched.Note(dir)
 	list, err := os.ReadDir(l.at(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return

@@ -33,10 +33,10 @@ func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, erro
 	for range maxTries {
 		c, err := Dial(ctx, p)
 		var other *StrangerError
-		if !errors.Is(err, ErrNotRunning) && (!errors.As(err, &other) || locked(p)) {
+		if !errors.Is(err, ErrNotRunning) && (!errors.As(err, &other) || Owned(p)) {
 			return c, err
 		}
-		if failed != nil && !locked(p) {
+		if failed != nil && !Owned(p) {
 			return nil, failed
 		}
 		if failed = start(ctx, p, argv, environ); ctx.Err() != nil {
@@ -49,8 +49,8 @@ func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, erro
 	return nil, fmt.Errorf("start the daemon: it ended %d times; its log is %s", maxTries, p.Log)
 }
 
-// locked reports whether a process owns the project, even if it does not answer yet.
-func locked(p Paths) bool {
+// Owned reports whether a process owns the project, even if it does not answer yet.
+func Owned(p Paths) bool {
 	l, err := atomicfile.TryLock(p.Lock)
 	if err != nil {
 		return errors.Is(err, atomicfile.ErrLocked)

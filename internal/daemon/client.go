@@ -30,6 +30,7 @@ const maxHello = 10 * time.Second
 type Client struct {
 	mu    sync.Mutex
 	conn  *net.UnixConn
+	owner int // the process at the other end
 	lines *rpc.Lines
 	last  int64
 	gone  error // why the connection cannot be used any more
@@ -43,7 +44,7 @@ func Dial(ctx context.Context, p Paths) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{conn: conn, lines: rpc.NewLines(conn, maxMessage)}
+	c := &Client{conn: conn, owner: who.PID, lines: rpc.NewLines(conn, maxMessage)}
 	greet, cancel := context.WithTimeout(ctx, maxHello)
 	err = c.greet(greet, p, who.PID)
 	cancel()
@@ -56,6 +57,9 @@ func Dial(ctx context.Context, p Paths) (*Client, error) {
 	}
 	return c, nil
 }
+
+// Owner is the process id of the owner.
+func (c *Client) Owner() int { return c.owner }
 
 // greet exchanges proofs with the owner, which the kernel reports as this process.
 func (c *Client) greet(ctx context.Context, p Paths, pid int) error {

@@ -118,6 +118,27 @@ func TestOwnAgainAfterKill(t *testing.T) {
 	}
 }
 
+// TestAwaitEnd: an owner has ended when nobody has the project, and also when the next one has taken it at once. One that does not end is
+// waited for as long as ctx lasts.
+func TestAwaitEnd(t *testing.T) {
+	dir, p := project(t)
+	_, first := attach(t, dir, p)
+	over, end := context.WithCancel(t.Context())
+	end()
+	if next, err := AwaitEnd(over, p, first); err == nil {
+		t.Errorf("the owner runs, and the next one is %d", next)
+	}
+	kill(first)
+	_, second := attach(t, dir, p) // it has the lock before anybody looks
+	if next, err := AwaitEnd(t.Context(), p, first); next != second || err != nil {
+		t.Errorf("the next owner is %d (%v), want %d", next, err, second)
+	}
+	kill(second)
+	if next, err := AwaitEnd(t.Context(), p, second); next != 0 || err != nil {
+		t.Errorf("the next owner is %d (%v): nobody has the project", next, err)
+	}
+}
+
 func TestStartThatFailsShowsItsLog(t *testing.T) {
 	dir, p := project(t)
 	_, err := Attach(t.Context(), p, []string{os.Args[0]}, append(os.Environ(), "MYC_TEST_PLAY=broken", "MYC_TEST_DIR="+dir))

@@ -150,6 +150,34 @@ func listen(path string) (*net.UnixListener, fs.FileInfo, error) {
 	return l, bound, nil
 }
 
+// endPoll is how often AwaitEnd looks.
+const endPoll = 10 * time.Millisecond
+
+// AwaitEnd waits until the process with this id does not own the project any more. next is the owner that has taken its place meanwhile,
+// such as one that an attached client has started; 0: there is none. The error is that of ctx if the process still is the owner then.
+func AwaitEnd(ctx context.Context, p Paths, pid int) (next int, err error) {
+	tick := time.NewTicker(endPoll)
+	defer tick.Stop()
+	for {
+		lock, err := atomicfile.TryLock(p.Lock)
+		if err == nil {
+			return 0, lock.Unlock()
+		}
+		if !errors.Is(err, atomicfile.ErrLocked) {
+			return 0, err
+		}
+		var n note // the next owner writes it just after it has taken the lock
+		if raw, err := os.ReadFile(p.Lock); err == nil && json.Unmarshal(raw, &n) == nil && n.PID != 0 && n.PID != pid {
+			return n.PID, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, fmt.Errorf("process %d still owns the project: %w", pid, ctx.Err())
+		}
+	}
+}
+
 // write puts the note into the lock file. The file is written in place and never replaced, because the lock is on it.
 func (o *Owner) write(n note) error {
 	raw, err := json.Marshal(n)

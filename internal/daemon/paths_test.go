@@ -94,7 +94,7 @@ func TestOwnRefusesUnsafePlaces(t *testing.T) {
 		} else if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
-		if locked(p) {
+		if Owned(p) {
 			t.Errorf("%s: the lock is still held", name)
 		}
 	}

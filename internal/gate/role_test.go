@@ -283,6 +283,36 @@ func TestPolicyChanges(t *testing.T) {
 	}
 }
 
+// TestListDuringASwap: of the clients of one session, the one that lists while the world is replaced sees the new world already. The others
+// are told all the same.
+func TestListDuringASwap(t *testing.T) {
+	p := three()
+	var during func() // is called when the change of the session is recorded: the new world is there, and nobody was told
+	h := buildWith(t, p, nil, func() time.Time {
+		if f := during; f != nil {
+			during = nil
+			f()
+		}
+		return time.Now()
+	})
+	s := h.enter("developer")
+	s.List(policy.Tool)
+	changed := s.Changed()
+	less := p
+	less.skills = slices.DeleteFunc(slices.Clone(p.skills), func(k skill.Skill) bool { return k.Name == "editor" })
+	listed := false
+	during = func() {
+		listed = !slices.Contains(h.sees(s), "files__write_file")
+	}
+	h.Swap(less.world(t, h.dir))
+	if !listed {
+		t.Fatal("the list was not made between the new world and its notice")
+	}
+	if !closed(changed) {
+		t.Error("the other clients of the session are not told")
+	}
+}
+
 // TestSessionLaws: whatever is done to a session, it sees no more than its role in the policy allows, list and call agree, and
 // a restart changes nothing.
 func TestSessionLaws(t *testing.T) {

@@ -24,6 +24,7 @@ type request struct {
 	Spawn []string `json:"spawn,omitzero"` // argument vector, an absolute program first
 	Env   []string `json:"env,omitzero"`
 	Dir   string   `json:"dir,omitzero"`
+	Mark  string   `json:"mark,omitzero"`  // value of MarkVar: the id of the keeper, a dot, and what no other child of it has
 	Stop  int      `json:"stop,omitzero"`  // end the group of this process
 	Grace int64    `json:"grace,omitzero"` // milliseconds from SIGTERM to SIGKILL
 }
@@ -43,8 +44,12 @@ const orphanGrace = time.Second
 // sweepEvery is how often the keeper checks the groups that are to end. It also checks them whenever a process exits.
 const sweepEvery = 20 * time.Millisecond
 
-// socketFD is the descriptor of the keeper's socket. Standard input is the alternative.
-const socketFD = 3
+// socketFD is the descriptor of the keeper's socket. Standard input is the alternative. recordFD is that of its note on disk, which only
+// has to stay open.
+const (
+	socketFD = 3
+	recordFD = 4
+)
 
 // Run is the body of the keeper process. It starts servers at the request of its owner, and ends all of them, grandchildren too, when
 // the owner's end of the socket closes. It returns when they are gone.
@@ -54,6 +59,7 @@ func Run() error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	unix.CloseOnExec(recordFD) // a child that outlives the keeper must not hold the lock
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("keeper: become a sub-reaper: %w", err)
 	}
@@ -178,9 +184,8 @@ func (k *keeper) serve(requests <-chan spawnRequest, children <-chan os.Signal) 
 
 // spawn starts a process in a group of its own.
 func (k *keeper) spawn(r spawnRequest) {
-	mark := newMark()
 	pid, err := syscall.ForkExec(r.Spawn[0], r.Spawn, &syscall.ProcAttr{
-		Dir: r.Dir, Env: append([]string{MarkVar + "=" + mark}, r.Env...),
+		Dir: r.Dir, Env: append([]string{MarkVar + "=" + r.Mark}, r.Env...),
 		Files: []uintptr{uintptr(r.fds[0]), uintptr(r.fds[1]), uintptr(r.fds[2])},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // in case somebody kills the keeper
 	})
@@ -191,7 +196,7 @@ func (k *keeper) spawn(r spawnRequest) {
 		k.send(reply{ID: r.ID, Error: err.Error()})
 		return
 	}
-	k.groups[pid] = &group{leaderAlive: true, mark: mark}
+	k.groups[pid] = &group{leaderAlive: true, mark: r.Mark}
 	k.send(reply{ID: r.ID, PID: pid})
 }
 

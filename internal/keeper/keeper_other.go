@@ -3,6 +3,7 @@
 package keeper
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 )
@@ -11,4 +12,7 @@ import (
 func Run() error { return errors.New("the keeper process exists on Linux only") }
 
 // New starts processes as children of this one: there is no keeper on this system.
-func New([]string, []string, *slog.Logger) Spawner { return &direct{} }
+func New([]string, []string, string, *slog.Logger) Spawner { return &direct{} }
+
+// EndLeft does nothing: there was no keeper.
+func EndLeft(context.Context, string, *slog.Logger) error { return nil }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,23 +18,25 @@ import (
 )
 
 // New returns a spawner that starts processes through a keeper process. argv is the argument vector of the keeper, env its
-// environment. Without argv the processes are children of this one.
-func New(argv, env []string, logger *slog.Logger) Spawner {
+// environment, and dir the folder of its note for [EndLeft]; empty: there is none. Without argv the processes are children of this one.
+func New(argv, env []string, dir string, logger *slog.Logger) Spawner {
 	if len(argv) == 0 {
 		return &direct{}
 	}
-	return &client{argv: argv, env: env, logger: logger}
+	return &client{argv: argv, env: env, dir: dir, logger: logger}
 }
 
 // client starts processes through a keeper process. The keeper is started at the first need, and started again if it dies.
 type client struct {
 	argv   []string
 	env    []string
+	dir    string // of the records; empty: they have no files
 	logger *slog.Logger
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
 	conn    *net.UnixConn // nil: no keeper runs
+	id      string        // of that keeper
 	last    int64         // id of the last request
 	waiting map[int64]*spawnCall
 	alive   map[int]*child // by the id of the first process
@@ -97,6 +100,7 @@ func (c *client) send(r request, call *spawnCall, files []*os.File) error {
 	}
 	c.last++
 	r.ID = c.last
+	r.Mark = c.id + "." + rand.Text()
 	line, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("the command or its environment is not valid UTF-8: %w", err)
@@ -131,22 +135,59 @@ func (c *client) startKeeper() error {
 	if err != nil {
 		return fmt.Errorf("open socket: %w", err)
 	}
-	cmd := exec.Command(c.argv[0], c.argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = c.env, "/", []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of the reach of a terminal's ^C
-	if err := cmd.Start(); err != nil {
+	note, err := newRecord(c.dir)
+	if err != nil {
 		_ = netConn.Close()
+		return err
+	}
+	cmd, err := c.startIn(note, theirs)
+	if err != nil {
+		_ = netConn.Close()
+		note.remove()
 		return startError(err)
 	}
 	conn := netConn.(*net.UnixConn)
-	c.conn, c.waiting, c.alive = conn, map[int64]*spawnCall{}, map[int]*child{}
+	c.conn, c.id, c.waiting, c.alive = conn, note.id, map[int64]*spawnCall{}, map[int]*child{}
 	c.wg.Go(func() {
 		c.receive(conn)
+		children := c.keeperDied(conn)
 		_ = conn.Close()
 		err := cmd.Wait()
 		c.logger.Debug("keeper ended", "error", err)
+		if err == nil || note.end(c.logger) { // a keeper that ended by itself leaves nothing behind
+			note.remove()
+		}
+		for _, p := range children {
+			close(p.gone)
+		}
 	})
 	return nil
+}
+
+// startIn starts a keeper process in its cgroup, or without one where the system does not let it.
+func (c *client) startIn(note *record, socket *os.File) (*exec.Cmd, error) {
+	command := func() *exec.Cmd {
+		cmd := exec.Command(c.argv[0], c.argv[1:]...)
+		cmd.Env, cmd.Dir, cmd.ExtraFiles = c.env, "/", []*os.File{socket}
+		if note.file != nil {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, note.file) // its lock lasts as long as the keeper does
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of the reach of a terminal's ^C
+		return cmd
+	}
+	if note.cgroup != "" {
+		if dir, err := os.Open(note.cgroup); err == nil {
+			defer func() { _ = dir.Close() }()
+			cmd := command()
+			cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(dir.Fd())
+			if cmd.Start() == nil {
+				return cmd, nil
+			}
+		}
+		note.removeCgroup()
+	}
+	cmd := command()
+	return cmd, cmd.Start()
 }
 
 // receive handles the keeper's replies until the keeper is gone.
@@ -159,7 +200,6 @@ func (c *client) receive(conn *net.UnixConn) {
 			err = json.Unmarshal(line, &r)
 		}
 		if err != nil {
-			c.keeperDied(conn)
 			return
 		}
 		c.handle(r)
@@ -193,13 +233,13 @@ func (c *client) handle(r reply) {
 	}
 }
 
-// keeperDied ends what a dead keeper has left behind. Its children die with it by their parent-death signal; the rest of their groups
-// is killed here.
-func (c *client) keeperDied(conn *net.UnixConn) {
+// keeperDied ends what a dead keeper has left behind in the groups that it kept, and returns these. Its children die with it by their
+// parent-death signal; the rest of their groups is killed here.
+func (c *client) keeperDied(conn *net.UnixConn) (children []*child) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != conn {
-		return
+		return nil
 	}
 	c.conn = nil
 	for _, call := range c.waiting {
@@ -212,9 +252,10 @@ func (c *client) keeperDied(conn *net.UnixConn) {
 		default:
 			p.proc.exit("killed: "+errKeeperDied.Error(), true)
 		}
-		close(p.gone)
+		children = append(children, p)
 	}
 	c.waiting, c.alive = nil, nil
+	return children
 }
 
 // stop asks the keeper to end a group, and waits until nobody of it is left.

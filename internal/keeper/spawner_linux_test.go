@@ -16,7 +16,7 @@ func spawners(t *testing.T, test func(t *testing.T, s Spawner)) {
 	t.Helper()
 	for name, argv := range map[string][]string{"keeper": {self(t), "play-keeper"}, "direct": nil} {
 		t.Run(name, func(t *testing.T) {
-			s := New(argv, os.Environ(), slog.New(slog.DiscardHandler))
+			s := New(argv, os.Environ(), "", slog.New(slog.DiscardHandler))
 			defer s.Close()
 			test(t, s)
 		})
@@ -84,7 +84,7 @@ func TestStop(t *testing.T) {
 
 // TestKeeperDies: what a killed keeper kept has ended, its status says why, and the next process gets a new keeper.
 func TestKeeperDies(t *testing.T) {
-	s := New([]string{self(t), "play-keeper"}, os.Environ(), slog.New(slog.DiscardHandler))
+	s := New([]string{self(t), "play-keeper"}, os.Environ(), "", slog.New(slog.DiscardHandler))
 	defer s.Close()
 	p := sh(t, s, `echo $PPID; read line`)
 	line, err := bufio.NewReader(p.Stdout).ReadString('\n')

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"os"
 	"slices"
@@ -15,9 +14,6 @@ import (
 // scanEvery is how often the keeper scans for processes that left their group, while it ends a server. A scan reads two small files
 // for each process.
 const scanEvery = 100 * time.Millisecond
-
-// newMark returns a mark that no other server has.
-func newMark() string { return rand.Text() }
 
 // findStrays returns the descendants of this process that have a mark, by mark.
 func findStrays() map[string][]int {

@@ -206,6 +206,9 @@ func (p Paths) Pins() string { return p.file("pins") }
 // ServerLogs holds what the servers wrote to stderr.
 func (p Paths) ServerLogs() string { return p.file("log") }
 
+// Keepers holds a note of each keeper of servers that runs, or that was killed with its owner.
+func (p Paths) Keepers() string { return p.file("keepers") }
+
 // Costs holds what models have cost.
 func (p Paths) Costs() string { return p.file("costs") }
 

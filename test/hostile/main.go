@@ -1,6 +1,7 @@
 // Command hostile is an MCP server over stdio that misbehaves in the way that its first argument names. It is a fixture of the chaos test
 // (cmd/myc) and of `go run ./bench -only chaos`. If its one tool, echo, answers at all, it returns the argument "text" of its own call,
-// so that a wrong answer is recognizable. With TOOLS=N in its environment it lists N more tools.
+// so that a wrong answer is recognizable. With TOOLS=N in its environment it lists N more tools. With CALLS=FILE it appends the text of
+// each call to a file before it answers.
 //
 //	healthy  answers at once
 //	hang     answers nothing but the handshake and its lists
@@ -195,7 +196,25 @@ func (s *server) flood() {
 	}
 }
 
+// note appends the text of a call to the file that CALLS names, with one write.
+func note(text string) {
+	path := os.Getenv("CALLS")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text + "\n")
+		_ = f.Close()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(1)
+	}
+}
+
 func (s *server) call(id json.RawMessage, text string) {
+	note(text)
 	switch s.mode {
 	case "hang":
 		fmt.Fprintln(os.Stderr, "took a call")

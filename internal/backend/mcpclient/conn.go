@@ -123,6 +123,7 @@ type Conn struct {
 
 	levelLock    chan struct{} // holds one while the log level is set
 	received     atomic.Int64  // messages of the server
+	listed       atomic.Bool   // its lists were asked for at least once
 	wasListening atomic.Bool   // the stream of notices was open at least once, or there is none
 	listening    chan struct{} // closed then
 	listenSent   chan struct{} // closed when the request for that stream was sent, or could not be sent
@@ -310,10 +311,10 @@ func (c *Conn) notice(method string, params []byte) {
 		if !c.modern && c.Missed != nil {
 			c.Missed()
 		}
-		if c.setListening() {
-			return // the first list is under way or done
+		if c.setListening() && !c.listed.Load() {
+			return // the first list is still to come
 		}
-		// The stream was closed for a while, and changes were missed.
+		// A list was asked for before the stream was open, or the stream was closed for a while: changes were missed.
 	}
 	c.Changed()
 }

@@ -157,13 +157,11 @@ func (c *Conn) Listening() <-chan struct{} { return c.listening }
 // the first notice.
 const listenWait = 500 * time.Millisecond
 
-// AwaitListening waits until the stream of notices is open, where the server may send the questions of a call there: some servers of the
-// legacy revisions do so over HTTP. A question that came before would reach nobody, and its call would run into its time-out. The
-// server has listenWait from the moment in which our request was sent; sending takes longer on a busy machine.
+// AwaitListening waits until the stream of notices is open or the server is known to have none. Before that, the server can report no
+// change of its lists. Besides, some servers of the legacy revisions send the questions of a call there over HTTP: a question that came
+// before would reach nobody, and its call would run into its time-out. The server has listenWait from the moment in which our request was
+// sent; sending takes longer on a busy machine.
 func (c *Conn) AwaitListening(ctx context.Context) {
-	if _, ok := c.transport.(*httpTransport); !ok || c.modern {
-		return
-	}
 	var late <-chan time.Time
 	for sent := c.listenSent; ; {
 		select {
@@ -185,8 +183,9 @@ func (c *Conn) AwaitListening(ctx context.Context) {
 // connection or ctx ends, or when the server has no such stream.
 func (c *Conn) Listen(ctx context.Context) {
 	defer c.setListening()
+	sent := sync.OnceFunc(func() { close(c.listenSent) })
 	if h, ok := c.transport.(*httpTransport); ok && !c.modern {
-		h.listen(sync.OnceFunc(func() { close(c.listenSent) }))
+		h.listen(sent)
 		return
 	}
 	wants := func(l *listCapability) string { return strconv.FormatBool(l != nil && l.ListChanged) }
@@ -196,6 +195,7 @@ func (c *Conn) Listen(ctx context.Context) {
 	params := []byte(`{"notifications":{"toolsListChanged":` + wants(c.caps.Tools) + `,"promptsListChanged":` + wants(c.caps.Prompts) +
 		`,"resourcesListChanged":` + wants(c.caps.Resources) + `}}`)
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		sent()
 		_, bad, _ := c.Request(ctx, Call{Method: methodListen, Params: params})
 		select {
 		case <-c.transport.done():

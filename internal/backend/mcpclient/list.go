@@ -18,6 +18,7 @@ import (
 // so. If the list of tools fails, List fails, because the policy is compiled with the tools.
 func (c *Conn) List(ctx context.Context, old catalog.Listing) (l catalog.Listing, problems []string, err error) {
 	defer c.calls.learned.Store(true)
+	c.listed.Store(true) // before the server is asked: what changes after that must be noticed
 	size := 0
 	for k := range catalog.Kinds {
 		if !c.offers(k) {

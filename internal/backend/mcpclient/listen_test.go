@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mycelium/internal/backend/catalog"
 )
 
 // slowLine sends every request after a delay. No answer comes.
@@ -46,4 +48,33 @@ func TestCallsWaitForTheStreamOfNotices(t *testing.T) {
 		}
 		c.Close(0)
 	})
+}
+
+// TestAStreamThatOpensLate: what changed between the first list and the opening of the stream of notices was reported to nobody, so the
+// lists are made again. A stream that opens before the first list has missed nothing.
+func TestAStreamThatOpensLate(t *testing.T) {
+	for name, listsFirst := range map[string]bool{"after the first list": true, "before it": false} {
+		t.Run(name, func(t *testing.T) {
+			c, w := newWireless()
+			told := 0
+			c.Changed = func() { told++ }
+			over, end := context.WithCancel(t.Context())
+			end()
+			list := func() { _, _, _ = c.List(over, catalog.Listing{}) } // no answer is waited for
+			if listsFirst {
+				list()
+			}
+			w.says(`{"jsonrpc":"2.0","method":%q}`, noticeAcknowledged)
+			if listsFirst != (told == 1) {
+				t.Errorf("told of %d changes", told)
+			}
+			if !listsFirst {
+				list()
+			}
+			w.says(`{"jsonrpc":"2.0","method":%q}`, noticeAcknowledged) // it was closed for a while
+			if want := map[bool]int{true: 2, false: 1}[listsFirst]; told != want {
+				t.Errorf("told of %d changes, want %d", told, want)
+			}
+		})
+	}
 }

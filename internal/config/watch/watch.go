@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,10 +36,23 @@ type Set struct {
 	Trees []string // folders with everything below them
 }
 
+// Marks are files by absolute path, each with its [Mark] before it was read.
+type Marks map[string]string
+
+// Note notes a file that is about to be read, or that does not exist.
+func (m *Marks) Note(path string) {
+	if *m == nil {
+		*m = Marks{}
+	}
+	if _, ok := (*m)[path]; !ok {
+		(*m)[path] = Mark(path)
+	}
+}
+
 // Until calls changed, debounced, after a file of the set or one of more has changed, until ctx is done. It calls changed on its own
 // goroutine and collects further changes meanwhile. It watches folders, not files, because editors rename files. If the [Set.Fingerprint]
-// is not before any more, the set changed already. A nil logger discards.
-func Until(ctx context.Context, set Set, more []string, before string, logger *slog.Logger, changed func()) error {
+// is not before any more, or a file of more has another [Mark] by now, something changed already. A nil logger discards.
+func Until(ctx context.Context, set Set, more Marks, before string, logger *slog.Logger, changed func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
@@ -58,8 +72,8 @@ func Until(ctx context.Context, set Set, more []string, before string, logger *s
 // watch is one run of Until.
 type watch struct {
 	set    Set
-	more   []string // further files
-	before string   // fingerprint of the set when it was read
+	more   Marks  // further files
+	before string // fingerprint of the set when it was read
 	w      *fsnotify.Watcher
 	logger *slog.Logger
 	files  map[string]bool // paths whose events count
@@ -78,7 +92,7 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 		}
 		timer.Reset(min(debounce, max(0, maxDelay-now.Sub(first))))
 	}
-	if v.set.Fingerprint() != v.before { // a file changed between reading and watching
+	if v.changedEarly() {
 		note()
 	}
 	for {
@@ -112,6 +126,16 @@ func (v *watch) run(ctx context.Context, changed func()) error {
 	}
 }
 
+// changedEarly reports whether a file changed between reading and watching.
+func (v *watch) changedEarly() bool {
+	for path, before := range v.more {
+		if Mark(path) != before {
+			return true
+		}
+	}
+	return v.set.Fingerprint() != v.before
+}
+
 // counts reports whether an event is about a configuration file. A change of only mode or time does not count.
 func (v *watch) counts(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod {
@@ -140,7 +164,7 @@ func (v *watch) watchFolders() bool {
 			dirs[filepath.Dir(target)] = true
 		}
 	}
-	for _, path := range slices.Concat(v.set.Trees, v.set.Files, v.more) {
+	for _, path := range slices.Concat(v.set.Trees, v.set.Files, slices.Collect(maps.Keys(v.more))) {
 		file(path)
 	}
 	for _, tree := range v.set.Trees {
@@ -203,12 +227,21 @@ func folders(root string, dirs map[string]bool) []string {
 	return trees
 }
 
+// Mark is the size, time and mode of a file; empty: there is none.
+func Mark(path string) string {
+	st, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d %v", st.Size(), st.ModTime().UnixNano(), st.Mode())
+}
+
 // Fingerprint is a hash of the sizes, times and modes of the files.
 func (s Set) Fingerprint() string {
 	h := sha256.New()
 	note := func(path string) {
-		if st, err := os.Stat(path); err == nil {
-			fmt.Fprintf(h, "%q %d %d %v\n", path, st.Size(), st.ModTime().UnixNano(), st.Mode())
+		if mark := Mark(path); mark != "" {
+			fmt.Fprintf(h, "%q %s\n", path, mark)
 		}
 	}
 	for _, path := range s.Files {

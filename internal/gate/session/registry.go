@@ -145,11 +145,14 @@ func (r *Registry) Swap(w view.World) {
 	}
 }
 
-// follow tells one session of a new world. It compares with what the session was last shown, so that a session that listed while the
-// worlds changed does not keep a stale list.
+// follow tells one session of a new world if it sees a difference to the old one, or to what one of its clients was last shown: a client
+// may have listed while the worlds changed. That one of its clients was shown the new world says nothing of the others.
 func (r *Registry) follow(s *Session, old, next *view.Catalog) {
 	st := s.state.Load()
 	before, after := s.scopeIn(st, old), s.scopeIn(st, next)
+	if sc := s.last.Load(); sc != nil && sc.state == st && sc.World == old {
+		before = sc // its view is usually known
+	}
 	added, removed := Difference(before.Scope.Skills, after.Scope.Skills)
 	if len(added)+len(removed) > 0 || before.Known != after.Known {
 		err := r.recordChange(context.Background(), s, after.Scope, change{
@@ -159,7 +162,7 @@ func (r *Registry) follow(s *Session, old, next *view.Catalog) {
 			r.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
 		}
 	}
-	if shown := s.shown.Load(); shown != nil && shown.Same(after.View()) {
+	if shown := s.shown.Load(); shown != nil && shown.Same(after.View()) && before.View().Same(after.View()) {
 		return
 	}
 	s.changed.fire()

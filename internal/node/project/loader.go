@@ -210,7 +210,8 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
 		MayStart: p.MayStart,
 		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
-		Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)), Logger: l.Logger(),
+		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),
+		Logger: l.Logger(),
 	})
 }
 

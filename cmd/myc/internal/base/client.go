@@ -21,8 +21,9 @@ const AnswerWithin = 10 * time.Second
 
 // Client is a connection to the node of a project.
 type Client struct {
-	conn *daemon.Client
-	end  func() // closes the node, where this process opened it; else nil
+	conn  *daemon.Client
+	end   func() // closes the node, where this process opened it; else nil
+	Owner int    // process id of the node
 }
 
 // Close closes the connection, and the node where this process opened it.
@@ -92,7 +93,7 @@ func (a *App) Running(ctx context.Context) (*Client, error) {
 	case err != nil:
 		return nil, a.hintStranger(ctx, err)
 	}
-	return &Client{conn: c}, nil
+	return &Client{conn: c, Owner: c.Owner()}, nil
 }
 
 // Attach attaches to the daemon of the project. If none runs, it starts one with these arguments; without arguments, a daemon that ends
@@ -111,14 +112,14 @@ func (a *App) Attach(ctx context.Context, args ...string) (*Client, error) {
 	}
 	c, err := daemon.Dial(ctx, paths)
 	if err == nil {
-		return &Client{conn: c}, nil
+		return &Client{conn: c, Owner: c.Owner()}, nil
 	}
 	a.WarnStranger(a.hintStranger(ctx, err))
 	c, err = daemon.Attach(ctx, paths, argv, env)
 	if err != nil {
 		return nil, a.hintStranger(ctx, err)
 	}
-	return &Client{conn: c}, nil
+	return &Client{conn: c, Owner: c.Owner()}, nil
 }
 
 // detached returns the command line and the environment of a daemon.

@@ -162,5 +162,5 @@ func (a *app) replaceAuto(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return waitFree(ctx, paths)
+	return a.awaitEnd(ctx, paths, c.Owner)
 }

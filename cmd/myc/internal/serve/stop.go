@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/atomicfile"
 	"mycelium/internal/daemon"
 	"mycelium/internal/keeper"
 	"mycelium/internal/node/api"
@@ -41,17 +40,18 @@ func (a *app) keeperCmd() *cobra.Command {
 // daemon that never ends there is `myc stop -f`.
 const endWithin = time.Minute
 
-// waitFree waits until no process owns the project.
-func waitFree(ctx context.Context, paths daemon.Paths) error {
-	patience := endWithin
-	if deadline, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(deadline))
-	}
-	l, err := atomicfile.LockWait(paths.Lock, patience)
+// awaitEnd waits until a daemon has ended, and says who has taken its place.
+func (a *app) awaitEnd(ctx context.Context, paths daemon.Paths, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, endWithin)
+	defer cancel()
+	next, err := daemon.AwaitEnd(ctx, paths, pid)
 	if err != nil {
 		return fmt.Errorf("wait for the daemon to end: %w", err)
 	}
-	return l.Unlock()
+	if next != 0 {
+		fmt.Fprintf(a.Err, "myc: the daemon has ended (pid %d), and an attached client has started the next one (pid %d)\n", pid, next)
+	}
+	return nil
 }
 
 func (a *app) stop(ctx context.Context, force bool) error {
@@ -79,8 +79,8 @@ func (a *app) stop(ctx context.Context, force bool) error {
 		defer cancel()
 		_, err = base.Call(short, c, api.Stop, api.None{})
 		if err == nil {
-			err = waitFree(ctx, paths)
-		} else if waitFree(short, paths) == nil { // it ended before it could answer
+			err = a.awaitEnd(ctx, paths, c.Owner)
+		} else if a.awaitEnd(short, paths, c.Owner) == nil { // it ended before it could answer
 			err = nil
 		}
 	}
@@ -88,16 +88,16 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &stranger) && (!force || waitFree(greeting, paths) == nil):
+	case errors.As(err, &stranger) && (!force || !daemon.Owned(paths)):
 		return err // its hint says more; without an owner there is nothing to kill
 	case !force:
 		return failure.Hint(fmt.Errorf("stop: the daemon does not end: %w", err), "myc stop -f kills it")
 	}
-	return kill(ctx, paths)
+	return a.kill(ctx, paths)
 }
 
 // kill kills a daemon that does not answer. The keeper then ends its servers.
-func kill(ctx context.Context, paths daemon.Paths) error {
+func (a *app) kill(ctx context.Context, paths daemon.Paths) error {
 	b, err := os.ReadFile(paths.Info)
 	if errors.Is(err, fs.ErrNotExist) {
 		return failure.Hint(fmt.Errorf("stop: the process id of the daemon is not known"), "find it with: fuser "+paths.Lock)
@@ -116,5 +116,5 @@ func kill(ctx context.Context, paths daemon.Paths) error {
 	if err := syscall.Kill(i.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop: kill %d: %w", i.PID, err)
 	}
-	return waitFree(ctx, paths)
+	return a.awaitEnd(ctx, paths, i.PID)
 }
