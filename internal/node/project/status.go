@@ -9,7 +9,7 @@ import (
 // Status returns what can be said without a node: the view of the default role.
 func (v *View) Status() api.StatusReply {
 	role := v.Project.File.Session.DefaultRole
-	r := api.StatusReply{Role: role, Backends: v.Pool.Status()}
+	r := api.StatusReply{Role: role, Backends: v.Pool.Status(), State: v.Project.State.Folder()}
 	r.Skills.Active = v.Policy.StartSkills(role)
 	count := v.Skills.Count()
 	r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending = count[skill.Valid], count[skill.Invalid], count[skill.Pending]
