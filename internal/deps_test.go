@@ -20,7 +20,7 @@ import (
 // a test count. It is a statement of policy: a build is not fixed by relaxing it. The graph names rooms; a package below a room may
 // import what its room may, and the packages of one room may import each other. Rooms that are not built yet stand here too.
 const imports = `
-rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy :
+rawjson text lazy state atomicfile store telemetry model harness setup tmux worktree keeper policy :
 harness store model  : rawjson text
 state worktree       : atomicfile
 setup                : text yamlfile
@@ -31,20 +31,21 @@ secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
 files sandbox        : policy text keeper atomicfile
 skill                : policy text atomicfile yamlfile
-audit                : policy rawjson text credential store atomicfile
+audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model
 memory transcript    : policy text atomicfile store
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry
-code                 : policy shell approval
-gate                 : policy shell code skill audit approval rawjson text credential store telemetry worktree
+code                 : policy shell approval lazy
+gate                 : policy shell code skill audit approval rawjson text lazy credential store telemetry worktree
 gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
 agent                : policy skill approval gate model harness run transcript text
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
-config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile text
+config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
+config               : text lazy
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
 node                 : secret yamlfile shell scan files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : gate gateway hook run agent swarm config

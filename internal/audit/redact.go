@@ -2,11 +2,10 @@ package audit
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
-	"sync"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/lazy"
 	"mycelium/internal/rawjson"
 )
 
@@ -89,12 +88,7 @@ func containsRun(all, run []string) bool {
 	return false
 }
 
-// lazy compiles a pattern on first use: compiling at start would cost time in every process, and few need these.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
-var looseKey = lazy(`(?i)((?:` + credential.NamePattern + `|authorization|\bauth)[A-Za-z0-9_-]*["']?\s*[:=]\s*)` +
+var looseKey = lazy.Regexp(`(?i)((?:` + credential.NamePattern + `|authorization|\bauth)[A-Za-z0-9_-]*["']?\s*[:=]\s*)` +
 	`("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;}&]+)`)
 
 // redactLoose redacts text that may contain keys and values: JSON that does not parse, a query, a header.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/lazy"
 	"mycelium/internal/rawjson"
 )
 
@@ -47,7 +48,7 @@ func (s Secrets) Text(text string) string {
 }
 
 var (
-	variable = lazy(`(?m)^([ \t]*(?:export[ \t]+)?[A-Z0-9_]*` + strings.ToUpper(credential.NamePattern) + `[A-Z0-9_]*=)[^\s#][^\r\n]*`)
-	assigned = lazy(`(?i)([A-Za-z0-9_.-]*` + credential.NamePattern + `[A-Za-z0-9_]*["']?[ \t]*(?:=>|[=:])[ \t]*)` +
+	variable = lazy.Regexp(`(?m)^([ \t]*(?:export[ \t]+)?[A-Z0-9_]*` + strings.ToUpper(credential.NamePattern) + `[A-Z0-9_]*=)[^\s#][^\r\n]*`)
+	assigned = lazy.Regexp(`(?i)([A-Za-z0-9_.-]*` + credential.NamePattern + `[A-Za-z0-9_]*["']?[ \t]*(?:=>|[=:])[ \t]*)` +
 		`("[^"\r\n]{4,}"|'[^'\r\n]{4,}'|[^\s"'` + "`" + `,;(){}\[\]<>$]{6,})`)
 )

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
 )
@@ -110,11 +110,11 @@ func (r *reader) follow(s source) {
 
 // ownFolder matches the ways in which a script writes the folder that it lies in.
 var (
-	ownFolder = lazy(`\$\(\s*dirname\s+(?:-- )?"?\$(?:0|\{0\}|\{BASH_SOURCE\}|BASH_SOURCE|\{BASH_SOURCE\[0\]\})"?\s*\)` +
+	ownFolder = lazy.Regexp(`\$\(\s*dirname\s+(?:-- )?"?\$(?:0|\{0\}|\{BASH_SOURCE\}|BASH_SOURCE|\{BASH_SOURCE\[0\]\})"?\s*\)` +
 		`|\$\{(?:0|BASH_SOURCE|BASH_SOURCE\[0\])%/\*\}`)
-	absFolder = lazy(`\$\(\s*cd\s+(?:-P )?(?:-- )?"?(/[A-Za-z0-9._/+@-]*)"?\s*(?:(?:&>|>|1>)\s*/dev/null\s*)?(?:2>&1\s*)?` +
+	absFolder = lazy.Regexp(`\$\(\s*cd\s+(?:-P )?(?:-- )?"?(/[A-Za-z0-9._/+@-]*)"?\s*(?:(?:&>|>|1>)\s*/dev/null\s*)?(?:2>&1\s*)?` +
 		`&&\s*pwd(?:\s+-P)?\s*\)`)
-	plainPath = lazy(`^/[A-Za-z0-9._/+@-]*$`)
+	plainPath = lazy.Regexp(`^/[A-Za-z0-9._/+@-]*$`)
 )
 
 // script looks in a shell script. What it names is looked for where the call works and beside the script; a cd of the call before it may
@@ -147,10 +147,10 @@ func (r *reader) script(s source) {
 
 var (
 	// dynamic matches what runs or loads code by a name that is made when the program runs.
-	dynamic = lazy(`\b(?:exec|eval|execfile|compile|__import__|import_module|runpy|subprocess|system|popen|Popen|spawn|` +
+	dynamic = lazy.Regexp(`\b(?:exec|eval|execfile|compile|__import__|import_module|runpy|subprocess|system|popen|Popen|spawn|` +
 		`spawnSync|execSync|execFile|fork|child_process|Function|vm|instance_eval|load|open3)\b|\x60`)
-	scriptLoads = lazy(`(?:\bfrom|\bimport|\brequire(?:\.resolve)?)\s*\(?\s*["'\x60]([^"'\x60$\n]+)["'\x60]`)
-	rubyLoads   = lazy(`(?m)^\s*(?:require_relative|load)\s*\(?\s*["']([^"'#\n]+)["']`)
+	scriptLoads = lazy.Regexp(`(?:\bfrom|\bimport|\brequire(?:\.resolve)?)\s*\(?\s*["'\x60]([^"'\x60$\n]+)["'\x60]`)
+	rubyLoads   = lazy.Regexp(`(?m)^\s*(?:require_relative|load)\s*\(?\s*["']([^"'#\n]+)["']`)
 )
 
 // matches calls f for each first group of a pattern in a text, and notes that a text with dynamic names may run more.
@@ -203,9 +203,4 @@ func withExt(path, ext string) string {
 		return path + ext
 	}
 	return path
-}
-
-// lazy compiles a pattern when it is first used: every start of the program would pay for it.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

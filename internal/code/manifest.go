@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 )
 
@@ -155,8 +156,8 @@ func (r *reader) recipe(command, dir string) {
 }
 
 var (
-	makeVariable = lazy(`\$[({]([A-Za-z0-9_.-]+)[)}]`)
-	makeAssigns  = lazy(`(?m)^([A-Za-z0-9_.-]+)[ \t]*[:?+]*=[ \t]*([A-Za-z0-9_./ -]*?)[ \t]*$`)
+	makeVariable = lazy.Regexp(`\$[({]([A-Za-z0-9_.-]+)[)}]`)
+	makeAssigns  = lazy.Regexp(`(?m)^([A-Za-z0-9_.-]+)[ \t]*[:?+]*=[ \t]*([A-Za-z0-9_./ -]*?)[ \t]*$`)
 )
 
 // makefile looks in a Makefile: the files that it includes, and the commands of all its targets.

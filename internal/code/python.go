@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mycelium/internal/lazy"
 )
 
 var (
-	pythonFrom    = lazy(`(?m)(?:^|[;:])[ \t]*from[ \t]+(\.*)[ \t]*([A-Za-z0-9_.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)`)
-	pythonImport  = lazy(`(?m)(?:^|[;:])[ \t]*import[ \t]+([A-Za-z0-9_., \t]+)`)
-	pythonComment = lazy(`#[^\n]*|\\`)
+	pythonFrom    = lazy.Regexp(`(?m)(?:^|[;:])[ \t]*from[ \t]+(\.*)[ \t]*([A-Za-z0-9_.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)`)
+	pythonImport  = lazy.Regexp(`(?m)(?:^|[;:])[ \t]*import[ \t]+([A-Za-z0-9_., \t]+)`)
+	pythonComment = lazy.Regexp(`#[^\n]*|\\`)
 	// pythonLibrary is the names of the modules that come with Python: sys.stdlib_module_names of 3.11, without those that begin with __.
 	pythonLibrary = sync.OnceValue(func() map[string]bool {
 		names := map[string]bool{}

@@ -13,10 +13,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -26,6 +24,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
@@ -331,7 +330,7 @@ func getenv(environ []string, key string) string {
 }
 
 // reference is ${NAME} in a text of the configuration.
-var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`) })
+var reference = lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Variables returns the names of the environment variables that the configuration refers to, or has handed over.
 func (f File) Variables() []string {

@@ -6,13 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mycelium/internal/config/source"
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -162,10 +161,8 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 var providers = []string{"anthropic", "openai", "gemini", "ollama"}
 
 var (
-	idLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[\s{]*["']?id["']?[ \t]*:`) })
-	idText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[\s{]*["']?id["']?[ \t]*:[ \t]*["']?([A-Za-z0-9._-]{1,64})["']?[ \t,}\r]*(?:#.*)?$`)
-	})
+	idLine = lazy.Regexp(`(?m)^[\s{]*["']?id["']?[ \t]*:`)
+	idText = lazy.Regexp(`(?m)^[\s{]*["']?id["']?[ \t]*:[ \t]*["']?([A-Za-z0-9._-]{1,64})["']?[ \t,}\r]*(?:#.*)?$`)
 )
 
 // breakRole breaks the roles that a broken role file could have restricted: the role in its name and the role in its id. The file cannot be

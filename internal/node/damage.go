@@ -22,7 +22,7 @@ func (n *Node) damage() []string {
 		out = append(out, text.Describe(err))
 	}
 	if why := n.place.Gone(); why != "" {
-		out = append(out, fmt.Sprintf("%s: %s (hint: %s)", n.dir, why, place.Hint))
+		out = append(out, text.Describe(text.Hinted(fmt.Errorf("%s: %s", n.dir, why), place.Hint)))
 	}
 	return out
 }

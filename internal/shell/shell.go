@@ -10,7 +10,6 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -120,9 +119,7 @@ func (r *reader) Script(text string, st program.State, in program.Input) (ok, fa
 		r.Add(unread("it cannot be parsed"), 0)
 		return st, st
 	}
-	for _, m := range assignedInWord.FindAllStringSubmatch(text, -1) {
-		r.Changed = append(r.Changed, m[1])
-	}
+	r.Changed = append(r.Changed, assignedInWords(file)...)
 	outer := r.src
 	r.src = text
 	ok, fail = r.stmts(file.Stmts, st, in)
@@ -130,8 +127,17 @@ func (r *reader) Script(text string, st program.State, in program.Input) (ok, fa
 	return ok, fail
 }
 
-// assignedInWord finds ${x=value} and ${x:=value}.
-var assignedInWord = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?:?=`)
+// assignedInWords are the variables that words assign: ${x=value} and ${x:=value}.
+func assignedInWords(file *syntax.File) (names []string) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Exp != nil &&
+			(p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull) {
+			names = append(names, p.Param.Value)
+		}
+		return true
+	})
+	return names
+}
 
 // Find returns the row of a program.
 func (r *reader) Find(name string) *program.Row { return table.Find(name) }

@@ -4,10 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 )
 
@@ -15,12 +15,12 @@ import (
 var goCompiles = []string{"build", "run", "test", "vet", "install", "generate"}
 
 var (
-	readsFiles = regexp.MustCompile(`\b(?:file|templatefile|filebase64|fileset|filemd5|filesha)[0-9a-z]*\(`)
+	readsFiles = lazy.Regexp(`\b(?:file|templatefile|filebase64|fileset|filemd5|filesha)[0-9a-z]*\(`)
 
-	embeds  = regexp.MustCompile(`//go:embed[ \t]+([^\n\\]+)`)
-	ofCgo   = regexp.MustCompile(`(?m)^[ \t/*]*#[ \t]*include[ \t]*["<]([^">\n]+)`)
-	inLists = regexp.MustCompile(`(?m)^[ \t]*(?:-r|-c|--requirements?|--constraints?)[ \t=]*([^\s#]+)`)
-	locally = regexp.MustCompile(`(?m)^[ \t]*(?:(?:-e|--editable)[ \t=]*)?(?:file:)?([^\s#;\[\]@-][^\s#;\[\]@:]*)`)
+	embeds  = lazy.Regexp(`//go:embed[ \t]+([^\n\\]+)`)
+	ofCgo   = lazy.Regexp(`(?m)^[ \t/*]*#[ \t]*include[ \t]*["<]([^">\n]+)`)
+	inLists = lazy.Regexp(`(?m)^[ \t]*(?:-r|-c|--requirements?|--constraints?)[ \t=]*([^\s#]+)`)
+	locally = lazy.Regexp(`(?m)^[ \t]*(?:(?:-e|--editable)[ \t=]*)?(?:file:)?([^\s#;\[\]@-][^\s#;\[\]@:]*)`)
 )
 
 // embedded adds the protected files that Go sources embed, or include by cgo: the program holds them, and errors show them. What lay in the
@@ -33,7 +33,7 @@ func (s *sources) embedded(command string, written []string) {
 }
 
 func (s *sources) goSource(text, folder string) {
-	for _, m := range embeds.FindAllStringSubmatch(text, -1) {
+	for _, m := range embeds().FindAllStringSubmatch(text, -1) {
 		for pattern := range strings.FieldsSeq(m[1]) {
 			pattern, all := strings.CutPrefix(strings.Trim(pattern, "\"`"), "all:")
 			found, _ := filepath.Glob(filepath.Join(folder, pattern))
@@ -46,7 +46,7 @@ func (s *sources) goSource(text, folder string) {
 			}
 		}
 	}
-	for _, m := range ofCgo.FindAllStringSubmatch(text, -1) {
+	for _, m := range ofCgo().FindAllStringSubmatch(text, -1) {
 		s.named(m[1], folder)
 	}
 }
@@ -85,14 +85,14 @@ func (s *sources) required() {
 			}
 			continue
 		}
-		text := joinedLines.ReplaceAllString(beginning(file), "")
-		for _, m := range inLists.FindAllStringSubmatch(text, -1) {
+		text := joinedLines().ReplaceAllString(beginning(file), "")
+		for _, m := range inLists().FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "${") {
 				unclear(s.part, "a list of requirements names a file by a variable")
 			}
 			s.named(strings.TrimPrefix(strings.Trim(m[1], `"'`), "file://"), filepath.Dir(file))
 		}
-		for _, m := range locally.FindAllStringSubmatch(text, -1) {
+		for _, m := range locally().FindAllStringSubmatch(text, -1) {
 			for _, dir := range [...]string{filepath.Dir(file), s.at.Dir} {
 				s.builds(m[1], dir)
 			}
@@ -104,7 +104,7 @@ func (s *sources) required() {
 // accept.
 func (s *sources) validated() {
 	for _, file := range s.at.Wrote(".tf", ".tf.json") {
-		if len(s.part.Paths) < maxPaths/2 && readsFiles.MatchString(beginning(file)) {
+		if len(s.part.Paths) < maxPaths/2 && readsFiles().MatchString(beginning(file)) {
 			s.part.Paths = append(s.part.Paths, policy.Path{Access: policy.Execute, Raw: file, Clean: file})
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 )
 
@@ -23,12 +23,12 @@ const (
 // also of the file that #line names.
 var (
 	hash        = `(?m)(?:^|['"])[ \t]*(?:#|%:|\?\?=)[ \t]*` // at the beginning of a line, or of a text in a command
-	joinedLines = regexp.MustCompile(`\\[ \t]*\r?\n`)
-	comment     = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	directive   = regexp.MustCompile(hash + `(?:include(?:_next)?|import|embed|(?:line[ \t]+)?[0-9]+)[ \t]*["<]([^">\n]+)`)
-	assembled   = regexp.MustCompile(`\.(?:incbin|include)[ \t]+\\?["<]([^"\\>\n]+)`)
-	byMacro     = regexp.MustCompile(hash + `(?:include(?:_next)?|import|embed)[ \t]+[A-Za-z_]`)
-	macro       = regexp.MustCompile(hash + `define[ \t].*["<]([^">\n]+)[">]`)
+	joinedLines = lazy.Regexp(`\\[ \t]*\r?\n`)
+	comment     = lazy.Regexp(`(?s)/\*.*?\*/`)
+	directive   = lazy.Regexp(hash + `(?:include(?:_next)?|import|embed|(?:line[ \t]+)?[0-9]+)[ \t]*["<]([^">\n]+)`)
+	assembled   = lazy.Regexp(`\.(?:incbin|include)[ \t]+\\?["<]([^"\\>\n]+)`)
+	byMacro     = lazy.Regexp(hash + `(?:include(?:_next)?|import|embed)[ \t]+[A-Za-z_]`)
+	macro       = lazy.Regexp(hash + `define[ \t].*["<]([^">\n]+)[">]`)
 )
 
 // sources looks for the protected files that the sources of a compiler name. What they include in the project is read in turn.
@@ -116,10 +116,10 @@ func (s *sources) absolute(name string) string {
 
 // scan reads a text that lies in a folder.
 func (s *sources) scan(text, folder string) {
-	text = comment.ReplaceAllString(joinedLines.ReplaceAllString(text, ""), " ")
-	found := append(directive.FindAllStringSubmatch(text, -1), assembled.FindAllStringSubmatch(text, -1)...)
-	if byMacro.MatchString(text) {
-		found = append(found, macro.FindAllStringSubmatch(text, -1)...)
+	text = comment().ReplaceAllString(joinedLines().ReplaceAllString(text, ""), " ")
+	found := append(directive().FindAllStringSubmatch(text, -1), assembled().FindAllStringSubmatch(text, -1)...)
+	if byMacro().MatchString(text) {
+		found = append(found, macro().FindAllStringSubmatch(text, -1)...)
 		for _, arg := range s.part.Argv {
 			if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-D") {
 				found = append(found, []string{"", strings.Trim(value, `"<>\`)})

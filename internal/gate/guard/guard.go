@@ -8,14 +8,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
+	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
@@ -210,9 +209,7 @@ func (l spotlight) mark(s string, p part) string {
 func couldBeSentence(r rune) bool { return r >= utf8.RuneSelf || unicode.IsSpace(r) }
 
 // marks finds text that looks like one of our marks, with any white space between its bracket and its word.
-var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[<＜‹〈⟨]([\s\p{Cf}/／\\]*[uU][nN][tT][rR][uU][sS][tT][eE][dD])`)
-})
+var marks = lazy.Regexp(`[<＜‹〈⟨]([\s\p{Cf}/／\\]*[uU][nN][tT][rR][uU][sS][tT][eE][dD])`)
 
 // harmless replaces the brackets of text that looks like one of our marks.
 func harmless(s string) string {

@@ -10,10 +10,18 @@ import (
 // RunOperands is the handler of a wrapper that runs its operands in its place and changes nothing: nohup, nice.
 func RunOperands(c *Call, args []Word) {
 	c.Scan(args)
-	c.RunInPlace(c.Operands)
+	c.RunProcess(c.Operands)
 }
 
-// RunInPlace runs the words that a wrapper was given. The wrapper is no part: what it runs is.
+// RunProcess is RunInPlace for a wrapper that is a program: whatever it runs, the shell's own folder and variables stay as they are.
+func (c *Call) RunProcess(words []Word) {
+	ok, fail := c.OK, c.Fail
+	c.RunInPlace(words)
+	c.OK, c.Fail = ok, fail
+}
+
+// RunInPlace runs the words that a wrapper was given. The wrapper is no part: what it runs is. The wrapper is the shell itself, so what the
+// words change stays changed.
 func (c *Call) RunInPlace(words []Word) {
 	if len(words) == 0 {
 		c.Finish()

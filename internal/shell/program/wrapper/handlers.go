@@ -11,7 +11,7 @@ import (
 // behindFirst handles a wrapper whose first operand is its own: timeout 5 COMMAND, taskset MASK COMMAND.
 func behindFirst(c *program.Call, args []program.Word) {
 	c.Scan(args)
-	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
+	c.RunProcess(c.Operands[min(1, len(c.Operands)):])
 }
 
 // ionice changes processes that run already with -p, -P and -u.
@@ -22,7 +22,7 @@ func ionice(c *program.Call, args []program.Word) {
 		c.Finish()
 		return
 	}
-	c.RunInPlace(c.Operands)
+	c.RunProcess(c.Operands)
 }
 
 // flock runs the command line of -c, or the operands after the file.
@@ -39,7 +39,7 @@ func flock(c *program.Call, args []program.Word) {
 		c.RunText(c.Operands[2], nil)
 		return
 	}
-	c.RunInPlace(c.Operands[min(1, len(c.Operands)):])
+	c.RunProcess(c.Operands[min(1, len(c.Operands)):])
 }
 
 // lock opens the file, or the folder, that flock locks. It makes the file if there is none. A number is a file that is open.
@@ -84,7 +84,7 @@ func env(c *program.Call, args []program.Word) {
 		c.Finish()
 		return
 	}
-	c.RunInPlace(rest)
+	c.RunProcess(rest)
 }
 
 // abbreviates reports whether a word is the beginning of a long option, as GNU programs take it.
@@ -185,7 +185,7 @@ func xargs(c *program.Call, args []program.Word) {
 		words = []program.Word{program.Known("echo")}
 	}
 	replaces := c.HasAny("I", "i")
-	c.RunInPlace(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
+	c.RunProcess(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
 }
 
 // hole returns the placeholder for an argument: the value of -I, or {}.
@@ -225,14 +225,14 @@ func parallel(c *program.Call, args []program.Word) {
 		c.RunWords(filled)
 		return
 	}
-	c.RunInPlace(filled)
+	c.RunProcess(filled)
 }
 
 // watch runs its operands as one command line.
 func watch(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	if c.Has("x") {
-		c.RunInPlace(c.Operands)
+		c.RunProcess(c.Operands)
 		return
 	}
 	c.RunWords(c.Operands)
@@ -245,7 +245,7 @@ func script(c *program.Call, args []program.Word) {
 	c.Spread()
 	if !ok && len(c.Operands) > 1 { // BSD: script FILE COMMAND …
 		c.Finish()
-		c.RunInPlace(c.Operands[1:])
+		c.RunProcess(c.Operands[1:])
 		return
 	}
 	c.Finish()
