@@ -1,6 +1,7 @@
 # make demo   the main job, in ten seconds
 # make test   everything; installs what it needs
-# make build lint deadcode bench bench-check soak
+# make build lint deadcode darwin bench bench-check soak
+# make release  programs, archives, the Debian package, in dist/; make try-release installs it on a clean Debian and runs it
 GO   ?= go
 bin  := $(shell $(GO) env GOPATH)/bin
 
@@ -10,7 +11,7 @@ LINT := v2.15.0
 # deadcode is of the same release as the tools in go.mod.
 DEADCODE := $(shell $(GO) list -m -f '{{.Version}}' golang.org/x/tools)
 
-.PHONY: demo build test lint deadcode bench bench-check soak clean
+.PHONY: demo build test lint deadcode darwin release try-release bench bench-check soak clean
 
 demo: build
 	./bin/myc demo
@@ -40,6 +41,21 @@ deadcode:
 	dead="$$($(GO) run golang.org/x/tools/cmd/deadcode@$(DEADCODE) $$mains)" && \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
+# Fails where the programs or their tests do not compile for macOS.
+darwin:
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+
+# GORELEASER builds and packs, CYCLONEDX lists the parts of a program. Nothing is published.
+GORELEASER := v2.16.0
+CYCLONEDX  := v1.9.0
+release:
+	@test -x $(bin)/goreleaser && $(bin)/goreleaser --version | grep -q "$(GORELEASER:v%=%)" || $(GO) install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	@test -x $(bin)/cyclonedx-gomod || $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX)
+	PATH="$(bin):$$PATH" RELEASE="$$($(GO) run ./cmd/myc version --json | sed -n 's/.*"version": "\([^"+]*\).*/\1/p')" $(bin)/goreleaser release --snapshot --clean
+
+try-release:
+	scripts/try-release
+
 # Figures with ratios (docs/proofs/performance.md); nothing is written.
 bench:
 	$(GO) test -run '^$$' -bench 'Decide|Items|View|Call$$|Append' -benchmem ./internal/policy ./internal/gate ./internal/audit
@@ -59,4 +75,4 @@ soak:
 	scripts/fuzz $(FUZZTIME)
 
 clean:
-	rm -rf bin .cache
+	rm -rf bin dist .cache

@@ -14,12 +14,6 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// asks calls Ask, and reports whether it called slow.
-func asks(p Paths, greet time.Duration, method, params string) (result string, slow bool, err error) {
-	raw, err := Ask(p, greet, method, []byte(params), func() { slow = true })
-	return string(raw), slow, err
-}
-
 func TestAsk(t *testing.T) {
 	_, p := project(t)
 	if _, _, err := asks(p, time.Minute, "echo", "{}"); !errors.Is(err, ErrNotRunning) {

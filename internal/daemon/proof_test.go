@@ -15,6 +15,12 @@ import (
 	"mycelium/internal/rpc"
 )
 
+// asks calls Ask, and reports whether it called slow.
+func asks(p Paths, greet time.Duration, method, params string) (result string, slow bool, err error) {
+	raw, err := Ask(p, greet, method, []byte(params), func() { slow = true })
+	return string(raw), slow, err
+}
+
 // pretend answers every line that comes to a socket with what answer makes of it, until the test ends. "" is no answer.
 func pretend(t *testing.T, socket string, answer func(m rpc.Message) string) {
 	t.Helper()
@@ -83,7 +89,7 @@ func TestStrangersAreNotBelieved(t *testing.T) {
 		"an error": func(m rpc.Message) string {
 			return string(rpc.Refuse(m.ID, &rpc.Error{Code: 1, Message: "no"}).Append(nil)) + "\n"
 		},
-		"a greeting that nobody asked for": func(m rpc.Message) string { m.ID = greetingID; return result(m, `{"nonce":"n"}`) },
+		"a greeting that nobody asked for": func(m rpc.Message) string { m.ID = []byte("1"); return result(m, `{"nonce":"n"}`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p := project(t)

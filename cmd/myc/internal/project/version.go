@@ -11,13 +11,16 @@ import (
 )
 
 func (a *app) versionCmd() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Example: "  myc version --json", Args: base.NoArgs,
+	return &cobra.Command{Use: "version", Short: "Print the version, the commit and its date",
+		Example: "  myc version --json", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			build := base.BuildOf()
 			if a.JSON {
-				return a.PrintJSON(map[string]string{"version": base.Version(), "go": runtime.Version(), "os": runtime.GOOS,
-					"arch": runtime.GOARCH})
+				return a.PrintJSON(map[string]any{"version": base.Version(), "commit": build.Commit, "date": build.Date,
+					"modified": build.Modified, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(a.Out, "myc %s (%s %s/%s)\n", base.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(a.Out, "myc %s (%s; %s %s/%s)\n", base.Release, build.Origin(), runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return err
 		}}
 }

@@ -14,6 +14,7 @@ import (
 	"mycelium/cmd/myc/internal/audit"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/demo"
+	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/cmd/myc/internal/serve"
@@ -73,7 +74,8 @@ func command(a *base.App) *cobra.Command {
 		agents.Claude(a), tools.Tools(a),
 		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a),
 		approvals.Command(a), audit.Command(a),
-		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a), serve.Keeper(a))
+		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a),
+		manual.Command(a), serve.Keeper(a))
 	base.StrictNames(root)
 	return root
 }
