@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -143,12 +144,31 @@ var errShape = errors.New("has a value of an unexpected type")
 
 // addElement appends a value to the array at a path of names. It creates containers that are missing.
 func addElement(text []byte, comments bool, path []string, value jsontext.Value) ([]byte, error) {
+	return change(text, comments, path, jsontext.Value("["+string(value)+"]"), func(list *jsonNode, unit string) ([]byte, error) {
+		if list.kind != '[' {
+			return nil, fmt.Errorf("%s: %w: not a list", strings.Join(path, "."), errShape)
+		}
+		return insert(text, list, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
+	})
+}
+
+// setValue puts a value at a path of names, in the place of the one that is there. It creates objects that are missing.
+func setValue(text []byte, comments bool, path []string, value jsontext.Value) ([]byte, error) {
+	return change(text, comments, path, value, func(old *jsonNode, unit string) ([]byte, error) {
+		return slices.Concat(text[:old.start], indented(value, strings.Repeat(unit, len(path)), unit), text[old.end:]), nil
+	})
+}
+
+// change calls there with what stands at a path of names and the indentation of one level. If nothing stands there, it adds first, and
+// the objects around it that are missing.
+func change(text []byte, comments bool, path []string, first jsontext.Value,
+	there func(at *jsonNode, unit string) ([]byte, error)) ([]byte, error) {
 	root, err := parseJSON(text, comments)
 	if err != nil {
 		return nil, err
 	}
 	if root.kind == 0 {
-		return append(bytes.TrimRight(nested(path, value, "", "  "), "\n"), '\n'), nil
+		return append(bytes.TrimRight(nested(path, first, "", "  "), "\n"), '\n'), nil
 	}
 	unit := indentOf(text, &root)
 	at := &root
@@ -158,15 +178,12 @@ func addElement(text []byte, comments bool, path []string, value jsontext.Value)
 		}
 		next := at.get(name)
 		if next == nil {
-			raw := nested(path[depth+1:], value, strings.Repeat(unit, depth+1), unit)
+			raw := nested(path[depth+1:], first, strings.Repeat(unit, depth+1), unit)
 			return insert(text, at, depth, unit, append(append(rawjson.Quote(name), ": "...), raw...)), nil
 		}
 		at = next
 	}
-	if at.kind != '[' {
-		return nil, fmt.Errorf("%s: %w: not a list", strings.Join(path, "."), errShape)
-	}
-	return insert(text, at, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
+	return there(at, unit)
 }
 
 // addMember adds a member to the root of a text.
@@ -204,11 +221,11 @@ func insert(text []byte, n *jsonNode, depth int, unit string, item []byte) []byt
 	return append(out, text[last:]...)
 }
 
-// nested returns the JSON text of a value in an array at a path of objects.
+// nested returns the JSON text of a value at a path of objects.
 func nested(path []string, value jsontext.Value, prefix, unit string) []byte {
-	out := []byte("[" + string(value) + "]")
-	for i := len(path) - 1; i >= 0; i-- {
-		out = []byte("{" + string(rawjson.Quote(path[i])) + ":" + string(out) + "}")
+	out := []byte(value)
+	for _, name := range slices.Backward(path) {
+		out = []byte("{" + string(rawjson.Quote(name)) + ":" + string(out) + "}")
 	}
 	return indented(out, prefix, unit)
 }

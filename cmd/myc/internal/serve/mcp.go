@@ -51,7 +51,7 @@ func (a *app) mcpCmd() *cobra.Command {
 		Args: base.NoArgs, RunE: run})
 	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
 	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
-	cmd.AddCommand(start, a.stopCmd(), a.loginCmd(), a.logoutCmd())
+	cmd.AddCommand(start, a.stopCmd(), a.installCmd(), a.loginCmd(), a.logoutCmd())
 	return cmd
 }
 
