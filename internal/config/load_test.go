@@ -285,7 +285,7 @@ func BenchmarkLoad(b *testing.B) {
 	home := b.TempDir()
 	b.Setenv("HOME", home)
 	dir := filepath.Join(home, "p")
-	if _, err := scaffold.Init(dir, false, ""); err != nil {
+	if _, err := scaffold.Init(dir, scaffold.Options{}); err != nil {
 		b.Fatal(err)
 	}
 	var rules strings.Builder

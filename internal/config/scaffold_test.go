@@ -40,7 +40,7 @@ func sees(p *policy.Policy, role string) string {
 // TestInitMinimal: two files and two empty folders, which load and grant nothing.
 func TestInitMinimal(t *testing.T) {
 	w := newWorld(t)
-	done, err := scaffold.Init(w.dir, true, "")
+	done, err := scaffold.Init(w.dir, scaffold.Options{Minimal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestShow(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	w := newWorld(t)
-	done, err := scaffold.Init(w.dir, false, "")
+	done, err := scaffold.Init(w.dir, scaffold.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestInit(t *testing.T) {
 // TestInitUsesNoWildcards: what init writes names its tools and roles.
 func TestInitUsesNoWildcards(t *testing.T) {
 	w := newWorld(t)
-	if _, err := scaffold.Init(w.dir, false, ""); err != nil {
+	if _, err := scaffold.Init(w.dir, scaffold.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	w.trust()
@@ -158,7 +158,7 @@ func TestInitKeepsWhatExists(t *testing.T) {
 	w := newWorld(t)
 	w.write("mycelium.yaml", "# mine\n")
 	w.write("roles/guest.yaml", "# mine too\n")
-	done, err := scaffold.Init(w.dir, false, "")
+	done, err := scaffold.Init(w.dir, scaffold.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestInitKeepsWhatExists(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(w.dir, "mycelium.yaml")); string(data) != "# mine\n" {
 		t.Errorf("mycelium.yaml is %q", data)
 	}
-	again, err := scaffold.Init(w.dir, false, "")
+	again, err := scaffold.Init(w.dir, scaffold.Options{})
 	if err != nil || len(again.Written) > 0 || len(again.Kept) != len(done.Kept)+len(done.Written) {
 		t.Errorf("again: %v %+v", err, again)
 	}
@@ -176,20 +176,21 @@ func TestInitKeepsWhatExists(t *testing.T) {
 
 func TestInitTemplate(t *testing.T) {
 	w := newWorld(t)
-	if _, err := scaffold.Init(w.dir, true, "no-such-template"); err == nil || !strings.Contains(err.Error(), "known:") {
+	unknown := scaffold.Options{Minimal: true, Template: "no-such-template"}
+	if _, err := scaffold.Init(w.dir, unknown); err == nil || !strings.Contains(err.Error(), "known:") {
 		t.Errorf("error %v", err)
 	}
 	if list, _ := os.ReadDir(w.dir); len(list) > 0 {
 		t.Error("an unknown template wrote files")
 	}
-	done, err := scaffold.Init(w.dir, true, "data-analyst")
+	done, err := scaffold.Init(w.dir, scaffold.Options{Minimal: true, Template: "data-analyst"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(done.Written, "skills/data-analyst/SKILL.md") {
 		t.Errorf("%q", done.Written)
 	}
-	if _, err := scaffold.Init(w.write("file", ""), true, ""); err == nil {
+	if _, err := scaffold.Init(w.write("file", ""), scaffold.Options{Minimal: true}); err == nil {
 		t.Error("a file was made a project")
 	}
 }

@@ -2,6 +2,7 @@
 package scaffold
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/fromclaude"
 	"mycelium/internal/config/source"
 	"mycelium/internal/skill"
 )
@@ -30,13 +32,27 @@ type Written struct {
 	Kept    []string `json:"kept"` // existed and were not changed
 }
 
-// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. minimal leaves out all skills
-// and roles, so that nothing is granted. template, if not empty, names a template of package skill from which Init writes another skill; an
-// unknown name is an error before anything is written.
-func Init(dir string, minimal bool, template string) (*Written, error) {
-	files, err := initialFiles(minimal, template)
+// Options say what Init writes.
+type Options struct {
+	Minimal  bool             // no skills and no roles, so that nothing is granted
+	Template string           // the template of package skill from which another skill is written; "": none
+	Import   *fromclaude.Plan // what another program's files mean; nil: nothing. Its files are written too, and the others name them
+}
+
+// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. An unknown template is an error
+// before anything is written. So is an import into a folder that has a mycelium.yaml, because it would change what that says.
+func Init(dir string, o Options) (*Written, error) {
+	files, err := initialFiles(o.Minimal, o.Template)
 	if err != nil {
 		return nil, err
+	}
+	if o.Import != nil {
+		if _, err := os.Lstat(filepath.Join(dir, source.MainFile)); err == nil {
+			return nil, fmt.Errorf("init --from: %s is there: an import is for a new project", source.MainFile)
+		}
+		if files, err = withImport(files, o.Import); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a project folder like any other
 		return nil, fmt.Errorf("make project folder: %w", err)
@@ -127,6 +143,43 @@ func initialFiles(minimal bool, template string) ([]file, error) {
 	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	out = slices.CompactFunc(out, func(a, b file) bool { return a.path == b.path }) // the template is one of the shipped skills
 	return out, nil
+}
+
+// withImport returns the files of a project with those of an import, sorted by path. The developer may use the imported skills, they are
+// active at the start, and the imported rules are among the rules.
+func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
+	own := map[string]bool{}
+	for _, f := range from.Files {
+		own[f.Path] = true
+	}
+	files = slices.DeleteFunc(files, func(f file) bool { return own[f.path] })
+	more := ""
+	for _, s := range from.Skills {
+		more += ", " + s
+	}
+	type change struct{ file, old, new string }
+	changes := []change{
+		{"roles/developer.yaml", "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
+		{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","},
+	}
+	if own[fromclaude.RulesFile] {
+		changes = append(changes, change{source.MainFile, "rules: [rules.yaml]", "rules: [rules.yaml, " + fromclaude.RulesFile + "]"})
+	}
+	if from.Asks {
+		changes = append(changes, change{source.MainFile, "fallback: {mcp: allow,", "fallback: {mcp: ask,"})
+	}
+	for _, c := range changes {
+		i := slices.IndexFunc(files, func(f file) bool { return f.path == c.file })
+		if i < 0 || !bytes.Contains(files[i].data, []byte(c.old)) {
+			return nil, fmt.Errorf("init --from: the initial %s has no %q", c.file, c.old)
+		}
+		files[i].data = bytes.Replace(files[i].data, []byte(c.old), []byte(c.new), 1)
+	}
+	for _, f := range from.Files {
+		files = append(files, file{f.Path, f.Data})
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return files, nil
 }
 
 // writeNew writes a file unless one of its name exists; then kept is true.

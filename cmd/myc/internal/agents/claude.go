@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config/scaffold"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
 )
@@ -146,7 +147,7 @@ func (a *app) needProject() (made bool, err error) {
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return false, errors.New("claude: not started, because the folder is not set up")
 	}
-	return true, a.SetUp(false, "")
+	return true, a.SetUp(scaffold.Options{})
 }
 
 // readLine reads one line of the terminal and no byte more, because the rest is input for the agent.

@@ -14,10 +14,11 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/state"
+	"mycelium/internal/text"
 )
 
 // SetUp writes the files of a new project into the folder, and accepts what it wrote.
-func (a *App) SetUp(minimal bool, template string) error {
+func (a *App) SetUp(o scaffold.Options) error {
 	if err := a.NeedPerson("set up a project"); err != nil {
 		return err
 	}
@@ -43,16 +44,11 @@ func (a *App) SetUp(minimal bool, template string) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.scaffold(before, minimal, template)
+	done, err := a.scaffold(before, o)
 	if err != nil {
 		return err
 	}
-	for _, f := range done.Written {
-		fmt.Fprintf(a.Out, "wrote %s\n", f)
-	}
-	for _, f := range done.Kept {
-		fmt.Fprintf(a.Out, "kept  %s\n", f)
-	}
+	a.tellWritten(done, o)
 	switch {
 	case before.Trusted && !before.User.Missing(): // what was written is accepted; what was there before stays as it was
 	case len(done.Kept)+len(before.Untrusted) == 0 && !before.User.Missing(): // nobody else wrote any of it
@@ -67,11 +63,27 @@ func (a *App) SetUp(minimal bool, template string) error {
 		return fmt.Errorf("init %s: %w", dir, err)
 	}
 	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
-	if !minimal { // a minimal project grants nothing
+	if !o.Minimal { // a minimal project grants nothing
 		fmt.Fprintf(a.Out, "To start Claude Code under this policy: myc -C %[1]s claude --role developer. To install the hook in an "+
 			"agent: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
 	}
 	return nil
+}
+
+// tellWritten prints what init did to each file, and what an import could not carry over.
+func (a *App) tellWritten(done *scaffold.Written, o scaffold.Options) {
+	for _, f := range done.Written {
+		fmt.Fprintf(a.Out, "wrote %s\n", f)
+	}
+	for _, f := range done.Kept {
+		fmt.Fprintf(a.Out, "kept  %s\n", f)
+	}
+	if o.Import == nil {
+		return
+	}
+	for _, n := range o.Import.Notes {
+		fmt.Fprintf(a.Out, "note  %s\n", text.Visible(n))
+	}
 }
 
 // Begin is the first step of an act with which a person takes a folder under the policy: know makes its state known, and if the person
@@ -91,10 +103,10 @@ func (a *App) Begin(know func() (state.Paths, error)) error {
 }
 
 // scaffold writes the files that the project lacks. Where files are accepted, those that it wrote are accepted with them.
-func (a *App) scaffold(p *config.Project, minimal bool, template string) (done *scaffold.Written, err error) {
+func (a *App) scaffold(p *config.Project, o scaffold.Options) (done *scaffold.Written, err error) {
 	err = p.Write(time.Now(), func(folders []string) error {
 		dir := folders[len(folders)-1]
-		if done, err = scaffold.Init(dir, minimal, template); err != nil {
+		if done, err = scaffold.Init(dir, o); err != nil {
 			return err
 		}
 		for _, copied := range folders[:len(folders)-1] {
