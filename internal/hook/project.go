@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"mycelium/internal/harness"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/state"
@@ -43,25 +45,44 @@ func (f Flags) ProjectDir(getenv func(string) string) (dir string, found bool, e
 	if root, err := f.Root(); err == nil {
 		f.State = root // looked up once
 	}
-	home := sync.OnceValue(accountHome)
-	for _, from := range []string{abs, main} { // a project above the main working tree is found from there only
-		if at := f.nearest(from, home); at != "" {
-			return at, true, nil
-		}
+	if at := Nearest(abs, f.isProject); at != "" {
+		return at, true, nil
 	}
 	return main, f.ID != "", nil
 }
 
-// nearest returns the nearest project from a folder upwards, at most up to a home folder, or "".
-func (f Flags) nearest(dir string, home func() string) string {
+// Nearest returns the nearest project from a folder upwards, or "". The folder is absolute, with links resolved. The search ends at the
+// home of the account and at the root of a mounted file system, after a look at them: what lies above is not this person's project. is
+// reports whether a folder, the main working tree of its repository, is a project.
+func Nearest(dir string, is func(dir string) bool) string {
+	home := sync.OnceValue(accountHome)
+	for _, from := range []string{dir, worktree.Main(dir)} { // a project above the main working tree is found from there only
+		if at := nearest(from, home, is); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// nearest is the search of [Nearest] from one folder, at most up to a home folder.
+func nearest(dir string, home func() string, is func(dir string) bool) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if main := worktree.Main(at); f.isProject(main) {
+		if main := worktree.Main(at); is(main) {
 			return main
 		}
-		if at == filepath.Dir(at) || at == home() {
+		if at == filepath.Dir(at) || at == home() || mounted(at) {
 			return ""
 		}
 	}
+}
+
+// mounted reports whether a folder lies on another file system than the folder above it, or that cannot be told.
+func mounted(dir string) bool {
+	var here, above unix.Stat_t
+	if unix.Stat(dir, &here) != nil || unix.Stat(filepath.Dir(dir), &above) != nil {
+		return true
+	}
+	return here.Dev != above.Dev
 }
 
 // accountHome returns the home folder of the account with links resolved, or "".

@@ -118,8 +118,11 @@ func TestProjectDir(t *testing.T) {
 		t.Errorf("a folder that is not there: %s", got)
 	}
 	home := func() string { return in("above", "repo") }
-	if got := f.nearest(in("above", "repo"), home); got != "" {
+	if got := nearest(in("above", "repo"), home, f.isProject); got != "" {
 		t.Errorf("past the home folder: %s", got)
+	}
+	if mounted(in("above", "repo")) || !mounted("/proc") {
+		t.Error("the root of a mounted file system is not told from a folder")
 	}
 }
 

@@ -51,8 +51,8 @@ func whole(t *testing.T, spec string, within bool) *regexp.Regexp {
 
 // FuzzEntry: whatever stands in permissions, the rules file can be read, and what is denied alone is denied within.
 func FuzzEntry(f *testing.F) {
-	for _, e := range []string{"Bash(npm run test:*)", "Read(//a/**)", "Edit(.env)", "WebFetch(domain:*.x.com)", "mcp__a__b", "mcp__A_B", "Bash(",
-		"Bash", "Read(./a\n)"} {
+	for _, e := range []string{"Bash(npm run test:*)", "Read(//a/**)", "Edit(.env)", "WebFetch(domain:*.x.com)", "mcp__a__b", "mcp__A_B",
+		"Bash(", "Bash", "Read(./a\n)"} {
 		f.Add(e)
 	}
 	f.Fuzz(func(t *testing.T, entry string) {

@@ -25,7 +25,8 @@ import (
 
 // Loader reads a project: the folder and the configuration file that the command line names, with the environment of this run.
 type Loader struct {
-	Dir      string // -C
+	Dir      string // -C; after Find the folder of the project
+	Found    bool   // Find found Dir above the current folder
 	StateDir string // --state
 	ID       string // --project-id
 	Agent    bool   // this is a command that agents start: a hook or `myc mcp`

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 )
 
 func (a *app) claudeCmd() *cobra.Command {
@@ -56,6 +57,9 @@ func (a *app) claudeCmd() *cobra.Command {
 		}
 		if len(args) > 0 && args[0] == "--" {
 			args = args[1:]
+		}
+		if err := a.Find(project.MayHave); err != nil {
+			return err
 		}
 		return a.claude(c.Context(), role, anywhere, args)
 	}

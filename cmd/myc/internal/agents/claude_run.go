@@ -160,7 +160,9 @@ func (a *app) runAgent(l harness.Launch, program string, argv []string, token st
 	env = append(env, hook.TokenVar+"="+token)
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, a.In, a.Out, a.Err
-	cmd.Dir = a.Dir
+	if !a.Found { // else the agent works where the person is, below the project
+		cmd.Dir = a.Dir
+	}
 	dieWith(cmd)
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)

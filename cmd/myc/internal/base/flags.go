@@ -75,7 +75,7 @@ func TakeFlag(flags *pflag.FlagSet, args []string) (int, error) {
 // GlobalFlags adds the flags that every command has.
 func (a *App) GlobalFlags(root *cobra.Command) {
 	pf := root.PersistentFlags()
-	pf.StringVarP(&a.Dir, "dir", "C", ".", "project folder")
+	pf.StringVarP(&a.Dir, "dir", "C", "", "project folder (default: the nearest project from this folder upwards)")
 	pf.StringVar(&a.StateDir, "state", "", "folder of the state (default: $XDG_STATE_HOME/mycelium, else\n~/.local/state/mycelium)")
 	pf.StringVar(&a.ID, "project-id", "",
 		"id of the project in the state folder, for containers\n(default: from the path of the project folder)")

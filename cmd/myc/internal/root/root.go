@@ -62,6 +62,8 @@ func command(a *base.App) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          base.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, args []string) error { return find(a, c, args) },
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

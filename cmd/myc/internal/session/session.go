@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
 
@@ -181,6 +182,9 @@ func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 	}
 	if p.ID == "" {
 		return failure.Usagef("session skills: which session?")
+	}
+	if err := a.Find(project.NeedsProject); err != nil {
+		return err
 	}
 	return a.sessionChange(c.Context(), p)
 }

@@ -1,0 +1,44 @@
+package root
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
+)
+
+// find finds the project of a command before it runs. A hook finds its own, from the folder of the agent; a command that reads its flags
+// itself does so before it knows the folder.
+func find(a *base.App, c *cobra.Command, args []string) error {
+	if c.DisableFlagParsing || path(c) == "hook" {
+		return nil
+	}
+	return a.Find(needOf(c, args))
+}
+
+// path returns the names of a command, without the program's.
+func path(c *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
+}
+
+// needOf says what a command needs to know of a project. A command that is not named here is about a project.
+func needOf(c *cobra.Command, args []string) project.Need {
+	switch path(c) {
+	case "", "help", "demo", "init", "trust", "version", "completion", "man", "keeper", "audit", "policy", "config":
+		return project.NeedsFolder
+	case "hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":
+		return project.MayHave
+	case "skill validate", "policy test":
+		if len(args) > 0 { // files that it names
+			return project.MayHave
+		}
+	}
+	for _, name := range []string{"user", "managed", "outside"} { // not about a project
+		if f := c.Flags().Lookup(name); f != nil && f.Value.String() == "true" {
+			return project.MayHave
+		}
+	}
+	return project.NeedsProject
+}
