@@ -15,7 +15,32 @@ func find(a *base.App, c *cobra.Command, args []string) error {
 	if c.DisableFlagParsing || path(c) == "hook" {
 		return nil
 	}
+	if tells(path(c)) {
+		if err := a.NeedPerson("tell what governs agents"); err != nil {
+			return err
+		}
+	}
 	return a.Find(needOf(c, args))
+}
+
+// tells reports whether a command tells what governs agents: hidden tools, rules, roles, and the log. An agent that knows them knows where
+// to look for a way around.
+func tells(path string) bool {
+	switch family, name, _ := strings.Cut(path, " "); family {
+	case "audit", "policy":
+		return name != "" // without one it prints its help
+	case "roles", "doctor", "status", "watch":
+		return true
+	case "skill":
+		return name == "" || name == "list" || name == "show" || name == "preview"
+	case "mcp":
+		return name == "status"
+	case "config":
+		return name == "show"
+	case "tools":
+		return name == "sync"
+	}
+	return false
 }
 
 // path returns the names of a command, without the program's.

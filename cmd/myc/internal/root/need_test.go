@@ -3,6 +3,7 @@ package root
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,51 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 )
+
+// forAgents are the commands that an agent may run: what they tell or do is decided by the policy, or is no secret.
+var forAgents = []string{"", "call", "claude", "completion", "demo", "help", "hook", "hook status", "keeper", "man", "mcp", "mcp start",
+	"skill templates", "skill validate", "tools", "tools list", "version", "audit", "policy", "config", "config validate", "serve"}
+
+// TestCommandsForAgents classes every command of the tree: what is not for agents refuses one, whatever it would do, with the exit code of
+// a denial.
+func TestCommandsForAgents(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(t.TempDir())
+	run := func(args []string, more ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := Main(t.Context(), args, strings.NewReader(""), &out, &errs, append(more, "HOME="+home, "PATH="+os.Getenv("PATH")))
+		return code, out.String() + errs.String()
+	}
+	if code, said := run([]string{"init"}); code != 0 {
+		t.Fatal(said)
+	}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if !c.Runnable() || slices.Contains(forAgents, path(c)) {
+			return
+		}
+		args := example(c)
+		if code, said := run(args, "CLAUDECODE=1"); code != 3 || !strings.Contains(said, "only a person may do this") {
+			t.Errorf("myc %s: exit %d\n%s", strings.Join(args, " "), code, said)
+		}
+	}
+	walk(command(&base.App{}))
+}
+
+// example returns arguments with which a command runs.
+func example(c *cobra.Command) []string {
+	args := strings.Fields(path(c))
+	for _, word := range strings.Fields(c.Use)[1:] {
+		if word == "|" || word[0] == '[' {
+			break
+		}
+		args = append(args, strings.Split(strings.ToLower(word), "|")[0])
+	}
+	return args
+}
 
 // TestOutsideOfAProject runs every command that is about a project in a folder that is none: it says so, exits with 2, and leaves neither
 // the folder nor the home otherwise than they were. A new command is among them unless needOf names it.
@@ -27,13 +73,7 @@ func TestOutsideOfAProject(t *testing.T) {
 			return
 		}
 		ran++
-		args := strings.Fields(path(c))
-		for _, word := range strings.Fields(c.Use)[1:] {
-			if word == "|" || word[0] == '[' {
-				break
-			}
-			args = append(args, strings.Split(strings.ToLower(word), "|")[0])
-		}
+		args := example(c)
 		var out, errs bytes.Buffer
 		code := Main(t.Context(), args, strings.NewReader(""), &out, &errs, []string{"HOME=" + home})
 		if code != 2 || !strings.Contains(errs.String(), "is not a Mycelium project") || out.Len() > 0 {
