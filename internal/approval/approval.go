@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -101,6 +102,24 @@ type Answer struct {
 	// Overruled says why the policy denies the call although it was approved; empty: it does not.
 	Overruled string    `json:"overruled,omitempty"`
 	Time      time.Time `json:"time"`
+}
+
+// Name is who answered, for the agent: without the number of a person's account, which is for the log.
+func (a *Answer) Name() string {
+	name, _, _ := strings.Cut(a.By, " (telegram ")
+	return name
+}
+
+// Lapse says what became of a request of this kind that nobody answered in time.
+func (k Kind) Lapse() string {
+	switch k {
+	case Stop:
+		return "nobody answered in time, so it was let stop"
+	case Question:
+		return "nobody answered in time"
+	default:
+		return "nobody answered in time, so it was denied"
+	}
 }
 
 // complete fills in the defaults of a request.

@@ -42,7 +42,7 @@ func (e *LateError) Error() string {
 	at := r.Answer.Time.Local().Format(time.TimeOnly)
 	switch r.Answer.By {
 	case ByDeadline:
-		return fmt.Sprintf("request %s expired at %s: nobody had answered by then, so it was denied; your answer changes nothing", r.ID, at)
+		return fmt.Sprintf("request %s expired at %s: %s; your answer changes nothing", r.ID, at, r.Kind.Lapse())
 	case ByCaller:
 		return fmt.Sprintf("request %s expired at %s: the caller no longer waits; your answer changes nothing", r.ID, at)
 	case BySession:

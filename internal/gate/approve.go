@@ -303,11 +303,11 @@ func denialText(asked policy.Decision, a approval.Answer) string {
 	case approval.BySession:
 		return "The session ended before anybody had answered whether this call may run"
 	}
-	text := "Not approved by " + a.By
+	text := "Not approved by " + a.Name()
 	if a.For == approval.Never {
 		text += ", for the rest of this session"
 	}
-	if why := cmp.Or(a.Reason, a.Text); why != "" {
+	if why := cmp.Or(a.Text, a.Reason); why != "" { // the words for the agent before those for the log
 		text += ": " + why
 	}
 	return text

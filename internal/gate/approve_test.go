@@ -153,6 +153,14 @@ func TestPersonDenies(t *testing.T) {
 	if d := denied(t, ended(t, c).err); !strings.Contains(d.Error(), "Not approved by kimu, for the rest of this session: not on a Friday") {
 		t.Errorf("%v", d)
 	}
+	// What a person wants instead reaches the agent, without the number of an account.
+	other := request("files__write_file", `{"path":"b.txt","content":"y"}`)
+	c = h.call(t.Context(), s, other)
+	const words = "Use a pull request with title ABC instead"
+	h.answer(h.waits().ID, approval.Answer{By: "kimu (telegram 4711)", Reason: "told to do something else", Text: words})
+	if got := denied(t, ended(t, c).err).Error(); !strings.Contains(got, "Not approved by kimu: "+words) || strings.Contains(got, "4711") {
+		t.Errorf("%s", got)
+	}
 	// Never: nobody is asked again.
 	if _, err := h.Call(t.Context(), s, request("files__write_file", writing)); !strings.Contains(denied(t, err).Error(), "not on a Friday") {
 		t.Errorf("%v", err)

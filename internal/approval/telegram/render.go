@@ -180,7 +180,7 @@ func (f renderer) outcome(r approval.Request) string {
 	var word string
 	switch {
 	case a.By == approval.ByDeadline:
-		return "⌛ Expired at " + f.clock(a.Time) + ": denied, nobody answered in time"
+		return "⌛ Expired at " + f.clock(a.Time) + ": " + r.Kind.Lapse()
 	case a.By == approval.ByCaller:
 		return "⌛ Expired at " + f.clock(a.Time) + ": the caller no longer waits"
 	case a.By == approval.BySession:
@@ -191,6 +191,8 @@ func (f renderer) outcome(r approval.Request) string {
 		word = yesNo(a.Allow, "▶️ Goes on", "⏹ Stops")
 	case r.Kind == approval.Question:
 		word = yesNo(a.Allow, "✅ Answered", "❌ Not answered")
+	case a.Overruled != "":
+		word = "❌ Denied by the policy, although approved"
 	default:
 		word = yesNo(a.Allow, "✅ Approved", "❌ Denied")
 	}

@@ -152,6 +152,12 @@ func outcome(r approval.Request) string {
 		return string(r.State)
 	}
 	said := map[approval.State]string{approval.Allowed: "✓ allowed", approval.Denied: "✗ denied", approval.Expired: "✗ expired"}[r.State]
+	if r.Answer.Overruled != "" {
+		said = "✗ denied by the policy, although allowed"
+	}
+	if r.Answer.By == approval.ByDeadline {
+		said += ": " + r.Kind.Lapse()
+	}
 	if r.Answer.By != "" && r.State != approval.Expired {
 		said += " by " + text.OneLine(r.Answer.By)
 	}
@@ -159,7 +165,7 @@ func outcome(r approval.Request) string {
 		said += " (" + via + ")"
 	}
 	if r.Answer.Overruled != "" {
-		said += ", but the policy denies it: " + text.OneLine(r.Answer.Overruled)
+		said += ": " + text.OneLine(r.Answer.Overruled)
 	}
 	switch r.Answer.For {
 	case approval.Session:

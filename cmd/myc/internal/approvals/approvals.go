@@ -158,7 +158,7 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) erro
 	}
 	state := string(r.State)
 	if r.Answer != nil && r.Answer.Overruled != "" {
-		state = "approved, but the policy denies it: " + text.OneLine(r.Answer.Overruled)
+		state = "denied by the policy, although approved: " + text.OneLine(r.Answer.Overruled)
 	}
 	fmt.Fprintf(a.Out, "%s: %s, %s\n", r.ID, state, text.OneLine(r.Tool))
 	if r.Answer != nil && r.Answer.Rule != "" {
