@@ -10,7 +10,7 @@ import (
 
 // TestOutcomeIsTrue: the message says what became of the agent's call, whatever a person pressed.
 func TestOutcomeIsTrue(t *testing.T) {
-	f := renderer{}
+	f := renderer{now: time.Now, zone: time.UTC}
 	for name, test := range map[string]struct {
 		r        approval.Request
 		want, no string
