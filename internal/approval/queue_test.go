@@ -159,7 +159,7 @@ func TestDeadlineDenies(t *testing.T) {
 		}
 		_, err = q.Settle(context.Background(), list[0].ID, yes("late"))
 		var late *LateError
-		if !errors.As(err, &late) || late.Request.State != Expired || !strings.Contains(err.Error(), "nobody answered in time, so it was denied") {
+		if !errors.As(err, &late) || late.Request.State != Expired || !strings.Contains(err.Error(), "in time, so it was denied") {
 			t.Errorf("a late answer: %v", err)
 		}
 		if r, err := q.Show(context.Background(), list[0].ID); err != nil || r.State != Expired || r.Answer.Allow {

@@ -46,10 +46,10 @@ func (l *layer) checkDocument() {
 		a.check(bad)
 	}
 	if t := l.doc.Telemetry; t != nil {
-		t.check(bad)
+		t.Check(bad)
 	}
 	if g := l.doc.Log; g != nil {
-		g.check(bad)
+		g.Check(bad)
 	}
 	if t := []string{trustContent, TrustNarrowing, trustFolder}; l.doc.Trust != "" && !slices.Contains(t, l.doc.Trust) {
 		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, t))
@@ -127,8 +127,10 @@ func (l *layer) checkSession(file string, data []byte) {
 	if s.Promotion != "" && !slices.Contains(promotions, s.Promotion) {
 		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, promotions))
 	}
-	if s.DefaultRole != "" && !roleID.MatchString(s.DefaultRole) {
-		bad("session.defaultRole", "session.defaultRole is "+strconv.Quote(s.DefaultRole), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+	for key, role := range map[string]string{"session.defaultRole": s.DefaultRole, "session.agentRole": s.AgentRole} {
+		if role != "" && !roleID.MatchString(role) {
+			bad(key, key+" is "+strconv.Quote(role), "use 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		}
 	}
 	for i, r := range s.Roles {
 		if !roleID.MatchString(r) {

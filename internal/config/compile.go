@@ -169,6 +169,7 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 	}
 	roles := pol.Roles()
 	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
+	unknown("session.agentRole", p.File.Session.AgentRole, "role", roles)
 	for i, r := range p.File.Session.Roles {
 		unknown(fmt.Sprintf("session.roles[%d]", i), r, "role", roles)
 	}

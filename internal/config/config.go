@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/observe"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
 	"mycelium/internal/lazy"
@@ -54,8 +55,8 @@ type File struct {
 	Store      string                    `yaml:"store" json:"store,omitempty"` // a relative sqlite path is made absolute
 	Server     Server                    `yaml:"server" json:"server,omitzero"`
 	Secrets    Secrets                   `yaml:"secrets" json:"secrets,omitzero"`
-	Telemetry  Telemetry                 `yaml:"telemetry" json:"telemetry,omitzero"`
-	Log        Log                       `yaml:"log" json:"log,omitzero"`
+	Telemetry  observe.Telemetry         `yaml:"telemetry" json:"telemetry,omitzero"`
+	Log        observe.Log               `yaml:"log" json:"log,omitzero"`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
@@ -68,11 +69,15 @@ type File struct {
 // Session is the session: section.
 type Session struct {
 	DefaultRole     string   `yaml:"defaultRole" json:"defaultRole,omitempty"`
-	Roles           []string `yaml:"roles" json:"roles,omitempty"` // roles that a bare stdio client may take
+	AgentRole       string   `yaml:"agentRole" json:"agentRole,omitempty"` // of an agent without a credential; see RoleOfAgent
+	Roles           []string `yaml:"roles" json:"roles,omitempty"`         // roles that a bare stdio client may take
 	DefaultSkills   []string `yaml:"defaultSkills" json:"defaultSkills,omitempty"`
 	Promotion       string   `yaml:"promotion" json:"promotion,omitempty"`             // auto, confirm or manual
 	RequireApproval *bool    `yaml:"requireApproval" json:"requireApproval,omitempty"` // true is read as promotion: confirm
 }
+
+// RoleOfAgent is the first role of a coding agent that brings no credential: agentRole, or else defaultRole, which is that of any client.
+func (s *Session) RoleOfAgent() string { return cmp.Or(s.AgentRole, s.DefaultRole) }
 
 // Policy is the policy: section.
 type Policy struct {

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/observe"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
@@ -71,8 +72,8 @@ type document struct {
 	Server     *Server                   `yaml:"server"`
 	Env        []string                  `yaml:"env"`
 	Secrets    *Secrets                  `yaml:"secrets"`
-	Telemetry  *Telemetry                `yaml:"telemetry"`
-	Log        *Log                      `yaml:"log"`
+	Telemetry  *observe.Telemetry        `yaml:"telemetry"`
+	Log        *observe.Log              `yaml:"log"`
 	Approval   *approval.Config          `yaml:"approval"`
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *Agents                   `yaml:"agents"`
@@ -293,7 +294,7 @@ func isOurs(data []byte) bool {
 	if !ok {
 		return false
 	}
-	for _, key := range []string{"defaultRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
+	for _, key := range []string{"defaultRole", "agentRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
 		if _, ok := session[key]; ok {
 			return true
 		}

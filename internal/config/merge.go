@@ -85,20 +85,26 @@ func (p *Project) mergeSession(user, project *layer) {
 	wdata := project.texts[wfile]
 	bound := u.bound()
 
-	*s = Session{Roles: u.Roles, DefaultRole: u.DefaultRole, DefaultSkills: u.DefaultSkills}
+	*s = Session{Roles: u.Roles, DefaultRole: u.DefaultRole, AgentRole: u.AgentRole, DefaultSkills: u.DefaultSkills}
 	p.setSource("session.roles", u.Roles != nil, ufile)
 	p.setSource("session.defaultRole", u.DefaultRole != "", ufile)
+	p.setSource("session.agentRole", u.AgentRole != "", ufile)
 	p.setSource("session.defaultSkills", u.DefaultSkills != nil, ufile)
 	if w.Roles != nil {
 		s.Roles = p.intersect(project, wfile, wdata, "session.roles", w.Roles, bound)
 		p.setSource("session.roles", true, wfile)
 	}
-	if w.DefaultRole != "" {
-		if bound == nil || slices.Contains(bound, w.DefaultRole) {
-			s.DefaultRole = w.DefaultRole
-			p.setSource("session.defaultRole", true, wfile)
-		} else {
-			p.ignored(project, wfile, wdata, "session.defaultRole", "the user's session does not allow role "+strconv.Quote(w.DefaultRole))
+	for _, r := range []struct {
+		key, role string
+		into      *string
+	}{{"session.defaultRole", w.DefaultRole, &s.DefaultRole}, {"session.agentRole", w.AgentRole, &s.AgentRole}} {
+		switch {
+		case r.role == "":
+		case bound == nil || slices.Contains(bound, r.role):
+			*r.into = r.role
+			p.setSource(r.key, true, wfile)
+		default:
+			p.ignored(project, wfile, wdata, r.key, "the user's session does not allow role "+strconv.Quote(r.role))
 		}
 	}
 	if w.DefaultSkills != nil {
@@ -110,10 +116,14 @@ func (p *Project) mergeSession(user, project *layer) {
 
 // bound returns the roles that the user's files allow for a session; nil: any.
 func (s Session) bound() []string {
-	if s.Roles == nil && s.DefaultRole == "" {
+	if s.Roles == nil && s.DefaultRole == "" && s.AgentRole == "" {
 		return nil
 	}
-	return append(append([]string{}, s.Roles...), s.DefaultRole)
+	bound := append(append([]string{}, s.Roles...), s.DefaultRole)
+	if s.AgentRole != "" {
+		bound = append(bound, s.AgentRole)
+	}
+	return bound
 }
 
 // intersect returns the project's names that are in the user's bound, and warns of the others. It never returns nil. A nil bound has all

@@ -135,7 +135,7 @@ func NoteDenial(ctx context.Context, l *project.Loader, e harness.Event, why str
 	server, _, _ := strings.Cut(e.Tool, "__")
 	_ = log.Append(ctx, audit.Record{
 		ID: audit.NewID(), Kind: audit.Decided, Time: time.Now(), Principal: project.LocalPrincipal,
-		Role: p.File.Session.DefaultRole, Surface: "hook",
+		Role: p.File.Session.RoleOfAgent(), Surface: "hook",
 		Server: server, Tool: tool, Args: e.Input, Effect: "deny", Rule: "hook", Reason: why, DecidedBy: "fault",
 		Note: fmt.Sprintf("%s %s", e.Agent, e.Session),
 	})

@@ -105,12 +105,16 @@ func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Sess
 func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
 	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
+	agent := fence.AgentBehind(c.PID) != ""
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
+		if agent { // the gateway and the hook of an agent have one role
+			spec.Role = conf.RoleOfAgent()
+		}
 	}
-	if why := fence.AgentBehind(c.PID); why != "" {
+	if agent {
 		for _, r := range append([]string{spec.Role}, spec.Roles...) {
-			if r != "" && r != conf.DefaultRole && !slices.Contains(conf.Roles, r) {
+			if r != "" && r != conf.DefaultRole && r != conf.AgentRole && !slices.Contains(conf.Roles, r) {
 				return spec, noRole(fmt.Errorf("Unknown role: %s", r)) //nolint:staticcheck,revive // the same words everywhere
 			}
 		}

@@ -96,7 +96,11 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	}
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
-		return g.refused(r, e, err)
+		a := g.refused(r, e, err)
+		if denied := (*gate.DeniedError)(nil); errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil { // not outside of a project
+			a.Reason = cmp.Or(handless(session, c, it), a.Reason)
+		}
+		return a
 	}
 	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
 		r.admit(e.ToolUse, a, g.Now())

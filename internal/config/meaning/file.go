@@ -60,6 +60,7 @@ var keyRules = map[string]keyRule{
 	"trust":                 ordered("what is in force without a question", "content", "narrowing", "folder"),
 	"state":                 stateFolder,
 	"session.defaultRole":   defaultRole,
+	"session.agentRole":     agentRole,
 	"session.roles":         listed("an agent may also take the role %s", "an agent may no longer take the role %s", Narrows),
 	"session.defaultSkills": defaultSkills,
 	"session.promotion":     ordered("how an agent gets further skills", "manual", "confirm", "auto"),

@@ -88,6 +88,18 @@ func defaultRole(d *diff, was, is any) (string, Mark) {
 	return "an agent starts as role " + b + ", and no longer as " + a, Unclear
 }
 
+// agentRole is the rule of the role that an agent under the hook starts with.
+func agentRole(_ *diff, was, is any) (string, Mark) {
+	a, b := was.(string), is.(string)
+	switch {
+	case a == "":
+		return "an agent under the hook starts as role " + b, Widens
+	case b == "":
+		return "an agent under the hook starts with session.defaultRole, and no longer as " + a, Unclear
+	}
+	return "an agent under the hook starts as role " + b + ", and no longer as " + a, Unclear
+}
+
 // defaultSkills is the rule of the skills that are active at the start of a session.
 func defaultSkills(d *diff, was, is any) (string, Mark) {
 	a, b := was.([]string), is.([]string)

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/observe"
 	"mycelium/internal/files"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
@@ -34,12 +35,12 @@ type Loader struct {
 	Config   string // --config
 	Environ  []string
 	Verbose  bool
-	Err      io.Writer  // of the log
-	Version  string     // of this program
-	Snapshot bool       // take what the files say from a snapshot, as a hook does: problems have no lines then
-	moving   bool       // the state is being brought here
-	OnDisk   bool       // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
-	logs     config.Log // what the files say of logs
+	Err      io.Writer   // of the log
+	Version  string      // of this program
+	Snapshot bool        // take what the files say from a snapshot, as a hook does: problems have no lines then
+	moving   bool        // the state is being brought here
+	OnDisk   bool        // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
+	logs     observe.Log // what the files say of logs
 }
 
 // ProjectDir returns the project folder, absolute and with links resolved. It identifies the project. A linked working tree of git is its

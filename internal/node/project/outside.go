@@ -84,14 +84,16 @@ func OutsideTool(e harness.Event) (string, error) {
 // stricter fallback.
 func (v *View) CompileOutside(tool string) (abstains func(policy.Item) bool) {
 	p := *v.Project
-	if p.File.Session.DefaultRole == "" {
-		p.File.Session.DefaultRole = noProject
+	role := p.File.Session.RoleOfAgent()
+	if role == "" {
+		role = noProject
+		p.File.Session.DefaultRole = role
 	}
 	if p.File.Session.DefaultSkills != nil {
 		p.File.Session.DefaultSkills = append(slices.Clone(p.File.Session.DefaultSkills), noProject)
 	}
 	p.Skills = append(slices.Clone(p.Skills), skill.Skill{
-		Grant:       policy.Grant{Name: noProject, AllowedRoles: []string{p.File.Session.DefaultRole}, AllowedTools: []string{tool}},
+		Grant:       policy.Grant{Name: noProject, AllowedRoles: []string{role}, AllowedTools: []string{tool}},
 		Description: "What an agent has by itself.",
 	})
 	fallback := &p.File.Policy.Fallback

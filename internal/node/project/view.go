@@ -106,5 +106,5 @@ func FilesRoot(p *config.Project) string {
 // AgentSession returns the session of an agent without a token: that of the default principal, as for a stdio client without options.
 func (v *View) AgentSession() session.Spec {
 	conf := v.Project.File.Session
-	return session.Spec{Principal: LocalPrincipal, Role: conf.DefaultRole, Roles: conf.Roles}
+	return session.Spec{Principal: LocalPrincipal, Role: conf.RoleOfAgent(), Roles: conf.Roles}
 }

@@ -30,7 +30,7 @@ func (a *app) claudeCmd() *cobra.Command {
 		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"",
 		DisableFlagParsing: true,
 	}
-	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.defaultRole; developer in a new project)")
+	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.agentRole, else session.defaultRole)")
 	c.Flags().BoolVar(&anywhere, "unsafe-program", false, "run a myc that lies in a project or in a folder for temporary files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for len(args) > 0 {
@@ -97,12 +97,8 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 	if err != nil {
 		return failure.Hint(fmt.Errorf("claude: %w", err), "install it: npm install -g "+known.Package)
 	}
-	made, err := a.needProject()
-	if err != nil {
+	if err := a.needProject(); err != nil {
 		return err
-	}
-	if made && role == "" {
-		role = "developer" // init creates this role for coding agents; the default role of clients is guest
 	}
 	dir, err := a.ProjectDir()
 	if err != nil {
@@ -134,24 +130,24 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 	return a.runAgent(known.Launch, program, argv, s.Token)
 }
 
-// needProject fails outside of a project. At a terminal it offers to set one up; made reports whether it did.
-func (a *app) needProject() (made bool, err error) {
+// needProject fails outside of a project. At a terminal it offers to set one up.
+func (a *app) needProject() error {
 	dir, err := a.ProjectDir()
 	if err != nil {
-		return false, err
+		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mycelium.yaml")); !errors.Is(err, fs.ErrNotExist) || a.Config != "" {
-		return false, a.CheckTrust()
+		return a.CheckTrust()
 	}
 	if !base.StdinIsTerminal(a.In) {
-		return false, failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
+		return failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
 			"myc -C "+dir+" init sets it up")
 	}
 	fmt.Fprintf(a.Err, "%s is not a Mycelium project yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return false, errors.New("claude: not started, because the folder is not set up")
+		return errors.New("claude: not started, because the folder is not set up")
 	}
-	return true, a.SetUp(scaffold.Options{})
+	return a.SetUp(scaffold.Options{})
 }
 
 // readLine reads one line of the terminal and no byte more, because the rest is input for the agent.

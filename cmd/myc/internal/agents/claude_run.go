@@ -53,14 +53,14 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Ses
 		if err != nil {
 			return api.Session{}, err
 		}
-		p.May = project.File.Session.Roles
+		p.Role, p.May = project.File.Session.RoleOfAgent(), project.File.Session.Roles
 	}
 	s, err := base.Call(ctx, c, api.SessionNew, p)
 	if err != nil {
 		return s, err
 	}
 	if s.Role == "" {
-		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so every tool is refused\nhint: set session.defaultRole in "+
+		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so every tool is refused\nhint: set session.agentRole in "+
 			"mycelium.yaml, or use --role")
 	}
 	return s, nil

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/text"
 )
 
@@ -16,20 +16,17 @@ import (
 // call.
 func seesAgentTools(v *project.View, role string) bool {
 	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: v.Policy.StartSkills(role)}
-	return slices.ContainsFunc([]string{"Bash", "Read", "Grep", "Edit", "Write"}, func(name string) bool {
-		return v.Policy.Visible(scope, policy.Item{Server: policy.AgentServer, Name: name})
-	})
+	return run.Hands(func(it policy.Item) bool { return v.Policy.Visible(scope, it) })
 }
 
 // agentToolsHidden returns what is wrong with a role that sees none of an agent's own tools, and how to mend it; "" if the role sees one.
 // An empty role is that of a session without a credential.
 func agentToolsHidden(v *project.View, role string) (message, hint string) {
-	role = cmp.Or(role, v.Project.File.Session.DefaultRole)
+	role = cmp.Or(role, v.Project.File.Session.RoleOfAgent())
 	if seesAgentTools(v, role) {
 		return "", ""
 	}
-	message = fmt.Sprintf("the role %s does not see an agent's own tools, so every command and edit of the agent is refused",
-		base.OrDash(role))
+	message = run.NoHands(role)
 	var able []string
 	for _, r := range v.Policy.Roles() {
 		if seesAgentTools(v, r) {
@@ -39,7 +36,7 @@ func agentToolsHidden(v *project.View, role string) (message, hint string) {
 	if len(able) == 0 {
 		return message, "no role sees these tools; the skill coding-agent, which myc init writes, grants them"
 	}
-	return message, fmt.Sprintf("%s can see them: use myc claude --role %s, or set session.defaultRole in mycelium.yaml for an agent "+
+	return message, fmt.Sprintf("%s can see them: use myc claude --role %s, or set session.agentRole in mycelium.yaml for an agent "+
 		"that you start yourself", strings.Join(able, ", "), preferred(able))
 }
 
