@@ -28,6 +28,7 @@ type StatusReply struct {
 	Damage    []string         `json:"damage"`             // what keeps calls from running: of the audit log, of the project folder
 	State     string           `json:"state"`              // the folder of what is kept for the project
 	Problem   string           `json:"problem,omitempty"`  // why the files on disk are not in force
+	Names     []string         `json:"names,omitempty"`    // rules and roles in force that name what does not exist
 	Hooks     []string         `json:"hooks,omitempty"`    // what is wrong with the hooks of agents
 	Environs  []string         `json:"environs,omitempty"` // which sessions of agents have another environment than their person
 }

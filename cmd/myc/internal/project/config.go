@@ -77,6 +77,8 @@ func (a *app) configValidate() error {
 			}
 		}
 	}
+	all = append(all, v.Names()...)
+	a.SayUntrusted(v)
 	bad := 0
 	for _, p := range all {
 		if !p.Warning {

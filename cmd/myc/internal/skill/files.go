@@ -101,13 +101,14 @@ func (a *app) skillValidate(args []string) error {
 		return err
 	}
 	defer v.Close()
-	lib, problems := v.Skills, v.Project.Problems
+	a.SayUntrusted(v)
+	lib, problems, names := v.Skills, v.Project.Problems, v.Names()
 	if len(args) == 1 {
 		skills, more, err := loadAt(args[0])
 		if err != nil {
 			return err
 		}
-		lib, problems = skill.Validate(skills, v.Catalog), more
+		lib, problems, names = skill.Validate(skills, v.Catalog), more, nil
 	}
 	rows := skillRows(v, lib)
 	bad := 0
@@ -134,6 +135,12 @@ func (a *app) skillValidate(args []string) error {
 		if why := v.WhyClosed(s); why != "" && !a.JSON {
 			fmt.Fprintln(a.Err, "myc: "+why)
 		}
+	}
+	for _, p := range names { // what roles and rules say of skills and tools
+		if !p.Warning {
+			bad++
+		}
+		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
 	if a.JSON {
 		if err := a.PrintJSON(rows); err != nil {
