@@ -3,6 +3,8 @@ package api
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/scan"
@@ -113,8 +115,11 @@ type Tool struct {
 	Category    string   `json:"category"`
 	Mutates     bool     `json:"mutates"`
 	Skills      []string `json:"skills"`
-	Visible     *bool    `json:"visible,omitempty"`
-	Reason      string   `json:"reason,omitempty"`
+
+	Parameters jsontext.Value `json:"parameters,omitempty"` // JSON Schema
+
+	Visible *bool  `json:"visible,omitempty"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // CallParams are one call of a tool. Args is a JSON object.

@@ -34,7 +34,7 @@ func (v *View) declarations() (out []names.Role) {
 
 // known is what rules and roles may name. A server of which nothing is known yet is pending, also one that is not in the pool.
 func (v *View) known() names.Known {
-	k := names.Known{Catalog: v.Catalog.Definitions, Held: v.Catalog.Held, Args: v.arguments}
+	k := names.Known{Catalog: v.Catalog.Definitions, Held: v.Catalog.Held, Args: argumentsOf(append(ownTools(), v.Catalog.Definitions...))}
 	has := map[string]bool{}
 	for _, d := range k.Catalog {
 		has[d.Item.Server] = true
@@ -67,12 +67,13 @@ func (v *View) known() names.Known {
 	return k
 }
 
-// arguments are the arguments that a tool declares; nil if that is not known, or if it takes others too.
-func (v *View) arguments(it policy.Item) []string {
-	for _, d := range v.Catalog.Definitions {
-		if d.Item == it {
-			return skill.Arguments(d)
+// argumentsOf tells of a tool which arguments it declares; nil if that is not known, or if it takes others too.
+func argumentsOf(defs []policy.Definition) func(policy.Item) []string {
+	return func(it policy.Item) []string {
+		i := slices.IndexFunc(defs, func(d policy.Definition) bool { return d.Item == it })
+		if i < 0 {
+			return nil
 		}
+		return skill.Arguments(defs[i])
 	}
-	return nil
 }

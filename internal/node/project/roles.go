@@ -15,6 +15,8 @@ type RoleCheck struct {
 	Tools   []roleTool   `json:"tools"`
 	Memory  memoryPolicy `json:"memory"`
 	Prompt  string       `json:"prompt"`
+
+	Model *policy.Model `json:"model,omitempty"`
 }
 
 type roleSkill struct {
@@ -38,7 +40,7 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	if !ok {
 		return RoleCheck{}, false
 	}
-	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []roleTool{}, Prompt: r.Prompt,
+	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []roleTool{}, Prompt: r.Prompt, Model: r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}
@@ -48,12 +50,18 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 		c.Skills = append(c.Skills, roleSkill{Name: s, Active: slices.Contains(start, s)})
 	}
 	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: r.Skills}
-	for _, it := range v.Policy.Items(scope, policy.Tool) {
+	items := v.Policy.Items(scope, policy.Tool)
+	for _, d := range ownTools() {
+		if v.Policy.Visible(scope, d.Item) {
+			items = append(items, d.Item)
+		}
+	}
+	for _, it := range items {
 		if it.IsControl() {
 			continue
 		}
 		c.Tools = append(c.Tools, roleTool{Name: it.String(), From: v.from(role, r, it)})
-		if !slices.Contains(c.Servers, it.Server) {
+		if it.Server != policy.AgentServer && !slices.Contains(c.Servers, it.Server) {
 			c.Servers = append(c.Servers, it.Server)
 		}
 	}

@@ -68,7 +68,8 @@ func (a *app) watch(ctx context.Context) error {
 // printWatch prints what is new in next compared with last. Without last it prints the state at the start.
 func (a *app) printWatch(next, last *project.View) error {
 	e := watchEvent{Time: time.Now(), OK: next.Broken() == "", Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
-	for _, p := range next.Problems {
+	problems := append(slices.Clone(next.Problems), next.Names()...)
+	for _, p := range problems {
 		e.Problem = append(e.Problem, base.ShapeOf(p))
 	}
 	if last != nil && e.OK {
@@ -98,7 +99,7 @@ func (a *app) printWatch(next, last *project.View) error {
 			fmt.Fprintf(a.Out, "  %s - %s\n", d.Role, t)
 		}
 	}
-	for _, p := range next.Problems {
+	for _, p := range problems {
 		fmt.Fprintf(a.Out, "  %s\n", project.ProblemText(p))
 	}
 	return nil
