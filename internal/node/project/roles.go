@@ -2,6 +2,7 @@ package project
 
 import (
 	"slices"
+	"strings"
 
 	"mycelium/internal/policy"
 )
@@ -12,7 +13,7 @@ type RoleCheck struct {
 	Chain   []string     `json:"chain"`
 	Skills  []roleSkill  `json:"skills"`
 	Servers []string     `json:"servers"`
-	Tools   []roleTool   `json:"tools"`
+	Tools   []RoleTool   `json:"tools"`
 	Memory  memoryPolicy `json:"memory"`
 	Prompt  string       `json:"prompt"`
 
@@ -24,7 +25,8 @@ type roleSkill struct {
 	Active bool   `json:"active"`
 }
 
-type roleTool struct {
+// RoleTool is a tool that a role sees.
+type RoleTool struct {
 	Name string `json:"name"`
 	From string `json:"from"` // own, inherited or role file
 }
@@ -40,7 +42,7 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	if !ok {
 		return RoleCheck{}, false
 	}
-	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []roleTool{}, Prompt: r.Prompt, Model: r.Model,
+	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []RoleTool{}, Prompt: r.Prompt, Model: r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}
@@ -60,12 +62,13 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 		if it.IsControl() {
 			continue
 		}
-		c.Tools = append(c.Tools, roleTool{Name: it.String(), From: v.from(role, r, it)})
+		c.Tools = append(c.Tools, RoleTool{Name: it.String(), From: v.from(role, r, it)})
 		if it.Server != policy.AgentServer && !slices.Contains(c.Servers, it.Server) {
 			c.Servers = append(c.Servers, it.Server)
 		}
 	}
 	slices.Sort(c.Servers)
+	slices.SortFunc(c.Tools, func(x, y RoleTool) int { return strings.Compare(x.Name, y.Name) })
 	return c, true
 }
 

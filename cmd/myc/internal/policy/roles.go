@@ -10,6 +10,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -47,7 +48,8 @@ func (a *app) rolesList() error {
 	rows := []roleRow{}
 	for _, id := range v.Policy.Roles() {
 		c, _ := v.Check(id)
-		row := roleRow{Role: id, Skills: []string{}, Tools: len(c.Tools), Servers: c.Servers, Memory: c.Memory.Policy,
+		servers := slices.DeleteFunc(c.Tools, func(t project.RoleTool) bool { return strings.HasPrefix(t.Name, policy.AgentServer+"__") })
+		row := roleRow{Role: id, Skills: []string{}, Tools: len(servers), Servers: c.Servers, Memory: c.Memory.Policy,
 			Inherits: c.Chain[1:]}
 		for _, s := range c.Skills {
 			row.Skills = append(row.Skills, s.Name)

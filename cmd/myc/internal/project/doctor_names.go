@@ -8,16 +8,17 @@ import (
 	"mycelium/internal/policy"
 )
 
-// doctorNames reports rules and roles in force that name what does not exist.
+// doctorNames reports rules and roles in force that name what does not exist, and skills without what a skill has to have.
 func doctorNames(v *project.View, add base.Report) {
-	for _, p := range v.Names() {
+	for _, p := range slices.Concat(v.Names(), project.Form(v.Skills)) {
 		report(p, "names", "", add)
 	}
 }
 
 // doctorOnDisk reports what is wrong with the files as they are on disk, where those are not the accepted ones.
 func (a *app) doctorOnDisk(v *project.View, add base.Report) {
-	if c, err := v.Project.Candidate(); err != nil || len(c.Changes) == 0 {
+	c, err := v.Project.Candidate()
+	if err != nil || len(c.Changes) == 0 {
 		return
 	}
 	disk := *a.App
@@ -29,6 +30,9 @@ func (a *app) doctorOnDisk(v *project.View, add base.Report) {
 	}
 	defer w.Close()
 	known := append(slices.Clone(v.Problems), v.Names()...)
+	if !v.Project.Missing() {
+		known = append(known, c.Why...) // doctorTrust says it
+	}
 	same := func(p policy.Problem) bool {
 		return slices.ContainsFunc(known, func(q policy.Problem) bool { return q.File == p.File && q.Message == p.Message })
 	}
