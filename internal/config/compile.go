@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mycelium/internal/config/names"
+	declared "mycelium/internal/config/names"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
@@ -159,7 +159,8 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 			return
 		}
 		file, line := p.Where(key)
-		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", names.Hint(what, name, known)))
+		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares",
+			declared.Hint(what, name, known)))
 	}
 	roles := pol.Roles()
 	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)

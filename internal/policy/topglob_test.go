@@ -9,7 +9,8 @@ func TestGlobOfAFolderMatchesItsShortestName(t *testing.T) {
 		glob, text string
 		want       bool
 	}{
-		{"/p/?*/**", "/p/a", true}, {"/p/?*/**", "/p/ab", true}, {"/p/?*/**", "/p/a/b", true}, {"/p/?*/**", "/p", false}, {"/p/?*/**", "/p/", false},
+		{"/p/?*/**", "/p/a", true}, {"/p/?*/**", "/p/ab", true}, {"/p/?*/**", "/p/a/b", true}, {"/p/?*/**", "/p", false},
+		{"/p/?*/**", "/p/", false},
 		{"/p/secret*/**", "/p/secret", true}, {"/p/secret*/**", "/p/secrets/x", true}, {"/p/secret*/**", "/p/secre", false},
 		{"/p/{a*,b}/**", "/p/a", true}, {"/p/{a*,b}/**", "/p/c", false}, {"/p/?*/**/**", "/p/a", true}, {"/p/a/**", "/p/a", true},
 	} {

@@ -182,9 +182,11 @@ func (c *checker) tool(written string, p policy.Pattern) *finding {
 		certain: near != ""}
 	switch {
 	case slices.Contains(c.Pending, server):
-		f.message, f.hint, f.waits = fmt.Sprintf("%s waits for the catalog of the server %s", written, server), "myc tools sync asks for it", true
+		f.message, f.hint, f.waits = fmt.Sprintf("%s waits for the catalog of the server %s", written, server),
+			"myc tools sync asks for it", true
 	case server == policy.AgentServer && near == "":
-		f.message, f.hint, f.waits = fmt.Sprintf("no agent that is known here has a tool %s", written), "known are "+list(policy.AgentTools()), true
+		f.message, f.hint, f.waits = fmt.Sprintf("no agent that is known here has a tool %s", written),
+			"known are "+list(policy.AgentTools()), true
 	case server == policy.AgentServer:
 		f.hint = suggest(strings.TrimPrefix(near, policy.AgentServer+"__"), "")
 	case strings.HasSuffix(full, "__*"), !c.servers[server]:

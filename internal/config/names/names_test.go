@@ -32,10 +32,12 @@ func TestRules(t *testing.T) {
 		rule policy.Rule
 		want []string // beginning with ! for an error and ? for a warning; without any, nothing is wrong
 	}{
-		{policy.Rule{Tool: policy.Names{"Bash", "agent__Read", "files__*", "*", "files__held", "Guest*"}, Role: policy.Names{"Guest", "guest", "d*"}}, nil},
+		{policy.Rule{Tool: policy.Names{"Bash", "agent__Read", "files__*", "*", "files__held", "Guest*"},
+			Role: policy.Names{"Guest", "guest", "d*"}}, nil},
 		{policy.Rule{Tool: policy.Names{"Bsh"}}, []string{"!no tool is named Bsh|did you mean Bash?"}},
 		{policy.Rule{Tool: policy.Names{"Quux"}}, []string{"?no agent that is known here has a tool Quux|known are"}},
-		{policy.Rule{Tool: policy.Names{"files__raed_file"}}, []string{"!no tool is named files__raed_file|did you mean files__read_file?"}},
+		{policy.Rule{Tool: policy.Names{"files__raed_file"}},
+			[]string{"!no tool is named files__raed_file|did you mean files__read_file?"}},
 		{policy.Rule{Tool: policy.Names{"files__delte_*"}}, []string{"!no tool is named files__delte_*|"}},
 		{policy.Rule{Tool: policy.Names{"late__anything"}}, []string{"?late__anything waits for the catalog of the server late|"}},
 		{policy.Rule{Tool: policy.Names{"flies__read_file"}}, []string{"!no server flies is configured|did you mean files?"}},
@@ -45,13 +47,15 @@ func TestRules(t *testing.T) {
 		{policy.Rule{Tool: policy.Names{"Bash"}, Role: policy.Names{"gust"}, Skill: policy.Names{"comon"}},
 			[]string{"!there is no role \"gust\"|did you mean guest?", "!there is no skill \"comon\"|did you mean common?"}},
 		{policy.Rule{Tool: policy.Names{"Bash"}, Match: map[string]policy.Values{"effect": plain("force-push"), "path": plain("*.txt")}},
-			[]string{"!no call has the effect \"force-push\"|did you mean force_push?", "!path: a string is a literal|write {glob: \"*.txt\"}"}},
+			[]string{"!no call has the effect \"force-push\"|did you mean force_push?",
+				"!path: a string is a literal|write {glob: \"*.txt\"}"}},
 		{policy.Rule{Tool: policy.Names{"Bash"}, Args: map[string]policy.Values{"command": plain("./deploy*")}},
 			[]string{"!args.command: a string is a literal|write {glob: \"./deploy*\"}"}},
 		{policy.Rule{Tool: policy.Names{"files__read_file"}, Args: map[string]policy.Values{"pth": plain("x"), "path": plain("y")}},
 			[]string{"!args.pth: files__read_file has no argument \"pth\"|did you mean path?"}},
 		{policy.Rule{Tool: policy.Names{"files__delete_file"}, Args: map[string]policy.Values{"pth": plain("x")}}, nil},
-		{policy.Rule{Tool: policy.Names{"files__raed_file"}, File: "~/.config/mycelium/rules.yaml"}, []string{"?no tool is named files__raed_file|"}},
+		{policy.Rule{Tool: policy.Names{"files__raed_file"}, File: "~/.config/mycelium/rules.yaml"},
+			[]string{"?no tool is named files__raed_file|"}},
 	} {
 		c.rule.Name = "r"
 		same(t, Check([]policy.Rule{c.rule}, nil, known()), "rule r: ", c.want)
@@ -64,8 +68,8 @@ func TestRules(t *testing.T) {
 // What a role lists and denies has to exist, and the problem says where it stands.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	r := Role{Role: policy.Role{ID: "guest", AllowedSkills: []string{"common", "raeder", "*"}, Deny: []string{"files__delte_*", "files__delete_*",
-		"docs__file:///x"}}, Place: func(key string) (string, int) { return "roles/guest.yaml", len(key) }}
+	r := Role{Role: policy.Role{ID: "guest", AllowedSkills: []string{"common", "raeder", "*"},
+		Deny: []string{"files__delte_*", "files__delete_*", "docs__file:///x"}}, Place: func(key string) (string, int) { return "roles/guest.yaml", len(key) }}
 	got := Check(nil, []Role{r}, known())
 	same(t, got, "role guest: ", []string{`!allowedSkills: there is no skill "raeder"|did you mean reader?`,
 		"!deny: no tool is named files__delte_*, so it hides nothing|"})

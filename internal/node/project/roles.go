@@ -42,7 +42,8 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	if !ok {
 		return RoleCheck{}, false
 	}
-	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []RoleTool{}, Prompt: r.Prompt, Model: r.Model,
+	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []RoleTool{}, Prompt: r.Prompt,
+		Model:  r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}

@@ -12,7 +12,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/config/rules"
-	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -66,18 +65,6 @@ func (a *app) policyTest(files []string) error {
 		return fmt.Errorf("policy test: %d failed", failed)
 	}
 	return nil
-}
-
-// brokenRules prints why rules files of the project do not load. Those that do not are not among files.
-func (a *app) brokenRules(v *project.View, files []string) (n int) {
-	for _, p := range v.Problems {
-		file := filepath.Join(v.Project.Dir, p.File)
-		if !p.Warning && filepath.Base(p.File) == source.RulesFile && !slices.Contains(files, file) {
-			fmt.Fprintf(a.Out, "FAIL %s\n     %s\n", file, text.Flatten(project.ProblemText(p)))
-			n++
-		}
-	}
-	return n
 }
 
 // rulesFile is the part of a rules file that its examples need.

@@ -18,7 +18,8 @@ import (
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
 	remarks, named := policytest.Review(v.Policy), v.Names()
 	for _, r := range remarks {
-		if r.Kind == policytest.Unreachable && slices.ContainsFunc(named, func(p policy.Problem) bool { return p.File == r.File && p.Line == r.Line }) {
+		said := func(p policy.Problem) bool { return p.File == r.File && p.Line == r.Line }
+		if r.Kind == policytest.Unreachable && slices.ContainsFunc(named, said) {
 			continue // doctorNames says it, with the nearest name
 		}
 		hint := r.Hint
