@@ -69,7 +69,8 @@ func TestRules(t *testing.T) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	r := Role{Role: policy.Role{ID: "guest", AllowedSkills: []string{"common", "raeder", "*"},
-		Deny: []string{"files__delte_*", "files__delete_*", "docs__file:///x"}}, Place: func(key string) (string, int) { return "roles/guest.yaml", len(key) }}
+		Deny: []string{"files__delte_*", "files__delete_*", "docs__file:///x"}},
+		Place: func(key string) (string, int) { return "roles/guest.yaml", len(key) }}
 	got := Check(nil, []Role{r}, known())
 	same(t, got, "role guest: ", []string{`!allowedSkills: there is no skill "raeder"|did you mean reader?`,
 		"!deny: no tool is named files__delte_*, so it hides nothing|"})
