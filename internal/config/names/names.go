@@ -134,7 +134,15 @@ func (c *checker) roleName(name string) *finding {
 	return c.named("role", name, c.Roles)
 }
 
-func (c *checker) skillName(name string) *finding { return c.named("skill", name, c.Skills) }
+// skillName checks the name of a skill. One that begins with a server and a dot is the server's, which may serve it later.
+func (c *checker) skillName(name string) *finding {
+	f := c.named("skill", name, c.Skills)
+	if server, _, served := strings.Cut(name, "."); f != nil && served && slices.Contains(c.known(), server) {
+		f.message, f.hint, f.waits = fmt.Sprintf("the server %s serves no skill %q yet", server, name),
+			"myc skill list shows those that it serves", true
+	}
+	return f
+}
 
 func (c *checker) named(kind, name string, known []string) *finding {
 	if name == "" || strings.Contains(name, "*") || slices.Contains(known, name) {

@@ -39,6 +39,7 @@ func TestRules(t *testing.T) {
 		{policy.Rule{Tool: policy.Names{"files__raed_file"}},
 			[]string{"!no tool is named files__raed_file|did you mean files__read_file?"}},
 		{policy.Rule{Tool: policy.Names{"files__delte_*"}}, []string{"!no tool is named files__delte_*|"}},
+		{policy.Rule{Skill: policy.Names{"late.refunds"}}, []string{"?the server late serves no skill"}},
 		{policy.Rule{Tool: policy.Names{"late__anything"}}, []string{"?late__anything waits for the catalog of the server late|"}},
 		{policy.Rule{Tool: policy.Names{"flies__read_file"}}, []string{"!no server flies is configured|did you mean files?"}},
 		{policy.Rule{Tool: policy.Names{"other__*"}}, []string{"!no server other is configured|servers are files, late"}},
