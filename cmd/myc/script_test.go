@@ -139,7 +139,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // keys runs a command that prints JSON and wants exactly these members: `keys daemon.running,role myc status --json`. Members of
-// members follow a dot; of a list, the first element counts.
+// members follow a dot; of a list, the first element counts. A schema (parameters) is one member.
 func keys(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: keys KEY,KEY.KEY PROGRAM [ARG …]")
@@ -165,6 +165,10 @@ func members(prefix string, v any, into map[string]bool) map[string]bool {
 		}
 	case map[string]any:
 		for k, m := range v {
+			if k == "parameters" {
+				into[prefix+k] = true
+				continue
+			}
 			members(prefix+k+".", m, into)
 		}
 	default:

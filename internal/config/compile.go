@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	declared "mycelium/internal/config/names"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
 	"mycelium/internal/skill"
-	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
 
@@ -158,14 +158,9 @@ func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Pr
 		if name == "" || slices.Contains(known, name) {
 			return
 		}
-		hint := "known " + what + "s: " + strings.Join(known, ", ")
-		if near := text.Nearest(name, known); near != "" {
-			hint = "did you mean " + near + "?"
-		} else if len(known) == 0 {
-			hint = "no " + what + " is declared; run: myc init"
-		}
 		file, line := p.Where(key)
-		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares", hint))
+		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares",
+			declared.Hint(what, name, known)))
 	}
 	roles := pol.Roles()
 	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
@@ -256,6 +251,14 @@ func Declares(p *Project, id string) (files []string) {
 		files = append(files, at.file)
 	}
 	return files
+}
+
+// PlaceOf returns the place of a key of the nth declaration of a role.
+func PlaceOf(p *Project, id string, n int, key string) (file string, line int) {
+	if n < len(p.places[id]) {
+		file, line = p.places[id][n].file, yamlfile.Line(p.texts[p.places[id][n].file], p.places[id][n].at+"."+key)
+	}
+	return file, line
 }
 
 // whereRole returns the place of a role's first declaration, at its inherits if it has one.

@@ -674,10 +674,6 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	says(change(`{"add":["keeper"]}`), "for the rest of this session")
 	says(change(`{"add":["editor"]}`), `"activated":[]`)
 	says(change(`{"add":["nothing"]}`), "Unknown skill: nothing")
-	if err := h.Sessions.SetSkills(t.Context(), s, nil, []string{"reader"}, session.ByOperator); err != nil {
-		t.Fatal(err)
-	}
-	says(change(`{"add":["reader"]}`), "was deactivated by your operator")
 	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}

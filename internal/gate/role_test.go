@@ -161,7 +161,7 @@ func TestSkillsByHand(t *testing.T) {
 		t.Error("half a change")
 	}
 	active("editor", "reader")
-	// The start set is protected from the agent, not from the operator.
+	// The skills that the configuration names are protected, from the operator too (B13).
 	if got := change(session.ByAgent, nil, []string{"reader"}); !strings.Contains(got, "start set") {
 		t.Errorf("%q", got)
 	}
@@ -174,17 +174,23 @@ func TestSkillsByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	active("editor", "reader")
-	if got := change(session.ByOperator, nil, []string{"reader", "editor"}); got != "" {
-		t.Error(got)
+	if got := change(session.ByOperator, nil, []string{"reader", "editor"}); !strings.Contains(got, "protected") {
+		t.Errorf("%q", got)
 	}
-	active()
-	if got := change(session.ByAgent, []string{"reader"}, nil); !strings.Contains(got, "operator") {
-		t.Errorf("the agent took back what the operator took away: %q", got)
-	}
-	if got := change(session.ByOperator, []string{"reader"}, nil); got != "" {
+	active("editor", "reader")
+	if got := change(session.ByOperator, nil, []string{"editor"}); got != "" {
 		t.Error(got)
 	}
 	active("reader")
+	// Without that list every skill is active at the start, and the operator may take one away for good.
+	h = build(t, three())
+	s = h.enter("developer", "admin")
+	if got := change(session.ByOperator, nil, []string{"editor"}); got != "" {
+		t.Error(got)
+	}
+	if got := change(session.ByAgent, []string{"editor"}, nil); !strings.Contains(got, "operator") {
+		t.Errorf("the agent took back what the operator took away: %q", got)
+	}
 }
 
 func TestPromotionByTheOperatorOnly(t *testing.T) {

@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -118,6 +119,13 @@ func fieldsOf(tool string) (fields map[string]string, known bool) {
 		}
 	}
 	return nil, false
+}
+
+// Arguments are the arguments that agents send to one of their own tools, by its canonical name, sorted: those of every agent and version
+// that has it. known is false for a tool that has no row here.
+func Arguments(tool string) (names []string, known bool) {
+	fields, known := fieldsOf(tool)
+	return slices.Sorted(maps.Keys(fields)), known
 }
 
 // addFiles adds to the arguments of one of the agent's own tools what its other arguments say about files: the globs that it reads, and

@@ -98,6 +98,9 @@ func (p *Policy) HasSkill(name string) bool {
 	return known
 }
 
+// Defaults are the names of session.defaultSkills; nil if it is not set. The caller must not modify them.
+func (p *Policy) Defaults() []string { return p.start }
+
 // Hints are the annotations of a tool of the catalog, as far as its server is trusted.
 func (p *Policy) Hints(it Item) (notes Annotations, listed bool) {
 	if e := p.items[it]; e != nil {

@@ -159,14 +159,24 @@ func compileRegex(s string, search bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// glob is a doublestar pattern. prefix, suffix and within are text that every match has; they reject most values cheaply.
-type glob struct{ pattern, prefix, suffix, within string }
+// glob is a doublestar pattern. prefix, suffix and within are text that every match has; they reject most values cheaply. top is the
+// pattern without "/**" at its end, if that comes after a star: "a*/**" matches "a" itself, which doublestar misses where the star has
+// no character left to match.
+type glob struct{ pattern, prefix, suffix, within, top string }
 
 func compileGlob(s string) (*glob, error) {
 	if !doublestar.ValidatePattern(s) {
 		return nil, fmt.Errorf("glob %q: %w", s, doublestar.ErrBadPattern)
 	}
 	g := &glob{pattern: s}
+	if top := s; strings.HasSuffix(s, "/**") {
+		for strings.HasSuffix(top, "/**") {
+			top = strings.TrimSuffix(top, "/**")
+		}
+		if strings.HasSuffix(top, "*") || strings.HasSuffix(top, "}") {
+			g.top = top
+		}
+	}
 	if strings.ContainsAny(s, `\{}`) {
 		return g, nil // the ends are perhaps not literal
 	}
@@ -197,7 +207,7 @@ func compileGlob(s string) (*glob, error) {
 
 func (g *glob) match(s string) bool {
 	return strings.HasPrefix(s, g.prefix) && strings.HasSuffix(s, g.suffix) && strings.Contains(s, g.within) &&
-		doublestar.MatchUnvalidated(g.pattern, s)
+		(doublestar.MatchUnvalidated(g.pattern, s) || g.top != "" && doublestar.MatchUnvalidated(g.top, s))
 }
 
 // pathMatcher is a compiled pattern over paths. A path has several forms: as written, cleaned, resolved. A pattern that begins with "**" is

@@ -211,7 +211,8 @@ func (c *compiler) bound(r *role, d *Role) {
 			}
 		}
 	}
-	if c.src.Strict && slices.ContainsFunc(append(slices.Clone(d.AllowedSkills), d.ToolIDs...), hasStar) {
+	wild := func(s string) bool { return hasStar(s) && s != "*" } // "*" alone is no ceiling, as without the key
+	if c.src.Strict && (slices.ContainsFunc(d.AllowedSkills, wild) || slices.ContainsFunc(d.ToolIDs, hasStar)) {
 		c.breakRole(r, "it has a wildcard, and policy.strict forbids wildcards")
 	}
 	for _, s := range d.Deny {

@@ -85,6 +85,7 @@ type Value struct {
 	Glob    *string `yaml:"glob,omitempty" json:"glob,omitempty"`       // doublestar: "*" stops at "/", "**" does not
 	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2; it matches the whole value
 	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: one field of the rule must match
+	Plain   bool    `yaml:"-" json:"-"`                                 // Literal was written as a plain string, not as {literal: …}
 }
 
 // Values are patterns of which one must match, written as one pattern or as a list.
@@ -115,7 +116,7 @@ func readPattern(v any) (Value, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		s, err := scalar(v)
-		return Value{Literal: &s}, err
+		return Value{Literal: &s, Plain: true}, err
 	}
 	if _, legacy := m["pattern"]; legacy {
 		return readLegacy(m)

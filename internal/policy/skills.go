@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -131,8 +132,13 @@ func parseURIGrant(s string) (uriGrant, error) {
 	return uriGrant{server: server, uri: g}, err
 }
 
-// strictGrant refuses a grant that strict: true forbids.
+// strictGrant refuses a grant that strict: true forbids. A skill without tools, resources and prompts may be for every role, because it
+// gives nobody anything.
 func strictGrant(g *Grant) error {
+	if len(g.AllowedTools)+len(g.AllowedResources)+len(g.AllowedPrompts) == 0 && slices.Equal(g.AllowedRoles, []string{EveryRole}) &&
+		(g.Grants.Memory == "" || g.Grants.Memory == memoryNames[memoryNone]) {
+		return nil
+	}
 	for _, l := range []struct {
 		key  string
 		list []string

@@ -157,7 +157,8 @@ func (st *state) equal(o *state) bool {
 
 // SetSkills activates and deactivates skills, demotions first (B13). A skill that is not open to the role of the session answers an
 // agent like one that does not exist. An agent cannot deactivate a skill of the start set, cannot activate one that the operator took
-// away, and activates none if the mode of promotion leaves that to the operator. Either the whole change happens or nothing changes.
+// away, and activates none if the mode of promotion leaves that to the operator. Nobody deactivates a skill of session.defaultSkills.
+// Either the whole change happens or nothing changes.
 func (r *Registry) SetSkills(ctx context.Context, s *Session, add, remove []string, by Actor) error {
 	_, err := r.ChangeSkills(ctx, s, by, nil, func(*Snapshot) ([]string, []string) { return add, remove })
 	return err
@@ -204,6 +205,8 @@ func (sc *Snapshot) mayRemove(name string, by Actor) error {
 	switch {
 	case !slices.Contains(sc.Open, name):
 		return UnknownSkill(sc, name, by)
+	case by == ByOperator && slices.Contains(sc.World.Policy.Defaults(), name):
+		return Refusal("Skill " + name + " is protected, because session.defaultSkills names it: it is never deactivated; take it out there")
 	case by != ByOperator && slices.Contains(sc.Fixed, name):
 		return Refusal("Skill " + name + " is part of this session's start set: it is not deactivated")
 	}

@@ -3,6 +3,8 @@ package api
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
 	"mycelium/internal/scan"
@@ -28,6 +30,7 @@ type StatusReply struct {
 	Damage    []string         `json:"damage"`             // what keeps calls from running: of the audit log, of the project folder
 	State     string           `json:"state"`              // the folder of what is kept for the project
 	Problem   string           `json:"problem,omitempty"`  // why the files on disk are not in force
+	Names     []string         `json:"names,omitempty"`    // rules and roles in force that name what does not exist
 	Hooks     []string         `json:"hooks,omitempty"`    // what is wrong with the hooks of agents
 	Environs  []string         `json:"environs,omitempty"` // which sessions of agents have another environment than their person
 }
@@ -112,8 +115,11 @@ type Tool struct {
 	Category    string   `json:"category"`
 	Mutates     bool     `json:"mutates"`
 	Skills      []string `json:"skills"`
-	Visible     *bool    `json:"visible,omitempty"`
-	Reason      string   `json:"reason,omitempty"`
+
+	Parameters jsontext.Value `json:"parameters,omitempty"` // JSON Schema
+
+	Visible *bool  `json:"visible,omitempty"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // CallParams are one call of a tool. Args is a JSON object.

@@ -2,6 +2,7 @@ package project
 
 import (
 	"slices"
+	"strings"
 
 	"mycelium/internal/policy"
 )
@@ -12,9 +13,11 @@ type RoleCheck struct {
 	Chain   []string     `json:"chain"`
 	Skills  []roleSkill  `json:"skills"`
 	Servers []string     `json:"servers"`
-	Tools   []roleTool   `json:"tools"`
+	Tools   []RoleTool   `json:"tools"`
 	Memory  memoryPolicy `json:"memory"`
 	Prompt  string       `json:"prompt"`
+
+	Model *policy.Model `json:"model,omitempty"`
 }
 
 type roleSkill struct {
@@ -22,7 +25,8 @@ type roleSkill struct {
 	Active bool   `json:"active"`
 }
 
-type roleTool struct {
+// RoleTool is a tool that a role sees.
+type RoleTool struct {
 	Name string `json:"name"`
 	From string `json:"from"` // own, inherited or role file
 }
@@ -38,7 +42,8 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	if !ok {
 		return RoleCheck{}, false
 	}
-	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []roleTool{}, Prompt: r.Prompt,
+	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []RoleTool{}, Prompt: r.Prompt,
+		Model:  r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}
@@ -48,16 +53,23 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 		c.Skills = append(c.Skills, roleSkill{Name: s, Active: slices.Contains(start, s)})
 	}
 	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: r.Skills}
-	for _, it := range v.Policy.Items(scope, policy.Tool) {
+	items := v.Policy.Items(scope, policy.Tool)
+	for _, d := range ownTools() {
+		if v.Policy.Visible(scope, d.Item) {
+			items = append(items, d.Item)
+		}
+	}
+	for _, it := range items {
 		if it.IsControl() {
 			continue
 		}
-		c.Tools = append(c.Tools, roleTool{Name: it.String(), From: v.from(role, r, it)})
-		if !slices.Contains(c.Servers, it.Server) {
+		c.Tools = append(c.Tools, RoleTool{Name: it.String(), From: v.from(role, r, it)})
+		if it.Server != policy.AgentServer && !slices.Contains(c.Servers, it.Server) {
 			c.Servers = append(c.Servers, it.Server)
 		}
 	}
 	slices.Sort(c.Servers)
+	slices.SortFunc(c.Tools, func(x, y RoleTool) int { return strings.Compare(x.Name, y.Name) })
 	return c, true
 }
 

@@ -24,14 +24,14 @@ type RoleChange struct {
 func (v *View) Changes(before, after *policy.Policy) []RoleChange {
 	rows := []RoleChange{}
 	for _, c := range skill.Preview(before, after, v.Catalog.Definitions, v.Catalog.Definitions) {
-		row := RoleChange{Role: c.Role, Added: names(c.Added), Removed: names(c.Removed)}
+		row := RoleChange{Role: c.Role, Added: textForms(c.Added), Removed: textForms(c.Removed)}
 		row.Concealment.Before, row.Concealment.After = c.Before, c.After
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-func names(items []policy.Item) []string {
+func textForms(items []policy.Item) []string {
 	out := []string{}
 	for _, it := range items {
 		out = append(out, it.String())

@@ -26,6 +26,11 @@ func (v *View) Status() api.StatusReply {
 		}
 	}
 	r.Damage = []string{}
+	for _, p := range v.Names() {
+		if !p.Warning {
+			r.Names = append(r.Names, ProblemText(p))
+		}
+	}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++

@@ -52,7 +52,7 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 		return nil, err
 	}
 	rows := []api.Tool{}
-	for _, d := range v.Catalog.Definitions {
+	for _, d := range append(ownTools(), v.Catalog.Definitions...) {
 		if d.Item.Kind != policy.Tool {
 			continue
 		}
@@ -63,7 +63,7 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 		info := categories.Describe(d)
 		r := api.Tool{
 			Name: d.Item.String(), Server: d.Item.Server, Title: info.Title, Description: info.Description,
-			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item),
+			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item), Parameters: info.Parameters,
 		}
 		if all {
 			x := v.Policy.Explain(policy.Call{Scope: scope, Item: d.Item, Time: time.Now()})

@@ -36,6 +36,18 @@ func (a *App) RefuseBroken(problems []policy.Problem) error {
 		"myc doctor shows all of them with what to do")
 }
 
+// SayUntrusted says to a person that what a command checks has no effect yet, because nobody has accepted it.
+func (a *App) SayUntrusted(v *project.View) {
+	// as it is on disk, a project counts as trusted; the candidate knows what is accepted
+	accepted := *a
+	accepted.OnDisk = false
+	p, err := accepted.Load()
+	if err != nil || p.Trusted || p.Dir != v.Project.Dir {
+		return
+	}
+	fmt.Fprintf(a.Err, "myc: warning: nothing of %s is accepted: what was checked here has no effect before: myc -C %s trust\n", p.Dir, a.Dir)
+}
+
 // ReadFile reads a file that a person named.
 func ReadFile(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)

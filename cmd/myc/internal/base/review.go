@@ -38,6 +38,9 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 	if err := a.Loads(c); err != nil {
 		return false, err
 	}
+	if err := a.named(c); err != nil {
+		return false, err
+	}
 	changes := a.Meaning(p, c)
 	ShowChanges(out, c, changes)
 	narrows := meaning.OnlyNarrows(changes) && !c.OfUser() // what it means for other projects is not known here

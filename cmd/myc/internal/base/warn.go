@@ -5,15 +5,31 @@ import (
 	"fmt"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
 
+// RefusedBroken returns why a tool was refused, if no tool is there at all because a file does not load: then the tool is not unknown.
+// Otherwise it is nil, and what is wrong besides was said, as by [App.WarnBroken].
+func (a *App) RefusedBroken(ctx context.Context, c *Client, tool string) error {
+	s, err := Call(ctx, c, api.Status, api.None{})
+	if err != nil || s.Problem == "" || s.Tools.Visible > 0 {
+		a.warn(s)
+		return nil
+	}
+	a.WarnDamage(s)
+	return failure.New(failure.Denied, fmt.Errorf("%s is refused, because a file does not load: %s", tool, text.Visible(s.Problem)),
+		"myc doctor says how to mend it")
+}
+
 // WarnBroken says on stderr that a file does not load or that no call runs, which may be why something is hidden or refused.
 func (a *App) WarnBroken(ctx context.Context, c *Client) {
-	s, err := Call(ctx, c, api.Status, api.None{})
-	if err != nil {
-		return
+	if s, err := Call(ctx, c, api.Status, api.None{}); err == nil {
+		a.warn(s)
 	}
+}
+
+func (a *App) warn(s api.StatusReply) {
 	a.WarnDamage(s)
 	if s.Problem != "" {
 		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", text.Visible(s.Problem))

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
+	"mycelium/internal/config/rules"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -22,19 +23,22 @@ import (
 // policyTest runs the examples in the project's rule files or in the named rule files, and txtar corpora. The files in a corpus
 // (skills/*.yaml, roles/*.yaml, rules.yaml, catalog) decide its cases. If it has only cases, the project's policy does.
 func (a *app) policyTest(files []string) error {
+	a.OnDisk = true
 	v, err := a.OpenView()
 	if err != nil {
 		return err
 	}
 	defer v.Close()
+	a.SayUntrusted(v)
 	failed := 0
 	if len(files) == 0 {
-		files = v.Project.File.Policy.Rules
+		files = slices.Clone(v.Project.File.Policy.Rules)
 		for i, f := range files {
 			if !filepath.IsAbs(f) {
 				files[i] = filepath.Join(v.Project.Dir, f)
 			}
 		}
+		failed += a.brokenRules(v, files)
 	}
 	for _, file := range files {
 		var n int
@@ -76,18 +80,18 @@ func testRules(v *project.View, file string) (n int, wrong []string, err error) 
 	if err != nil {
 		return 0, nil, err
 	}
-	var doc rulesFile
-	problems := yamlfile.Decode(file, data, &doc)
+	doc, problems := rules.Parse(filepath.Base(file), data)
+	if doc == nil {
+		return 0, faults(problems), nil
+	}
 	for _, r := range doc.Rules {
 		n += len(r.Examples.Match) + len(r.Examples.NotMatch)
 	}
-	if len(problems) == 0 {
-		pol, unclear := policy.New(policy.Source{
-			Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir,
-			Home: v.Project.Home,
-		})
-		problems = slices.Concat(unclear, policytest.Examples(pol, config.ReadCommand))
-	}
+	pol, unclear := policy.New(policy.Source{
+		Catalog: v.Catalog.Definitions, Grants: v.Skills.Grants(), Roles: v.Project.Roles, Rules: doc.Rules, Dir: v.Project.Dir,
+		Home: v.Project.Home,
+	})
+	problems = slices.Concat(problems, unclear, policytest.Examples(pol, config.ReadCommand), v.NamesIn(doc.Rules))
 	return n, faults(problems), nil
 }
 

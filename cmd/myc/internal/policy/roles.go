@@ -2,12 +2,16 @@ package policy
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -44,7 +48,8 @@ func (a *app) rolesList() error {
 	rows := []roleRow{}
 	for _, id := range v.Policy.Roles() {
 		c, _ := v.Check(id)
-		row := roleRow{Role: id, Skills: []string{}, Tools: len(c.Tools), Servers: c.Servers, Memory: c.Memory.Policy,
+		servers := slices.DeleteFunc(c.Tools, func(t project.RoleTool) bool { return strings.HasPrefix(t.Name, policy.AgentServer+"__") })
+		row := roleRow{Role: id, Skills: []string{}, Tools: len(servers), Servers: c.Servers, Memory: c.Memory.Policy,
 			Inherits: c.Chain[1:]}
 		for _, s := range c.Skills {
 			row.Skills = append(row.Skills, s.Name)
@@ -95,7 +100,8 @@ func (a *app) roleCheck(role string) error {
 	}
 	base.Table(a.Out, [][]string{
 		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
-		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"prompt", base.OrDash(text.Cell(c.Prompt, 80))},
+		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
+		{"prompt", base.OrDash(text.Cell(c.Prompt, 80))},
 	})
 	fmt.Fprintf(a.Out, "\n%d tools\n", len(c.Tools))
 	var rows [][]string
@@ -104,4 +110,22 @@ func (a *app) roleCheck(role string) error {
 	}
 	base.Table(a.Out, rows)
 	return a.RefuseBroken(v.Problems)
+}
+
+// modelText names the model of a role, with what is set of it.
+func modelText(m *policy.Model) string {
+	if m == nil {
+		return ""
+	}
+	words := []string{strings.Trim(m.Provider+"/"+m.Model, "/")}
+	if m.Temperature != nil {
+		words = append(words, fmt.Sprintf("temperature %g", *m.Temperature))
+	}
+	if m.MaxTokens > 0 {
+		words = append(words, fmt.Sprintf("at most %d tokens", m.MaxTokens))
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Options)) {
+		words = append(words, fmt.Sprintf("%s %v", key, m.Options[key]))
+	}
+	return text.Cell(strings.Join(words, ", "), 80)
 }

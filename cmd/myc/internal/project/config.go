@@ -77,6 +77,8 @@ func (a *app) configValidate() error {
 			}
 		}
 	}
+	all = project.Checked(all, slices.Concat(v.Names(), project.Form(v.Skills)))
+	a.SayUntrusted(v)
 	bad := 0
 	for _, p := range all {
 		if !p.Warning {

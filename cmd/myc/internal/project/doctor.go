@@ -47,6 +47,8 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	doctorHeld(v, add)
 	doctorServed(v, add)
 	doctorRoles(v, add)
+	doctorNames(v, add)
+	a.doctorOnDisk(v, add)
 	a.doctorRules(ctx, v, add)
 	doctorSchemas(v, add)
 	a.doctorDaemon(ctx, v, add)

@@ -44,15 +44,15 @@ func doctorTrust(v *project.View, add base.Report) {
 }
 
 func doctorFiles(v *project.View, add base.Report) {
-	bad := 0
+	bad, form := 0, project.Form(v.Skills)
 	for _, p := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
 		level := "warning"
 		if !p.Warning && !slices.Contains(v.Project.LeftOut, p) {
 			level = "problem"
 			bad++
 		}
-		if ofSkill(v, p) {
-			continue // reported with its skill
+		if ofSkill(v, p) || slices.ContainsFunc(form, func(q policy.Problem) bool { return q.File == p.File && q.Message == p.Message }) {
+			continue // reported with its skill, or by doctorNames
 		}
 		hint := p.Hint
 		p.Hint, p.Warning = "", false

@@ -4,18 +4,24 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit/index"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
 )
 
 // doctorRules reports rules that cannot match, that match more than they seem to, and that never decided a call.
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
-	remarks := policytest.Review(v.Policy)
+	remarks, named := policytest.Review(v.Policy), v.Names()
 	for _, r := range remarks {
+		said := func(p policy.Problem) bool { return p.File == r.File && p.Line == r.Line }
+		if r.Kind == policytest.Unreachable && slices.ContainsFunc(named, said) {
+			continue // doctorNames says it, with the nearest name
+		}
 		hint := r.Hint
 		r.Hint, r.Warning = "", false
 		add("warning", "rules", project.ProblemText(r.Problem), hint)

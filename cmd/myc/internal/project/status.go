@@ -85,6 +85,9 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 	if r.Problem != "" {
 		rows = append(rows, []string{"problem", r.Problem})
 	}
+	for _, n := range r.Names {
+		rows = append(rows, []string{"problem", text.Flatten(n)})
+	}
 	for _, w := range r.Hooks {
 		rows = append(rows, []string{"hook", text.Flatten(w)})
 	}

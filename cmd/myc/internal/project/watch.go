@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
 )
 
@@ -29,6 +31,34 @@ type watchEvent struct {
 	OK      bool                 `json:"ok"`
 	Changed []project.RoleChange `json:"changed"`
 	Problem []base.ProblemShape  `json:"problems"`
+
+	Sessions []sessionLoss `json:"sessions,omitempty"` // live sessions that lose tools
+}
+
+// sessionLoss is what a live session loses.
+type sessionLoss struct {
+	ID   string   `json:"id"`
+	Role string   `json:"role"`
+	Lost []string `json:"lost"`
+}
+
+// losses returns what the live sessions of the daemon lose between two views. Without a daemon there are none.
+func (a *app) losses(ctx context.Context, next, last *project.View) (out []sessionLoss) {
+	c, err := a.Running(ctx)
+	if err != nil || c == nil {
+		return nil
+	}
+	defer c.Close()
+	live, err := base.Call(ctx, c, api.SessionList, api.None{})
+	if err != nil {
+		return nil
+	}
+	for _, s := range live {
+		if lost := project.Lost(last.Policy, next.Policy, s.Role, s.Skills); len(lost) > 0 {
+			out = append(out, sessionLoss{s.ID, s.Role, lost})
+		}
+	}
+	return out
 }
 
 func (a *app) watch(ctx context.Context) error {
@@ -38,7 +68,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer last.Close()
-	if err := a.printWatch(last, nil); err != nil {
+	if err := a.printWatch(ctx, last, nil); err != nil {
 		return err
 	}
 	var failed error
@@ -49,7 +79,7 @@ func (a *app) watch(ctx context.Context) error {
 			return
 		}
 		defer next.Close() // the view stays readable for the comparison after this
-		if err := a.printWatch(next, last); err != nil {
+		if err := a.printWatch(ctx, next, last); err != nil {
 			failed = err
 		}
 		if next.Broken() == "" {
@@ -66,14 +96,16 @@ func (a *app) watch(ctx context.Context) error {
 }
 
 // printWatch prints what is new in next compared with last. Without last it prints the state at the start.
-func (a *app) printWatch(next, last *project.View) error {
+func (a *app) printWatch(ctx context.Context, next, last *project.View) error {
 	e := watchEvent{Time: time.Now(), OK: next.Broken() == "", Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
-	for _, p := range next.Problems {
+	problems := append(slices.Clone(next.Problems), next.Names()...)
+	for _, p := range problems {
 		e.Problem = append(e.Problem, base.ShapeOf(p))
 	}
 	if last != nil && e.OK {
 		e.Changed = slices.DeleteFunc(next.Changes(last.Policy, next.Policy),
 			func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
+		e.Sessions = a.losses(ctx, next, last)
 	}
 	if a.JSON {
 		return a.PrintLine(e)
@@ -98,7 +130,10 @@ func (a *app) printWatch(next, last *project.View) error {
 			fmt.Fprintf(a.Out, "  %s - %s\n", d.Role, t)
 		}
 	}
-	for _, p := range next.Problems {
+	for _, s := range e.Sessions {
+		fmt.Fprintf(a.Out, "  session %s (%s) loses %s\n", s.ID, s.Role, strings.Join(s.Lost, ", "))
+	}
+	for _, p := range problems {
 		fmt.Fprintf(a.Out, "  %s\n", project.ProblemText(p))
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -99,13 +100,13 @@ func (a *app) announce(n *node.Node) {
 	if a.LogsJSON() {
 		l := slog.New(slog.NewJSONHandler(a.Err, nil))
 		l.Info("serving MCP", "url", "http://"+n.Addr()+"/mcp", "project", dir)
-		for _, p := range n.View().Problems {
+		for _, p := range append(slices.Clone(n.View().Problems), n.View().Names()...) {
 			l.Warn("a problem in the files", "problem", project.ProblemText(p))
 		}
 		return
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp for %s\n", n.Addr(), dir)
-	for _, p := range n.View().Problems {
+	for _, p := range append(slices.Clone(n.View().Problems), n.View().Names()...) {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
@@ -93,59 +92,8 @@ func writeSkill(target string, files map[string][]byte) error {
 	return nil
 }
 
-// skillValidate checks the project's skills. With a folder it checks the skill or the skills in it as if they were installed.
-func (a *app) skillValidate(args []string) error {
-	a.OnDisk = true
-	v, err := a.OpenView()
-	if err != nil {
-		return err
-	}
-	defer v.Close()
-	lib, problems := v.Skills, v.Project.Problems
-	if len(args) == 1 {
-		skills, more, err := loadAt(args[0])
-		if err != nil {
-			return err
-		}
-		lib, problems = skill.Validate(skills, v.Catalog), more
-	}
-	rows := skillRows(v, lib)
-	bad := 0
-	for _, p := range problems {
-		if !p.Warning && project.IsSkillFile(p.File) {
-			bad++
-		}
-		if project.IsSkillFile(p.File) && !a.JSON {
-			fmt.Fprintln(a.Err, project.ProblemText(p))
-		}
-	}
-	for _, s := range lib.All() {
-		if s.State == skill.Invalid {
-			bad++
-		}
-		for _, p := range s.Problems {
-			if !a.JSON {
-				fmt.Fprintln(a.Err, project.ProblemText(p))
-			}
-		}
-		if !a.JSON {
-			fmt.Fprintf(a.Out, "%-8s %s\n", s.State, s.Name)
-		}
-		if why := v.WhyClosed(s); why != "" && !a.JSON {
-			fmt.Fprintln(a.Err, "myc: "+why)
-		}
-	}
-	if a.JSON {
-		if err := a.PrintJSON(rows); err != nil {
-			return err
-		}
-	}
-	if bad > 0 {
-		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad),
-			"an invalid skill is left out whole until it is corrected")
-	}
-	return nil
-}
+// skillFiles are the files that declare a skill.
+var skillFiles = [...]string{"SKILL.md", "SKILL.yaml", "SKILL.yml"}
 
 // loadAt reads the skill in a folder, or the skills below it.
 func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
@@ -158,7 +106,7 @@ func loadAt(path string) ([]skill.Skill, []policy.Problem, error) {
 	} else if !st.IsDir() {
 		abs = filepath.Dir(abs)
 	}
-	for _, f := range []string{"SKILL.md", "SKILL.yaml", "SKILL.yml"} {
+	for _, f := range skillFiles {
 		if _, err := os.Stat(filepath.Join(abs, f)); err == nil {
 			parent, name := filepath.Split(abs)
 			s, p := skill.LoadOne(atomicfile.DirFS(parent), name, parent, "project")

@@ -44,9 +44,10 @@ func (a *app) skillCmd() *cobra.Command {
 		Example: "  myc skill add my-skill --template code-reviewer", Args: base.ArgRange(1, 1, "one name"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.skillAdd(args[0], template) }}
 	add.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
-	preview := &cobra.Command{Use: "preview NAME", Short: "Show what a skill would change, and for which role",
-		Example: "  myc skill preview editor --role guest", Args: base.ArgRange(1, 1, "one skill"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.skillPreview(args[0], role) }}
+	preview := &cobra.Command{Use: "preview NAME|PATH", Short: "Show what activating a skill changes, and for which role",
+		Example: "  myc skill preview editor --role guest\n  myc skill preview ./drafts/my-skill",
+		Args:    base.ArgRange(1, 1, "one skill"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.skillPreview(args[0], role) }}
 	preview.Flags().StringVar(&role, "role", "", "one role only")
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List skills, and what is wrong with the invalid ones", Example: "  myc skill list --json",
@@ -150,12 +151,24 @@ func (a *app) skillShow(name string) error {
 	base.Table(a.Out, [][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File},
 		{"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
 		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))},
-		{"description", s.Description}})
+		{"commands", base.OrDash(strings.Join(commandTexts(s.Commands), ", "))}, {"description", s.Description}})
 	for _, p := range s.Problems {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
 	fmt.Fprintf(a.Out, "\n%s\n", strings.TrimSpace(s.Instructions))
 	return nil
+}
+
+// commandTexts are the slash commands of a skill, each with what it runs.
+func commandTexts(commands []skill.Command) (out []string) {
+	for _, c := range commands {
+		runs := c.ToolName
+		if c.HandlerType == "script" {
+			runs = c.ScriptPath
+		}
+		out = append(out, "/"+c.Name+" ("+runs+")")
+	}
+	return out
 }
 
 func unknownSkill(name string) error {

@@ -59,7 +59,9 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 	}
 	if len(r.Error) > 0 {
 		if r.Denied {
-			a.WarnBroken(ctx, c)
+			if err := a.RefusedBroken(ctx, c, p.Tool); err != nil {
+				return err
+			}
 		}
 		return a.callError(r)
 	}

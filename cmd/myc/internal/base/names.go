@@ -1,0 +1,40 @@
+package base
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mycelium/internal/config"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+)
+
+// named is an error if files that wait to be accepted name what does not exist, in a place where what is in force does not: what nobody
+// has touched does not hold up other changes.
+func (a *App) named(c *config.Candidate) error {
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	before := v.Names()
+	next := v.With(c.Project)
+	next.Compile()
+	n := 0
+	for _, p := range next.Names() {
+		same := func(old policy.Problem) bool { return old.File == p.File && old.Message == p.Message }
+		if p.Warning || slices.ContainsFunc(before, same) {
+			continue
+		}
+		fmt.Fprintln(a.Err, project.ProblemText(p))
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return failure.New(failure.Config,
+		errors.New("trust: what names something that does not exist is not accepted; what was accepted before stays in force"),
+		"correct the names, then run: myc trust")
+}

@@ -1,0 +1,87 @@
+package skill
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
+)
+
+// skillValidate checks the project's skills, and what its roles and rules say of skills and tools. With a folder it checks the skill or
+// the skills in it as if they were installed.
+func (a *app) skillValidate(args []string) error {
+	a.OnDisk = true
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	a.SayUntrusted(v)
+	lib, loaded, more := v.Skills, v.Project.Problems, slices.Concat(v.Names(), ofPolicy(v.Problems))
+	if len(args) == 1 {
+		skills, problems, err := loadAt(args[0])
+		if err != nil {
+			return err
+		}
+		with := *v.Project
+		with.Skills = skills
+		_, lib, more = with.Compile(v.Catalog)
+		loaded, more = problems, ofPolicy(more)
+	}
+	loaded = slices.DeleteFunc(slices.Clone(loaded), func(p policy.Problem) bool { return !project.IsSkillFile(p.File) })
+	more = append(more, project.Form(lib)...)
+	bad := 0
+	for _, p := range project.Checked(loaded, more) {
+		if !p.Warning {
+			bad++
+		}
+		if !a.JSON {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+	}
+	rows := skillRows(v, lib)
+	for _, s := range lib.All() {
+		if s.State == skill.Invalid {
+			bad++
+		}
+		a.validated(v, s)
+	}
+	if a.JSON {
+		if err := a.PrintJSON(rows); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return failure.New(failure.Config, fmt.Errorf("skill validate: %d invalid", bad),
+			"an invalid skill is left out whole until it is corrected")
+	}
+	return nil
+}
+
+// validated prints the state of a skill and its problems.
+func (a *app) validated(v *project.View, s skill.Checked) {
+	if a.JSON {
+		return
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintln(a.Err, project.ProblemText(p))
+	}
+	fmt.Fprintf(a.Out, "%-8s %s\n", s.State, s.Name)
+	if why := v.WhyClosed(s); why != "" {
+		fmt.Fprintln(a.Err, "myc: "+why)
+	}
+}
+
+// ofPolicy are the problems that the policy has with a skill, such as what policy.strict forbids.
+func ofPolicy(problems []policy.Problem) (out []policy.Problem) {
+	for _, p := range problems {
+		if p.File == "" && strings.HasPrefix(p.Message, "skill ") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
