@@ -117,7 +117,7 @@ func (t *tail) add(l audit.Line) error {
 		_, err := fmt.Fprintf(t.app.Out, "%s\n", l.Raw)
 		return err
 	}
-	t.rows = append(t.rows, lineRow(l.Record))
+	t.rows = append(t.rows, t.app.lineRow(l.Record))
 	return nil
 }
 

@@ -63,7 +63,7 @@ func (a *app) auditEntries(entries []index.Entry) error {
 	}
 	var rows [][]string
 	for _, e := range entries {
-		rows = append(rows, entryRow(e))
+		rows = append(rows, a.entryRow(e))
 	}
 	a.Table(callColumns()...).Print(rows...)
 	return nil

@@ -22,13 +22,14 @@ type Column struct {
 type Table struct {
 	app     *App
 	columns []Column
-	natural []int // the widest cell of each column so far
-	shown   []int // the columns that the last header names; nil: no header was printed
+	natural []int  // the widest cell of each column so far
+	filled  []bool // whether a cell of the column has a value
+	shown   []int  // the columns that the last header names; nil: no header was printed
 }
 
 // Table returns a table without rows. Its header is printed with the first call of Print.
 func (a *App) Table(columns ...Column) *Table {
-	t := &Table{app: a, columns: columns}
+	t := &Table{app: a, columns: columns, filled: make([]bool, len(columns))}
 	for _, c := range columns {
 		t.natural = append(t.natural, text.Width(c.Name))
 	}
@@ -41,9 +42,10 @@ func (t *Table) Print(rows ...[]string) {
 		rows[i] = flattened(row)
 		for j, cell := range rows[i] {
 			t.natural[j] = max(t.natural[j], text.Width(cell))
+			t.filled[j] = t.filled[j] || cell != "" && cell != OrDash("")
 		}
 	}
-	widths := layout(t.columns, t.natural, t.app.Width())
+	widths := layout(t.columns, t.wanted(), t.app.Width())
 	var shown []int
 	var head []string
 	for i, c := range t.columns {
@@ -64,6 +66,17 @@ func (t *Table) Print(rows ...[]string) {
 			return c.Paint(cell)
 		})
 	}
+}
+
+// wanted are the natural widths; -1 for a column without a value, which a terminal has no room for if it may be left out.
+func (t *Table) wanted() []int {
+	widths := slices.Clone(t.natural)
+	for i, c := range t.columns {
+		if t.app.Width() > 0 && c.Drop > 0 && !t.filled[i] {
+			widths[i] = -1
+		}
+	}
+	return widths
 }
 
 // line prints one row with these widths.
