@@ -23,6 +23,7 @@ const (
 type AgentSession struct {
 	ID    string       `json:"id"` // the agent's own session id, or "pane:%3" for an agent that is known from tmux only
 	Agent string       `json:"agent"`
+	Session string     `json:"session,omitempty"` // its session here, as in the log
 	Label string       `json:"label"` // its tmux window, else its folder's name
 	Dir   string       `json:"dir,omitempty"`
 	Role  string       `json:"role,omitempty"`
