@@ -52,7 +52,7 @@ func TestAuditTailAtATerminal(t *testing.T) {
 		}
 		return string(out)
 	}
-	begin := regexp.MustCompile(`^(TIME|\d\d:\d\d:\d\d|\^C|ended) `)
+	begin := regexp.MustCompile(`^(TIME|\d\d:\d\d:\d\d|\^C|ended)`)
 	shows := func(texts ...string) {
 		t.Helper()
 		var screen string
@@ -80,7 +80,10 @@ func TestAuditTailAtATerminal(t *testing.T) {
 	ask("send-keys", "-t", pane.ID, "C-c")
 	shows("ended with 0")
 
-	var calls []struct{ Session, Agent string }
+	var calls []struct {
+		Session string `json:"session"`
+		Agent   string `json:"agent"`
+	}
 	p.decode(&calls, "audit", "query")
 	sessions := map[string]bool{}
 	for _, c := range calls {
