@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/api"
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -23,7 +21,7 @@ func complete(a *base.App, root *cobra.Command) {
 		"skill show":        {skills},
 		"skill preview":     {skills},
 		"skill load":        {skills},
-		"call":              {tools},
+		"call":              {toolNames},
 		"approvals show":    {requests},
 		"approvals approve": {requests},
 		"approvals deny":    {requests},
@@ -36,22 +34,22 @@ func complete(a *base.App, root *cobra.Command) {
 		if err != nil || c.ValidArgsFunction != nil || c.Name() == "myc" {
 			continue
 		}
-		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) >= len(list) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return found(c, a, list[len(args)])
+			return found(c, a, list[len(args)], begun)
 		}
 	}
-	completeFlags(a, root, map[string]names{"role": roles, "may": roles, "skill": skills, "tool": tools, "session": sessions})
+	completeFlags(a, root, map[string]names{"role": roles, "may": roles, "skill": skills, "tool": toolNames, "session": sessions})
 }
 
 // completeFlags completes the flags of a command and of its subcommands.
 func completeFlags(a *base.App, c *cobra.Command, flags map[string]names) {
 	for flag, list := range flags {
 		if c.Flags().Lookup(flag) != nil {
-			_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-				return found(c, a, list)
+			_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+				return found(c, a, list, begun)
 			})
 		}
 	}
@@ -60,8 +58,8 @@ func completeFlags(a *base.App, c *cobra.Command, flags map[string]names) {
 	}
 }
 
-// found returns the words for a person, and none for an agent.
-func found(c *cobra.Command, a *base.App, list names) ([]string, cobra.ShellCompDirective) {
+// found returns the words with a beginning for a person, and none for an agent.
+func found(c *cobra.Command, a *base.App, list names, begun string) ([]string, cobra.ShellCompDirective) {
 	if a.NeedPerson("complete") != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -69,7 +67,12 @@ func found(c *cobra.Command, a *base.App, list names) ([]string, cobra.ShellComp
 	defer cancel()
 	var out []string
 	for _, word := range list(ctx, a) {
-		out = append(out, text.Flatten(word))
+		if name, about, described := strings.Cut(word, "\t"); strings.HasPrefix(name, begun) {
+			if name = text.Flatten(name); described {
+				name += "\t" + text.Flatten(about)
+			}
+			out = append(out, name)
+		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

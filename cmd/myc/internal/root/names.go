@@ -8,35 +8,44 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 )
 
 // completeWithin bounds how long a person waits for words behind the key Tab.
 const completeWithin = time.Second
 
-// view opens the accepted files of the project without a word about what is wrong with them.
-func view(a *base.App) *project.View {
+// seen calls f with the accepted files of the project, without a word about what is wrong with them.
+func seen(a *base.App, f func(*project.View)) {
 	quiet := a.Loader
 	quiet.Err = io.Discard
-	v, err := quiet.OpenView()
-	if err != nil {
-		return nil
+	if v, err := quiet.OpenView(); err == nil {
+		defer v.Close()
+		f(v)
 	}
-	return v
 }
 
-func roles(_ context.Context, a *base.App) []string {
-	if v := view(a); v != nil {
-		return v.Policy.Roles()
-	}
-	return nil
+func roles(_ context.Context, a *base.App) (out []string) {
+	seen(a, func(v *project.View) { out = v.Policy.Roles() })
+	return out
 }
 
 func skills(_ context.Context, a *base.App) (out []string) {
-	if v := view(a); v != nil {
+	seen(a, func(v *project.View) {
 		for _, s := range v.Skills.All() {
 			out = append(out, s.Name+"\t"+s.Description)
 		}
-	}
+	})
+	return out
+}
+
+func toolNames(_ context.Context, a *base.App) (out []string) {
+	seen(a, func(v *project.View) {
+		for i := range v.Catalog.Definitions {
+			if it := v.Catalog.Definitions[i].Item; it.Kind == policy.Tool && it.Server != policy.AgentServer {
+				out = append(out, it.String())
+			}
+		}
+	})
 	return out
 }
 
@@ -61,7 +70,7 @@ func running[R any](ctx context.Context, a *base.App, m api.Method[api.None, []R
 
 func sessions(ctx context.Context, a *base.App) (out []string) {
 	for _, s := range running(ctx, a, api.SessionList) {
-		out = append(out, s.ID+"\t"+s.Name+" "+s.Scope.Principal.Role)
+		out = append(out, s.ID+"\t"+s.Name+" "+s.Role)
 	}
 	return out
 }
