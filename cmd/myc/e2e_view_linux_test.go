@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// A person follows the log at a terminal: no line is wider than it, at two sizes; two agents in one folder and a subagent can be told apart;
-// what comes later is shown without a daemon; Ctrl-C ends it cleanly.
+// A person follows the log at a terminal: no line is wider than it, at two sizes; two agents in one folder and a
+// subagent can be told apart; what comes later is shown without a daemon; Ctrl-C ends it cleanly.
 func TestAuditTailAtATerminal(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("tmux")
@@ -24,8 +24,8 @@ func TestAuditTailAtATerminal(t *testing.T) {
 	event := func(session, subagent, path string) {
 		t.Helper()
 		cmd := p.command("hook", "claude", "--event", "PreToolUse")
-		cmd.Stdin = strings.NewReader(`{"session_id":"` + session + `","hook_event_name":"PreToolUse","tool_name":"Read","tool_use_id":"` + path +
-			`","cwd":"` + p.dir + `",` + subagent + `"tool_input":{"file_path":"` + path + `"}}`)
+		cmd.Stdin = strings.NewReader(`{"session_id":"` + session + `","hook_event_name":"PreToolUse","tool_name":"Read",` +
+			`"tool_use_id":"` + path + `","cwd":"` + p.dir + `",` + subagent + `"tool_input":{"file_path":"` + path + `"}}`)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -14,7 +14,7 @@ const (
 )
 
 // colours are those of the escape sequences that the demo uses.
-var colours = map[string]string{"1": "font-weight:bold", "2": "fill:#8b949e", "31": "fill:#ff7b72", "32": "fill:#7ee787", "33": "fill:#e3b341"}
+var colours = map[string]string{"1": "font-weight:bold", "2": "fill-opacity:0.6", "31": "fill:#ff7b72", "32": "fill:#7ee787", "33": "fill:#e3b341"}
 
 // draw returns lines of a terminal as SVG, one text element a line.
 func draw(lines []string) string {
@@ -22,18 +22,21 @@ func draw(lines []string) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="13">`,
 		columns*cellWidth+2*margin, len(lines)*cellHeight+2*margin)
 	b.WriteString("\n" + `<rect width="100%" height="100%" rx="8" fill="#0d1117"/>` + "\n")
-	style := "" // tmux tells only what changes, also from line to line
+	var st look // tmux tells only what changes, also from line to line
 	for i, line := range lines {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#c9d1d9" xml:space="preserve">`, margin, margin+(i+1)*cellHeight-4)
-		style = drawLine(&b, style, line)
+		st = drawLine(&b, st, line)
 		b.WriteString("</text>\n")
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// drawLine writes the parts of a line, each in its style, and returns the style at its end. The line begins in style.
-func drawLine(b *strings.Builder, style, line string) string {
+// look is how text looks: parts of a style of CSS.
+type look struct{ weight, colour string }
+
+// drawLine writes the parts of a line, each in its style, and returns the style at its end. The line begins in st.
+func drawLine(b *strings.Builder, st look, line string) look {
 	for i, part := range strings.Split(line, "\x1b[") {
 		codes, rest := "", part
 		if i > 0 {
@@ -43,15 +46,22 @@ func drawLine(b *strings.Builder, style, line string) string {
 		for code := range strings.SplitSeq(codes, ";") {
 			switch code {
 			case "":
-			case "0", "22", "39":
-				style = ""
+			case "0":
+				st = look{}
+			case "1", "2":
+				st.weight = colours[code]
+			case "22":
+				st.weight = ""
+			case "39":
+				st.colour = ""
 			default:
-				style = strings.TrimPrefix(style+";"+colours[code], ";")
+				st.colour = colours[code]
 			}
 		}
 		if rest == "" {
 			continue
 		}
+		style := strings.Trim(st.weight+";"+st.colour, ";")
 		if style != "" {
 			fmt.Fprintf(b, `<tspan style="%s">`, style)
 		}
@@ -60,5 +70,5 @@ func drawLine(b *strings.Builder, style, line string) string {
 			b.WriteString("</tspan>")
 		}
 	}
-	return style
+	return st
 }

@@ -7,6 +7,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
 	"mycelium/internal/node/api"
 )
 
@@ -37,7 +38,7 @@ func (a *app) begin(session string) (*ending, error) {
 func (e *ending) tell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.AnswerWithin)
 	defer cancel()
-	t, err := audit.TallyOf(ctx, e.log, e.from, e.session)
+	t, err := index.TallyOf(ctx, e.log, e.from, e.session)
 	if err != nil {
 		fmt.Fprintf(e.app.Err, "myc: what happened cannot be read from the log: %v\n", err)
 		return

@@ -49,7 +49,8 @@ func TestTableOnAPipe(t *testing.T) {
 
 // A value that is wrapped loses no character.
 func TestWrapAt(t *testing.T) {
-	for _, s := range []string{"one two three four five six seven", strings.Repeat("語", 40), strings.Repeat("x", 70), "a " + strings.Repeat("界", 30)} {
+	for _, s := range []string{"one two three four five six seven", strings.Repeat("語", 40), strings.Repeat("x", 70),
+		"a " + strings.Repeat("界", 30)} {
 		var lines []string
 		for rest := s; rest != ""; {
 			line := wrapAt(rest, 20)

@@ -95,7 +95,8 @@ func (a *app) skillList() error {
 		}
 	}
 	a.Table(base.Column{Name: "SKILL", Least: 12}, base.Column{Name: "STATE", Paint: base.ByEffect}, base.Column{Name: "SOURCE", Drop: 3},
-		base.Column{Name: "ROLES", Least: 12, Drop: 2}, base.Column{Name: "TOOLS", Drop: 4}, base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).
+		base.Column{Name: "ROLES", Least: 12, Drop: 2}, base.Column{Name: "TOOLS", Drop: 4},
+		base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).
 		Print(cells...)
 	for _, r := range served {
 		p := r.Problems[0]
