@@ -11,10 +11,14 @@ LINT := v2.15.0
 # deadcode is of the same release as the tools in go.mod.
 DEADCODE := $(shell $(GO) list -m -f '{{.Version}}' golang.org/x/tools)
 
-.PHONY: demo build test lint deadcode darwin release try-release bench bench-check soak clean
+.PHONY: demo picture build test lint deadcode darwin release try-release bench bench-check soak clean
 
 demo: build
 	./bin/myc demo
+
+# The picture in README.md: what the demo prints, in a terminal.
+picture: build
+	$(GO) run ./scripts/picture bin/myc docs/demo.svg
 
 # Both programs are statically linked: what the settings of a project put into LD_PRELOAD does not reach them.
 build:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,10 @@ func TestMycClaude(t *testing.T) {
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.Result != "done" || run.IsError {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if len(during) != 1 || !regexp.MustCompile(`(?m)^myc: 2 allowed, 0 asked, 1 denied, \$[0-9.]+\. See: myc audit query --session `+
+		during[0].ID+`$`).MatchString(stderr) {
+		t.Errorf("it does not end with what happened:\n%s", stderr)
 	}
 	turns := s.Turns()
 	if len(turns) != len(script) {

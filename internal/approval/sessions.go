@@ -21,19 +21,20 @@ const (
 
 // AgentSession is one session of a coding agent, as people see it.
 type AgentSession struct {
-	ID    string       `json:"id"` // the agent's own session id, or "pane:%3" for an agent that is known from tmux only
-	Agent string       `json:"agent"`
-	Label string       `json:"label"` // its tmux window, else its folder's name
-	Dir   string       `json:"dir,omitempty"`
-	Role  string       `json:"role,omitempty"`
-	Pane  string       `json:"pane,omitempty"` // of tmux, %3
-	Tmux  string       `json:"tmux,omitempty"` // its tmux server: the value of TMUX, or the path of a socket
-	State SessionState `json:"state"`
-	Since time.Time    `json:"since,omitzero"`
-	Seen  time.Time    `json:"seen,omitzero"` // last sign of life
-	Calls int          `json:"calls,omitempty"`
-	Cost  float64      `json:"cost,omitempty"` // US dollars; 0: unknown
-	Last  string       `json:"last,omitempty"` // what it said or did last
+	ID      string       `json:"id"` // the agent's own session id, or "pane:%3" for an agent that is known from tmux only
+	Agent   string       `json:"agent"`
+	Session string       `json:"session,omitempty"` // its session here, as in the log
+	Label   string       `json:"label"`             // its tmux window, else its folder's name
+	Dir     string       `json:"dir,omitempty"`
+	Role    string       `json:"role,omitempty"`
+	Pane    string       `json:"pane,omitempty"` // of tmux, %3
+	Tmux    string       `json:"tmux,omitempty"` // its tmux server: the value of TMUX, or the path of a socket
+	State   SessionState `json:"state"`
+	Since   time.Time    `json:"since,omitzero"`
+	Seen    time.Time    `json:"seen,omitzero"` // last sign of life
+	Calls   int          `json:"calls,omitempty"`
+	Cost    float64      `json:"cost,omitempty"` // US dollars; 0: unknown
+	Last    string       `json:"last,omitempty"` // what it said or did last
 }
 
 // Mode is who answers the calls for which the policy says ask.

@@ -37,6 +37,7 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	dst = appendMember(dst, "role", r.Role, maxName)
 	dst = appendNames(dst, "skills", r.Skills)
 	dst = appendMember(dst, "surface", r.Surface, maxName)
+	dst = appendMember(dst, "agent", r.Agent, maxName)
 	dst = appendMember(dst, "itemKind", r.ItemKind, maxName)
 	dst = appendMember(dst, "server", r.Server, maxName)
 	dst = appendMember(dst, "tool", credential.Mask(r.Tool), maxName)

@@ -12,7 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // Position is a place between two lines of the log. The zero Position is its beginning.
@@ -20,9 +21,6 @@ type Position struct {
 	Segment string
 	Offset  int64
 }
-
-// tailInterval is how often a reader that follows looks for new lines.
-const tailInterval = 100 * time.Millisecond
 
 // Read yields the lines of the log from a position on, oldest first. A line that is not a record is an error and ends the sequence, unless
 // a later segment begins a new chain: then the rest of its segment is left out. Read does not check seals; [Verify] does. It skips a last
@@ -44,10 +42,14 @@ func Scan(ctx context.Context, o Options, from Position) iter.Seq2[Line, error] 
 // read yields lines that parse makes of their bytes, which are valid only during that call.
 func read(ctx context.Context, o Options, from Position, follow bool, parse func(raw []byte) (Line, error)) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		var tick *time.Ticker
-		if follow {
-			tick = time.NewTicker(tailInterval)
-			defer tick.Stop()
+		var changes *fsnotify.Watcher
+		if follow { // watched before the lines are read, so that no line is written between the two
+			var err error
+			if changes, err = watch(o.Dir); err != nil {
+				yield(Line{}, err)
+				return
+			}
+			defer changes.Close()
 		}
 		r := reader{o: o, at: from, parse: parse}
 		for {
@@ -57,10 +59,26 @@ func read(ctx context.Context, o Options, from Position, follow bool, parse func
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-changes.Events: // a line was written, or a segment begins; the reader looks for both
+			case <-changes.Errors: // events were lost: the reader looks
 			}
 		}
 	}
+}
+
+// watch watches the folder of a log, which is made if the log has no line yet.
+func watch(dir string) (*fsnotify.Watcher, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch the audit log: %w", err)
+	}
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = w.Add(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("watch the audit log: %w", err), w.Close())
+	}
+	return w, nil
 }
 
 type reader struct {

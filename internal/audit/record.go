@@ -25,6 +25,7 @@ type Record struct {
 	Role      string        `json:"role,omitempty"`
 	Skills    []string      `json:"skills,omitempty"`
 	Surface   string        `json:"surface,omitempty"`  // mcp-stdio, mcp-http, cli, hook …
+	Agent     string        `json:"agent,omitempty"`    // the program whose own tool it is: claude, codex …; else empty
 	ItemKind  string        `json:"itemKind,omitempty"` // empty: a tool; resource, prompt
 	Server    string        `json:"server,omitempty"`
 	Tool      string        `json:"tool,omitempty"`    // text form, server__name, or what the caller asked for when it is unknown

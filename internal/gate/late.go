@@ -26,7 +26,7 @@ func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, erro
 		}
 		r := audit.Record{
 			ID: d.ID, Kind: audit.Outcome, Time: g.now(), Session: d.Session, Principal: d.Principal, Parent: d.Parent, Role: d.Role,
-			Skills: d.Skills, Surface: d.Surface, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse,
+			Skills: d.Skills, Surface: d.Surface, Agent: d.Agent, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse,
 			Outcome: "ok", Duration: e.Took,
 		}
 		if r.Duration <= 0 {

@@ -106,7 +106,7 @@ func (a *Admission) record(k audit.Kind, at time.Time) audit.Record {
 	p := &a.caller.Scope.Principal
 	r := audit.Record{
 		ID: a.id, Kind: k, Time: at, Session: a.session.ID, Principal: p.ID, Role: p.Role, Skills: a.caller.Scope.Skills,
-		Surface: a.Surface, Server: a.Item.Server, Tool: a.Item.String(),
+		Surface: a.Surface, Agent: a.Agent, Server: a.Item.Server, Tool: a.Item.String(),
 	}
 	if p.Parent != nil {
 		r.Parent = p.Parent.ID

@@ -154,6 +154,9 @@ func (n *Node) sessionMethods(to methods) {
 	handle(to, api.SessionEnd, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (none api.None, _ error) {
 		return none, n.Sessions.End(ctx, p.ID)
 	})
+	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
+		return append(n.Runs.Sessions(), n.Runs.Past()...), nil
+	})
 }
 
 // streams are the requests whose connection carries something else once they are answered.

@@ -154,7 +154,8 @@ func (r *run) view() approval.AgentSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := approval.AgentSession{
-		ID: r.key.id, Agent: r.key.agent, Label: r.label, Dir: r.dir, Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
+		ID: r.key.id, Agent: r.key.agent, Session: r.session.ID, Label: r.label, Dir: r.dir,
+		Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
 		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Cost: r.cost, Last: r.tool,
 	}
 	if r.waiting > 0 {

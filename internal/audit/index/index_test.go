@@ -285,7 +285,8 @@ func TestExport(t *testing.T) {
 func TestEntryShape(t *testing.T) {
 	for args, want := range map[string]string{`{"b":1,"a":1.50}`: `{"b":1,"a":1.50}`, "": "null"} {
 		raw, err := json.Marshal(Entry{ID: "x", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
-		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","role":"","surface":"","tool":"","server":"","args":` +
+		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","agent":"","role":"","surface":"",` +
+			`"tool":"","server":"","args":` +
 			want +
 			`,"effect":"","rule":"","reason":"","decidedBy":"","outcome":"","durationMs":0,"thinking":{"thinking":"t","thinkingTokens":3}}`
 		if err != nil || string(raw) != full {

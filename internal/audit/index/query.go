@@ -28,6 +28,7 @@ type Entry struct {
 	Principal  string          `json:"principal"`
 	Role       string          `json:"role"`
 	Surface    string          `json:"surface"`
+	Agent      string          `json:"agent"` // the program whose own tool it is: claude, codex …; else ""
 	Tool       string          `json:"tool"`
 	Server     string          `json:"server"`
 	Args       []byte          `json:"-"` // raw JSON, written as "args"; nil without arguments, written as null
@@ -51,6 +52,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Time       time.Time       `json:"time"`
 		Session    string          `json:"session"`
 		Principal  string          `json:"principal"`
+		Agent      string          `json:"agent"`
 		Role       string          `json:"role"`
 		Surface    string          `json:"surface"`
 		Tool       string          `json:"tool"`
@@ -63,7 +65,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Outcome    string          `json:"outcome"`
 		DurationMs float64         `json:"durationMs"`
 		Thinking   *audit.Thinking `json:"thinking,omitempty"`
-	}{e.ID, e.Time, e.Session, e.Principal, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy,
+	}{e.ID, e.Time, e.Session, e.Principal, e.Agent, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy,
 		e.Outcome, e.DurationMs, e.Thinking})
 }
 
@@ -162,7 +164,7 @@ func scanEntry(rows *sql.Rows, log *lineReader) (Entry, error) {
 	}
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
-	if e.Args, err = log.args(e.ID, segment, end, length); err == nil && thinking.Valid {
+	if e.Args, e.Agent, err = log.rest(e.ID, segment, end, length); err == nil && thinking.Valid {
 		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
 	}
@@ -185,33 +187,35 @@ func (l *lineReader) close() {
 	}
 }
 
-// args returns the arguments of the call with that id. It returns nil if the call has no arguments or its segment is gone.
-func (l *lineReader) args(id string, segment int, end int64, length int) ([]byte, error) {
+// rest returns what the index does not hold of the call with that id: its arguments and its agent. It returns nil and "" if the call has
+// neither, or if its segment is gone.
+func (l *lineReader) rest(id string, segment int, end int64, length int) (args []byte, agent string, err error) {
 	if l.file == nil || l.n != segment {
 		l.close()
-		var err error
 		if l.file, err = os.Open(filepath.Join(l.dir, audit.SegmentName(segment))); errors.Is(err, fs.ErrNotExist) {
 			l.file = nil
-			return nil, nil
+			return nil, "", nil
 		} else if err != nil {
 			l.file = nil
-			return nil, fmt.Errorf("read the arguments of a call: %w", err)
+			return nil, "", fmt.Errorf("read the arguments of a call: %w", err)
 		}
 		l.n = segment
 	}
 	if length <= 1 || length > maxLine {
-		return nil, nil
+		return nil, "", nil
 	}
 	raw := make([]byte, length)
 	if _, err := l.file.ReadAt(raw, end-int64(length)); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read the arguments of a call: %w", err)
+		return nil, "", fmt.Errorf("read the arguments of a call: %w", err)
 	}
 	line := raw[:length-1]
-	args := rawjson.Member(line, "args")
-	if rawjson.TextAt(line, "id") != id || !rawjson.Valid(args) { // the line is not the one that was indexed: verify reports that
-		return nil, nil
+	if rawjson.TextAt(line, "id") != id { // the line is not the one that was indexed: verify reports that
+		return nil, "", nil
 	}
-	return args, nil
+	if args = rawjson.Member(line, "args"); !rawjson.Valid(args) {
+		args = nil
+	}
+	return args, rawjson.TextAt(line, "agent"), nil
 }
 
 // conditions makes the parts of the WHERE clause of a query.

@@ -120,14 +120,22 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 		return err
 	}
 	defer a.endFor(ctx, s.ID)
-	files, end, err := a.claudeFiles(ctx, program, dir, s)
+	end, err := a.begin(s.ID)
 	if err != nil {
 		return err
 	}
-	defer end()
+	files, closeFiles, err := a.claudeFiles(ctx, program, dir, s)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
 	defer func() { _ = os.RemoveAll(files) }()
 	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
-	return a.runAgent(known.Launch, program, argv, s.Token)
+	err = a.runAgent(known.Launch, program, argv, s.Token)
+	if exit := (base.Exit{}); err == nil || errors.As(err, &exit) {
+		end.tell(ctx)
+	}
+	return err
 }
 
 // needProject fails outside of a project. At a terminal it offers to set one up.

@@ -95,12 +95,14 @@ func (a *app) approvalsList(ctx context.Context) error {
 		fmt.Fprintln(a.Err, "myc: no call waits for an approval")
 		return nil
 	}
-	rows := [][]string{{"ID", "RISK", "LEFT", "WHO", "TOOL", "ARGUMENTS"}}
+	var rows [][]string
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), text.Cell(whoAsks(r), 30),
-			base.OrDash(r.Tool), text.Cell(text.OneLine(string(r.Args)), 80)})
+		rows = append(rows, []string{r.ID, base.OrDash(string(r.Risk)), left(r), whoAsks(r),
+			base.OrDash(r.Tool), text.OneLine(string(r.Args))})
 	}
-	base.Table(a.Out, rows)
+	a.Table(base.Column{Name: "ID"}, base.Column{Name: "RISK", Drop: 2}, base.Column{Name: "LEFT", Drop: 1},
+		base.Column{Name: "WHO", Least: 10, Drop: 3}, base.Column{Name: "TOOL", Least: 12}, base.Column{Name: "ARGUMENTS", Least: 16}).
+		Print(rows...)
 	return nil
 }
 

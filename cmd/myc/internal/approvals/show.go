@@ -62,7 +62,7 @@ func (a *app) showRequest(r approval.Request) {
 	if r.State == approval.Pending {
 		rows = append(rows, []string{"left", left(r)}, []string{"waiting calls", fmt.Sprint(r.Waiting)})
 	}
-	base.Table(a.Out, rows)
+	a.Facts(rows)
 	if r.Text != "" {
 		fmt.Fprintf(a.Out, "\n%s\n", text.Visible(r.Text))
 	}

@@ -2,13 +2,14 @@
 package audit
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
-	"time"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,6 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -78,9 +78,24 @@ func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow boo
 	if err != nil {
 		return err
 	}
-	for l, err := range audit.Read(ctx, o, from, follow) {
+	t := tail{app: a, table: a.Table(lineColumns()...)}
+	for l, err := range audit.Read(ctx, o, from, false) {
 		if err == nil {
-			err = a.tailLine(l.Record, l.Raw)
+			from = audit.Position{Segment: l.Segment, Offset: l.Offset}
+			err = t.add(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.flush(); err != nil || !follow {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	for l, err := range audit.Read(ctx, o, from, true) {
+		if err == nil {
+			err = errors.Join(t.add(l), t.flush())
 		}
 		if err != nil {
 			return err
@@ -89,20 +104,30 @@ func (a *app) auditLines(ctx context.Context, o audit.Options, n int, follow boo
 	return nil
 }
 
-// tailLine prints one record: with --json the raw line, else a summary.
-func (a *app) tailLine(r audit.Record, raw []byte) error {
-	if a.JSON {
-		_, err := fmt.Fprintf(a.Out, "%s\n", raw)
+// tail prints lines of the log.
+type tail struct {
+	app   *app
+	table *base.Table
+	rows  [][]string // not printed yet
+}
+
+// add takes one line: with --json it prints the raw line at once.
+func (t *tail) add(l audit.Line) error {
+	if t.app.JSON {
+		_, err := fmt.Fprintf(t.app.Out, "%s\n", l.Raw)
 		return err
 	}
-	what := cmp.Or(r.Tool, r.Note, r.Surface)
-	state := r.Effect
-	if r.Kind == audit.Outcome {
-		state = r.Outcome
+	t.rows = append(t.rows, t.app.lineRow(l.Record))
+	return nil
+}
+
+// flush prints the lines that were added.
+func (t *tail) flush() error {
+	if !t.app.JSON {
+		t.table.Print(t.rows...)
+		t.rows = nil
 	}
-	_, err := fmt.Fprintf(a.Out, "%s  %-8s %-7s %-12s %s  %s\n", r.Time.Local().Format(time.DateTime), r.Kind, base.OrDash(state),
-		base.OrDash(r.Role), text.Flatten(what), text.Cell(r.Reason, 100))
-	return err
+	return nil
 }
 
 func (a *app) auditExport() *cobra.Command {

@@ -61,12 +61,11 @@ func (a *app) auditEntries(entries []index.Entry) error {
 	if a.JSON {
 		return a.PrintJSON(entries)
 	}
-	rows := [][]string{{"TIME", "OUTCOME", "ROLE", "TOOL", "BY", "REASON", "ARGS"}}
+	var rows [][]string
 	for _, e := range entries {
-		rows = append(rows, []string{e.Time.Local().Format(time.DateTime), e.Outcome, base.OrDash(e.Role), e.Tool,
-			base.OrDash(e.DecidedBy), text.Cell(e.Reason, 60), text.Cell(string(e.Args), 60)})
+		rows = append(rows, a.entryRow(e))
 	}
-	base.Table(a.Out, rows)
+	a.Table(callColumns()...).Print(rows...)
 	return nil
 }
 
@@ -96,7 +95,8 @@ func (a *app) auditStats(ctx context.Context, x *index.Index) error {
 	}
 	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)},
 		{"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
-		{"reasoning", fmt.Sprintf("with %d calls (%.0f %%), %d tokens", s.Thinking.Entries, 100*s.Thinking.Coverage, s.Thinking.Tokens)}}
+		{"reasoning", fmt.Sprintf("with %s (%.0f %%), %d tokens", base.Count(s.Thinking.Entries, "call"),
+			100*s.Thinking.Coverage, s.Thinking.Tokens)}}
 	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
 		if n := s.ByOutcome[k]; n > 0 {
 			rows = append(rows, []string{"  " + k, fmt.Sprint(n)})
@@ -111,7 +111,7 @@ func (a *app) auditStats(ctx context.Context, x *index.Index) error {
 			rows = append(rows, []string{"  " + base.OrDash(c.Name), fmt.Sprint(c.Count)})
 		}
 	}
-	base.Table(a.Out, rows)
+	a.Facts(rows)
 	return nil
 }
 
@@ -123,7 +123,8 @@ func (a *app) auditThinking(ctx context.Context, x *index.Index) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%d calls with reasoning (%.0f %% of all), %d tokens\n", r.Stats.Entries, 100*r.Stats.Coverage, r.Stats.Tokens)
+	fmt.Fprintf(a.Out, "%s with reasoning (%.0f %% of all), %d tokens\n", base.Count(r.Stats.Entries, "call"),
+		100*r.Stats.Coverage, r.Stats.Tokens)
 	for _, e := range r.Entries {
 		claimed := ""
 		if e.Claimed {

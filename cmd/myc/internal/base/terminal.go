@@ -10,17 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// OutputIsTerminal reports whether a person reads.
+// OutputIsTerminal reports whether a person reads. A character device is not enough: /dev/null is one.
 func OutputIsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// StdinIsTerminal reports whether a person types. A character device is not enough: /dev/null is one.
+// StdinIsTerminal reports whether a person types.
 func StdinIsTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -62,7 +62,8 @@ func (a *app) demo(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.run(context.WithoutCancel(ctx), nil, "stop", "-f")) }()
-	for _, chapter := range []func(context.Context) error{d.threeWorlds, d.hiddenIsAbsent, d.switchRole, d.poisoned, d.typo, d.tamper} {
+	for _, chapter := range []func(context.Context) error{d.threeWorlds, d.hiddenIsAbsent, d.switchRole, d.poisoned, d.typo, d.ownTools,
+		d.approved, d.tamper} {
 		if err := chapter(ctx); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}

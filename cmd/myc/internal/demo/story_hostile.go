@@ -106,7 +106,7 @@ func (d *demo) typo(ctx context.Context) error {
 
 // tamper verifies the log, changes one byte of it, and shows that the place is found.
 func (d *demo) tamper(ctx context.Context) error {
-	d.title(6, "The record shows tampering")
+	d.title(8, "The record shows tampering")
 	var calls []struct {
 		Tool    string `json:"tool"`
 		Outcome string `json:"outcome"`

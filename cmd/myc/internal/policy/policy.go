@@ -107,7 +107,7 @@ func (a *app) explain(q question) error {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}
 	fmt.Fprintln(a.Out)
-	rows := [][]string{{"STEP", "", "RULE", "WHY"}}
+	var rows [][]string
 	for _, s := range x.Trace {
 		mark := "·"
 		if s.Match {
@@ -115,7 +115,8 @@ func (a *app) explain(q question) error {
 		}
 		rows = append(rows, []string{s.Step, mark, base.OrDash(s.Rule), s.Why})
 	}
-	base.Table(a.Out, rows)
+	a.Table(base.Column{Name: "STEP"}, base.Column{}, base.Column{Name: "RULE", Least: 12, Drop: 1}, base.Column{Name: "WHY", Least: 30}).
+		Print(rows...)
 	return nil
 }
 

@@ -82,12 +82,14 @@ func (a *app) printReplay(r replayReport) error {
 
 func (a *app) printGroups(groups []replayGroup) {
 	fmt.Fprintln(a.Out)
-	rows := [][]string{{"CALLS", "ROLE", "TOOL", "WAS", "WOULD BE", "BY", "FOR EXAMPLE"}}
+	var rows [][]string
 	for _, g := range groups {
 		rows = append(rows, []string{fmt.Sprint(g.Calls), base.OrDash(g.Role), g.Tool, g.From, g.To, base.OrDash(g.Rule),
 			exampleText(g.Example.Args)})
 	}
-	base.Table(a.Out, rows)
+	a.Table(base.Column{Name: "CALLS"}, base.Column{Name: "ROLE", Least: 8, Drop: 3}, base.Column{Name: "TOOL", Least: 16},
+		base.Column{Name: "WAS", Paint: base.ByEffect}, base.Column{Name: "WOULD BE", Paint: base.ByEffect},
+		base.Column{Name: "BY", Least: 10, Drop: 2}, base.Column{Name: "FOR EXAMPLE", Least: 16, Drop: 1}).Print(rows...)
 }
 
 // exampleText returns the argument that says most about a call, in one line.

@@ -59,12 +59,14 @@ func (a *app) rolesList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	cells := [][]string{{"ROLE", "TOOLS", "SERVERS", "MEMORY", "INHERITS", "SKILLS"}}
+	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory,
-			base.OrDash(strings.Join(r.Inherits, " → ")), text.Cell(strings.Join(r.Skills, ", "), 70)})
+			base.OrDash(strings.Join(r.Inherits, " → ")), strings.Join(r.Skills, ", ")})
 	}
-	base.Table(a.Out, cells)
+	a.Table(base.Column{Name: "ROLE"}, base.Column{Name: "TOOLS"}, base.Column{Name: "SERVERS", Least: 12, Drop: 2},
+		base.Column{Name: "MEMORY", Drop: 3}, base.Column{Name: "INHERITS", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 20, Drop: 1}).
+		Print(cells...)
 	return a.RefuseBroken(v.Problems)
 }
 
@@ -98,17 +100,17 @@ func (a *app) roleCheck(role string) error {
 	if len(c.Memory.Teams) > 0 {
 		memory += " (" + strings.Join(c.Memory.Teams, ", ") + ")"
 	}
-	base.Table(a.Out, [][]string{
+	a.Facts([][]string{
 		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
-		{"prompt", base.OrDash(text.Cell(c.Prompt, 80))},
+		{"prompt", base.OrDash(c.Prompt)},
 	})
-	fmt.Fprintf(a.Out, "\n%d tools\n", len(c.Tools))
+	fmt.Fprintf(a.Out, "\n%s\n", base.Count(len(c.Tools), "tool"))
 	var rows [][]string
 	for _, t := range c.Tools {
 		rows = append(rows, []string{"  " + t.Name, t.From})
 	}
-	base.Table(a.Out, rows)
+	a.Facts(rows)
 	return a.RefuseBroken(v.Problems)
 }
 

@@ -57,7 +57,7 @@ func (a *app) configShow(sources bool) error {
 		rows = append(rows, []string{key, file})
 	}
 	slices.SortFunc(rows, slices.Compare)
-	base.Table(a.Out, append([][]string{{"KEY", "FROM"}}, rows...))
+	a.Table(base.Column{Name: "KEY", Least: 20}, base.Column{Name: "FROM", Least: 20}).Print(rows...)
 	return nil
 }
 

@@ -161,6 +161,6 @@ func doctorAudit(v *project.View, add base.Report) {
 	case r.Records == 0:
 		add("ok", "audit", "no record yet", "")
 	default:
-		add("ok", "audit", fmt.Sprintf("%d records, the chain is intact", r.Records)+acceptedText(r), "")
+		add("ok", "audit", base.Count(int(r.Records), "record")+", the chain is intact"+acceptedText(r), "")
 	}
 }

@@ -59,21 +59,23 @@ func (a *app) status(ctx context.Context) error {
 			f.Since.Local().Format(time.DateTime))})
 	}
 	rows = append(rows, statusWarnings(r)...)
-	base.Table(a.Out, rows)
+	a.Facts(rows)
 	if len(r.Backends) == 0 {
 		return nil
 	}
-	rows = [][]string{{"", ""}, {"BACKEND", "STATE", "TOOLS", "SINCE", "CALLS", "RESTARTS", "ERROR"}}
+	rows = nil
 	for _, b := range r.Backends {
 		since := "–"
 		if !b.Since.IsZero() {
 			since = b.Since.Local().Format(time.TimeOnly)
 		}
 		rows = append(rows, []string{b.Name, backendState(b), fmt.Sprint(b.Tools), since, backendCalls(b), restarts(b),
-			base.OrDash(text.Cell(b.Error, 80))})
+			base.OrDash(b.Error)})
 	}
 	fmt.Fprintln(a.Out)
-	base.Table(a.Out, rows[1:])
+	a.Table(base.Column{Name: "BACKEND", Least: 10}, base.Column{Name: "STATE", Paint: base.ByEffect}, base.Column{Name: "TOOLS", Drop: 1},
+		base.Column{Name: "SINCE", Drop: 3}, base.Column{Name: "CALLS", Least: 10, Drop: 4}, base.Column{Name: "RESTARTS", Drop: 5},
+		base.Column{Name: "ERROR", Least: 20}).Print(rows...)
 	return nil
 }
 

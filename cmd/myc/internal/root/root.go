@@ -72,12 +72,28 @@ func command(a *base.App) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
-	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), project.Edit(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
-		agents.Claude(a), tools.Tools(a),
-		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a),
-		approvals.Command(a), audit.Command(a),
-		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a),
-		manual.Command(a), serve.Keeper(a))
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a), agents.Claude(a), approvals.Command(a), audit.Command(a),
+			project.Doctor(a, agents.Check(a))}},
+		{"What agents may do:", []*cobra.Command{policy.Roles(a), skill.Command(a), policy.Command(a), project.Trust(a), project.Edit(a),
+			project.Watch(a)}},
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a)}},
+		{"How agents come in:", []*cobra.Command{mcp, agents.Hook(a)}},
+		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
+			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
+	root.SetHelpCommandGroupID("This program:")
+	cobra.EnableCommandSorting = false // each group begins with what comes first
+	complete(a, root)
 	base.StrictNames(root)
 	return root
 }

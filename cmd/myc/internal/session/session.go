@@ -16,7 +16,6 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -77,7 +76,7 @@ func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	base.Table(a.Out, [][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
+	a.Facts([][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
 		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
 	fmt.Fprintln(a.Err, "The token is shown only now. Give it to one client: Authorization: Bearer TOKEN, or "+
 		""+hook.TokenVar+"=TOKEN for myc mcp.")
@@ -97,16 +96,18 @@ func (a *app) sessionList(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(infos)
 	}
-	rows := [][]string{{"ID", "NAME", "ROLE", "MAY", "SKILLS", "EXPIRES"}}
+	var rows [][]string
 	for _, i := range infos {
 		expires := "with its client"
 		if !i.Expires.IsZero() {
 			expires = i.Expires.Local().Format(time.DateTime)
 		}
 		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")),
-			base.OrDash(text.Cell(strings.Join(i.Skills, ", "), 50)), expires})
+			base.OrDash(strings.Join(i.Skills, ", ")), expires})
 	}
-	base.Table(a.Out, rows)
+	a.Table(base.Column{Name: "ID"}, base.Column{Name: "NAME", Least: 10, Drop: 1}, base.Column{Name: "ROLE", Least: 8},
+		base.Column{Name: "MAY", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 12, Drop: 3}, base.Column{Name: "EXPIRES", Drop: 2}).
+		Print(rows...)
 	return nil
 }
 
@@ -128,7 +129,7 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		for _, l := range i.Limits {
 			rows = append(rows, []string{"limit", limitText(l)})
 		}
-		base.Table(a.Out, rows)
+		a.Facts(rows)
 		return nil
 	}
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")

@@ -15,7 +15,6 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
-	"mycelium/internal/text"
 )
 
 func (a *app) skillTemplates() error {
@@ -35,11 +34,11 @@ func (a *app) skillTemplates() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	cells := [][]string{{"NAME", "KIND", "DESCRIPTION"}}
+	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.Name, r.Kind, text.Cell(r.Description, 80)})
+		cells = append(cells, []string{r.Name, r.Kind, r.Description})
 	}
-	base.Table(a.Out, cells)
+	a.Table(base.Column{Name: "NAME"}, base.Column{Name: "KIND"}, base.Column{Name: "DESCRIPTION", Least: 20}).Print(cells...)
 	return nil
 }
 

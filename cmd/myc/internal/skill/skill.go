@@ -85,17 +85,20 @@ func (a *app) skillList() error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	cells := [][]string{{"SKILL", "STATE", "SOURCE", "ROLES", "TOOLS", "DESCRIPTION"}}
+	var cells [][]string
 	for _, s := range v.Skills.All() {
 		cells = append(cells, []string{s.Name, string(s.State), string(s.Source),
-			text.Cell(strings.Join(v.RolesOf(s), ", "), 40), fmt.Sprint(len(s.AllowedTools)), text.Cell(s.Description, 60)})
+			strings.Join(v.RolesOf(s), ", "), fmt.Sprint(len(s.AllowedTools)), s.Description})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
 		if s.State != pin.SkillApproved {
-			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", text.Cell(s.Description, 60)})
+			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", s.Description})
 		}
 	}
-	base.Table(a.Out, cells)
+	a.Table(base.Column{Name: "SKILL", Least: 12}, base.Column{Name: "STATE", Paint: base.ByEffect}, base.Column{Name: "SOURCE", Drop: 3},
+		base.Column{Name: "ROLES", Least: 12, Drop: 2}, base.Column{Name: "TOOLS", Drop: 4},
+		base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).
+		Print(cells...)
 	for _, r := range served {
 		p := r.Problems[0]
 		fmt.Fprintf(a.Err, "%s: %s (%s)\n", text.Flatten(p.File), text.Flatten(p.Message), text.Flatten(p.Hint))
@@ -148,7 +151,7 @@ func (a *app) skillShow(name string) error {
 			Commands     []skill.Command `json:"commands"`
 		}{rows[j], s.Instructions, s.Commands})
 	}
-	base.Table(a.Out, [][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File},
+	a.Facts([][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File},
 		{"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
 		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))},
 		{"commands", base.OrDash(strings.Join(commandTexts(s.Commands), ", "))}, {"description", s.Description}})

@@ -9,7 +9,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
-	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -63,26 +62,28 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	cells := [][]string{{"TOOL", "CATEGORY", "", "SKILLS", "DESCRIPTION"}}
+	columns := []base.Column{{Name: "TOOL", Least: 32}, {Name: "CATEGORY", Drop: 3}, {Drop: 4}, {Name: "SKILLS", Least: 10, Drop: 2},
+		{Name: "DESCRIPTION", Least: 20, Drop: 1}}
+	if p.All {
+		columns[4].Name = "REASON"
+		columns = append([]base.Column{{Paint: base.ByEffect}}, columns...)
+	}
+	var cells [][]string
 	for _, r := range rows {
 		mutates := ""
 		if r.Mutates {
 			mutates = "mutates"
 		}
-		line := []string{r.Name, r.Category, mutates, text.Cell(base.OrDash(strings.Join(r.Skills, ", ")), 40),
-			text.Cell(r.Description, 60)}
+		line := []string{r.Name, r.Category, mutates, base.OrDash(strings.Join(r.Skills, ", ")), r.Description}
 		if r.Visible != nil {
 			mark := "hidden"
 			if *r.Visible {
 				mark = "visible"
 			}
-			line = append([]string{mark}, append(line[:4:4], text.Cell(r.Reason, 70))...)
+			line = append([]string{mark}, append(line[:4:4], r.Reason)...)
 		}
 		cells = append(cells, line)
 	}
-	if p.All {
-		cells[0] = []string{"", "TOOL", "CATEGORY", "", "SKILLS", "REASON"}
-	}
-	base.Table(a.Out, cells)
+	a.Table(columns...).Print(cells...)
 	return nil
 }

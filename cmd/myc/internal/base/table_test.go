@@ -1,0 +1,75 @@
+package base
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"mycelium/internal/text"
+)
+
+// Columns are left out from the highest number on, then the widest cells are cut, and what may never be cut stays whole.
+func TestTableLayout(t *testing.T) {
+	columns := []Column{{Name: "ID"}, {Name: "WHO", Least: 4, Drop: 1}, {Name: "WHAT", Least: 6}, {Name: "WHY", Least: 5, Drop: 2}}
+	natural := []int{8, 10, 20, 30}
+	for _, c := range []struct {
+		limit int
+		want  []int
+	}{
+		{0, []int{8, 10, 20, 30}},
+		{80, []int{8, 10, 20, 30}},
+		{50, []int{8, 10, 13, 13}},
+		{29, []int{8, 4, 6, 5}},
+		{28, []int{8, 8, 8, -1}},
+		{20, []int{8, -1, 10, -1}},
+		{3, []int{8, -1, 6, -1}},
+	} {
+		got := layout(columns, natural, c.limit)
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("layout(%d) = %v, want %v", c.limit, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+// Where the output is no terminal, a table is plain and whole, with Japanese in columns and what would hide made visible.
+func TestTableOnAPipe(t *testing.T) {
+	var out bytes.Buffer
+	a := &App{Out: &out}
+	long := strings.Repeat("x", 300)
+	a.Table(Column{Name: "A", Least: 2}, Column{Name: "B", Paint: func(string) Colour { return Red }}).
+		Print([]string{"日本", "deny"}, []string{"a\x1b[2J", long})
+	want := "A         B\n日本      deny\na\\x1b[2J  " + long + "\n"
+	if got := out.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A value that is wrapped loses no character.
+func TestWrapAt(t *testing.T) {
+	for _, s := range []string{"one two three four five six seven", strings.Repeat("語", 40), strings.Repeat("x", 70),
+		"a " + strings.Repeat("界", 30)} {
+		var lines []string
+		for rest := s; rest != ""; {
+			line := wrapAt(rest, 20)
+			if line == "" || text.Width(line) > 20 {
+				t.Fatalf("%q does not fit", line)
+			}
+			lines = append(lines, line)
+			rest = strings.TrimLeft(rest[len(line):], " ")
+		}
+		if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(s, " ", "") {
+			t.Errorf("%q became %q", s, lines)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 records", 1: "1 record", 2: "2 records"} {
+		if got := Count(n, "record"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
