@@ -69,7 +69,8 @@ type SessionParams struct {
 	Token  string   `json:"token,omitempty"`
 	Name   string   `json:"name,omitempty"`
 	Role   string   `json:"role,omitempty"`
-	May    []string `json:"may,omitempty"` // further roles that the session may take
+	Narrow bool     `json:"narrow,omitzero"` // Role is refused unless session: in mycelium.yaml names it, also to a person
+	May    []string `json:"may,omitempty"`   // further roles that the session may take
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
