@@ -67,7 +67,9 @@ func (a *app) auditVerify(dir, keys string) error {
 	if err != nil {
 		return err
 	}
+	progress := a.Progress("verifying the log", "")
 	r, err := audit.Verify(o)
+	progress.End()
 	if err != nil {
 		return err
 	}

@@ -61,13 +61,11 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 			"calls are recorded as soon as an agent makes some")
 	}
 	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
-	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
-		if err != nil {
-			return err
-		}
-		if line.Kind == audit.Decided && !line.Time.Before(since) {
-			r.take(&line)
-		}
+	progress := a.Progress("deciding the recorded calls again", "call")
+	err = r.read(ctx, o, since, progress)
+	progress.End()
+	if err != nil {
+		return err
 	}
 	if r.sum.Meaning, err = a.meaningOf(v, dir); err != nil {
 		return err
@@ -100,6 +98,20 @@ type replayKey struct{ role, tool, from, to, rule string }
 
 // notByPolicy are the rules of records that no policy decided.
 var notByPolicy = []string{"session", "request", "arguments", "fault", "audit"}
+
+// read takes the calls of a log.
+func (r *replaying) read(ctx context.Context, o audit.Options, since time.Time, progress *base.Progress) error {
+	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
+		if err != nil {
+			return err
+		}
+		if line.Kind == audit.Decided && !line.Time.Before(since) {
+			r.take(&line)
+			progress.Step()
+		}
+	}
+	return nil
+}
 
 // take decides one recorded call again.
 func (r *replaying) take(line *audit.Line) {
