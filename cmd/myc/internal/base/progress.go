@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"mycelium/internal/text"
 )
 
 // Progress tells a person at a terminal what a long step does, on one line that goes away when the step is over. Where the error output is
@@ -52,7 +54,7 @@ func tell(w io.Writer, what, noun string, ticks <-chan time.Time, done func()) *
 // counted says how many steps were done.
 func (p *Progress) counted() string {
 	if n := p.steps.Load(); n > 0 {
-		return Count(int(n), p.noun) + ", "
+		return text.Count(int(n), p.noun) + ", "
 	}
 	return ""
 }
