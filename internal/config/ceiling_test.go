@@ -23,8 +23,8 @@ func TestCeilingIsThatOfTheShippedRules(t *testing.T) {
 		Grants: []policy.Grant{{Name: "s", AllowedTools: []string{"fs__change"}, AllowedRoles: []string{"developer"}}}})
 	allowed := 0
 	for _, path := range []string{"", "/a", "/src/a.go", "/../x"} {
-		for _, folder := range []string{shipped.Dir(), "/tmp", "/private/tmp", "/var/folders/a/b/c", "/private/var/folders/a/b/c", "/var/folders/a",
-			"/var/tmp", "/srv", "/usr/local", "/etc", shipped.Home(), "/home/other", "/tmpx", "/dev/shm"} {
+		for _, folder := range []string{shipped.Dir(), "/tmp", "/private/tmp", "/var/folders/a/b/c", "/private/var/folders/a/b/c",
+			"/var/folders/a", "/var/tmp", "/srv", "/usr/local", "/etc", shipped.Home(), "/home/other", "/tmpx", "/dev/shm"} {
 			for _, access := range []policy.Access{policy.Write, policy.Delete} {
 				at := policy.Path{Access: access, Raw: folder + path, Clean: filepath.Clean(folder + path)}
 				part := policy.Part{Program: "x", Paths: []policy.Path{at}, Effects: []string{string(access)}}

@@ -38,7 +38,7 @@ func (a *app) auditCmd() *cobra.Command {
 			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
 		a.verifyCmd(), a.beginAgainCmd(),
 		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error {
-			defer a.Progress("rebuilding the index", "").End()
+			defer base.Tell(a.Err, "rebuilding the index", "").End()
 			return x.Rebuild(ctx)
 		}))
 	return c

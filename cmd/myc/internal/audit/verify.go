@@ -67,7 +67,7 @@ func (a *app) auditVerify(dir, keys string) error {
 	if err != nil {
 		return err
 	}
-	progress := a.Progress("verifying the log", "")
+	progress := base.Tell(a.Err, "verifying the log", "")
 	r, err := audit.Verify(o)
 	progress.End()
 	if err != nil {

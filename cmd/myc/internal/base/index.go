@@ -32,16 +32,15 @@ func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 	}
 	if owner != nil {
 		owner.Close() // a node keeps the index up to date
-	} else if err := a.follow(ctx, x); err != nil {
-		return err
+	} else {
+		progress := Tell(a.Err, "reading the log into the index", "")
+		err := x.Follow(ctx)
+		progress.End()
+		if err != nil {
+			return err
+		}
 	}
 	return f(x)
-}
-
-// follow brings the index up to date with the log.
-func (a *App) follow(ctx context.Context, x *index.Index) error {
-	defer a.Progress("reading the log into the index", "").End()
-	return x.Follow(ctx)
 }
 
 // ParseTime reads a time (RFC 3339) or an age such as 24h or 7d. "" is the zero time.

@@ -24,7 +24,7 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 
 // LearnAll asks every server what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
-	progress := a.Progress("asking the servers what they offer", "")
+	progress := Tell(a.Err, "asking the servers what they offer", "")
 	learned, err := Call(ctx, c, api.Learn, api.None{})
 	progress.End()
 	if err != nil {

@@ -18,14 +18,14 @@ type Progress struct {
 	gone  chan struct{}
 }
 
-// Progress begins to tell of a step, until its End. The first line comes after a second, so that a short step shows none. noun is what [Progress.Step]
-// counts, in the singular.
-func (a *App) Progress(what, noun string) *Progress {
-	if !OutputIsTerminal(a.Err) {
+// Tell begins to tell of a step, until its End. The first line comes after a second, so that a short step shows none. noun is what
+// [Progress.Step] counts, in the singular.
+func Tell(w io.Writer, what, noun string) *Progress {
+	if !OutputIsTerminal(w) {
 		return nil
 	}
 	ticks := time.NewTicker(time.Second)
-	return tell(a.Err, what, noun, ticks.C, ticks.Stop)
+	return tell(w, what, noun, ticks.C, ticks.Stop)
 }
 
 // tell writes a line at each tick.

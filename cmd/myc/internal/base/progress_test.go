@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mycelium/internal/node/project"
 )
 
 func TestProgress(t *testing.T) {
@@ -19,9 +17,9 @@ func TestProgress(t *testing.T) {
 	ticks <- time.Time{}
 	p.End()
 	const clear = "\r\x1b[K"
-	got := out.String()
+	got, last := out.String(), clear+"reading the log … 2 records, 2 s"+clear
 	// The counts may be read after the first tick, so only the last line has a known one.
-	if !strings.HasPrefix(got, clear+"reading the log … ") || !strings.HasSuffix(got, clear+"reading the log … 2 records, 2 s"+clear) || !stopped {
+	if !strings.HasPrefix(got, clear+"reading the log … ") || !strings.HasSuffix(got, last) || !stopped {
 		t.Errorf("%q, stopped %v", got, stopped)
 	}
 
@@ -32,8 +30,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("a short step shows %q", out.String())
 	}
 
-	a := &App{Loader: project.Loader{Err: &out}}
-	p = a.Progress("reading the log", "record")
+	p = Tell(&out, "reading the log", "record")
 	p.Step()
 	p.End()
 	if p != nil || out.Len() > 0 {

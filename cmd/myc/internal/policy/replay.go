@@ -61,7 +61,7 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 			"calls are recorded as soon as an agent makes some")
 	}
 	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
-	progress := a.Progress("deciding the recorded calls again", "call")
+	progress := base.Tell(a.Err, "deciding the recorded calls again", "call")
 	err = r.read(ctx, o, since, progress)
 	progress.End()
 	if err != nil {
