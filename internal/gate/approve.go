@@ -284,6 +284,9 @@ func decidedBy(a approval.Answer) string {
 // approvalText says who approved a call, for the log.
 func approvalText(a approval.Answer) string {
 	text := fmt.Sprintf("approved by %s via %s, for %s", a.By, cmp.Or(a.Via, "?"), a.For)
+	if a.As != "" && a.As != approval.ThisCall {
+		text += ", as " + string(a.As)
+	}
 	if a.Rule != "" {
 		text += " " + a.Rule
 	}

@@ -58,7 +58,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer,
-				api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
+				api.Answer{ID: id, Allow: &n.Allow, For: n.For, As: n.As, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
 		},
 	})
 }
