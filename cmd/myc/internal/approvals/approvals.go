@@ -155,6 +155,16 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) erro
 		return err
 	}
 	p.ID = id
+	if p.As != "" && p.For == approval.Rule {
+		r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
+		if err == nil {
+			p.Digest = r.Digest
+			err = a.tellPast(ctx, r, p.As)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	r, err := base.Operate(ctx, a.App, api.ApprovalsAnswer, p)
 	if err != nil {
 		return err
