@@ -238,7 +238,7 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 	b := append([]byte(`{"progressToken":`), token...)
 	b = append(b, `,"progress":`...)
 	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', -1, 64)
-	return append(b, `,"message":"Waiting for an approval"}`...)
+	return append(b, `,"message":"Waiting for an approval. A person answers it with: myc approvals watch"}`...)
 }
 
 // question returns what people are shown about a call.
