@@ -55,7 +55,7 @@ func Candidates(r Request) []Candidate {
 	}
 	part := &r.Facts.Parts[0]
 	for _, make := range []func(*Request, *policy.Part) (Candidate, bool){asProgram, asHost, asFolder, asTool} {
-		if c, ok := make(&r, part); ok && (c.As == ThisTool && len(part.Effects) == 0 || bounded(part)) && ruleMatches(c.Rule, &r) {
+		if c, ok := make(&r, part); ok && (c.As == ThisTool && len(part.Effects) == 0 || bounded(part, c.As)) && ruleMatches(c.Rule, &r) {
 			list = append(list, c)
 		}
 	}
@@ -95,7 +95,7 @@ func wider(r *Request, part *policy.Part, below string) policy.Rule {
 	}
 	if len(part.Paths) > 0 {
 		glob := strings.TrimSuffix(escapeGlob(below), "/") + "/**"
-		rule.Match["path"] = policy.Values{{Glob: &glob}}
+		rule.Match["path"] = policy.Values{{Literal: &below}, {Glob: &glob}}
 	}
 	if len(rule.Match) == 0 {
 		rule.Match = nil
@@ -105,16 +105,17 @@ func wider(r *Request, part *policy.Part, below string) policy.Rule {
 
 // bounded reports whether the effects of a part bound what a call of the same effects can reach: whoever reads, writes or deletes does so
 // in the files of the part, and whoever uses the network does so at its hosts. A rule cannot say that a call has no files or no hosts.
-func bounded(part *policy.Part) bool {
+// The first words of a command name where it goes, so that [ThisProgram] needs no known host: the remote of git push.
+func bounded(part *policy.Part, as As) bool {
 	has := func(effects ...string) bool {
 		return slices.ContainsFunc(part.Effects, func(e string) bool { return slices.Contains(effects, e) })
 	}
 	switch {
 	case len(part.Effects) == 0:
 		return false
-	case len(part.Paths) == 0 && has(policy.EffectRead, policy.EffectWrite, policy.EffectDelete, policy.EffectExecute):
+	case len(part.Paths) == 0 && has(policy.EffectRead, policy.EffectWrite, policy.EffectDelete):
 		return false
-	case len(part.Hosts) == 0 && has(policy.EffectNetwork, policy.EffectUpload):
+	case len(part.Hosts) == 0 && as != ThisProgram && has(policy.EffectNetwork, policy.EffectUpload):
 		return false
 	}
 	return true

@@ -9,10 +9,11 @@ import (
 )
 
 // pushing is a call of git push as the facts have it.
-func pushing(command, host string, effects ...string) Request {
+func pushing(command string, effects ...string) Request {
 	return Request{Session: "s", Principal: "p", Role: "developer", Tool: "agent__Bash", Dir: "/p",
 		Args: []byte(`{"command":"` + command + `"}`), Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "git",
-			Argv: strings.Fields(command), Hosts: []string{host}, Effects: append([]string{policy.EffectNetwork, policy.EffectPush}, effects...)}}}}
+			Argv: strings.Fields(command), Paths: []policy.Path{{Access: policy.Read, Raw: ".", Clean: "/p", Resolved: "/p"}},
+			Effects: append([]string{policy.EffectExecute, policy.EffectRead, policy.EffectNetwork, policy.EffectPush}, effects...)}}}}
 }
 
 func kindsOf(r Request) (list []As) {
@@ -23,24 +24,25 @@ func kindsOf(r Request) (list []As) {
 }
 
 func TestCandidatesComeFromTheFacts(t *testing.T) {
-	file := Request{Tool: "agent__Edit", Dir: "/p", Args: []byte(`{"file_path":"/p/src/a.go"}`), Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{
+	file := Request{Tool: "agent__Edit", Dir: "/p", Args: []byte(`{"file_path":"/p/src/a.go"}`)}
+	file.Facts = policy.Facts{Dir: "/p", Parts: []policy.Part{
 		{Effects: []string{policy.EffectWrite}, Paths: []policy.Path{{Access: policy.Write, Raw: "/p/src/a.go", Clean: "/p/src/a.go",
-			Resolved: "/p/src/a.go"}}}}}}
+			Resolved: "/p/src/a.go"}}}}}
 	outside := file
 	outside.Dir = "/q"
 	for name, c := range map[string]struct {
 		r    Request
 		want string
 	}{
-		"push":         {pushing("git push origin main", "origin"), "call program host"},
-		"forced push":  {pushing("git push -f origin main", "origin", policy.EffectForcePush), "call"},
+		"push":         {pushing("git push origin main"), "call program"},
+		"forced push":  {pushing("git push -f origin main", policy.EffectForcePush), "call"},
 		"edit":         {file, "call folder tool"},
 		"edit outside": {outside, "call"},
-		"written here": {pushing("git push origin main", "origin", policy.EffectWrittenHere), "call"},
+		"written here": {pushing("git push origin main", policy.EffectWrittenHere), "call"},
 	} {
 		var got []string
-		for _, k := range kindsOf(Request{Kind: Call, Session: c.r.Session, Principal: c.r.Principal, Role: c.r.Role, Tool: c.r.Tool, Dir: c.r.Dir,
-			Args: c.r.Args, Facts: c.r.Facts}) {
+		c.r.Kind = Call
+		for _, k := range kindsOf(c.r) {
 			got = append(got, string(k))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -60,7 +62,7 @@ func TestAnApprovalAsProgramHoldsForTheSession(t *testing.T) {
 	asked := make(chan Request, 1)
 	answered := make(chan Answer, 1)
 	go func() {
-		a, _ := q.AskTelling(ctx, pushing("git push origin main", "origin"), func(r Request) { asked <- r })
+		a, _ := q.AskTelling(ctx, pushing("git push origin main"), func(r Request) { asked <- r })
 		answered <- a
 	}()
 	r := <-asked
@@ -76,19 +78,19 @@ func TestAnApprovalAsProgramHoldsForTheSession(t *testing.T) {
 	if a := <-answered; !a.Allow {
 		t.Fatalf("%+v", a)
 	}
-	other := pushing("git push origin main", "origin")
+	other := pushing("git push origin main")
 	other.Session = "another"
-	asks := pushing("git push origin x", "origin")
+	asks := pushing("git push origin x")
 	asks.Rule = "ask-push"
 	for name, c := range map[string]struct {
 		r    Request
 		want bool
 	}{
-		"another branch":  {pushing("git push origin feature/x", "origin"), true},
-		"another remote":  {pushing("git push evil main", "evil"), false},
-		"forced":          {pushing("git push origin main", "origin", policy.EffectForcePush), false},
-		"an option":       {pushing("git push origin --all", "origin"), false},
-		"a second part":   {pushing("git push origin main; id", "origin"), false},
+		"another branch":  {pushing("git push origin feature/x"), true},
+		"another remote":  {pushing("git push evil main"), false},
+		"forced":          {pushing("git push origin main", policy.EffectForcePush), false},
+		"an option":       {pushing("git push origin --all"), false},
+		"a second part":   {pushing("git push origin main; id"), false},
 		"another session": {other, false},
 		"an ask rule":     {asks, false},
 	} {

@@ -28,7 +28,8 @@ const maxRuleArgs = 4 << 10
 
 // Approved returns the rule for an answer with [approval.Rule]. It allows this call and no other: the tool, the role and all arguments must
 // be the same. For Bash, the command must be the same, with any description and timeout. For an agent's own tool, the working directory
-// must be the same too. With another kind than this call, it is the rule of that candidate (approval.Candidates). An error says why there can be no such rule, and what to do instead.
+// must be the same too. With another kind than this call, it is the rule of that candidate (approval.Candidates).
+// An error says why there can be no such rule, and what to do instead.
 func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	var none policy.Rule
 	once := "; approve it once, or for the session"
