@@ -39,11 +39,11 @@ func (a *app) showCandidates(ctx context.Context, r approval.Request) error {
 		return err
 	}
 	fmt.Fprintf(a.Out, "\napprove it with --for session or --for rule, and --as:\n")
-	rows := [][]string{{"  " + string(list[0].As), list[0].Words, ""}}
+	rows := [][]string{{"  " + string(list[0].As), list[0].Words}}
 	for i, c := range list[1:] {
-		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words), past[i].String()})
+		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words) + " (" + past[i].String() + ")"})
 	}
-	base.Table(a.Out, rows)
+	a.Facts(rows)
 	return nil
 }
 
