@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/policy"
