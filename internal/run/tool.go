@@ -98,8 +98,8 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	if err != nil {
 		a := g.refused(r, e, err)
 		denied := (*gate.DeniedError)(nil)
-		if errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil { // not outside of a project
-			a.Reason = cmp.Or(handless(session, c, it), a.Reason)
+		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
+			a.Reason += handless(session, it)
 		}
 		return a
 	}
