@@ -238,7 +238,7 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 	b := append([]byte(`{"progressToken":`), token...)
 	b = append(b, `,"progress":`...)
 	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', -1, 64)
-	return append(b, `,"message":"Waiting for an approval"}`...)
+	return append(b, `,"message":"Waiting for an approval. A person answers it with: myc approvals watch"}`...)
 }
 
 // question returns what people are shown about a call.
@@ -284,6 +284,9 @@ func decidedBy(a approval.Answer) string {
 // approvalText says who approved a call, for the log.
 func approvalText(a approval.Answer) string {
 	text := fmt.Sprintf("approved by %s via %s, for %s", a.By, cmp.Or(a.Via, "?"), a.For)
+	if a.As != "" && a.As != approval.ThisCall {
+		text += ", as " + string(a.As)
+	}
 	if a.Rule != "" {
 		text += " " + a.Rule
 	}

@@ -222,6 +222,7 @@ type Answer struct {
 	ID     string       `json:"id,omitempty"`
 	Allow  *bool        `json:"allow,omitempty"`
 	For    approval.For `json:"for,omitempty"`
+	As     approval.As  `json:"as,omitempty"` // which calls are approved: call, program, host, folder, tool
 	Reason string       `json:"reason,omitempty"`
 	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
 	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
@@ -229,7 +230,7 @@ type Answer struct {
 
 // By is the answer as the queue takes it: by this person, from this surface.
 func (a Answer) By(person, via string) approval.Answer {
-	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, By: person, Via: via, Reason: a.Reason, Text: a.Text,
+	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, As: a.As, By: person, Via: via, Reason: a.Reason, Text: a.Text,
 		Digest: a.Digest}
 }
 

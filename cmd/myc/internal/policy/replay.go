@@ -107,7 +107,7 @@ func (r *replaying) take(line *audit.Line) {
 		r.sum.Skipped++
 		return
 	}
-	call, whole := callOf(line)
+	call, whole := line.Call()
 	if !whole {
 		r.sum.Partial++
 	}
@@ -132,40 +132,4 @@ func (r *replaying) take(line *audit.Line) {
 	}
 	g.Calls++
 	g.Example = replayExample{ID: line.ID, Time: line.Time, Args: line.Args}
-}
-
-// callOf returns the call of a record, with the recorded facts. whole is false if the record has no facts or only a part of the arguments:
-// then the arguments alone decide. A record has only the id of a parent principal, which is assumed to have the child's role.
-func callOf(line *audit.Line) (call policy.Call, whole bool) {
-	it, err := policy.ParseTool(line.Tool)
-	if err != nil {
-		it = policy.Item{Name: line.Tool}
-	}
-	switch line.ItemKind {
-	case "resource":
-		it.Kind = policy.Resource
-	case "prompt":
-		it.Kind = policy.Prompt
-	}
-	if it.Kind != policy.Tool && line.Server != "" {
-		it.Server, it.Name = line.Server, strings.TrimPrefix(line.Tool, line.Server+"__")
-	}
-	args, err := policy.ParseArgs(line.Args)
-	whole = err == nil && !isCut(args)
-	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills},
-		Item: it, Args: args, Time: line.Time}
-	if line.Parent != "" {
-		call.Scope.Principal.Parent = &policy.Principal{ID: line.Parent, Role: line.Role}
-	}
-	if line.Facts != nil {
-		call.Facts = *line.Facts
-	}
-	return call, whole
-}
-
-// isCut reports whether the log has only the beginning of the arguments.
-func isCut(args policy.Args) bool {
-	cut, _ := args["truncated"].(bool)
-	_, sum := args["sha256"].(string)
-	return cut && sum
 }
