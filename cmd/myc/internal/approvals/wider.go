@@ -43,7 +43,8 @@ func (a *app) showCandidates(ctx context.Context, r approval.Request) error {
 	for i, c := range list[1:] {
 		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words), past[i].String()})
 	}
-	base.Table(a.Out, rows)
+	a.Table(base.Column{Name: "  AS"}, base.Column{Name: "APPROVES", Least: 30}, base.Column{Name: "RECORDED CALLS", Least: 20, Drop: 1}).
+		Print(rows...)
 	return nil
 }
 
