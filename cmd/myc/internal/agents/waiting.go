@@ -32,7 +32,7 @@ func (a *app) tellWaiting(ctx context.Context, session string) (stop func()) {
 		_ = base.WatchApprovals(ctx, c, api.WatchParams{Session: session}, func(r approval.Request) {
 			if r.State == approval.Pending && r.Kind == approval.Call && !told[r.ID] {
 				told[r.ID] = true
-				a.SayWaiting(r.Tool, r.ID, r.Deadline)
+				base.SayWaiting(a.Err, r.Tool, r.ID, r.Deadline)
 			}
 		})
 	})

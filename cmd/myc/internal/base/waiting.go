@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -13,22 +14,22 @@ import (
 	"mycelium/internal/text"
 )
 
-// SayWaiting says on stderr that a call waits for an approval, how long it waits at most, and where it is answered.
-func (a *App) SayWaiting(tool, id string, deadline time.Time) {
+// SayWaiting says on w, which is stderr, that a call waits for an approval, how long it waits at most, and where it is answered.
+func SayWaiting(w io.Writer, tool, id string, deadline time.Time) {
 	long := "for as long as this program runs"
 	if !deadline.IsZero() {
 		long = "for " + time.Until(deadline).Round(time.Second).String() + " at most"
 	}
-	fmt.Fprintf(a.Err, "myc: %s waits for an approval, %s; answer it with myc approvals watch, or myc approvals approve %s\n",
+	fmt.Fprintf(w, "myc: %s waits for an approval, %s; answer it with myc approvals watch, or myc approvals approve %s\n",
 		text.OneLine(tool), long, id)
 }
 
-// TellWaiting makes the client say that its call waits.
-func (a *App) TellWaiting(c *Client, tool string) {
+// TellWaiting makes the client say on stderr that its call of a tool waits.
+func (c *Client) TellWaiting(stderr io.Writer, tool string) {
 	c.conn.Told = func(method string, params []byte) {
 		var w api.Waiting
 		if method == api.CallWaits && json.Unmarshal(params, &w) == nil {
-			a.SayWaiting(tool, w.ID, w.Deadline)
+			SayWaiting(stderr, tool, w.ID, w.Deadline)
 		}
 	}
 }

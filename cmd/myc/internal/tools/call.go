@@ -61,7 +61,7 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 		return err
 	}
 	defer c.Close()
-	a.TellWaiting(c, p.Tool)
+	c.TellWaiting(a.Err, p.Tool)
 	r, err := base.Call(ctx, c, api.Call, p)
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 			}
 		}
 		if r.Asks && p.Ask != api.AskDeny {
-			return failure.New(failure.Denied, a.callError(r), "it needs an approval, and nobody can be reached now: myc call --ask wait … waits for "+
-				"myc approvals watch")
+			return failure.New(failure.Denied, a.callError(r), "it needs an approval, and nobody can be reached now: "+
+				"myc call --ask wait … waits for myc approvals watch")
 		}
 		return a.callError(r)
 	}
