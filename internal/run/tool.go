@@ -97,8 +97,9 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
 		a := g.refused(r, e, err)
-		if denied := (*gate.DeniedError)(nil); errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil { // not outside of a project
-			a.Reason = cmp.Or(handless(session, c, it), a.Reason)
+		denied := (*gate.DeniedError)(nil)
+		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
+			a.Reason += handless(session, it)
 		}
 		return a
 	}

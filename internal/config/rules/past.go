@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/recorded"
 	"mycelium/internal/policy"
 )
 
@@ -38,7 +39,7 @@ func PastOf(ctx context.Context, o audit.Options, list []policy.Rule) ([]Past, e
 		out[i].Calls = len(lines)
 		for _, compiled := range p.CompiledRules() {
 			for _, line := range lines {
-				call, _ := line.Call()
+				call, _ := recorded.Call(&line)
 				if ok, err := compiled.Matches(call, policy.Annotations{}); !ok || err != nil {
 					continue
 				}

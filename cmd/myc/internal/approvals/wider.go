@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/policy"
@@ -39,12 +38,11 @@ func (a *app) showCandidates(ctx context.Context, r approval.Request) error {
 		return err
 	}
 	fmt.Fprintf(a.Out, "\napprove it with --for session or --for rule, and --as:\n")
-	rows := [][]string{{"  " + string(list[0].As), list[0].Words, ""}}
+	rows := [][]string{{"  " + string(list[0].As), list[0].Words}}
 	for i, c := range list[1:] {
-		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words), past[i].String()})
+		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words) + " (" + past[i].String() + ")"})
 	}
-	a.Table(base.Column{Name: "  AS"}, base.Column{Name: "APPROVES", Least: 30}, base.Column{Name: "RECORDED CALLS", Least: 20, Drop: 1}).
-		Print(rows...)
+	a.Facts(rows)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/recorded"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -107,7 +108,7 @@ func (r *replaying) take(line *audit.Line) {
 		r.sum.Skipped++
 		return
 	}
-	call, whole := line.Call()
+	call, whole := recorded.Call(line)
 	if !whole {
 		r.sum.Partial++
 	}

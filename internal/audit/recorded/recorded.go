@@ -1,14 +1,16 @@
-package audit
+// Package recorded makes the calls that the log has into calls for the policy again.
+package recorded
 
 import (
 	"strings"
 
+	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 )
 
 // Call returns the call of a record, with the recorded facts. whole is false if the record has no facts or only a part of the arguments:
 // then the arguments alone decide. A record has only the id of a parent principal, which is assumed to have the child's role.
-func (l *Line) Call() (call policy.Call, whole bool) {
+func Call(l *audit.Line) (call policy.Call, whole bool) {
 	it, err := policy.ParseTool(l.Tool)
 	if err != nil {
 		it = policy.Item{Name: l.Tool}
