@@ -186,6 +186,9 @@ func (a *Admission) wait(ctx context.Context, r approval.Request) (approval.Answ
 	}
 	var client sync.WaitGroup
 	answer, err := a.gate.asks.AskTelling(ctx, r, func(r approval.Request) {
+		if a.Told != nil {
+			a.Told(r)
+		}
 		if a.caller.World.AskClient && canBeElicited(a.Peer) {
 			client.Go(func() { a.gate.askClient(ctx, a.Peer, r) })
 		}

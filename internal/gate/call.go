@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/guard"
@@ -42,6 +43,8 @@ type Request struct {
 	Abstains bool
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
+	// Told, if set, is called once, when people may see the request for the approval. It must not block.
+	Told func(r approval.Request)
 
 	ID        string          // of the call, from NewID; empty: the gate makes it
 	Continues string          // the call that this request continues: Reply.Open, or one that runs and waits (Continue)

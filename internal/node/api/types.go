@@ -128,6 +128,24 @@ type CallParams struct {
 	SessionParams
 	Tool string `json:"tool"`
 	Args []byte `json:"args,omitempty"`
+	Ask  string `json:"ask,omitempty"` // AskWait or AskDeny; empty: AskWait where somebody can be reached, else AskDeny
+}
+
+// What becomes of a call that needs an approval.
+const (
+	AskWait = "wait" // it waits for an answer
+	AskDeny = "deny" // it is denied at once, unless it was answered before or a model is sure
+)
+
+// Waiting is a request for an approval, as its caller is told of it.
+type Waiting struct {
+	ID       string    `json:"id"`
+	Deadline time.Time `json:"deadline,omitzero"` // zero: none
+}
+
+// WatchParams say which requests are watched. With a session, only its own, and by somebody who does not answer them.
+type WatchParams struct {
+	Session string `json:"session,omitempty"`
 }
 
 // CallReply is the end of a call: a result or a JSON-RPC error, as the gateway would send it.
@@ -135,6 +153,7 @@ type CallReply struct {
 	Result []byte `json:"result"`
 	Error  []byte `json:"error"`
 	Denied bool   `json:"denied,omitempty"`
+	Asks   bool   `json:"asks,omitempty"` // denied, because it needs an approval and was not to wait
 }
 
 // HeldParams name a tool, another item or a server; empty: everything in quarantine.

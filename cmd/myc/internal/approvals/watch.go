@@ -1,12 +1,10 @@
 package approvals
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os/user"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -82,7 +80,7 @@ func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) er
 	for ctx.Err() == nil {
 		c, err := a.Attach(ctx)
 		if err == nil {
-			err = watchOnce(ctx, c, tell)
+			err = base.WatchApprovals(ctx, c, api.WatchParams{}, tell)
 		}
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -90,27 +88,3 @@ func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) er
 	}
 	return nil
 }
-
-// watchOnce tells until the daemon ends, which is no error.
-func watchOnce(ctx context.Context, c *base.Client, tell func(approval.Request)) error {
-	defer c.Close()
-	conn, _, err := base.Stream(ctx, c, api.ApprovalsWatch, api.None{})
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	lines := bufio.NewScanner(conn)
-	lines.Buffer(nil, maxRequestLine)
-	for lines.Scan() {
-		var r approval.Request
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return fmt.Errorf("watch approvals: read a request: %w", err)
-		}
-		tell(r)
-	}
-	return nil // the next attempt tells whether a daemon can be found
-}
-
-// maxRequestLine bounds one request on the way to a terminal, in bytes: its arguments are bounded by the queue.
-const maxRequestLine = 8 << 20

@@ -58,6 +58,13 @@ func (a *app) status(ctx context.Context) error {
 		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
 			f.Since.Local().Format(time.DateTime))})
 	}
+	if r.Approvals > 0 {
+		verb := "wait"
+		if r.Approvals == 1 {
+			verb = "waits"
+		}
+		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
+	}
 	rows = append(rows, statusWarnings(r)...)
 	a.Facts(rows)
 	if len(r.Backends) == 0 {
