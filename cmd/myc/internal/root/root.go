@@ -17,6 +17,7 @@ import (
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/cmd/myc/internal/serve"
+	"mycelium/cmd/myc/internal/server"
 	"mycelium/cmd/myc/internal/session"
 	"mycelium/cmd/myc/internal/skill"
 	"mycelium/cmd/myc/internal/tools"
@@ -71,7 +72,7 @@ func command(a *base.App) *cobra.Command {
 	mcp.AddCommand(project.Status(a))
 	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), project.Edit(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
 		agents.Claude(a), tools.Tools(a),
-		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), session.Command(a),
+		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), server.Command(a), session.Command(a),
 		approvals.Command(a), audit.Command(a),
 		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a), serve.Keeper(a))
 	base.StrictNames(root)
