@@ -50,6 +50,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	a.doctorRules(ctx, v, add)
 	doctorSchemas(v, add)
 	a.doctorDaemon(ctx, v, add)
+	a.doctorServers(ctx, v, add)
 	for _, c := range more {
 		c(ctx, v, add)
 	}

@@ -70,9 +70,11 @@ func command(a *base.App) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
+	skills := skill.Command(a)
+	skills.AddCommand(server.Grant(a))
 	root.AddCommand(demo.Command(a), project.Init(a), project.Trust(a), project.Edit(a), serve.Serve(a), project.Status(a), serve.Stop(a), mcp,
 		agents.Claude(a), tools.Tools(a),
-		tools.Call(a), agents.Hook(a), policy.Roles(a), skill.Command(a), project.Watch(a), policy.Command(a), server.Command(a), session.Command(a),
+		tools.Call(a), agents.Hook(a), policy.Roles(a), skills, project.Watch(a), policy.Command(a), server.Command(a), session.Command(a),
 		approvals.Command(a), audit.Command(a),
 		project.Config(a), project.Doctor(a, agents.Check(a)), project.Version(a), project.Completion(a), serve.Keeper(a))
 	base.StrictNames(root)

@@ -11,9 +11,11 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/servers"
 	"mycelium/internal/credential"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) add(ctx context.Context, n addition) error {
@@ -45,6 +47,14 @@ func (a *app) add(ctx context.Context, n addition) error {
 	a.show(probe)
 	fmt.Fprintf(a.Out, "\nmycelium.yaml: entry mcpServers.%s\nskills/%s/SKILL.yaml, open to the role %s:\n\n%s\n", n.name, n.skill, n.role,
 		n.skillText(probe))
+	run, whole := servers.Governing(s, p.Dir)
+	if !whole {
+		return failure.Hint(fmt.Errorf("server add: the server runs more files of the project than can be kept"),
+			"install it outside of the project, or write its entry by hand and accept it: myc trust")
+	}
+	for _, file := range run {
+		fmt.Fprintf(a.Out, "accepted with it, because the server runs it: %s\n", text.Visible(file))
+	}
 	if !n.yes {
 		if !base.StdinIsTerminal(a.In) {
 			return failure.Hint(fmt.Errorf("server add: no file was changed"), "add --yes to write this")
@@ -57,6 +67,11 @@ func (a *app) add(ctx context.Context, n addition) error {
 		var all changes
 		for _, dir := range folders {
 			if err := all.plan(dir, n, s, probe, p.File.Session.DefaultSkills); err != nil {
+				return err
+			}
+		}
+		for _, folder := range folders[:len(folders)-1] {
+			if err := all.planRun(folder, p.Dir, run); err != nil {
 				return err
 			}
 		}

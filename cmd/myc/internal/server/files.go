@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +23,7 @@ import (
 type change struct {
 	path          string
 	before, after []byte
+	mode          fs.FileMode // 0: 0644
 }
 
 // changes are written all or not at all.
@@ -43,12 +45,12 @@ func (c *changes) plan(dir string, n addition, s backend.Server, p project.Probe
 			return fmt.Errorf("mycelium.yaml: %w", err)
 		}
 	}
-	*c = append(*c, change{file, old, text})
+	*c = append(*c, change{path: file, before: old, after: text})
 	file = filepath.Join(dir, "skills", n.skill, "SKILL.yaml")
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, fs.ErrNotExist) {
 		return failure.Hint(fmt.Errorf("skills/%s exists", n.skill), "choose another name with --skill")
 	}
-	*c = append(*c, change{file, nil, []byte(n.skillText(p))})
+	*c = append(*c, change{path: file, after: []byte(n.skillText(p))})
 	return c.planRole(dir, n)
 }
 
@@ -70,7 +72,33 @@ func (c *changes) planRole(dir string, n addition) error {
 	if err != nil {
 		return fmt.Errorf("roles/%s.yaml: %w", n.role, err)
 	}
-	*c = append(*c, change{file, old, text})
+	*c = append(*c, change{path: file, before: old, after: text})
+	return nil
+}
+
+// planRun adds the files of the project that the server runs to an accepted copy: who adds the server accepts them with it. One that is
+// in the copy stays as it was accepted.
+func (c *changes) planRun(folder, project string, run []string) error {
+	for _, path := range run {
+		name, err := filepath.Rel(project, path)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		data, err := read(path)
+		if err != nil {
+			return err
+		}
+		*c = append(*c, change{path: filepath.Join(folder, name), after: data, mode: st.Mode().Perm()})
+	}
 	return nil
 }
 
@@ -79,7 +107,7 @@ func (c changes) write() error {
 	for i, ch := range c {
 		err := os.MkdirAll(filepath.Dir(ch.path), 0o755) //nolint:gosec // people's own files, as their editor would make them
 		if err == nil {
-			err = atomicfile.Write(ch.path, ch.after, 0o644)
+			err = atomicfile.Write(ch.path, ch.after, cmp.Or(ch.mode, 0o644))
 		}
 		if err != nil {
 			return errors.Join(err, c[:i+1].undo())
@@ -153,7 +181,7 @@ func (a *app) remove(name string) error {
 			if err != nil {
 				return failure.Hint(fmt.Errorf("mycelium.yaml: %w", err), "remove it by hand: myc edit config")
 			}
-			all = append(all, change{file, old, text})
+			all = append(all, change{path: file, before: old, after: text})
 		}
 		return all.write()
 	})
