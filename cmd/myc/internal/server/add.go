@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,7 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range append(append([]string{}, n.env...), append(n.header, n.command...)...) {
-		if len(credential.Find(v)) > 0 {
-			fmt.Fprintf(a.Err, "myc: warning: %s looks like a secret, and mycelium.yaml would hold it\nhint: write ${VAR} or ${secret:NAME}\n",
-				credential.Mask(v))
-		}
-	}
+	a.warnSecrets(n)
 	probe := a.Probe(ctx, p, s, n.yes, nil)
 	if probe.Err != nil {
 		return failed(n.name, probe)
@@ -55,13 +51,8 @@ func (a *app) add(ctx context.Context, n addition) error {
 	for _, file := range run {
 		fmt.Fprintf(a.Out, "accepted with it, because the server runs it: %s\n", text.Visible(file))
 	}
-	if !n.yes {
-		if !base.StdinIsTerminal(a.In) {
-			return failure.Hint(fmt.Errorf("server add: no file was changed"), "add --yes to write this")
-		}
-		if !a.Confirm("Write and accept it? [y/N] ") {
-			return failure.New(failure.Denied, fmt.Errorf("server add: no file was changed"), "")
-		}
+	if err := a.consent(n); err != nil {
+		return err
 	}
 	err = p.Write(time.Now(), func(folders []string) error {
 		var all changes
@@ -84,6 +75,29 @@ func (a *app) add(ctx context.Context, n addition) error {
 		_ = a.Probe(ctx, p, s, true, nil) // a client learns it otherwise
 	}
 	fmt.Fprintf(a.Out, "added %s: myc tools --role %s shows its tools\n", n.name, n.role)
+	return nil
+}
+
+// warnSecrets warns of a literal secret, which mycelium.yaml would hold.
+func (a *app) warnSecrets(n addition) {
+	for _, v := range slices.Concat(n.env, n.header, n.command) {
+		if len(credential.Find(v)) > 0 {
+			fmt.Fprintf(a.Err, "myc: warning: %s looks like a secret, and mycelium.yaml would hold it\nhint: write ${VAR} or ${secret:NAME}\n",
+				credential.Mask(v))
+		}
+	}
+}
+
+// consent returns an error unless a person wants the plan.
+func (a *app) consent(n addition) error {
+	switch {
+	case n.yes:
+		return nil
+	case !base.StdinIsTerminal(a.In):
+		return failure.Hint(fmt.Errorf("server add: no file was changed"), "add --yes to write this")
+	case !a.Confirm("Write and accept it? [y/N] "):
+		return failure.New(failure.Denied, fmt.Errorf("server add: no file was changed"), "")
+	}
 	return nil
 }
 
