@@ -24,6 +24,7 @@ type change struct {
 	path          string
 	before, after []byte
 	mode          fs.FileMode // 0: 0644
+	made          bool        // its folder was made for it
 }
 
 // changes are written all or not at all.
@@ -105,7 +106,9 @@ func (c *changes) planRun(folder, project string, run []string) error {
 // write writes all files. After an error those that it wrote are as before.
 func (c changes) write() error {
 	for i, ch := range c {
-		err := os.MkdirAll(filepath.Dir(ch.path), 0o755) //nolint:gosec // people's own files, as their editor would make them
+		_, err := os.Stat(filepath.Dir(ch.path))
+		c[i].made = errors.Is(err, fs.ErrNotExist)
+		err = os.MkdirAll(filepath.Dir(ch.path), 0o755) //nolint:gosec // people's own files, as their editor would make them
 		if err == nil {
 			err = atomicfile.Write(ch.path, ch.after, cmp.Or(ch.mode, 0o644))
 		}
@@ -125,7 +128,9 @@ func (c changes) undo() error {
 			continue
 		}
 		_ = os.Remove(ch.path)
-		_ = os.Remove(filepath.Dir(ch.path)) // only if it is empty
+		if ch.made {
+			_ = os.Remove(filepath.Dir(ch.path)) // only if it is empty
+		}
 	}
 	return errors.Join(errs...)
 }
