@@ -20,7 +20,9 @@ func TestAddAndRemoveEntry(t *testing.T) {
 			continue
 		}
 		var m map[string]any
-		if p := Decode("f", after, &m); len(p) > 0 || !reflect.DeepEqual(m["mcpServers"].(map[string]any)["fix"], map[string]any{"command": "deffile"}) {
+		p := Decode("f", after, &m)
+		servers, _ := m["mcpServers"].(map[string]any)
+		if len(p) > 0 || !reflect.DeepEqual(servers["fix"], map[string]any{"command": "deffile"}) {
 			t.Errorf("%q became %q: %v", before, after, p)
 		}
 		removed, err := RemoveEntry(after, "mcpServers", "fix")
@@ -47,7 +49,8 @@ func TestAddItem(t *testing.T) {
 
 // FuzzAddEntry adds an entry to any file: it changes no other key, or reports an error.
 func FuzzAddEntry(f *testing.F) {
-	for _, s := range []string{"", "a: 1\n", "mcpServers:\n  x: {command: y}\n", "mcpServers: {}\n", "a: |\n  mcpServers:\n", "mcpServers: {x: {command: y}}\n",
+	for _, s := range []string{"", "a: 1\n", "mcpServers:\n  x: {command: y}\n", "mcpServers: {}\n", "a: |\n  mcpServers:\n",
+		"mcpServers: {x: {command: y}}\n",
 		"mcpServers:\n  fix: {command: y}\n", "a: &x 1\nb: *x\n", "a: 1\r\nmcpServers:\r\n  x: {}\r\n", "- 1\n", "a: 1\n---\nb: 2\n"} {
 		f.Add(s)
 	}
