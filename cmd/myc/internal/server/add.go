@@ -38,7 +38,7 @@ func (a *app) add(ctx context.Context, n addition) error {
 	a.warnSecrets(n)
 	probe := a.Probe(ctx, p, s, n.yes, nil)
 	if probe.Err != nil {
-		return failed(n.name, probe)
+		return notAdded(s, probe)
 	}
 	a.show(probe)
 	fmt.Fprintf(a.Out, "\nmycelium.yaml: entry mcpServers.%s\nskills/%s/SKILL.yaml, open to the role %s:\n\n%s\n", n.name, n.skill, n.role,

@@ -3,11 +3,14 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -44,6 +47,15 @@ func (a *app) test(ctx context.Context, name string) error {
 // failed is the error of a server that did not start.
 func failed(name string, p project.Probe) error {
 	return failure.Hint(fmt.Errorf("start server %s: %w", name, p.Err), cmp.Or(text.HintOf(p.Err), "run its command by hand to see why"))
+}
+
+// notAdded is the error of a server that did not start when it was to be added. One that wants a login has to be known before the login.
+func notAdded(s backend.Server, p project.Probe) error {
+	if login := (*oauth.AuthorizationError)(nil); errors.As(p.Err, &login) {
+		return failure.Hint(fmt.Errorf("start server %s: %w", s.Name, p.Err), "write mcpServers: {"+s.Name+": {url: "+s.URL+
+			"}} with myc edit config, accept it with myc trust, then log in: myc mcp login "+s.Name)
+	}
+	return failed(s.Name, p)
 }
 
 // toolRow is one tool of a server in the shape of `myc server test --json`.
