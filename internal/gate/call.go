@@ -90,6 +90,9 @@ func (g *Gate) call(ctx context.Context, s *session.Session, r Request) (Reply, 
 	if r.Item.Server == policy.AgentServer {
 		r.Item = policy.Item{Kind: r.Item.Kind} // an agent's own tools are admitted, never run by us
 	}
+	if r.Item.Server != "" {
+		s.Await(ctx, r.Item.Server) // a server that was just added is not told of as unknown
+	}
 	g.log.Enter()
 	defer g.log.Leave()
 	var since time.Time // of the call that it continues

@@ -51,7 +51,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	a.doctorOnDisk(v, add)
 	a.doctorRules(ctx, v, add)
 	doctorSchemas(v, add)
-	a.doctorDaemon(ctx, v, add)
+	a.doctorDaemon(ctx, v, add, a.doctorServers(ctx, v, add))
 	for _, c := range more {
 		c(ctx, v, add)
 	}
@@ -85,7 +85,8 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	return nil
 }
 
-func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
+// doctorDaemon reports how the daemon does. It leaves out the servers that doctorServers has reported.
+func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report, reported []string) {
 	c, err := a.Running(ctx)
 	if err != nil {
 		add("problem", "daemon", err.Error(), cmp.Or(text.HintOf(err), "myc stop -f ends it"))
@@ -120,6 +121,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 			hint = "check that its address is right and answers; myc tools sync tries again"
 		}
 		switch {
+		case slices.Contains(reported, b.Name):
 		case b.State == backend.StateFailed:
 			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":

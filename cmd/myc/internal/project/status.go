@@ -155,6 +155,11 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	}
 	defer v.Close()
 	r = v.Status()
+	for i := range r.Backends {
+		if b := &r.Backends[i]; b.State == backend.StateIdle && b.Error == "" {
+			b.Error, b.Hint = "not started by this command", "myc doctor starts each server once"
+		}
+	}
 	r.Problem = v.Broken()
 	if o, err := v.Project.AuditLog(); err == nil {
 		if err := audit.Problem(o); err != nil {
