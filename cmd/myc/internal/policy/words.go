@@ -13,6 +13,8 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/text"
 )
 
@@ -20,7 +22,8 @@ import (
 func (a *app) policyWords() *cobra.Command {
 	c := &cobra.Command{Use: "words", Short: "List, add and remove policies in words; make a rule of some",
 		Example: "  myc policy words list", Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	var tool, rule string
+	var tool string
+	var q ruleOf
 	var shared bool
 	add := &cobra.Command{Use: "add TEXT", Short: "Add a policy in words", Args: cobra.ExactArgs(1),
 		Example: `  myc policy words add --tool Bash "Never publish on Fridays."`,
@@ -28,9 +31,11 @@ func (a *app) policyWords() *cobra.Command {
 	add.Flags().StringVar(&tool, "tool", "", "a pattern of the tools that it is about (default: every tool)")
 	add.Flags().BoolVar(&shared, "shared", false, "write policies.yaml, for everybody in the project, not policies.local.yaml")
 	toRule := &cobra.Command{Use: "to-rule N …", Short: "Replace policies in words by one rule", Args: cobra.MinimumNArgs(1),
-		Example: `  myc policy words to-rule pol_1 pol_2 --rule "deny Bash(npm publish *) because we publish from CI"`,
-		RunE:    func(_ *cobra.Command, args []string) error { return a.wordsToRule(args, rule) }}
-	toRule.Flags().StringVar(&rule, "rule", "", "the rule: ACTION TOOL or ACTION TOOL(GLOB), with the reason after \"because\"")
+		Example: `  myc policy words to-rule pol_1 pol_2 --rule "deny Bash(npm publish *) because we publish from CI" --match "npm publish"`,
+		RunE:    func(_ *cobra.Command, args []string) error { return a.wordsToRule(args, q) }}
+	toRule.Flags().StringArrayVar(&q.match, "match", nil, "a command or path that the rule must match: an example in the file")
+	toRule.Flags().StringArrayVar(&q.not, "not-match", nil, "one that it must not match")
+	toRule.Flags().StringVar(&q.line, "rule", "", "the rule: ACTION TOOL or ACTION TOOL(GLOB), with the reason after \"because\"")
 	c.AddCommand(add, toRule,
 		&cobra.Command{Use: "list", Short: "List the policies in words", Example: "  myc policy words list --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.wordsList() }},
@@ -102,13 +107,49 @@ func idsOf(args []string) (ids []string) {
 	return ids
 }
 
+// ruleOf are the flags of to-rule.
+type ruleOf struct {
+	line       string
+	match, not []string
+}
+
+// rule returns the rule with its examples, each of which holds.
+func (q ruleOf) rule() (policy.Rule, error) {
+	r, err := judge.ParseRule(q.line)
+	if err != nil {
+		return r, err
+	}
+	tool, argument := r.Tool[0], "file_path"
+	if tool == policy.Bash.String() {
+		argument = "command"
+	}
+	for _, s := range q.match {
+		r.Examples.Match = append(r.Examples.Match, rules.OfText(tool, argument, s))
+	}
+	for _, s := range q.not {
+		r.Examples.NotMatch = append(r.Examples.NotMatch, rules.OfText(tool, argument, s))
+	}
+	if len(q.match)+len(q.not) == 0 {
+		return r, nil
+	}
+	named := r
+	named.Name = "new"
+	p, problems := policy.New(policy.Source{Rules: []policy.Rule{named}})
+	for _, bad := range append(problems, policytest.Examples(p, config.ReadCommand)...) {
+		if !bad.Warning {
+			return r, fmt.Errorf("%s", bad.Message)
+		}
+	}
+	return r, nil
+}
+
 // wordsToRule adds a rule and takes out the policies that it replaces.
-func (a *app) wordsToRule(args []string, line string) error {
-	if line == "" {
+func (a *app) wordsToRule(args []string, q ruleOf) error {
+	if q.line == "" {
 		return failure.Usagef(`policy words to-rule: which rule? Write it after --rule, such as "deny Bash(npm publish *) because ` +
 			`we publish from CI"`)
 	}
-	rule, err := judge.ParseRule(line)
+	rule, err := q.rule()
 	if err != nil {
 		return failure.New(failure.Usage, err, "")
 	}
