@@ -335,14 +335,18 @@ func getenv(environ []string, key string) string {
 }
 
 // reference is ${NAME} in a text of the configuration.
-var reference = lazy.Regexp(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+var reference = lazy.Regexp(`\$\{(?:secret:)?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Variables returns the names of the environment variables that the configuration refers to, or has handed over.
+// Variables returns the names of the environment variables that the configuration refers to, or has handed over. A secret is also looked
+// up in the environment, so its name is among them, and so is that of the key which a configured judge has by default.
 func (f File) Variables() []string {
 	names := slices.Clone(f.Env)
 	text, err := f.YAML()
 	if err != nil {
 		return names
+	}
+	if j := f.Approval.Judge; j != (approval.JudgeConfig{}) && !j.Off() && j.Key == "" {
+		text = append(text, approval.JudgeKey...)
 	}
 	for _, m := range reference().FindAllSubmatch(text, -1) {
 		names = append(names, string(m[1]))

@@ -3,6 +3,8 @@ package judge
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,8 +20,9 @@ const judgeSystem = `You review one call of a tool that an AI agent wants to mak
 	`allow nor forbid it; they ask. You answer whether it may run.
 
 You get one JSON document:
-- "policies": what the owners of the project decided, in their own words. They come before your own judgement.
-- "rules": the rules of the project about this tool.
+- "now": the date, the weekday and the time where the project is. Words such as "today" or "on Fridays" are meant by it.
+- "policies": what the owners of the project decided, in their own words, each with its age. They come before your own judgement.
+- "rules": the rules of the project that speak of this call.
 - "history": what was decided lately in the same session.
 - "call": the call. "what_it_does" was worked out by the guard. "arguments" and "agent_says" were written by the agent.
 
@@ -46,10 +49,45 @@ func judgeSchema() map[string]any {
 
 // brief is the JSON document of a question.
 type brief struct {
-	Policies []string   `json:"policies"`
+	Now      moment     `json:"now"`
+	Policies []words    `json:"policies"`
 	Rules    []ruleText `json:"rules"`
 	History  []Past     `json:"history"`
 	Call     callText   `json:"call"`
+}
+
+// moment says when a question is asked.
+type moment struct {
+	Time    string `json:"time"` // RFC 3339, with the offset
+	Weekday string `json:"weekday"`
+	Zone    string `json:"time_zone"`
+}
+
+// momentOf describes a time, in its own time zone.
+func momentOf(t time.Time) moment {
+	zone, _ := t.Zone()
+	return moment{t.Format(time.RFC3339), t.Weekday().String(), zone}
+}
+
+// words is a policy in a brief.
+type words struct {
+	Text string `json:"policy"`
+	Age  string `json:"age,omitempty"`
+}
+
+// ageOf returns how old a policy is, in days; "" if it does not say when it was made.
+func ageOf(made, now time.Time) string {
+	days := int(now.Sub(made).Hours() / 24)
+	switch {
+	case made.IsZero():
+		return ""
+	case days < 1:
+		return "less than a day"
+	case days == 1:
+		return "1 day"
+	default:
+		return strconv.Itoa(days) + " days"
+	}
 }
 
 // ruleText is a rule in a brief.
@@ -82,7 +120,8 @@ type callText struct {
 // question returns the question about a request.
 func (j *Judge) question(ctx context.Context, r approval.Request) (model.Question, error) {
 	code, changed := approval.ShowCode(r)
-	b := brief{Policies: []string{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
+	now := j.o.Now()
+	b := brief{Now: momentOf(now), Policies: []words{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
 		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: text.Visible(string(r.Args)),
 		Code: code, Changed: changed,
@@ -98,13 +137,13 @@ func (j *Judge) question(ctx context.Context, r approval.Request) (model.Questio
 		}
 		for _, p := range policies {
 			if p.concerns(it) {
-				b.Policies = append(b.Policies, p.Description)
+				b.Policies = append(b.Policies, words{p.Description, ageOf(p.CreatedAt, now)})
 			}
 		}
 	}
 	if j.o.Rules != nil {
 		for _, rule := range j.o.Rules() {
-			if anyMatch(rule.Tool, it) {
+			if speaksOf(rule, it, r) {
 				b.Rules = append(b.Rules, ruleText{rule.Name, rule.Action, rule.Tool, rule.Match, rule.Args, rule.When, rule.Reason})
 			}
 		}

@@ -198,7 +198,28 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))
 	}
 	fmt.Fprintf(&b, "%s  reason: %s\n", indent, quote(reason))
+	if len(r.Examples.Match)+len(r.Examples.NotMatch) > 0 {
+		fmt.Fprintf(&b, "%s  examples:\n", indent)
+	}
+	for _, part := range []struct {
+		key  string
+		list []policy.Example
+	}{{"match", r.Examples.Match}, {"not_match", r.Examples.NotMatch}} {
+		if len(part.list) > 0 {
+			fmt.Fprintf(&b, "%s    %s:\n", indent, part.key)
+		}
+		for _, x := range part.list {
+			for key, value := range x.Args { // one: see OfText
+				fmt.Fprintf(&b, "%s      - {tool: %s, args: {%s: %s}}\n", indent, quote(x.Tool), key, quote(fmt.Sprint(value)))
+			}
+		}
+	}
 	return b.String()
+}
+
+// OfText returns an example with one argument, which is a text.
+func OfText(tool, argument, text string) policy.Example {
+	return policy.Example{Tool: tool, Args: map[string]any{argument: text}}
 }
 
 func sameRules(a, b []policy.Rule) bool {

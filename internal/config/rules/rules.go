@@ -14,7 +14,7 @@ import (
 
 // document is a rules file. The defaults section is ClaudeCube's.
 type document struct {
-	Version  *int          `yaml:"version"`
+	Version  any           `yaml:"version"` // 1; ClaudeCube writes "1"
 	Rules    []policy.Rule `yaml:"rules"`
 	Defaults *struct {
 		Unmatched string   `yaml:"unmatched"`
@@ -40,9 +40,9 @@ func Parse(name string, data []byte) (*File, []policy.Problem) {
 	if source.Faulty(problems) {
 		return nil, problems
 	}
-	if doc.Version != nil && *doc.Version != 1 {
+	if doc.Version != nil && fmt.Sprint(doc.Version) != "1" {
 		return nil, append(problems, source.Fault(name, yamlfile.Line(data, "$.version"),
-			fmt.Sprintf("version %d is not known", *doc.Version), "write version: 1"))
+			fmt.Sprintf("version %v is not known", doc.Version), "write version: 1"))
 	}
 	f := &File{}
 	problems = append(problems, f.takeDefaults(name, data, &doc)...)

@@ -31,6 +31,9 @@ func (v *View) Status() api.StatusReply {
 			r.Names = append(r.Names, ProblemText(p))
 		}
 	}
+	for _, p := range v.Unworkable() {
+		r.Unworkable = append(r.Unworkable, ProblemText(p))
+	}
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++

@@ -61,7 +61,7 @@ func (a *app) policyCmd() *cobra.Command {
 		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples of rule files, and txtar corpora",
 			Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
 			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
-		a.policyReplay())
+		a.policyReplay(), a.policyWords())
 	return c
 }
 

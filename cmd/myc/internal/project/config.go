@@ -78,7 +78,7 @@ func (a *app) configValidate() error {
 			}
 		}
 	}
-	all = project.Checked(all, slices.Concat(v.Names(), project.Form(v.Skills)))
+	all = project.Checked(all, slices.Concat(v.Names(), v.Unworkable(), project.Form(v.Skills)))
 	a.SayUntrusted(v)
 	bad := 0
 	for _, p := range all {

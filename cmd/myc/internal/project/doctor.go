@@ -94,6 +94,9 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	}
 	if c == nil {
 		add("ok", "daemon", "not running; the next client starts it", "")
+		for _, p := range v.Unworkable() {
+			report(p, "settings", "", add)
+		}
 		return
 	}
 	defer c.Close()
@@ -105,6 +108,9 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %s", s.Daemon.PID, text.Count(s.Sessions, "session")), "")
 	if s.Problem != "" {
 		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
+	}
+	for _, u := range s.Unworkable { // by the variables that the daemon has, and not this command
+		add("problem", "settings", u, "")
 	}
 	for _, d := range s.Damage {
 		add("problem", "daemon", "no call runs: "+d, "mend what it names; the daemon then goes on by itself, and myc status says so")

@@ -97,6 +97,9 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 	for _, n := range r.Names {
 		rows = append(rows, []string{"problem", text.Flatten(n)})
 	}
+	for _, u := range r.Unworkable {
+		rows = append(rows, []string{"problem", text.Flatten(u)})
+	}
 	for _, w := range r.Hooks {
 		rows = append(rows, []string{"hook", text.Flatten(w)})
 	}

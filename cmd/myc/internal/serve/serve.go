@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -100,13 +101,13 @@ func (a *app) announce(n *node.Node) {
 	if a.LogsJSON() {
 		l := slog.New(slog.NewJSONHandler(a.Err, nil))
 		l.Info("serving MCP", "url", "http://"+n.Addr()+"/mcp", "project", dir)
-		for _, p := range append(slices.Clone(n.View().Problems), n.View().Names()...) {
+		for _, p := range slices.Concat(n.View().Problems, n.View().Names(), n.View().Unworkable()) {
 			l.Warn("a problem in the files", "problem", project.ProblemText(p))
 		}
 		return
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp for %s\n", n.Addr(), dir)
-	for _, p := range append(slices.Clone(n.View().Problems), n.View().Names()...) {
+	for _, p := range slices.Concat(n.View().Problems, n.View().Names(), n.View().Unworkable()) {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
 }
@@ -131,6 +132,9 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp (pid %d)\n", s.Daemon.Addr, s.Daemon.PID)
 	a.WarnDamage(s)
+	for _, u := range s.Unworkable {
+		fmt.Fprintln(a.Err, text.Visible(u))
+	}
 	return nil
 }
 
