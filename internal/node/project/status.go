@@ -1,8 +1,11 @@
 package project
 
 import (
+	"time"
+
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/skill"
 )
 
@@ -31,6 +34,7 @@ func (v *View) Status() api.StatusReply {
 			r.Names = append(r.Names, ProblemText(p))
 		}
 	}
+	r.Cost, _ = run.CostOn(v.Project.State.Costs(), time.Now()) // myc cost says why the costs cannot be read
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++
