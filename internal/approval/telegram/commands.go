@@ -115,7 +115,7 @@ func (c *commands) failed(what string, err error) reply {
 }
 
 var stateWords = map[approval.SessionState]string{approval.Active: "🏃 works", approval.Idle: "💤 idle",
-	approval.PermissionPending: "✋ waits for you"}
+	approval.PermissionPending: "✋ waits for you", approval.Halted: "⏹ ended"}
 
 func nameOf(s approval.AgentSession, most int) string {
 	return approval.Short(cmp.Or(s.Label, s.ID), most)

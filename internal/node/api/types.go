@@ -65,6 +65,11 @@ type ToolsStatus struct {
 	Concealment float64 `json:"concealment"`
 }
 
+// ModeParams say who is asked from now on; empty: nothing changes.
+type ModeParams struct {
+	Mode approval.Mode `json:"mode,omitempty"`
+}
+
 // SessionParams describe a session: of a stdio client, of a new credential, or of a single request.
 type SessionParams struct {
 	Token  string   `json:"token,omitempty"`

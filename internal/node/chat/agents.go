@@ -163,13 +163,6 @@ func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
 	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
 }
 
-// SetMode says who is asked from now on, whatever the files say.
-func (c *Chats) SetMode(_ context.Context, m approval.Mode) error {
-	c.mode.Store(m)
-	c.Logger.Info("who is asked was changed from a chat", "mode", string(m))
-	return nil
-}
-
 // Places returns the folders that a name can mean, below the search paths of the files.
 func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
