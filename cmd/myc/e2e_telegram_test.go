@@ -167,10 +167,19 @@ func TestTelegramEndToEnd(t *testing.T) {
 // TestTelegramSpawns: a new session starts below the search paths only, in a window of its own, and a choice is offered where a name is
 // not one folder.
 func TestTelegramSpawns(t *testing.T) {
-	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/more], command: [sh, -c, 'printf %s \"$1\" > started; exec cat', agent]}\n",
+	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/more], command: [sh, DIR/agent.sh]}\n",
 		map[string]string{
-			"src/api/x": "", "more/api/x": "", "src/website/x": "", "outside/x": "",
+			"src/api/x": "", "more/api/x": "", "src/website/x": "", "src/dead/die": "", "outside/x": "",
 		})
+	agent := fmt.Sprintf(`test ! -e die || exit 3
+printf %%s "$1" > started
+echo '{"session_id":"s","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"startup"}' |
+	%q hook claude --state %q --event SessionStart
+exec cat
+`, f.myc, string(f.state().Root))
+	if err := os.WriteFile(filepath.Join(f.dir, "agent.sh"), []byte(agent), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(filepath.Join(f.dir, "outside"), filepath.Join(f.dir, "src", "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +189,7 @@ func TestTelegramSpawns(t *testing.T) {
 	for _, bad := range []string{"../outside", "/tmp", "~/x", "$HOME", "link", "nothing", ".", "api/.."} {
 		f.answer("/new "+bad, "Nothing was started")
 	}
+	f.answer("/new dead", "No agent has started: its program ended at once")
 	m := f.answer("/new api", "Which folder?")
 	if len(m.Buttons) != 2 {
 		t.Fatalf("%+v", m)
@@ -196,6 +206,17 @@ func TestTelegramSpawns(t *testing.T) {
 	if err != nil || len(panes) != 2 || panes[0].Session != "mycelium" {
 		t.Errorf("%+v, %v", panes, err)
 	}
+}
+
+// TestTelegramSaysWhyNothingStarts: a program that is not there, and a folder whose agent nobody would govern.
+func TestTelegramSaysWhyNothingStarts(t *testing.T) {
+	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/../plain], command: [no-such-agent]}\n", map[string]string{"src/api/x": ""})
+	if err := os.MkdirAll(filepath.Join(f.dir, "..", "plain", "web"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.serve()
+	f.answer("/new api", "No agent has started: no-such-agent is not on the PATH")
+	f.answer("/new web", "plain/web is not a Mycelium project")
 }
 
 // TestTelegramOnePoller: of two daemons with one bot the second says so and asks nobody, and the first is not disturbed.

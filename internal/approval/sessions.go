@@ -17,6 +17,7 @@ const (
 	Active            SessionState = "active"
 	Idle              SessionState = "idle"
 	PermissionPending SessionState = "permission_pending" // a call of it waits for an answer
+	Halted            SessionState = "halted"             // a person or a limit has ended it: its next call is denied
 )
 
 // AgentSession is one session of a coding agent, as people see it.
@@ -46,6 +47,9 @@ const (
 	Local  Mode = "local"  // the agent's own terminal
 	Remote Mode = "remote" // the queue
 )
+
+// Known reports whether it is one of the modes.
+func (m Mode) Known() bool { return m == Auto || m == Local || m == Remote }
 
 // Costs are the costs of models, in US dollars.
 type Costs struct {

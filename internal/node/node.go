@@ -159,7 +159,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	view.Files.Readable = n.gate.MaySearch
 	n.chats = chat.New(chat.Options{
 		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
-		BotLocks: n.state.Telegram(), Logger: n.logger,
+		State: n.state, Logger: n.logger,
 	})
 	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {

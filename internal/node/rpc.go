@@ -133,6 +133,12 @@ func (n *Node) approvalMethods(to methods) {
 	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
 		return n.Approvals.Answer(ctx, a.ID, a.By(userName(c.UID), "terminal"))
 	})
+	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
+		if p.Mode != "" {
+			err = n.chats.SetMode(ctx, p.Mode)
+		}
+		return n.chats.Mode(), err
+	})
 	handle(to, api.ApprovalsToken, func(_ context.Context, c daemon.Caller, p api.TokenParams) (string, error) {
 		if p.Revoke {
 			return "", n.Approvals.RevokeToken()

@@ -47,15 +47,15 @@ type Budget struct {
 	sessions map[string]*spending
 	counted  map[string]*spending // the session to which a message with a request id was counted
 	day      string
-	floor    map[string]float64 // of the day, by session: what an earlier process has kept
-	total    float64            // of the day
-	warned   string             // the day for which people were warned about the total
+	floor    dayCosts // of the day: what an earlier process has kept
+	total    float64  // of the day
+	warned   string   // the day for which people were warned about the total
 }
 
 type spending struct {
 	files    map[string]*harness.Follower
 	messages map[string]float64 // what each message cost, by file and id
-	days     map[string]float64
+	days     map[string]*SessionCost
 	usd      float64 // over the life of the session
 	guessed  bool    // the price of a model is not known
 	unread   int     // lines that could not be parsed
@@ -91,7 +91,7 @@ func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	b.turn()
 	s := b.sessions[session]
 	if s == nil {
-		s = &spending{files: map[string]*harness.Follower{}, messages: map[string]float64{}, days: map[string]float64{}}
+		s = &spending{files: map[string]*harness.Follower{}, messages: map[string]float64{}, days: map[string]*SessionCost{}}
 		b.sessions[session] = s
 	}
 	limits := b.o.Limits()
@@ -226,7 +226,11 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 		at = b.o.Now() // a time in the future would not count today
 	}
 	s.usd += usd - before
-	s.days[at.In(b.o.Now().Location()).Format(time.DateOnly)] += usd - before
+	day := at.In(b.o.Now().Location()).Format(time.DateOnly)
+	if s.days[day] == nil {
+		s.days[day] = &SessionCost{}
+	}
+	s.days[day].add(l.Usage.Model, usd-before)
 }
 
 // turn starts a new day if the date has changed. The lock is held.
@@ -235,46 +239,29 @@ func (b *Budget) turn() {
 	if day == b.day {
 		return
 	}
-	b.day, b.floor, b.total = day, map[string]float64{}, 0
+	b.day, b.floor, b.total = day, dayCosts{}, 0
 	if b.o.Dir == "" {
 		return
 	}
-	data, err := os.ReadFile(b.file())
-	if err == nil {
-		err = json.Unmarshal(data, &b.floor)
+	costs, err := readDay(costsFile(b.o.Dir, day))
+	if err != nil {
+		b.o.Logger.Warn("the agents' costs of today cannot be read; the count restarts", "error", err)
 	}
-	for session, usd := range b.floor {
-		if !(usd >= 0) {
-			err = fmt.Errorf("session %q spent %v", session, usd)
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.o.Logger.Warn("the agents' costs of today cannot be read; the count restarts", "file", b.file(), "error", err)
-		b.floor = map[string]float64{}
-	}
-	if b.floor == nil {
-		b.floor = map[string]float64{}
-	}
-	for _, usd := range b.floor {
-		b.total += usd
-	}
+	b.floor, b.total = costs, costs.total()
 }
 
 // sum adds up the day and saves it. The sum of a session never decreases, even if its transcript becomes shorter.
 func (b *Budget) sum() {
 	changed := false
 	for id, s := range b.sessions {
-		if usd := s.days[b.day]; usd > b.floor[id] {
-			b.floor[id], changed = usd, true
+		if today := s.days[b.day]; today != nil && today.USD > b.floor[id].USD {
+			b.floor[id], changed = today.clone(), true
 		}
 	}
 	if !changed {
 		return
 	}
-	b.total = 0
-	for _, usd := range b.floor {
-		b.total += usd
-	}
+	b.total = b.floor.total()
 	if b.o.Dir == "" {
 		return
 	}
@@ -283,11 +270,9 @@ func (b *Budget) sum() {
 		err = os.MkdirAll(b.o.Dir, 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Note(b.file(), append(data, '\n'), 0o600)
+		err = atomicfile.Note(costsFile(b.o.Dir, b.day), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		b.o.Logger.Warn("the agents' costs of today were not saved", "error", err)
 	}
 }
-
-func (b *Budget) file() string { return filepath.Join(b.o.Dir, "agents-"+b.day+".json") }

@@ -328,3 +328,45 @@ func TestDenialsInARow(t *testing.T) {
 		t.Errorf("the zero value: %+v", s)
 	}
 }
+
+// TestCosts: the sums of a day say what each session cost with each model, also those that an earlier version kept as numbers.
+func TestCosts(t *testing.T) {
+	w := newBudgetWorld(t, Limits{})
+	dir := filepath.Join(w.dir, "costs")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "agents-2026-11-21.json"), []byte(`{"claude old":1.5}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.add("claude a", spent("m1", 400), spent("m2", 100, "model=claude-haiku-4-5"), spent("m2", 150, "model=claude-haiku-4-5"))
+	w.add("codex b", spent("m3", 200))
+	w.want("claude a", 5.5, 5.5, "", "")
+	w.want("codex b", 2, 7.5, "", "")
+	w.restart()
+	w.add("claude a", spent("m4", 100))
+	w.want("claude a", 6.5, 8.5, "", "")
+	if today, err := CostOn(dir, w.now); err != nil || today != 8.5 {
+		t.Errorf("today: %v %v", today, err)
+	}
+	opus, haiku := "claude-opus-4-8", "claude-haiku-4-5"
+	all := map[Cost]bool{{"claude", "a", opus, 5}: true, {"claude", "a", haiku, 1.5}: true, {"codex", "b", opus, 2}: true,
+		{"claude", "old", "", 1.5}: true}
+	for since, n := range map[time.Time]int{w.now.AddDate(0, 0, -1): 4, w.now: 3, w.now.AddDate(0, 0, 1): 0} {
+		got, err := Costs(dir, since)
+		if err != nil || len(got) != n {
+			t.Errorf("since %v: %v %v", since, got, err)
+		}
+		for _, c := range got {
+			if !all[c] {
+				t.Errorf("since %v: %+v", since, c)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "agents-2026-11-20.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Costs(dir, w.now.AddDate(0, 0, -2)); err == nil || !strings.Contains(err.Error(), "agents-2026-11-20.json") {
+		t.Errorf("a broken file: %v", err)
+	}
+}

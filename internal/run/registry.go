@@ -119,6 +119,9 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))
 	}
+	if e.Kind == harness.Stop || e.Kind == harness.SessionEnd {
+		g.checkBudget(r, e) // what the agent said after its last call has cost too
+	}
 	switch e.Kind {
 	case harness.PostTool:
 		g.afterTool(ctx, r, e)

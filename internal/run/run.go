@@ -158,7 +158,10 @@ func (r *run) view() approval.AgentSession {
 		Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
 		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Cost: r.cost, Last: r.tool,
 	}
-	if r.waiting > 0 {
+	switch {
+	case r.halted != "":
+		s.State = approval.Halted
+	case r.waiting > 0:
 		s.State = approval.PermissionPending
 	}
 	return s
@@ -201,7 +204,7 @@ func (r *run) lastSeen() time.Time {
 func (r *run) atWork(since time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state != approval.Idle && r.seen.After(since)
+	return r.halted == "" && r.state != approval.Idle && r.seen.After(since)
 }
 
 // silentSince reports whether the run had no event after t, or its session has ended.

@@ -327,6 +327,9 @@ func TestAbort(t *testing.T) {
 	if err := h.Abort("r1", "enough"); err != nil {
 		t.Fatal(err)
 	}
+	if s := h.Sessions(); len(s) != 1 || s[0].State != approval.Halted || h.Busy() {
+		t.Errorf("people see %+v, busy %v", s, h.Busy())
+	}
 	if a := h.send(read("t2", "a")); a.Verdict != harness.Deny || !a.Halt || !strings.Contains(a.Reason, "enough") {
 		t.Errorf("after it was ended: %+v", a)
 	}

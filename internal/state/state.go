@@ -218,6 +218,9 @@ func (p Paths) Written() string { return p.file("written") }
 // Told holds digests of what was told once and need not be told again.
 func (p Paths) Told() string { return p.file("told") }
 
+// Mode holds the word for who is asked, where a person has set it.
+func (p Paths) Mode() string { return p.file("mode") }
+
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 

@@ -115,7 +115,7 @@ func (c *commands) failed(what string, err error) reply {
 }
 
 var stateWords = map[approval.SessionState]string{approval.Active: "🏃 works", approval.Idle: "💤 idle",
-	approval.PermissionPending: "✋ waits for you"}
+	approval.PermissionPending: "✋ waits for you", approval.Halted: "⏹ ended"}
 
 func nameOf(s approval.AgentSession, most int) string {
 	return approval.Short(cmp.Or(s.Label, s.ID), most)
@@ -261,7 +261,7 @@ func (c *commands) spawn(ctx context.Context, dir, prompt, resume string) string
 	label, err := c.Starter.Start(ctx, dir, prompt, resume)
 	if err != nil {
 		c.client.warn("a session was not started", err)
-		return "Nothing was started: " + approval.Short(c.client.link.clean(err), 200)
+		return "No agent has started: " + approval.Short(c.client.link.clean(err), 400)
 	}
 	return "▶️ Started as " + approval.Short(label, 60) + " in " + approval.Short(dir, 200)
 }

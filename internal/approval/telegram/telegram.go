@@ -221,6 +221,8 @@ func (t *Bot) message(ctx context.Context, m *models.Message) {
 		t.respond(ctx, m.From.ID, p.message, r)
 	case text == "":
 		t.respond(ctx, m.From.ID, m.ID, refused("I read text only."))
+	case strings.HasPrefix(text, "/new"): // it waits for the agent
+		t.work.Go(func() { t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text)) })
 	case strings.HasPrefix(text, "/"):
 		t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text))
 	case to != 0:

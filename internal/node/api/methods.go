@@ -44,6 +44,7 @@ var (
 	ApprovalsList   = Method[None, []approval.Request]{"approvals/list", "look at approvals"}
 	ApprovalsShow   = Method[ApprovalParams, approval.Request]{"approvals/show", "look at approvals"}
 	ApprovalsAnswer = Method[Answer, approval.Request]{"approvals/answer", "answer an approval"}
+	ApprovalsMode   = Method[ModeParams, approval.Mode]{"approvals/mode", "look at or set who is asked"}
 	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
 
 	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}

@@ -26,6 +26,7 @@ type StatusReply struct {
 	Backends   []backend.Status `json:"backends"`
 	Sessions   int              `json:"sessions"`
 	Approvals  int              `json:"approvals"`
+	Cost       float64          `json:"cost"`                 // of agents today, in US dollars
 	Pending    []PendingFile    `json:"pending"`              // files that changed since they were accepted
 	Damage     []string         `json:"damage"`               // what keeps calls from running: of the audit log, of the project folder
 	State      string           `json:"state"`                // the folder of what is kept for the project
@@ -63,6 +64,11 @@ type ToolsStatus struct {
 	Catalog     int     `json:"catalog"`
 	Visible     int     `json:"visible"`
 	Concealment float64 `json:"concealment"`
+}
+
+// ModeParams say who is asked from now on; empty: nothing changes.
+type ModeParams struct {
+	Mode approval.Mode `json:"mode,omitempty"`
 }
 
 // SessionParams describe a session: of a stdio client, of a new credential, or of a single request.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,47 +160,4 @@ func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
 		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
 	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
-}
-
-// SetMode says who is asked from now on, whatever the files say.
-func (c *Chats) SetMode(_ context.Context, m approval.Mode) error {
-	c.mode.Store(m)
-	c.Logger.Info("who is asked was changed from a chat", "mode", string(m))
-	return nil
-}
-
-// Places returns the folders that a name can mean, below the search paths of the files.
-func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
-	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
-}
-
-// Start starts an agent in a new tmux window. It checks the folder again, because the person chose it a while ago.
-func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (label string, err error) {
-	conf := c.Project().File.Spawn
-	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
-		return "", err
-	}
-	argv := slices.Clone(conf.Command)
-	if argv == nil {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fmt.Errorf("find myc: %w", err)
-		}
-		argv = []string{self, "claude"}
-	}
-	if resume != "" {
-		argv = append(argv, "--resume", resume)
-	}
-	if prompt = strings.TrimSpace(prompt); prompt != "" {
-		if strings.HasPrefix(prompt, "-") {
-			return "", errors.New("a prompt does not begin with -")
-		}
-		if err := checkTyped(prompt); err != nil {
-			return "", err
-		}
-		argv = append(argv, prompt)
-	}
-	label = filepath.Base(dir)
-	_, err = tmux.Server{}.Open(ctx, tmux.Window{Session: "mycelium", Name: label, Dir: dir, Command: argv})
-	return label, err
 }

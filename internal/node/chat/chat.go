@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/run"
+	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
 
@@ -32,14 +33,14 @@ type Replies interface {
 
 // Options of Chats. All are required.
 type Options struct {
-	Dir      string                            // the project folder
-	Project  func() *config.Project            // the files in force
-	Expand   func(text string) (string, error) // replaces ${VAR} and references to secrets
-	Queue    *approval.Queue
-	DB       *store.DB
-	Replies  Replies
-	BotLocks string // folder of the locks of bots, which are the user's and not a project's
-	Logger   *slog.Logger
+	Dir     string                            // the project folder
+	Project func() *config.Project            // the files in force
+	Expand  func(text string) (string, error) // replaces ${VAR} and references to secrets
+	Queue   *approval.Queue
+	DB      *store.DB
+	Replies Replies
+	State   state.Paths // of the project
+	Logger  *slog.Logger
 }
 
 // Chats is the connection. It is safe for concurrent use.
@@ -50,12 +51,14 @@ type Chats struct {
 	board   approval.Board // notices; each channel posts them
 	bells   chan bell
 	renewed chan struct{} // holds one: configuration or variables may have changed
-	mode    atomic.Value  // approval.Mode: set from a chat; empty: what the files say
+	mode    atomic.Value  // approval.Mode: set by a person; empty: what the files say
 }
 
 // New makes the connection. Nothing runs until Run is called.
 func New(o Options) *Chats {
-	return &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+	c.restoreMode()
+	return c
 }
 
 // Run runs the bot and the notices that the files name until ctx is done. It restarts them when their configuration changes, so that a
@@ -105,17 +108,6 @@ func (c *Chats) Renew() {
 // Post shows people a notice.
 func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
 
-// Mode says who is asked now: what was set in a chat, else what the files say.
-func (c *Chats) Mode() approval.Mode {
-	if m, ok := c.mode.Load().(approval.Mode); ok {
-		return m
-	}
-	if m := c.Project().File.Approval.Mode; m != "" {
-		return m
-	}
-	return approval.Auto
-}
-
 // Chat reports whether people can be asked in a chat.
 func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
 
@@ -164,7 +156,7 @@ func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
 
 // runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only.
 func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
-	lock, err := lockBot(ctx, c.BotLocks, conf.Token, func(err error) {
+	lock, err := lockBot(ctx, c.State.Telegram(), conf.Token, func(err error) {
 		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give "+
 			"each project a bot of its own", "error", err)
 	})

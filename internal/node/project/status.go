@@ -1,8 +1,11 @@
 package project
 
 import (
+	"time"
+
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/skill"
 )
 
@@ -34,6 +37,7 @@ func (v *View) Status() api.StatusReply {
 	for _, p := range v.Unworkable() {
 		r.Unworkable = append(r.Unworkable, ProblemText(p))
 	}
+	r.Cost, _ = run.CostOn(v.Project.State.Costs(), time.Now()) // myc cost says why the costs cannot be read
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {
 			r.Tools.Catalog++

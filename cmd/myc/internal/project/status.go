@@ -48,6 +48,7 @@ func (a *app) status(ctx context.Context) error {
 			r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
 		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% hidden", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
 		{"sessions", fmt.Sprint(r.Sessions)},
+		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
 	}
 	for i, f := range r.Pending {

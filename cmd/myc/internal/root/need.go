@@ -29,7 +29,7 @@ func tells(path string) bool {
 	switch family, name, _ := strings.Cut(path, " "); family {
 	case "audit", "policy":
 		return name != "" // without one it prints its help
-	case "roles", "doctor", "status", "watch":
+	case "roles", "doctor", "status", "watch", "cost":
 		return true
 	case "skill":
 		return name == "" || name == "list" || name == "show" || name == "preview"

@@ -13,6 +13,7 @@ import (
 	"mycelium/cmd/myc/internal/approvals"
 	"mycelium/cmd/myc/internal/audit"
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/cost"
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/policy"
@@ -83,7 +84,7 @@ func command(a *base.App) *cobra.Command {
 			project.Doctor(a, agents.Check(a))}},
 		{"What agents may do:", []*cobra.Command{policy.Roles(a), skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
-		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a)}},
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},

@@ -1,0 +1,43 @@
+package approvals
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+func (a *app) approvalsModeCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "mode [auto|local|remote]", Short: "Show or set who is asked about the calls of agents", Args: base.ArgRange(0, 1, "one mode"),
+		Long: "local: the agent's own terminal asks. remote: the queue, a chat for example. auto: the queue if somebody watches it, else the\n" +
+			"agent's own terminal. What is set here or in a chat holds until somebody sets what the files say (approval.mode).",
+		Example:   "  myc approvals mode\n  myc approvals mode remote",
+		ValidArgs: []string{"auto", "local", "remote"},
+		RunE: func(c *cobra.Command, args []string) error {
+			var p api.ModeParams
+			if len(args) == 1 {
+				if p.Mode = approval.Mode(args[0]); !p.Mode.Known() {
+					return failure.Usagef("approvals mode: %q is not one of auto, local, remote", args[0])
+				}
+			}
+			return a.approvalsMode(c.Context(), p)
+		}}
+}
+
+func (a *app) approvalsMode(ctx context.Context, p api.ModeParams) error {
+	mode, err := base.Operate(ctx, a.App, api.ApprovalsMode, p)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(map[string]approval.Mode{"mode": mode})
+	}
+	fmt.Fprintln(a.Out, mode)
+	return nil
+}
