@@ -97,3 +97,31 @@ func TestOneOutcome(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedGatewayCallIsOnRecord: a call of our own gateway that the hook refuses never reaches the gateway, so the hook records it, with
+// and without a daemon.
+func TestRefusedGatewayCallIsOnRecord(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		p := families()
+		p.opts.Alone = alone
+		h := build(t, p)
+		ours := func(id, tool string) harness.Event {
+			return harness.Event{Kind: harness.PreTool, Tool: tool, Native: "mcp__mycelium__" + tool, Ours: true, ToolUse: id,
+				Input: []byte(`{"path":"x"}`)}
+		}
+		for _, e := range []harness.Event{ours("m1", "shop__buy"), by(ours("", "files__read_file"), "a1", "guest")} {
+			if a := h.send(e); a.Verdict != harness.Deny {
+				t.Errorf("alone %v: %+v", alone, a)
+			}
+		}
+		want := "local decision shop__buy deny\nlocal/a1 decision files__read_file deny by request"
+		if got := h.said(); got != want {
+			t.Errorf("alone %v: the log says\n%s", alone, got)
+		}
+		for _, r := range h.records() {
+			if r.Surface != Surface || string(r.Args) != `{"path":"x"}` || r.Agent != "claude" {
+				t.Errorf("alone %v: %+v", alone, r)
+			}
+		}
+	}
+}
