@@ -50,12 +50,13 @@ local outcome agent__Read error
 local decision agent__Bash deny by no-push
 local decision agent__Read allow by reads
 local decision agent__Bash ask
+local decision agent__Bash allow
 local outcome agent__Bash ok`
 	if got := h.said(); got != want {
 		t.Errorf("the log says\n%s", got)
 	}
 	all := h.records()
-	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 7}} {
+	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 8}} {
 		d, o := all[pair[0]], all[pair[1]]
 		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") ||
 			o.Role != "developer" || o.Server != "agent" || o.Surface != Surface {
@@ -123,5 +124,38 @@ func TestRefusedGatewayCallIsOnRecord(t *testing.T) {
 				t.Errorf("alone %v: %+v", alone, r)
 			}
 		}
+	}
+}
+
+// TestAnswersAtTheAgentsOwnTerminal: what the agent's own terminal asked was answered by the person there. A call that ran was allowed; one
+// that had not run when its agent's turn was over was not.
+func TestAnswersAtTheAgentsOwnTerminal(t *testing.T) {
+	h := build(t, families())
+	ask := func(id, agent string) {
+		e := by(bash(id, "make "+id), agent, "")
+		e.Interactive = true
+		if a := h.send(e); a.Verdict != harness.Ask {
+			t.Fatalf("%s: %+v", id, a)
+		}
+	}
+	ask("yes", "")
+	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Bash", ToolUse: "yes", Interactive: true})
+	ask("no", "")
+	h.send(harness.Event{Kind: harness.Prompt})
+	ask("open", "")
+	h.send(harness.Event{Kind: harness.SessionEnd})
+	var got []string
+	for _, r := range h.records() {
+		got = append(got, strings.Join([]string{r.ToolUse, string(r.Kind), r.Effect + r.Outcome, r.DecidedBy}, " "))
+	}
+	want := `yes decision ask policy
+yes decision allow person
+yes outcome ok 
+no decision ask policy
+no decision deny person
+open decision ask policy
+open decision deny person`
+	if said := strings.Join(got, "\n"); said != want {
+		t.Errorf("the log says\n%s", said)
 	}
 }

@@ -174,6 +174,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	d := denied.Decision
 	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
 		g.ring(r)
+		r.noteAsked(e)
 		return harness.Answer{Verdict: harness.Ask, Reason: because(d)}
 	}
 	reason := because(d)
