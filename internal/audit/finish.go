@@ -16,9 +16,9 @@ import (
 const searchBytes = 4 << 20
 
 // Finish appends the outcome of a call that another process may have decided. It searches for the last decision with this session and
-// this agent's own id of the call, and passes it to end, which makes the records that are missing: the answer, the outcome. Finish reports
-// whether it wrote any; it does not if the call has an outcome. It holds the lock of the log throughout, so that a call gets one outcome however many
-// processes report it.
+// this agent's own id of the call, and passes it to end, which makes the records that are missing: the answer, the outcome. Finish
+// reports whether it wrote any; it does not if the call has an outcome. It holds the lock of the log throughout, so that a call gets one
+// outcome however many processes report it.
 func (l *Log) Finish(session, toolUse string, end func(decision Record) []Record) (done bool, err error) {
 	if session == "" || toolUse == "" {
 		return false, nil

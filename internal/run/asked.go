@@ -24,7 +24,7 @@ func (r *run) noteAsked(e harness.Event) {
 
 // refusedThere records as refused what the agent's own terminal asked and what did not run: whoever asked has ended its turn, so no
 // question is open. An answer "yes" was recorded when the call ended.
-func (g *Registry) refusedThere(ctx context.Context, r *run, e harness.Event) {
+func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
 	for _, a := range r.takeAsked(e) {
 		_, err := g.Gate.Finish(ctx, r.gateSession(), gate.Late{ToolUse: a.toolUse, Tool: a.tool, Surface: Surface, Refused: true})
 		if err != nil {

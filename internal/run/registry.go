@@ -119,7 +119,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))
 	}
-	g.refusedThere(ctx, r, e)
+	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
 		g.afterTool(ctx, r, e)

@@ -101,7 +101,8 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
 		a := g.refused(r, e, err)
-		if denied := (*gate.DeniedError)(nil); errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil { // not outside of a project
+		// Outside of a project (Abstains is set), a refusal does not speak of the hands of a role.
+		if denied := (*gate.DeniedError)(nil); errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil {
 			a.Reason = cmp.Or(handless(session, c, it), a.Reason)
 		}
 		return a
