@@ -73,8 +73,8 @@ func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
 	r.ID, r.State, r.Created = newID(), Pending, q.o.Now()
 	if end, ok := ctx.Deadline(); ok {
 		r.Deadline = end
-	} else if q.o.Deadline > 0 {
-		r.Deadline = r.Created.Add(q.o.Deadline)
+	} else if wait := time.Duration(q.deadline.Load()); wait > 0 {
+		r.Deadline = r.Created.Add(wait)
 	}
 	q.mu.Lock()
 	answer, known := q.remembered(&r, r.Bound(), r.same())

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/credential"
@@ -42,7 +43,7 @@ const rejoinTime = 30 * time.Second
 // Options configure a queue. All fields are optional.
 type Options struct {
 	DB       *store.DB        // nil: requests do not survive a restart
-	Deadline time.Duration    // 0: [DefaultDeadline]; below 0: no deadline
+	Deadline time.Duration    // 0: [DefaultDeadline]; below 0: no deadline; see [Queue.SetDeadline]
 	Now      func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discard
 	// WriteRule writes a rule for an answer [Rule] into the project's files and returns its name. nil: such answers are refused.
@@ -66,6 +67,8 @@ type Queue struct {
 	recent   []*entry                      // settled, oldest first
 	watchers map[*subscriber[Request]]bool // true: an observer, see [Queue.Observe]
 	closing  chan struct{}                 // closed by Suspend
+
+	deadline atomic.Int64 // of the requests to come, a time.Duration
 }
 
 // entry is one request. The queue's lock guards its fields.
@@ -90,13 +93,11 @@ func New(ctx context.Context, o Options) (*Queue, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Deadline == 0 {
-		o.Deadline = DefaultDeadline
-	}
 	q := &Queue{
 		o: o, open: map[string]*entry{}, byBound: map[[32]byte]*entry{}, kept: map[[32]byte]kept{},
 		watchers: map[*subscriber[Request]]bool{}, closing: make(chan struct{}),
 	}
+	q.SetDeadline(o.Deadline)
 	q.ctx, q.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := q.load(ctx); err != nil {
 		q.cancel()
@@ -147,6 +148,14 @@ func (e *entry) halt() {
 	if e.stop != nil {
 		e.stop()
 	}
+}
+
+// SetDeadline sets how long the requests to come wait, in the form of [Options.Deadline]. Those that wait already keep theirs.
+func (q *Queue) SetDeadline(d time.Duration) {
+	if d == 0 {
+		d = DefaultDeadline
+	}
+	q.deadline.Store(int64(d))
 }
 
 // Ask waits until a request is settled and returns the answer. A deadline that passes is a denial by [ByDeadline]. An error means denied
@@ -217,8 +226,8 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 	}
 	now := q.o.Now()
 	r.ID, r.State, r.Created, r.Answer, r.Waiting = newID(), Pending, now, nil, 1
-	if q.o.Deadline > 0 {
-		if d := now.Add(q.o.Deadline); r.Deadline.IsZero() || d.Before(r.Deadline) {
+	if wait := time.Duration(q.deadline.Load()); wait > 0 {
+		if d := now.Add(wait); r.Deadline.IsZero() || d.Before(r.Deadline) {
 			r.Deadline = d
 		}
 	}

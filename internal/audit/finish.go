@@ -16,10 +16,10 @@ import (
 const searchBytes = 4 << 20
 
 // Finish appends the outcome of a call that another process may have decided. It searches for the last decision with this session and
-// this agent's own id of the call, and passes it to end, which makes the outcome or returns false. Finish reports whether it wrote an
-// outcome; it does not if the call has one. It holds the lock of the log throughout, so that a call gets one outcome however many
-// processes report it.
-func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record, bool)) (done bool, err error) {
+// this agent's own id of the call, and passes it to end, which makes the records that are missing: the answer, the outcome. Finish
+// reports whether it wrote any; it does not if the call has an outcome. It holds the lock of the log throughout, so that a call gets one
+// outcome however many processes report it.
+func (l *Log) Finish(session, toolUse string, end func(decision Record) []Record) (done bool, err error) {
 	if session == "" || toolUse == "" {
 		return false, nil
 	}
@@ -33,16 +33,18 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) (Record,
 		if err != nil || !ok {
 			return err
 		}
-		r, ok := end(decision)
-		if !ok {
+		var group []*pending
+		for _, r := range end(decision) {
+			group = append(group, &pending{body: appendBody(nil, &Line{Record: r}, l.o.Redact), sync: l.o.Sync == "call" || urgent(&r)})
+		}
+		if len(group) == 0 {
 			return nil
 		}
-		p := &pending{body: appendBody(nil, &Line{Record: r}, l.o.Redact), sync: l.o.Sync == "call" || urgent(&r)}
-		if err := l.appendGroup([]*pending{p}); err != nil {
+		if err := l.appendGroup(group); err != nil {
 			return err
 		}
 		done = true
-		return p.err
+		return group[len(group)-1].err
 	})
 	l.note(err, 1)
 	if done {

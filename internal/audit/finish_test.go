@@ -19,11 +19,11 @@ func TestFinish(t *testing.T) {
 	for i := range 20 {
 		add(t, l, decision(fmt.Sprint("other", i)))
 	}
-	end := func(d Record) (Record, bool) {
+	end := func(d Record) []Record {
 		d.Kind, d.Args, d.Outcome = Outcome, nil, "ok"
-		return d, true
+		return []Record{d}
 	}
-	finish := func(session, toolUse string, end func(Record) (Record, bool)) bool {
+	finish := func(session, toolUse string, end func(Record) []Record) bool {
 		t.Helper()
 		done, err := l.Finish(session, toolUse, end)
 		if err != nil {
@@ -31,11 +31,11 @@ func TestFinish(t *testing.T) {
 		}
 		return done
 	}
-	if finish("s1", "t1", func(d Record) (Record, bool) {
+	if finish("s1", "t1", func(d Record) []Record {
 		if d.ID != "c1" || d.Effect != "allow" || d.Principal != "p1" {
 			t.Errorf("found %+v", d)
 		}
-		return d, false
+		return nil
 	}) {
 		t.Error("an outcome that nobody made")
 	}
@@ -49,7 +49,7 @@ func TestFinish(t *testing.T) {
 		}
 	}
 	add(t, l, called("c5", "s1", "t1")) // the agent tries the same call again
-	if !finish("s1", "t1", func(d Record) (Record, bool) { return end(d) }) {
+	if !finish("s1", "t1", func(d Record) []Record { return end(d) }) {
 		t.Error("the call of today has no outcome")
 	}
 	other := openLog(t, o) // another process
@@ -89,7 +89,7 @@ func TestFinishLooksNoFurther(t *testing.T) {
 	for range searchBytes/maxThinking + 1 {
 		add(t, l, big)
 	}
-	if done, err := l.Finish("s1", "t1", func(d Record) (Record, bool) { return d, true }); done || err != nil {
+	if done, err := l.Finish("s1", "t1", func(d Record) []Record { return []Record{d} }); done || err != nil {
 		t.Errorf("%v %v", done, err)
 	}
 }

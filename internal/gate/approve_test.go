@@ -658,6 +658,9 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "person" || last["rule"] != confirmRule {
 		t.Errorf("%v", last)
 	}
+	if last := h.last(audit.Outcome); last["outcome"] != "denied" {
+		t.Errorf("what was not approved ends as %v", last)
+	}
 	if got := s.Scope().Skills; !slices.Equal(got, []string{"reader"}) {
 		t.Errorf("active %v", got)
 	}

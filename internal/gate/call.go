@@ -140,6 +140,7 @@ type Admission struct {
 	decidedBy string      // for the record; empty: the policy
 	abstained bool        // nothing but the fallback would have decided
 	asked     bool        // somebody was asked, and that is recorded
+	refused   bool        // what it would have changed was not approved, and that is recorded
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 

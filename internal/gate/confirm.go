@@ -51,6 +51,7 @@ func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error)
 		err = errSessionOver
 	}
 	var denied *DeniedError
+	a.refused = err != nil || !answer.Allow
 	switch {
 	case err != nil:
 		if err = a.unanswered(ctx, d, err); errors.As(err, &denied) {

@@ -15,31 +15,58 @@ type Late struct {
 	Tool    string // as the decision has it
 	Surface string
 	Asked   bool // a person may have said yes at the agent's own terminal, so a call that was marked ask may have run
+	Refused bool // the call did not run, so the person that the agent's own terminal asked did not say yes
 	Ending
 }
 
-// Finish records how such a call ended: once, and only if the log says that it could run in this session. It reports whether it did.
+// Finish records how such a call ended: once, and only if the log says that it could run in this session. A call that the agent's own
+// terminal asked about was answered there: that is recorded too. Finish reports whether it recorded anything.
 func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, error) {
-	return g.log.Finish(s.ID, e.ToolUse, func(d audit.Record) (audit.Record, bool) {
-		if d.Surface != e.Surface || d.Tool != e.Tool || d.Effect != "allow" && (d.Effect != "ask" || !e.Asked) {
-			return d, false
+	return g.log.Finish(s.ID, e.ToolUse, func(d audit.Record) []audit.Record {
+		asked := d.Effect == "ask"
+		switch {
+		case d.Surface != e.Surface || d.Tool != e.Tool:
+			return nil
+		case asked && e.Refused:
+			return []audit.Record{g.answeredThere(d, "deny", "not approved by the person at the agent's own terminal: the call did not run")}
+		case e.Refused || asked && !e.Asked || !asked && d.Effect != "allow":
+			return nil
+		case asked:
+			return []audit.Record{g.answeredThere(d, "allow", "approved by the person at the agent's own terminal"), g.ended(d, e)}
 		}
-		r := audit.Record{
-			ID: d.ID, Kind: audit.Outcome, Time: g.now(), Session: d.Session, Principal: d.Principal, Parent: d.Parent, Role: d.Role,
-			Skills: d.Skills, Surface: d.Surface, Agent: d.Agent, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse,
-			Outcome: "ok", Duration: e.Took,
-		}
-		if r.Duration <= 0 {
-			r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)
-		}
-		if e.Failed != "" {
-			r.Outcome, r.Error = "error", credential.Excerpt(e.Failed, maxError)
-		}
-		if d.Thinking == nil && e.Thinking != nil {
-			late := *e.Thinking
-			late.Claimed = true
-			r.Thinking = &late
-		}
-		return r, true
+		return []audit.Record{g.ended(d, e)}
 	})
+}
+
+// answeredThere returns the record of an answer that was given at the agent's own terminal.
+func (g *Gate) answeredThere(d audit.Record, effect, why string) audit.Record {
+	r := follows(d, audit.Decided, g.now())
+	r.Effect, r.Rule, r.Reason, r.DecidedBy = effect, d.Rule, why, byPerson
+	return r
+}
+
+// ended returns the record of the outcome.
+func (g *Gate) ended(d audit.Record, e Late) audit.Record {
+	r := follows(d, audit.Outcome, g.now())
+	r.Outcome, r.Duration = "ok", e.Took
+	if r.Duration <= 0 {
+		r.Duration = max(r.Time.Sub(d.Time), time.Microsecond)
+	}
+	if e.Failed != "" {
+		r.Outcome, r.Error = "error", credential.Excerpt(e.Failed, maxError)
+	}
+	if d.Thinking == nil && e.Thinking != nil {
+		late := *e.Thinking
+		late.Claimed = true
+		r.Thinking = &late
+	}
+	return r
+}
+
+// follows returns what a further record of a call shares with its decision.
+func follows(d audit.Record, k audit.Kind, at time.Time) audit.Record {
+	return audit.Record{
+		ID: d.ID, Kind: k, Time: at, Session: d.Session, Principal: d.Principal, Parent: d.Parent, Role: d.Role, Skills: d.Skills,
+		Surface: d.Surface, Agent: d.Agent, ItemKind: d.ItemKind, Server: d.Server, Tool: d.Tool, ToolUse: d.ToolUse,
+	}
 }

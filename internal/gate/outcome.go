@@ -85,6 +85,8 @@ func (a *Admission) Done(ctx context.Context, reply Reply, failed error) {
 	r.Outcome, r.Guard, r.Thinking = "ok", a.guarded, a.late
 	var denied *DeniedError
 	switch {
+	case a.refused:
+		r.Outcome = "denied"
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
 	case failed != nil:

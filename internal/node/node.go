@@ -164,6 +164,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {
 		n.gate.Swap(next.World())
+		queue.SetDeadline(next.Project.File.Approval.Wait())
 		n.chats.Renew()
 	}
 	acts := recorder{n.log}

@@ -50,12 +50,13 @@ local outcome agent__Read error
 local decision agent__Bash deny by no-push
 local decision agent__Read allow by reads
 local decision agent__Bash ask
+local decision agent__Bash allow
 local outcome agent__Bash ok`
 	if got := h.said(); got != want {
 		t.Errorf("the log says\n%s", got)
 	}
 	all := h.records()
-	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 7}} {
+	for _, pair := range [][2]int{{0, 1}, {2, 3}, {6, 8}} {
 		d, o := all[pair[0]], all[pair[1]]
 		if d.ID != o.ID || d.Session != o.Session || d.ToolUse != o.ToolUse || strings.Join(d.Skills, " ") != strings.Join(o.Skills, " ") ||
 			o.Role != "developer" || o.Server != "agent" || o.Surface != Surface {
@@ -95,5 +96,66 @@ func TestOneOutcome(t *testing.T) {
 		if outcomes != 1 {
 			t.Errorf("alone %v: %d outcomes", alone, outcomes)
 		}
+	}
+}
+
+// TestRefusedGatewayCallIsOnRecord: a call of our own gateway that the hook refuses never reaches the gateway, so the hook records it, with
+// and without a daemon.
+func TestRefusedGatewayCallIsOnRecord(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		p := families()
+		p.opts.Alone = alone
+		h := build(t, p)
+		ours := func(id, tool string) harness.Event {
+			return harness.Event{Kind: harness.PreTool, Tool: tool, Native: "mcp__mycelium__" + tool, Ours: true, ToolUse: id,
+				Input: []byte(`{"path":"x"}`)}
+		}
+		for _, e := range []harness.Event{ours("m1", "shop__buy"), by(ours("", "files__read_file"), "a1", "guest")} {
+			if a := h.send(e); a.Verdict != harness.Deny {
+				t.Errorf("alone %v: %+v", alone, a)
+			}
+		}
+		want := "local decision shop__buy deny\nlocal/a1 decision files__read_file deny by request"
+		if got := h.said(); got != want {
+			t.Errorf("alone %v: the log says\n%s", alone, got)
+		}
+		for _, r := range h.records() {
+			if r.Surface != Surface || string(r.Args) != `{"path":"x"}` || r.Agent != "claude" {
+				t.Errorf("alone %v: %+v", alone, r)
+			}
+		}
+	}
+}
+
+// TestAnswersAtTheAgentsOwnTerminal: what the agent's own terminal asked was answered by the person there. A call that ran was allowed; one
+// that had not run when its agent's turn was over was not.
+func TestAnswersAtTheAgentsOwnTerminal(t *testing.T) {
+	h := build(t, families())
+	ask := func(id, agent string) {
+		e := by(bash(id, "make "+id), agent, "")
+		e.Interactive = true
+		if a := h.send(e); a.Verdict != harness.Ask {
+			t.Fatalf("%s: %+v", id, a)
+		}
+	}
+	ask("yes", "")
+	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Bash", ToolUse: "yes", Interactive: true})
+	ask("no", "")
+	h.send(harness.Event{Kind: harness.Prompt})
+	ask("open", "")
+	h.send(harness.Event{Kind: harness.SessionEnd})
+	var got []string
+	for _, r := range h.records() {
+		got = append(got, strings.Join([]string{r.ToolUse, string(r.Kind), r.Effect + r.Outcome, r.DecidedBy}, " "))
+	}
+	want := `yes decision ask policy
+yes decision allow person
+yes outcome ok 
+no decision ask policy
+no decision deny person
+open decision ask policy
+open decision deny person`
+	if said := strings.Join(got, "\n"); said != want {
+		t.Errorf("the log says\n%s", said)
 	}
 }

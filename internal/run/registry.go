@@ -122,6 +122,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	if e.Kind == harness.Stop || e.Kind == harness.SessionEnd {
 		g.checkBudget(r, e) // what the agent said after its last call has cost too
 	}
+	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
 		g.afterTool(ctx, r, e)

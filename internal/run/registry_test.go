@@ -266,7 +266,8 @@ local outcome agent__Read ok
 local decision agent__Bash deny by no-push
 local decision shop__buy deny
 local decision shop__bux deny
-local decision agent__Bash ask`
+local decision agent__Bash ask
+local decision agent__Bash deny` // it had not run when the turn was over
 	if got := h.said(); got != want {
 		t.Errorf("the log says\n%s", got)
 	}

@@ -86,7 +86,11 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	session := r.gateSession()
 	thinking := thinkingOf(e.OwnTranscript().Reasoning(e.ToolUse, true))
 	if e.Ours && e.Fault == "" {
-		return g.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
+		why := g.announce(r, session, e, it, gate.Expected{Child: c, Thinking: thinking})
+		if why == "" {
+			return harness.Answer{Verdict: harness.Allow}
+		}
+		e.Fault = why // the call does not reach the gateway, so its refusal is recorded here
 	}
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
@@ -117,28 +121,28 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	return harness.Answer{Verdict: harness.Allow}
 }
 
-// announce allows a call of our own gateway and tells the gate to expect it. The gateway decides the call when it arrives, as the
-// subagent that makes it, and in the session of this run (W4). An item that the session does not show does not exist.
-func (g *Registry) announce(r *run, s *session.Session, e harness.Event, it policy.Item, x gate.Expected) harness.Answer {
-	deny := func(reason string) harness.Answer { return harness.Answer{Verdict: harness.Deny, Reason: reason} }
+// announce tells the gate to expect a call of our own gateway, or returns why the call must not be made. The gateway decides the call
+// when it arrives, as the subagent that makes it, and in the session of this run (W4). An item that the session does not show does not
+// exist.
+func (g *Registry) announce(r *run, s *session.Session, e harness.Event, it policy.Item, x gate.Expected) (refused string) {
 	switch {
 	case !s.Shows(x.Child, it):
-		return deny("Unknown tool: " + credential.Mask(e.Tool))
+		return "Unknown tool: " + credential.Mask(e.Tool)
 	case g.Alone && x.Child != nil:
-		return deny("A subagent's call of the gateway needs the daemon, which was not there; try again.")
+		return "A subagent's call of the gateway needs the daemon, which was not there; try again."
 	case (e.Kind == harness.Permission || e.ToolUse == "") && x.Child != nil:
-		return deny("A subagent's call without an id cannot be told from its parent's, so it is denied.")
+		return "A subagent's call without an id cannot be told from its parent's, so it is denied."
 	case e.Kind == harness.Permission || e.ToolUse == "" || g.Alone:
-		return harness.Answer{Verdict: harness.Allow}
+		return ""
 	}
 	x.Came = func(client *session.Session) { g.share(r, client) }
 	if !g.Gate.Expect(s, e.ToolUse, x) {
-		return deny("Too many calls of this session are under way; try again when some of them have ended.")
+		return "Too many calls of this session are under way; try again when some of them have ended."
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.announced[e.ToolUse] = s
-	return harness.Answer{Verdict: harness.Allow}
+	return ""
 }
 
 // share joins the session of a run without a token with that of the agent's MCP client. The client's session stays, because the client is
@@ -171,6 +175,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	d := denied.Decision
 	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
 		g.ring(r)
+		r.noteAsked(e)
 		return harness.Answer{Verdict: harness.Ask, Reason: asking(d)}
 	}
 	reason := because(d)

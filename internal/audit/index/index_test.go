@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/policy"
 	"mycelium/internal/store"
 )
 
@@ -431,6 +432,48 @@ func TestQueriesUseTheIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// What only the lines of the log have is found with every filter, in the index and in its tail, and the limit counts what was found.
+func TestFilters(t *testing.T) {
+	o := options(t)
+	l, x := openLog(t, o), openIndex(t, o)
+	call := func(id, agent, by, rule, facts string) {
+		r := decision(id)
+		r.Agent, r.DecidedBy, r.Rule, r.Principal, r.Facts = agent, by, rule, "p1/kid"+id, &policy.Facts{}
+		if err := json.Unmarshal([]byte(facts), r.Facts); err != nil {
+			t.Fatal(err)
+		}
+		add(t, l, r)
+	}
+	call("1", "claude", "person", "no-push", `{"parts":[{"program":"git","argv":["git"],"hosts":["example.com"]}]}`)
+	call("2", "codex", "policy", "[x]", `{"parts":[{"paths":[{"access":"read","raw":"b","clean":"/p/b.txt"}]}]}`)
+	if err := x.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	call("3", "claude", "limit", "limit:a", `{"parts":[{"program":"gitk","argv":["gitk"]}]}`) // the tail
+	for _, c := range []struct {
+		q    Query
+		want string
+	}{
+		{Query{By: "person"}, "1"}, {Query{Rule: "no-*"}, "1"}, {Query{Rule: "[x]"}, "2"}, {Query{Tool: "files__*"}, "3 2 1"},
+		{Query{Role: "g*t"}, "3 2 1"}, {Query{Role: "g?est"}, ""},
+		{Query{Filter: Filter{Agent: "claude"}}, "3 1"}, {Query{Filter: Filter{Agent: "kid2"}}, "2"},
+		{Query{Filter: Filter{Program: "git"}}, "1"}, {Query{Filter: Filter{Program: "git*"}}, "3 1"},
+		{Query{Filter: Filter{Program: "git*"}, Limit: 1}, "3"}, {Query{Filter: Filter{Program: "git*"}, Offset: 1}, "1"},
+		{Query{Filter: Filter{Host: "*.com"}}, "1"}, {Query{Filter: Filter{Path: "b.txt"}}, "2"}, {Query{Filter: Filter{Path: "/p/*"}}, "2"},
+		{Query{Filter: Filter{Path: ".txt"}}, ""}, {Query{Filter: Filter{Args: []string{"path=a.*"}}, Limit: -1}, "3 2 1"},
+		{Query{Filter: Filter{Args: []string{"path=a.txt", "x=*"}}}, ""},
+	} {
+		es, err := x.Query(t.Context(), c.q)
+		var got []string
+		for _, e := range es {
+			got = append(got, e.ID)
+		}
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%+v: %v, %v, want %s", c.q, got, err, c.want)
 		}
 	}
 }

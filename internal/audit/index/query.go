@@ -69,14 +69,16 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		e.Outcome, e.DurationMs, e.Thinking})
 }
 
-// Query selects entries, newest first.
+// Query selects entries, newest first. In a name, * stands for any text.
 type Query struct {
 	Role, Tool, Session, Outcome, Effect string
-	Since, Until                         time.Time // Since <= time < Until; zero: no bound
-	HasThinking                          *bool
-	ThinkingType                         string
-	Text                                 string // words of the reasoning; Japanese works
-	Limit, Offset                        int    // Limit 0: 100; below 0: all
+	Rule, By                             string // of the decision that counts
+	Filter
+	Since, Until  time.Time // Since <= time < Until; zero: no bound
+	HasThinking   *bool
+	ThinkingType  string
+	Text          string // words of the reasoning; Japanese works
+	Limit, Offset int    // Limit 0: 100; below 0: all
 }
 
 const defaultLimit = 100
@@ -102,7 +104,11 @@ func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
 // each calls f for every matching entry.
 func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	return wrap("query the audit index", x.read(ctx, func(tx *sql.Tx, tail bool) error {
-		statement, args := selectEntries(q, tail)
+		sifted := q // if the lines of the log decide, the limit counts what they let through
+		if !q.Filter.empty() {
+			sifted.Limit, sifted.Offset = -1, 0
+		}
+		statement, args := selectEntries(sifted, tail)
 		rows, err := tx.QueryContext(ctx, statement, args...)
 		if err != nil {
 			return err
@@ -110,13 +116,23 @@ func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 		defer rows.Close()
 		log := lineReader{dir: x.o.Dir}
 		defer log.close()
+		pass := q.window()
 		for rows.Next() {
-			e, err := scanEntry(rows, &log)
+			e, rest, err := scanEntry(rows, &log)
 			if err != nil {
 				return err
 			}
-			if err := f(e); err != nil {
-				return err
+			if !q.Filter.empty() && !q.matches(&e, rest.facts) {
+				continue
+			}
+			take, more := pass()
+			if take {
+				if err := f(e); err != nil {
+					return err
+				}
+			}
+			if !more {
+				return nil
 			}
 		}
 		return rows.Err()
@@ -151,24 +167,25 @@ func selectEntries(q Query, tail bool) (statement string, args []any) {
 	return statement + " ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, limit, max(0, q.Offset))
 }
 
-func scanEntry(rows *sql.Rows, log *lineReader) (Entry, error) {
-	var e Entry
+func scanEntry(rows *sql.Rows, log *lineReader) (e Entry, line rest, err error) {
 	var seq, micros, duration, end int64
 	var segment, length int
 	var thinking sql.NullString
-	err := rows.Scan(&seq, &e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
+	err = rows.Scan(&seq, &e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
 		&e.DecidedBy,
 		&e.Outcome, &duration, &thinking, &segment, &end, &length)
 	if err != nil {
-		return e, err
+		return e, line, err
 	}
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
-	if e.Args, e.Agent, err = log.rest(e.ID, segment, end, length); err == nil && thinking.Valid {
+	line, err = log.rest(e.ID, segment, end, length)
+	e.Args, e.Agent = line.args, line.agent
+	if err == nil && thinking.Valid {
 		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
 	}
-	return e, err
+	return e, line, err
 }
 
 // maxLine bounds the bytes of a line of the log. It is larger than any record.
@@ -187,35 +204,41 @@ func (l *lineReader) close() {
 	}
 }
 
-// rest returns what the index does not hold of the call with that id: its arguments and its agent. It returns nil and "" if the call has
-// neither, or if its segment is gone.
-func (l *lineReader) rest(id string, segment int, end int64, length int) (args []byte, agent string, err error) {
+// rest is what the index does not hold of a call.
+type rest struct {
+	args, facts []byte // raw JSON; nil: it has none
+	agent       string
+}
+
+// rest returns what the index does not hold of the call with that id. It is empty if the segment is gone.
+func (l *lineReader) rest(id string, segment int, end int64, length int) (r rest, err error) {
 	if l.file == nil || l.n != segment {
 		l.close()
 		if l.file, err = os.Open(filepath.Join(l.dir, audit.SegmentName(segment))); errors.Is(err, fs.ErrNotExist) {
 			l.file = nil
-			return nil, "", nil
+			return r, nil
 		} else if err != nil {
 			l.file = nil
-			return nil, "", fmt.Errorf("read the arguments of a call: %w", err)
+			return r, fmt.Errorf("read the arguments of a call: %w", err)
 		}
 		l.n = segment
 	}
 	if length <= 1 || length > maxLine {
-		return nil, "", nil
+		return r, nil
 	}
 	raw := make([]byte, length)
 	if _, err := l.file.ReadAt(raw, end-int64(length)); err != nil && !errors.Is(err, io.EOF) {
-		return nil, "", fmt.Errorf("read the arguments of a call: %w", err)
+		return r, fmt.Errorf("read the arguments of a call: %w", err)
 	}
 	line := raw[:length-1]
 	if rawjson.TextAt(line, "id") != id { // the line is not the one that was indexed: verify reports that
-		return nil, "", nil
+		return r, nil
 	}
-	if args = rawjson.Member(line, "args"); !rawjson.Valid(args) {
-		args = nil
+	if r.args = rawjson.Member(line, "args"); !rawjson.Valid(r.args) {
+		r.args = nil
 	}
-	return args, rawjson.TextAt(line, "agent"), nil
+	r.facts, r.agent = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent")
+	return r, nil
 }
 
 // conditions makes the parts of the WHERE clause of a query.
@@ -225,14 +248,21 @@ func conditions(q Query, tail bool) (parts []string, args []any) {
 		args = append(args, values...)
 	}
 	for _, c := range [][2]string{{"c.role", q.Role}, {"c.tool", q.Tool}} {
-		if c[1] != "" {
+		if strings.Contains(c[1], "*") {
+			add(c[0]+" IN (SELECT name_id FROM audit_names WHERE name GLOB ?)", globOf(c[1]))
+		} else if c[1] != "" {
 			add(c[0]+" = (SELECT name_id FROM audit_names WHERE name = ?)", c[1])
 		}
 	}
-	if q.Session != "" { // it has few scopes
+	if strings.Contains(q.Session, "*") {
+		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session GLOB ?)", globOf(q.Session))
+	} else if q.Session != "" { // it has few scopes
 		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session = ?)", q.Session)
 	}
-	for _, c := range [][2]string{{"c.outcome", q.Outcome}, {"v.effect", q.Effect}, {"t.type", q.ThinkingType}} {
+	if q.Rule != "" {
+		add("v.rule GLOB ?", globOf(q.Rule))
+	}
+	for _, c := range [][2]string{{"c.outcome", q.Outcome}, {"v.effect", q.Effect}, {"v.decided_by", q.By}, {"t.type", q.ThinkingType}} {
 		if c[1] != "" {
 			add(c[0]+" = ?", c[1])
 		}

@@ -17,9 +17,10 @@ import (
 func (a *app) auditQuery() *cobra.Command {
 	var q index.Query
 	var since, until string
-	var thinking bool
+	var thinking, changes bool
 	c := &cobra.Command{Use: "query", Short: "Find calls, newest first", Args: base.NoArgs,
-		Example: "  myc audit query --role guest --outcome denied --since 24h --json",
+		Example: "  myc audit query --role guest --outcome denied --since 24h --json\n" +
+			"  myc audit query --program git --arg 'command=*push*' --by person\n  myc audit query --changes --session 'd3f*'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
 			if q.Since, err = base.ParseTime(since); err != nil {
@@ -31,14 +32,22 @@ func (a *app) auditQuery() *cobra.Command {
 			if c.Flags().Changed("thinking") {
 				q.HasThinking = &thinking
 			}
-			return a.WithIndex(c.Context(), func(x *index.Index) error { return a.auditShow(c.Context(), x, q) })
+			if err := knownWords(&q); err != nil {
+				return err
+			}
+			return a.WithIndex(c.Context(), func(x *index.Index) error {
+				if err := a.knownNames(c.Context(), x, &q); err != nil {
+					return err
+				}
+				if changes {
+					return a.auditChanges(c.Context(), x, q)
+				}
+				return a.auditShow(c.Context(), x, q)
+			})
 		}}
 	f := c.Flags()
-	f.StringVar(&q.Role, "role", "", "calls of this role")
-	f.StringVar(&q.Tool, "tool", "", "calls of this tool")
-	f.StringVar(&q.Session, "session", "", "calls of this session")
-	f.StringVar(&q.Outcome, "outcome", "", "ok, error, denied or unfinished")
-	f.StringVar(&q.Effect, "effect", "", "allow, ask or deny")
+	selectFlags(f, &q)
+	f.BoolVar(&changes, "changes", false, "the beginnings, ends, changes of role and of skills of sessions, instead of calls")
 	f.StringVar(&since, "since", "", "not older than: 24h, 7d, or a time (RFC 3339)")
 	f.StringVar(&until, "until", "", "not newer than: 24h, 7d, or a time (RFC 3339)")
 	f.BoolVar(&thinking, "thinking", false, "only calls with reasoning (=false: only calls without)")

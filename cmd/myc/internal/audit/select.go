@@ -1,0 +1,125 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/audit/index"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+)
+
+// selectFlags adds the flags that select calls.
+func selectFlags(f *pflag.FlagSet, q *index.Query) {
+	f.StringVar(&q.Role, "role", "", "calls of this role; here and below, * stands for any text")
+	f.StringVar(&q.Tool, "tool", "", "calls of this tool")
+	f.StringVar(&q.Session, "session", "", "calls of this session")
+	f.StringVar(&q.Rule, "rule", "", "calls that this rule decided")
+	f.StringVar(&q.Agent, "agent", "", "calls of this agent (claude, codex …), surface or subagent")
+	f.StringVar(&q.Program, "program", "", "calls that run this program")
+	f.StringVar(&q.Host, "host", "", "calls that reach this host")
+	f.StringVar(&q.Path, "path", "", "calls that name this file: an absolute path, or the end of one")
+	f.StringArrayVar(&q.Args, "arg", nil, "calls with this argument: NAME=VALUE; may be repeated")
+	f.StringVar(&q.By, "by", "", "who decided: "+orList(deciders()))
+	f.StringVar(&q.Outcome, "outcome", "", orList(outcomes()))
+	f.StringVar(&q.Effect, "effect", "", orList(effects()))
+}
+
+func effects() []string  { return []string{"allow", "ask", "deny"} }
+func outcomes() []string { return []string{"ok", "error", "denied", "unfinished"} }
+func deciders() []string {
+	return []string{"policy", "limit", "person", "model", "deadline", "caller", "agent"}
+}
+func reasonings() []string { return []string{"extended_thinking", "chain_of_thought", "reasoning"} }
+
+// orList returns words as a sentence has them.
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// knownWords is an error if a query has a word that no call can have.
+func knownWords(q *index.Query) error {
+	for _, c := range []struct {
+		flag, word string
+		known      []string
+	}{{"effect", q.Effect, effects()}, {"outcome", q.Outcome, outcomes()}, {"by", q.By, deciders()},
+		{"thinking-type", q.ThinkingType, reasonings()}} {
+		if c.word != "" && !slices.Contains(c.known, c.word) {
+			return failure.Usagef("audit query: --%s: %q is not one of %s", c.flag, c.word, orList(c.known))
+		}
+	}
+	for _, arg := range q.Args {
+		if name, _, ok := strings.Cut(arg, "="); !ok || name == "" {
+			return failure.Usagef("audit query: --arg: %q is not NAME=VALUE", arg)
+		}
+	}
+	return nil
+}
+
+// knownNames is an error if a query names a tool or a role that neither a call nor the project has.
+func (a *app) knownNames(ctx context.Context, x *index.Index, q *index.Query) error {
+	if q.Tool == "" && q.Role == "" {
+		return nil
+	}
+	tools, roles, err := x.Names(ctx)
+	if err != nil {
+		return err
+	}
+	if fits(q.Tool, tools) && fits(q.Role, roles) {
+		return nil
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	roles = append(roles, v.Policy.Roles()...)
+	for i := range v.Catalog.Definitions {
+		if it := v.Catalog.Definitions[i].Item; it.Kind == policy.Tool {
+			tools = append(tools, it.String())
+		}
+	}
+	for _, c := range []struct {
+		flag, name string
+		known      []string
+	}{{"tool", q.Tool, tools}, {"role", q.Role, roles}} {
+		if fits(c.name, c.known) {
+			continue
+		}
+		said := fmt.Sprintf("audit query: --%s: no call and no file of the project has %q", c.flag, c.name)
+		if near := text.Nearest(c.name, c.known); near != "" {
+			said += "; did you mean " + near + "?"
+		}
+		return failure.Usagef("%s", said)
+	}
+	return nil
+}
+
+// fits reports whether a name, or a pattern, is or means one of those that are known. No name fits.
+func fits(name string, known []string) bool {
+	return name == "" || slices.ContainsFunc(known, func(k string) bool { return index.Matches(name, k) })
+}
+
+// auditChanges prints what happened to sessions.
+func (a *app) auditChanges(ctx context.Context, x *index.Index, q index.Query) error {
+	list, err := x.Changes(ctx, q)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(append([]audit.Record{}, list...))
+	}
+	var rows [][]string
+	for _, r := range list {
+		rows = append(rows, a.lineRow(r))
+	}
+	a.Table(lineColumns()...).Print(rows...)
+	return nil
+}

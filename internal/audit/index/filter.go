@@ -1,0 +1,165 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/rawjson"
+)
+
+// Filter selects by what only the lines of the log have. In every value, * stands for any text.
+type Filter struct {
+	Agent   string   // the agent whose own tool it is, else the surface, as tables show it; or the id of the subagent
+	Program string   // that some part of the call would run
+	Host    string   // that some part of the call would reach
+	Path    string   // that some part of the call names: the whole absolute path, or its end from a slash on
+	Args    []string // NAME=VALUE: an argument with this text, or with this JSON if it is not a text
+}
+
+func (f *Filter) empty() bool {
+	return f.Agent == "" && f.Program == "" && f.Host == "" && f.Path == "" && len(f.Args) == 0
+}
+
+// matches reports whether a call has everything that is asked for. facts is the raw JSON of its facts.
+func (f *Filter) matches(e *Entry, facts []byte) bool {
+	_, child, _ := strings.Cut(e.Principal, "/")
+	if f.Agent != "" && !Matches(f.Agent, cmp.Or(e.Agent, e.Surface)) && (child == "" || !Matches(f.Agent, child)) {
+		return false
+	}
+	for _, arg := range f.Args {
+		name, want, _ := strings.Cut(arg, "=")
+		raw := rawjson.Member(e.Args, name)
+		value, isText := rawjson.Text(raw)
+		if !isText {
+			value = string(raw)
+		}
+		if raw == nil || !Matches(want, value) {
+			return false
+		}
+	}
+	if f.Program == "" && f.Host == "" && f.Path == "" {
+		return true
+	}
+	programs, hosts, paths := factsOf(facts)
+	some := func(pattern string, of []string) bool {
+		return pattern == "" || slices.ContainsFunc(of, func(s string) bool { return Matches(pattern, s) })
+	}
+	return some(f.Program, programs) && some(f.Host, hosts) && (some(f.Path, paths) || some("*/"+f.Path, paths))
+}
+
+// factsOf returns which programs, hosts and paths the facts of a call name.
+func factsOf(facts []byte) (programs, hosts, paths []string) {
+	var of struct {
+		Parts []struct {
+			Program string   `json:"program"`
+			Hosts   []string `json:"hosts"`
+			Paths   []struct {
+				Raw      string `json:"raw"`
+				Clean    string `json:"clean"`
+				Resolved string `json:"resolved"`
+			} `json:"paths"`
+		} `json:"parts"`
+	}
+	if len(facts) == 0 || json.Unmarshal(facts, &of) != nil {
+		return nil, nil, nil
+	}
+	for _, p := range of.Parts {
+		programs, hosts = append(programs, p.Program), append(hosts, p.Hosts...)
+		for _, path := range p.Paths {
+			paths = append(paths, path.Raw, path.Clean, path.Resolved)
+		}
+	}
+	return programs, hosts, paths
+}
+
+// Matches reports whether a text is what a pattern says, in which * stands for any text.
+func Matches(pattern, s string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == s
+	}
+	s, ok := strings.CutPrefix(s, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return strings.HasSuffix(s, parts[last])
+}
+
+// globOf returns a pattern in which only * has a meaning as SQLite's GLOB.
+func globOf(pattern string) string {
+	return strings.NewReplacer("[", "[[]", "?", "[?]").Replace(pattern)
+}
+
+// window counts entries: take says whether one is wanted, more whether another could be. The database counts itself unless the filter
+// decides.
+func (q Query) window() func() (take, more bool) {
+	if q.Filter.empty() {
+		return func() (take, more bool) { return true, true }
+	}
+	skip, left := max(0, q.Offset), cmp.Or(q.Limit, defaultLimit)
+	return func() (take, more bool) {
+		if skip > 0 {
+			skip--
+			return false, true
+		}
+		left--
+		return true, left != 0
+	}
+}
+
+// Names returns the names of tools and roles that calls have.
+func (x *Index) Names(ctx context.Context) (tools, roles []string, err error) {
+	err = x.read(ctx, func(tx *sql.Tx, tail bool) error {
+		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT tool, role FROM audit_scopes`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var tool, role string
+			if err := rows.Scan(&tool, &role); err != nil {
+				return err
+			}
+			tools, roles = append(tools, tool), append(roles, role)
+		}
+		return rows.Err()
+	})
+	return tools, roles, wrap("read the names in the audit index", err)
+}
+
+// Changes returns the records of the lives of sessions that a query selects, newest first: beginnings and ends, changes of the role and of
+// the skills. They are no calls, so the index does not have them, and the log itself is read. Of the query hold role, session, times, limit
+// and offset.
+func (x *Index) Changes(ctx context.Context, q Query) ([]audit.Record, error) {
+	var out []audit.Record
+	for l, err := range audit.Read(ctx, x.o, audit.Position{}, false) {
+		if err != nil {
+			return nil, wrap("read the changes of sessions in the audit log", err)
+		}
+		if l.Kind != audit.Session || q.Role != "" && !Matches(q.Role, l.Role) || q.Session != "" && !Matches(q.Session, l.Session) ||
+			l.Time.Before(q.Since) || !q.Until.IsZero() && !l.Time.Before(q.Until) {
+			continue
+		}
+		out = append(out, l.Record)
+	}
+	slices.Reverse(out)
+	out = out[min(max(0, q.Offset), len(out)):]
+	if limit := cmp.Or(q.Limit, defaultLimit); limit > 0 {
+		out = out[:min(limit, len(out))]
+	}
+	return out, wrap("read the changes of sessions in the audit log", ctx.Err())
+}

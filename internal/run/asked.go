@@ -1,0 +1,51 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"mycelium/internal/gate"
+	"mycelium/internal/harness"
+)
+
+// askedThere is a call about which the agent's own terminal asks its person. If the person says yes, the agent reports the end of the call.
+// If not, the agent reports nothing, and goes on.
+type askedThere struct{ agentID, toolUse, tool string }
+
+// noteAsked notes a question to the agent's own terminal.
+func (r *run) noteAsked(e harness.Event) {
+	if agent, _ := harness.Named(e.Agent); e.Kind != harness.PreTool || e.ToolUse == "" || !agent.TellsOutcome() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = lastOf(append(r.asked, askedThere{e.AgentID, e.ToolUse, e.Tool}), maxCalls)
+}
+
+// refusedThere records as refused what the agent's own terminal asked and what did not run: whoever asked has ended its turn, so no
+// question is open. An answer "yes" was recorded when the call ended.
+func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
+	for _, a := range r.takeAsked(e) {
+		_, err := g.Gate.Finish(ctx, r.gateSession(), gate.Late{ToolUse: a.toolUse, Tool: a.tool, Surface: Surface, Refused: true})
+		if err != nil {
+			g.Logger.Error("a refusal at the agent's own terminal is not in the audit log", "agent", e.Agent, "tool", a.tool, "error", err)
+		}
+	}
+}
+
+// takeAsked removes the questions of the agent, or of the subagent, whose turn is over: those of all when the session ends.
+func (r *run) takeAsked(e harness.Event) (over []askedThere) {
+	if !slices.Contains([]harness.Kind{harness.Prompt, harness.Stop, harness.SubagentStop, harness.SessionEnd}, e.Kind) {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = slices.DeleteFunc(r.asked, func(a askedThere) bool {
+		done := e.Kind == harness.SessionEnd || a.agentID == e.AgentID
+		if done && !slices.Contains(r.reported, a.toolUse) {
+			over = append(over, a)
+		}
+		return done
+	})
+	return over
+}
