@@ -76,7 +76,7 @@ func command(a *base.App) *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a), agents.Claude(a), approvals.Command(a), audit.Command(a),
+		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a), audit.Command(a),
 			project.Doctor(a, agents.Check(a))}},
 		{"What agents may do:", []*cobra.Command{policy.Roles(a), skill.Command(a), policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
