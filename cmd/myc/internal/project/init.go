@@ -103,7 +103,7 @@ func (s *setUp) askAgents() error {
 	question := fmt.Sprintf("Put the hook into %s, so that this policy decides about each of its tools? [Y: all of them, n, or names] ",
 		strings.Join(found, ", "))
 	for {
-		answer, ok := s.Ask(question)
+		answer, ok := base.Ask(s.App, question)
 		switch names := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r == ',' || r == ' ' }); {
 		case !ok, slices.Equal(names, []string{"n"}), slices.Equal(names, []string{"no"}):
 			return nil
