@@ -77,7 +77,7 @@ func TestDaemonDiesWhileACallWaits(t *testing.T) {
 	p := newProject(t, asking(nil))
 	p.serve()
 	s := p.mint("--role", "guest")
-	call := []string{"call", "files__list_directory", "--args", `{"path":"."}`}
+	call := []string{"call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`}
 	first := p.start(s.Token, call...)
 	second := p.start(s.Token, call...)
 	r := p.waiting(1, 2)[0] // two equal calls are one question
@@ -115,7 +115,7 @@ func TestDaemonStopsWhileACallWaits(t *testing.T) {
 	p := newProject(t, asking(nil))
 	p.serve()
 	s := p.mint("--role", "guest")
-	b := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
+	b := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	r := p.waiting(1, 1)[0]
 	p.must("stop")
 	if err := <-b.ended; err == nil || b.out.String() != "" {
@@ -127,11 +127,11 @@ func TestDaemonStopsWhileACallWaits(t *testing.T) {
 	}
 	// The answer that comes before the caller is for the next call of it, and for that only.
 	p.must("approvals", "approve", r.ID)
-	back := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
+	back := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	if err := <-back.ended; err != nil || !strings.Contains(back.out.String(), "notes.md") {
 		t.Errorf("%v\n%s%s", err, back.out.String(), back.err.String())
 	}
-	next := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
+	next := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	n := p.waiting(1, 1)[0]
 	p.must("approvals", "deny", n.ID, "--reason", "enough")
 	if err := <-next.ended; err == nil || !strings.Contains(next.err.String(), "enough") {
@@ -148,7 +148,7 @@ func TestApprovalsOverHTTP(t *testing.T) {
 	host := strings.TrimPrefix(strings.TrimSuffix(p.url, "/mcp"), "http://")
 	s := p.mint("--role", "guest")
 	operator := strings.TrimSpace(p.must("approvals", "token"))
-	call := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
+	call := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	r := p.waiting(1, 1)[0]
 
 	auth := []string{"Authorization", "Bearer " + operator}
@@ -283,7 +283,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 	p := newProject(t, asking(nil))
 	p.serve()
 	s := p.mint("--role", "guest")
-	b := p.start(s.Token, "call", "files__list_directory", "--args", `{"path":"."}`)
+	b := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	r := p.waiting(1, 1)[0]
 	for _, mark := range []string{hook.TokenVar + "=" + s.Token, "CLAUDECODE=1"} {
 		for _, args := range [][]string{

@@ -130,7 +130,7 @@ func TestLoginEndToEnd(t *testing.T) {
 	if out, err := agent.CombinedOutput(); err == nil || agent.ProcessState.ExitCode() != failure.Denied.Exit() {
 		t.Errorf("an agent logs in: %s %v", out, err)
 	}
-	if out := p.login("remote", "", "?code=x&state=guess", "?error=access_denied"); out != "remote is authorized: 1 tool(s)\n" {
+	if out := p.login("remote", "", "?code=x&state=guess", "?error=access_denied"); out != "remote is authorized: 1 tool\n" {
 		t.Errorf("login says %q", out)
 	}
 	if out, err := echo("one"); err != nil || !strings.Contains(out, "heard one") {

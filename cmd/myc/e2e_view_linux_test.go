@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,5 +99,56 @@ func TestAuditTailAtATerminal(t *testing.T) {
 	}
 	if out := p.must("audit", "query"); strings.Contains(out, "\x1b") || !strings.Contains(out, "設計書とても長い名前のファイル.md") {
 		t.Errorf("on a pipe the table is not plain and whole: %q", out)
+	}
+}
+
+// TestAuditTailFollowsInJSON: a program that follows the log reads one value a line, also of records that come later.
+func TestAuditTailFollowsInJSON(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"rules.yaml": watchRules, "skills/writer/SKILL.yaml": watchSkill,
+		"mycelium.yaml": "session: {defaultRole: writer}\n"})
+	event := func(path string) {
+		t.Helper()
+		cmd := p.command("hook", "claude", "--event", "PreToolUse")
+		cmd.Stdin = strings.NewReader(`{"session_id":"one","hook_event_name":"PreToolUse","tool_name":"Read","tool_use_id":"` + path +
+			`","cwd":"` + p.dir + `","tool_input":{"file_path":"` + path + `"}}`)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	event("a.md")
+	tail := p.command("audit", "tail", "-f", "--json", "-n", "100")
+	out, err := tail.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tail.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tail.Process.Kill() })
+	lines := bufio.NewScanner(out)
+	next := func(path string) {
+		t.Helper()
+		for lines.Scan() {
+			var record map[string]any
+			if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
+				t.Fatalf("%v: %s", err, lines.Bytes())
+			}
+			if strings.Contains(lines.Text(), path) {
+				return
+			}
+		}
+		t.Fatalf("no record of %s: %v", path, lines.Err())
+	}
+	next("a.md")
+	event("b.md")
+	next("b.md")
+	if err := tail.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { // until the program ends
+	}
+	if err := tail.Wait(); err != nil {
+		t.Errorf("tail -f ends with %v", err)
 	}
 }

@@ -68,7 +68,8 @@ func TestApprovalsWatch(t *testing.T) {
 	}
 	write := func(path, content string) chan error {
 		done := make(chan error, 1)
-		cmd := p.command("call", "files__write_file", "--role", "writer", "--args", `{"path":"`+path+`","content":"`+content+`"}`)
+		cmd := p.command("call", "--ask", "wait", "files__write_file", "--role", "writer", "--args",
+			`{"path":"`+path+`","content":"`+content+`"}`)
 		go func() { done <- cmd.Run() }()
 		return done
 	}

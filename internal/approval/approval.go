@@ -93,8 +93,9 @@ const (
 type Answer struct {
 	Allow  bool   `json:"allow"`
 	For    For    `json:"for"`
-	By     string `json:"by"`  // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
-	Via    string `json:"via"` // terminal, http, telegram, model, client, policy
+	As     As     `json:"as,omitempty"` // which calls it approves; empty: this call. See [Candidates]
+	By     string `json:"by"`           // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
+	Via    string `json:"via"`          // terminal, http, telegram, model, client, policy
 	Reason string `json:"reason,omitempty"`
 	Text   string `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
 	Digest string `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
@@ -143,6 +144,10 @@ func (a *Answer) check() error {
 		return badAnswer("never is an answer that denies")
 	case !a.Allow && a.For == Rule:
 		return badAnswer("a denial is for once or for the session; a deny rule is written by hand")
+	case a.As != "" && !slices.Contains(kinds, a.As):
+		return badAnswer(fmt.Sprintf("an approval is as call, program, host, folder or tool, not as %q", a.As))
+	case a.As != "" && a.As != ThisCall && (!a.Allow || a.For == Once):
+		return badAnswer("only an approval for the session or as a rule can be about more than this call")
 	case a.By == "":
 		return badAnswer("an answer says who gives it")
 	}

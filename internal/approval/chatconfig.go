@@ -26,7 +26,7 @@ type TelegramConfig struct {
 type NotifyConfig struct {
 	Ntfy    *WebhookConfig `yaml:"ntfy" json:"ntfy,omitzero"`       // the address of a topic: https://ntfy.sh/TOPIC
 	Slack   *WebhookConfig `yaml:"slack" json:"slack,omitzero"`     // an incoming webhook
-	Desktop bool           `yaml:"desktop" json:"desktop,omitzero"` // a notice on this machine's screen
+	Desktop *bool          `yaml:"desktop" json:"desktop,omitzero"` // a notice on this machine's screen; absent: where a desktop is
 	Bell    *bool          `yaml:"bell" json:"bell,omitzero"`       // a bell before the name of the agent's tmux window; absent: yes
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/policy"
 )
 
 // idLetters are the letters and digits of an id. Those that people confuse when they type are left out.
@@ -35,12 +37,29 @@ func newID() string {
 // Sum returns the digest that binds an answer to a request: kind, principal, tool, raw arguments (before secrets are masked), working
 // folder, and the text and questions. The order of keys and white space do not count; the digits of numbers do.
 func (r *Request) Sum(args []byte) string {
-	v := jsontext.Value(args).Clone()
+	v := withoutWords(r.Tool, args)
 	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
 		v = args
 	}
 	sum := digestOf(string(r.Kind), r.Principal, r.Tool, r.Dir, v, r.Text, r.Questions)
 	return hex.EncodeToString(sum[:16])
+}
+
+// withoutWords returns the arguments of a tool without those that are only words for people.
+func withoutWords(tool string, args []byte) jsontext.Value {
+	var members map[string]jsontext.Value
+	idle := policy.IdleArgs(tool)
+	if len(idle) == 0 || json.Unmarshal(args, &members) != nil || members == nil {
+		return jsontext.Value(args).Clone()
+	}
+	for _, name := range idle {
+		delete(members, name)
+	}
+	b, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return jsontext.Value(args).Clone()
+	}
+	return b
 }
 
 // Bound returns the digest of everything that an approval holds for: [Request.Digest], the session, the rule that asks, the facts, and the

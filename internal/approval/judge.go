@@ -77,7 +77,7 @@ func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
 		r.Deadline = r.Created.Add(q.o.Deadline)
 	}
 	q.mu.Lock()
-	answer, known := q.remembered(r.Bound(), r.same())
+	answer, known := q.remembered(&r, r.Bound(), r.same())
 	over := q.suspended()
 	q.mu.Unlock()
 	switch {

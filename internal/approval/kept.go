@@ -23,12 +23,19 @@ func (e *entry) key(a *Answer) [32]byte {
 }
 
 // remembered returns the answer that was given for the rest of the session to a request, if there is one. The lock is held.
-func (q *Queue) remembered(bound, same [32]byte) (Answer, bool) {
-	k, ok := q.kept[bound]
-	if !ok {
-		k, ok = q.kept[same]
+func (q *Queue) remembered(r *Request, bound, same [32]byte) (Answer, bool) {
+	if k, ok := q.kept[same]; ok {
+		return k.answer, true // a denial
 	}
-	return k.answer, ok
+	if k, ok := q.kept[bound]; ok {
+		return k.answer, true
+	}
+	for _, k := range q.kept {
+		if k.covers(r) {
+			return k.answer, true
+		}
+	}
+	return Answer{}, false
 }
 
 // changedSince says what is different since the same call was approved for the session, or returns "". The lock is held.

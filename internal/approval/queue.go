@@ -200,7 +200,7 @@ func (q *Queue) join(ctx context.Context, r Request) (*entry, Answer, error) {
 	if q.suspended() {
 		return nil, Answer{}, ErrClosed
 	}
-	if a, ok := q.remembered(bound, same); ok {
+	if a, ok := q.remembered(&r, bound, same); ok {
 		return nil, a, nil
 	}
 	if e := q.byBound[bound]; e != nil {
@@ -336,6 +336,8 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	case a.Allow && a.For == Session && !r.Code.Whole():
 		return r, badAnswer("only once: an approval for the session is bound to the code that runs, and not all of it could be read. " +
 			r.Code.NotRead())
+	case a.As != "" && a.As != ThisCall && !hasCandidate(r, a.As):
+		return r, badAnswer(fmt.Sprintf("this call cannot be approved as %s: myc approvals show %s lists what it can be approved as", a.As, r.ID))
 	case late || withdrawn: // its expiry is under way
 		by := ByDeadline
 		if !late {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/text"
 )
 
 // appendGroup writes the records in as few writes as their size allows. The caller holds both locks. Written records are marked done;
@@ -46,7 +47,7 @@ func (l *Log) ready() error {
 	}
 	note := fmt.Sprintf("the log can be written again; since %s it could not: %v", t.since.UTC().Format(time.RFC3339), t.err)
 	if t.refused > 0 {
-		note += fmt.Sprintf("; %d record(s) were refused", t.refused)
+		note += "; " + text.Count(int(t.refused), "record") + " " + text.Plural(int(t.refused), "was", "were") + " refused"
 	}
 	if err := l.putLine(Line{Record: Record{Kind: Repair, Note: note}}); err != nil {
 		return err

@@ -58,6 +58,7 @@ type Options struct {
 type Catalog struct {
 	Definitions []policy.Definition      // sorted by server, kind and name
 	Pending     map[string]string        // server → why its catalog is not known
+	Learning    map[string]time.Duration // those of Pending that are tried for the first time → how long that may take
 	Templates   []policy.Definition      // resource templates: Item.Kind Resource, Name the URI template
 	Skills      []pin.Served             // served by servers; sorted by server
 	Held        []pin.Held               // in quarantine; sorted like Definitions

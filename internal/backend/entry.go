@@ -40,6 +40,7 @@ type entry struct {
 	ready            time.Time // when the connection was established
 	starts           int       // attempts so far
 	known            bool      // its catalog is known
+	learning         bool      // its catalog is not known, and the first try to learn it is not over
 	listing          catalog.Listing
 	about            catalog.About
 	definitions      []policy.Definition

@@ -202,6 +202,7 @@ func (p *Pool) newEntry(s Server) *entry {
 		e.setListing(l, about, false)
 	}
 	e.setInitialState(p.vars)
+	e.learning = !known && !s.Disabled
 	return e
 }
 
@@ -277,9 +278,21 @@ func (e *entry) learnFirst(slots chan struct{}) {
 		if turn.Stop() {
 			<-slots
 		}
+		e.endLearning()
 		if err == nil || !e.neverLearned() || sleep(e.ctx, wait) != nil {
 			return
 		}
+	}
+}
+
+// endLearning says that the first try to learn the catalog is over. Nobody waits for a further one.
+func (e *entry) endLearning() {
+	e.mu.Lock()
+	was := e.learning
+	e.learning = false
+	e.mu.Unlock()
+	if was {
+		e.pool.rebuild()
 	}
 }
 

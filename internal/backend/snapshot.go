@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"time"
 
 	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/pin"
@@ -30,7 +31,7 @@ func (p *Pool) Changed() <-chan struct{} {
 func (p *Pool) rebuild() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := Catalog{Pending: map[string]string{}, Servers: map[string]catalog.About{}}
+	next := Catalog{Pending: map[string]string{}, Learning: map[string]time.Duration{}, Servers: map[string]catalog.About{}}
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		p.entries[name].addTo(&next)
 	}
@@ -66,6 +67,9 @@ func (e *entry) addTo(c *Catalog) {
 		c.Pending[e.name] = text.Describe(e.fault)
 	default:
 		c.Pending[e.name] = "its catalog is not learned yet"
+		if e.learning {
+			c.Learning[e.name] = min(e.cfg.Start.or(DefaultStart), DefaultStart)
+		}
 	}
 }
 
@@ -102,6 +106,6 @@ func equal(a, b Catalog) bool {
 		return x.Name == y.Name && x.URI == y.URI && x.Digest == y.Digest && x.State == y.State
 	}
 	return b.Pending != nil && slices.EqualFunc(a.Held, b.Held, held) && slices.EqualFunc(a.Skills, b.Skills, served) &&
-		maps.Equal(a.Pending, b.Pending) && maps.EqualFunc(a.Servers, b.Servers, about) &&
+		maps.Equal(a.Pending, b.Pending) && maps.Equal(a.Learning, b.Learning) && maps.EqualFunc(a.Servers, b.Servers, about) &&
 		slices.EqualFunc(a.Definitions, b.Definitions, definition) && slices.EqualFunc(a.Templates, b.Templates, definition)
 }

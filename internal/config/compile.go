@@ -113,6 +113,16 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 	return pol, lib, without(problems, p.Problems)
 }
 
+// Ahead is the policy as it will be when the pending skills of a library take effect. It says whose skills those are, and decides no call.
+func (p *Project) Ahead(lib *skill.Library) *policy.Policy {
+	grants := p.bounded(lib)
+	for _, s := range lib.Pending() {
+		grants = append(grants, s.Grant)
+	}
+	pol, _ := policy.New(sourceOf(p, nil, grants))
+	return pol
+}
+
 // toolNames are the names of the tools of a catalog, sorted.
 func toolNames(defs []policy.Definition) []string {
 	var out []string

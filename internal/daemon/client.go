@@ -34,6 +34,8 @@ type Client struct {
 	lines *rpc.Lines
 	last  int64
 	gone  error // why the connection cannot be used any more
+	// Told, if set, is called with each notification that comes while a call waits for its answer. It must not call the client.
+	Told func(method string, params []byte)
 }
 
 // Dial attaches to a running owner, and both prove to each other that they know the project's key. The error is ErrNotRunning if there is
@@ -199,6 +201,9 @@ func (c *Client) exchange(ctx context.Context, req rpc.Message) (rpc.Message, er
 				return rpc.Message{}, ctx.Err()
 			}
 			return m, nil
+		}
+		if c.Told != nil && m.Method != "" && !m.IsRequest() {
+			c.Told(m.Method, m.Params)
 		}
 	}
 }

@@ -44,7 +44,19 @@ type Server struct {
 }
 
 // Caller is the process at the other end, as the kernel reports it.
-type Caller struct{ PID, UID int }
+type Caller struct {
+	PID, UID int
+	link     *link // nil: it is not at the other end of a connection
+}
+
+// Tell sends the caller a notification while its call runs. It reports whether that was possible.
+func (c Caller) Tell(method string, params any) bool {
+	if c.link == nil {
+		return false
+	}
+	raw, err := c.link.encode(params)
+	return err == nil && c.link.write(rpc.Message{Method: method, Params: raw})
+}
 
 // Stream takes over a connection. It returns the answer, or an error, and a function that then owns the connection, with everything
 // that the client sent after its request. The connection is closed when the function returns. When serving ends, the context is done
@@ -233,6 +245,7 @@ type link struct {
 func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &link{v: v, who: who, conn: c, slots: make(chan struct{}, maxAtOnce)}
+	l.who.link = l
 	defer l.calls.Wait()
 	defer cancel()
 	lines := rpc.NewLines(c, maxMessage)

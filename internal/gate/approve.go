@@ -186,6 +186,9 @@ func (a *Admission) wait(ctx context.Context, r approval.Request) (approval.Answ
 	}
 	var client sync.WaitGroup
 	answer, err := a.gate.asks.AskTelling(ctx, r, func(r approval.Request) {
+		if a.Told != nil {
+			a.Told(r)
+		}
 		if a.caller.World.AskClient && canBeElicited(a.Peer) {
 			client.Go(func() { a.gate.askClient(ctx, a.Peer, r) })
 		}
@@ -238,7 +241,7 @@ func waitingProgress(token jsontext.Value, n int) []byte {
 	b := append([]byte(`{"progressToken":`), token...)
 	b = append(b, `,"progress":`...)
 	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', -1, 64)
-	return append(b, `,"message":"Waiting for an approval"}`...)
+	return append(b, `,"message":"Waiting for an approval. A person answers it with: myc approvals watch"}`...)
 }
 
 // question returns what people are shown about a call.
@@ -284,6 +287,9 @@ func decidedBy(a approval.Answer) string {
 // approvalText says who approved a call, for the log.
 func approvalText(a approval.Answer) string {
 	text := fmt.Sprintf("approved by %s via %s, for %s", a.By, cmp.Or(a.Via, "?"), a.For)
+	if a.As != "" && a.As != approval.ThisCall {
+		text += ", as " + string(a.As)
+	}
 	if a.Rule != "" {
 		text += " " + a.Rule
 	}

@@ -496,7 +496,7 @@ func TestContinuationKeepsItsApproval(t *testing.T) {
 // An old client that wants progress hears every ten seconds that its call waits.
 func TestProgressWhileACallWaits(t *testing.T) {
 	if got := string(waitingProgress([]byte(`"t"`), 3)); got != `{"progressToken":"t","progress":0.000003,"message":"Waiting for an `+
-		`approval"}` {
+		`approval. A person answers it with: myc approvals watch"}` {
 		t.Error(got)
 	}
 	for params, want := range map[string]string{`{"_meta":{"progressToken":7}}`: "7", `{"_meta":{}}`: "", `{}`: "", `[]`: "", "": "",

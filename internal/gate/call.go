@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/guard"
@@ -42,6 +43,8 @@ type Request struct {
 	Abstains bool
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
+	// Told, if set, is called once, when people may see the request for the approval. It must not block.
+	Told func(r approval.Request)
 
 	ID        string          // of the call, from NewID; empty: the gate makes it
 	Continues string          // the call that this request continues: Reply.Open, or one that runs and waits (Continue)
@@ -86,6 +89,9 @@ func (g *Gate) Call(ctx context.Context, s *session.Session, r Request) (Reply, 
 func (g *Gate) call(ctx context.Context, s *session.Session, r Request) (Reply, error) {
 	if r.Item.Server == policy.AgentServer {
 		r.Item = policy.Item{Kind: r.Item.Kind} // an agent's own tools are admitted, never run by us
+	}
+	if r.Item.Server != "" {
+		s.Await(ctx, r.Item.Server) // a server that was just added is not told of as unknown
 	}
 	g.log.Enter()
 	defer g.log.Leave()

@@ -109,6 +109,7 @@ type entry struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Meta      bool      `json:"isMeta"`
+	APIError  bool      `json:"isApiErrorMessage"` // the agent wrote this message itself: its model could not be reached
 	Message   *struct {
 		ID      string         `json:"id"`
 		Role    string         `json:"role"`
@@ -357,6 +358,7 @@ type Recent struct {
 	Messages []string // the last ones, oldest first, with their role
 	Said     string   // what the agent said last
 	Tools    []string // used last, oldest first
+	APIError bool     // the last message of the agent is an error of its model's API, so the agent gave up there
 }
 
 // Recent returns the last n messages of a transcript.
@@ -375,6 +377,9 @@ func recentIn(raw []byte, n int) (out Recent) {
 	for _, e := range entries(raw, "") {
 		if e.Type != "assistant" && e.Type != "user" || e.Meta {
 			continue
+		}
+		if e.Type == "assistant" {
+			out.APIError = e.APIError
 		}
 		for _, p := range e.parts() {
 			switch {

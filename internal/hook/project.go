@@ -45,44 +45,50 @@ func (f Flags) ProjectDir(getenv func(string) string) (dir string, found bool, e
 	if root, err := f.Root(); err == nil {
 		f.State = root // looked up once
 	}
-	if at := Nearest(abs, f.isProject); at != "" {
+	if at := Nearest(abs, "", f.isProject); at != "" {
 		return at, true, nil
 	}
 	return main, f.ID != "", nil
 }
 
 // Nearest returns the nearest project from a folder upwards, or "". The folder is absolute, with links resolved. The search ends at the
-// home of the account and at the root of a mounted file system, after a look at them: what lies above is not this person's project. is
-// reports whether a folder, the main working tree of its repository, is a project.
-func Nearest(dir string, is func(dir string) bool) string {
+// home of the account, and at another home folder ("": none), after a look at them. is reports whether a folder, the main working tree of
+// its repository, is a project; beyond says that it lies on another file system than the first folder.
+func Nearest(dir, otherHome string, is func(dir string, beyond bool) bool) string {
+	if other, err := filepath.EvalSymlinks(otherHome); err == nil && otherHome != "" {
+		otherHome = other
+	}
 	home := sync.OnceValue(accountHome)
+	ends := func(at string) bool { return at == home() || at == otherHome }
 	for _, from := range []string{dir, worktree.Main(dir)} { // a project above the main working tree is found from there only
-		if at := nearest(from, home, is); at != "" {
+		if at := nearest(from, ends, is); at != "" {
 			return at
 		}
 	}
 	return ""
 }
 
-// nearest is the search of [Nearest] from one folder, at most up to a home folder.
-func nearest(dir string, home func() string, is func(dir string) bool) string {
+// nearest is the search of [Nearest] from one folder.
+func nearest(dir string, ends func(dir string) bool, is func(dir string, beyond bool) bool) string {
+	device, beyond := deviceOf(dir), false
 	for at := dir; ; at = filepath.Dir(at) {
-		if main := worktree.Main(at); is(main) {
+		beyond = beyond || deviceOf(at) != device
+		if main := worktree.Main(at); is(main, beyond) {
 			return main
 		}
-		if at == filepath.Dir(at) || at == home() || mounted(at) {
+		if at == filepath.Dir(at) || ends(at) {
 			return ""
 		}
 	}
 }
 
-// mounted reports whether a folder lies on another file system than the folder above it, or that cannot be told.
-func mounted(dir string) bool {
-	var here, above unix.Stat_t
-	if unix.Stat(dir, &here) != nil || unix.Stat(filepath.Dir(dir), &above) != nil {
-		return true
+// deviceOf returns the file system that a folder is on, or 0 if it cannot be told.
+func deviceOf(dir string) uint64 {
+	var st unix.Stat_t
+	if unix.Stat(dir, &st) != nil {
+		return 0
 	}
-	return here.Dev != above.Dev
+	return uint64(st.Dev) //nolint:gosec,unconvert,nolintlint // an int32 on some systems; it is only compared
 }
 
 // accountHome returns the home folder of the account with links resolved, or "".
@@ -98,12 +104,18 @@ func accountHome() string {
 }
 
 // isProject reports whether a folder is a project. Without a state folder only its files count.
-func (f Flags) isProject(dir string) bool {
+func (f Flags) isProject(dir string, beyond bool) bool {
 	p, err := f.Paths(dir, true)
 	if err != nil {
 		p = state.Paths{}
 	}
-	return IsProject(p.For(dir))
+	return IsNearest(p.For(dir), beyond)
+}
+
+// IsNearest is [IsProject] for a search. Beyond a mount point only a project counts that a person has accepted: another file system may be
+// anybody's, but a mount in a project does not end its policy.
+func IsNearest(p state.Paths, beyond bool) bool {
+	return IsProject(p) && (!beyond || p.Root != "" && accepted(p))
 }
 
 // IsProject reports whether a folder is a project of its own: it has a mycelium.yaml, or a person has accepted files of it, or the state

@@ -117,12 +117,22 @@ func TestProjectDir(t *testing.T) {
 	if got, _, err := f.ProjectDir(os.Getenv); err == nil {
 		t.Errorf("a folder that is not there: %s", got)
 	}
-	home := func() string { return in("above", "repo") }
+	home := func(at string) bool { return at == in("above", "repo") }
 	if got := nearest(in("above", "repo"), home, f.isProject); got != "" {
 		t.Errorf("past the home folder: %s", got)
 	}
-	if mounted(in("above", "repo")) || !mounted("/proc") {
-		t.Error("the root of a mounted file system is not told from a folder")
+	for _, beyond := range []bool{false, true} { // past a mount point only what a person has accepted counts
+		if got := IsNearest(f.State.Of(in("above")), beyond); got == beyond {
+			t.Errorf("not accepted, beyond %t: %t", beyond, got)
+		}
+		if !IsNearest(f.State.Of(in("accepted")), beyond) {
+			t.Errorf("accepted, beyond %t: no project", beyond)
+		}
+	}
+	var past []bool
+	nearest("/proc/self", func(string) bool { return false }, func(_ string, beyond bool) bool { past = append(past, beyond); return false })
+	if len(past) != 3 || past[0] || !past[2] {
+		t.Errorf("from /proc/self: %v", past)
 	}
 }
 

@@ -50,8 +50,17 @@ func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answe
 // Watch calls tell with every request that waits, then with each that comes, changes or is settled, until ctx is done.
 func (a *Approvals) Watch(ctx context.Context, tell func(approval.Request)) { a.queue.Watch(ctx, tell) }
 
-// watchAtTerminal is Watch for a terminal whose person can answer: while it lasts, somebody is reachable.
-func (a *Approvals) watchAtTerminal(ctx context.Context, tell func(approval.Request)) {
+// watchFor is Watch for a terminal whose person can answer: while it lasts, somebody is reachable. With a session it tells of the
+// requests of that session only, and nobody is reachable by it.
+func (a *Approvals) watchFor(ctx context.Context, session string, tell func(approval.Request)) {
+	if session != "" {
+		a.queue.Observe(ctx, func(r approval.Request) {
+			if r.Session == session {
+				tell(r)
+			}
+		})
+		return
+	}
 	a.watchers.Add(1)
 	defer a.watchers.Add(-1)
 	a.queue.Watch(ctx, tell)

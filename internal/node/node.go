@@ -171,7 +171,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
 		logger: n.logger}
-	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts}
+	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, people: people{n.chats, n.Approvals}}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)

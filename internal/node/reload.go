@@ -138,7 +138,7 @@ func (r *reloader) writeRule(ctx context.Context, q approval.Request, a approval
 	if !p.Trusted {
 		return "", errors.New("nobody has accepted the files of this folder, so its rules take no effect: myc trust")
 	}
-	rule, err := rules.Approved(q)
+	rule, err := rules.Approved(q, a.As)
 	if err != nil {
 		return "", err
 	}

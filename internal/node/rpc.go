@@ -182,7 +182,8 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 
 // streamApprovals writes every request as a line of JSON: those that wait, then each that comes, changes or is settled.
 func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-	if _, err := decode(c, api.ApprovalsWatch, params); err != nil {
+	p, err := decode(c, api.ApprovalsWatch, params)
+	if err != nil {
 		return nil, nil, failure.ToRPC(err)
 	}
 	return struct{}{}, func(ctx context.Context, conn net.Conn) error {
@@ -193,7 +194,7 @@ func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte
 			_, _ = conn.Read(make([]byte, 1))
 		}()
 		defer conn.Close()
-		n.Approvals.watchAtTerminal(ctx, func(r approval.Request) {
+		n.Approvals.watchFor(ctx, p.Session, func(r approval.Request) {
 			var b bytes.Buffer
 			if json.MarshalWrite(&b, r, json.Deterministic(true)) != nil {
 				return

@@ -101,7 +101,7 @@ func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Sess
 }
 
 // spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among
-// session.roles only (decision 9).
+// session.roles only (decision 9), and so does who names a role by the environment.
 func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
 	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
@@ -112,11 +112,16 @@ func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, err
 			spec.Role = conf.RoleOfAgent()
 		}
 	}
-	if agent {
-		for _, r := range append([]string{spec.Role}, spec.Roles...) {
-			if r != "" && r != conf.DefaultRole && r != conf.AgentRole && !slices.Contains(conf.Roles, r) {
-				return spec, noRole(fmt.Errorf("Unknown role: %s", r)) //nolint:staticcheck,revive // the same words everywhere
-			}
+	var bound []string // the roles that session: must name
+	switch {
+	case agent:
+		bound = append([]string{spec.Role}, spec.Roles...)
+	case p.Narrow:
+		bound = []string{spec.Role}
+	}
+	for _, r := range bound {
+		if r != "" && r != conf.DefaultRole && r != conf.AgentRole && !slices.Contains(conf.Roles, r) {
+			return spec, noRole(fmt.Errorf("Unknown role: %s", r)) //nolint:staticcheck,revive // the same words everywhere
 		}
 	}
 	return spec, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
@@ -19,6 +20,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
+	"mycelium/internal/run"
 )
 
 // Tools are the tools of all servers: what a session sees of them, a call, and what is in quarantine.
@@ -28,6 +30,7 @@ type Tools struct {
 	sessions *Sessions
 	files    *reloader
 	acts     recorder
+	people   run.People // who can be asked
 }
 
 // List returns the tools that a session with these parameters would see.
@@ -66,13 +69,14 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 	if len(args) == 0 {
 		args = []byte("{}")
 	}
-	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli"}
+	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli",
+		NoWait: p.Ask == api.AskDeny || p.Ask == "" && !t.people.Reachable(), Told: tellOf(c)}
 	req.Params = rawjson.Set(rawjson.Set([]byte("{}"), "name", rawjson.Quote(it.Name)), "arguments", args)
 	reply, err := t.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
 	case errors.As(err, &denied):
-		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true}, nil
+		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true, Asks: denied.Decision.Effect == policy.Ask}, nil
 	case err != nil:
 		return api.CallReply{}, err
 	case reply.Open != "":
@@ -82,6 +86,11 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 		return api.CallReply{}, err
 	}
 	return api.CallReply{Result: reply.Result, Error: reply.Error}, nil
+}
+
+// tellOf returns what tells a caller that its call waits.
+func tellOf(c daemon.Caller) func(approval.Request) {
+	return func(r approval.Request) { c.Tell(api.CallWaits, api.Waiting{ID: r.ID, Deadline: r.Deadline}) }
 }
 
 // deniedCall is a denial as an MCP client would read it.

@@ -30,6 +30,7 @@ type Policy struct {
 	base       *baseSet
 	start      []string // Source.Default
 	mcp, agent Effect   // fallback
+	ceiling    ceiling  // what the fallback may allow to change
 	broken     string   // why no call is allowed; empty if calls are
 }
 
@@ -61,6 +62,7 @@ func New(src Source) (*Policy, []Problem) {
 		start: src.Default,
 	}}
 	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
+	c.p.ceiling = c.p.places.ceiling()
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
 	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)
 	if src.Broken.All != "" {

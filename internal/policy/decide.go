@@ -46,7 +46,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 			case p.byBase(&d, c, part, t):
 			case v.byRules(&d, e, c, part, t): // deny, then ask, then allow
 			default:
-				v.byFallback(&d, e, part, t)
+				v.byFallback(&d, e, c, part, t)
 			}
 			if first || d.Effect < strictest.Effect {
 				strictest, first = d, false
@@ -169,8 +169,9 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 	return false
 }
 
-// byFallback answers where no rule does. It never allows a part that was not understood.
-func (v *view) byFallback(d *Decision, e *entry, part *Part, t *tracer) {
+// byFallback answers where no rule does. It never allows a part that was not understood, nor one that changes files outside the folders of
+// the ceiling.
+func (v *view) byFallback(d *Decision, e *entry, c *Call, part *Part, t *tracer) {
 	*d = Decision{Effect: v.p.mcp, Reason: "no rule decides; an active skill grants the tool"}
 	switch {
 	case e.control || e.open:
@@ -184,6 +185,11 @@ func (v *view) byFallback(d *Decision, e *entry, part *Part, t *tracer) {
 		*d = Decision{Effect: Ask, Reason: "no rule decides, and part of the call was not understood"}
 		if len(part.Unclear) > 0 {
 			d.Reason += ": " + part.Unclear[0]
+		}
+	}
+	if d.Effect == Allow {
+		if at := v.p.outside(&c.Facts, part); at != "" {
+			*d = Decision{Effect: Ask, Reason: "no rule allows changes to " + at + ", outside the project and the temporary folders"}
 		}
 	}
 	t.step("fallback", true, "", d.Reason)

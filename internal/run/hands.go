@@ -22,11 +22,11 @@ func NoHands(role string) string {
 	return "the role " + role + " does not see an agent's own tools, so every command and edit of the agent is refused"
 }
 
-// handless returns what a call of an unknown tool is told where the role has none of an agent's own tools: the words say the same of a
-// hidden tool and of one that does not exist. Otherwise it returns "".
-func handless(s *session.Session, c *session.Child, it policy.Item) string {
-	if it.Server != policy.AgentServer || Hands(func(it policy.Item) bool { return s.Shows(c, it) }) {
+// handless returns what the refusal of an unknown tool adds where the role has none of an agent's own tools: the same for a hidden tool and
+// for one that does not exist. Otherwise it returns "".
+func handless(s *session.Session, it policy.Item) string {
+	if it.Server != policy.AgentServer || Hands(func(it policy.Item) bool { return s.Shows(nil, it) }) {
 		return ""
 	}
-	return NoHands(s.Scope().Principal.Role) + "; the operator says in mycelium.yaml which role an agent has (session.agentRole)"
+	return ": " + NoHands(s.Scope().Principal.Role)
 }

@@ -50,6 +50,14 @@ func (n notifier) tellEnd(r *run) {
 		return
 	case failed:
 		kind = approval.Errored
+	default:
+		// After an error of the API, an agent may end without an event that says so. Its transcript has the message.
+		seen := r.transcribed().RunTranscript().Recent(1)
+		if !seen.APIError {
+			break
+		}
+		said = text.TruncateRunes(strings.TrimSpace(credential.Mask(seen.Said)), noticeWords)
+		kind = approval.Errored
 	}
 	n.tell(kind, r.view(), turns, cmp.Or(said, "without a word"))
 }

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,5 +44,27 @@ func TestNoticesOfARun(t *testing.T) {
 	}
 	if waits := people.notices[4].Text; !strings.Contains(waits, "agent__Edit") {
 		t.Errorf("waits: %q", waits)
+	}
+}
+
+// An agent whose last message is an error of its model's API is not told of as completed.
+func TestAPIErrorIsNotCompleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	line := `{"type":"assistant","isApiErrorMessage":true,"message":{"role":"assistant",` +
+		`"content":[{"type":"text","text":"API Error: 529 overloaded"}]}}`
+	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var people told
+	p := coder()
+	p.people.tell = people.tell
+	h := build(t, p)
+	h.send(harness.Event{Agent: "claude", Kind: harness.SessionStart, Reason: "startup", Transcript: path})
+	h.send(harness.Event{Agent: "claude", Kind: harness.SessionEnd, Reason: "other", Transcript: path})
+	if want := []approval.NoticeKind{approval.Started, approval.Errored}; !slices.Equal(people.kinds(), want) {
+		t.Fatalf("told of %v", people.kinds())
+	}
+	if got := people.notices[1].Text; got != "API Error: 529 overloaded" {
+		t.Errorf("it says %q", got)
 	}
 }

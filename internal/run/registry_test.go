@@ -240,6 +240,9 @@ func TestBeforeAndAfter(t *testing.T) {
 	e.Interactive = true
 	if a := h.send(e); a.Verdict != harness.Ask {
 		t.Errorf("ask, at a terminal: %+v", a)
+	} else if !strings.HasPrefix(a.Reason, "Mycelium asks: ") || !strings.Contains(a.Reason, "(rule: ") ||
+		!strings.Contains(a.Reason, "edit rules.yaml") {
+		t.Errorf("the prompt must say who asks, the rule and how to change it: %q", a.Reason)
 	}
 	got := h.Sessions()
 	if len(got) != 1 || got[0].State != approval.PermissionPending || got[0].Label != filepath.Base(h.dir) || got[0].Role != "developer" ||

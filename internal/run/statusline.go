@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
+	"mycelium/internal/text"
 )
 
 // statusLine returns the status line of an agent: what waits for a person in the project, then the role and the active skills of its own
@@ -23,11 +23,8 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 			return "", err
 		}
 		waiting = slices.DeleteFunc(waiting, func(r approval.Request) bool { return r.Kind == approval.Stop }) // an agent at its prompt
-		switch n := len(waiting); {
-		case n == 1:
-			parts = append(parts, "1 call waits for an answer")
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d calls wait for an answer", n))
+		if n := len(waiting); n > 0 {
+			parts = append(parts, text.Count(n, "call")+" "+text.Plural(n, "waits", "wait")+" for an answer")
 		}
 	}
 	if g.Alone {

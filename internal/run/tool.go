@@ -97,8 +97,9 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
 		a := g.refused(r, e, err)
-		if denied := (*gate.DeniedError)(nil); errors.As(err, &denied) && denied.Decision.Unknown && g.Abstains == nil { // not outside of a project
-			a.Reason = cmp.Or(handless(session, c, it), a.Reason)
+		denied := (*gate.DeniedError)(nil)
+		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
+			a.Reason += handless(session, it)
 		}
 		return a
 	}
@@ -170,7 +171,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	d := denied.Decision
 	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
 		g.ring(r)
-		return harness.Answer{Verdict: harness.Ask, Reason: because(d)}
+		return harness.Answer{Verdict: harness.Ask, Reason: asking(d)}
 	}
 	reason := because(d)
 	if d.Effect == policy.Ask && g.mayNotWait(e) {
@@ -186,6 +187,11 @@ func because(d policy.Decision) string {
 		reason += " (rule: " + d.Rule + ")"
 	}
 	return reason
+}
+
+// asking says to the person at the agent's own terminal who asks, by which rule, and how to change that.
+func asking(d policy.Decision) string {
+	return "Mycelium asks: " + because(d) + ". To change that, edit rules.yaml; myc policy explain tells what decides"
 }
 
 // mayNotWait reports whether a question of the policy stays out of the queue.

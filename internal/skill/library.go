@@ -27,7 +27,7 @@ func Validate(skills []Skill, c Catalog) *Library {
 		ck := &check{index: ix, skill: &s, missing: map[string]bool{}}
 		ck.run()
 		missing[i] = ck.missing
-		l.skills = append(l.skills, Checked{Skill: s, State: ck.state(), Problems: ck.problems})
+		l.skills = append(l.skills, Checked{Skill: s, State: ck.state(), Problems: ck.problems, Waits: ck.pendings})
 	}
 	l.bindNamesakes()
 	for i := range l.skills {
@@ -117,6 +117,11 @@ func (l *Library) Expected() []string {
 		}
 	}
 	return out
+}
+
+// Pending returns the skills that take effect once a server has said what it offers.
+func (l *Library) Pending() []Checked {
+	return slices.DeleteFunc(l.All(), func(s Checked) bool { return s.State != Pending })
 }
 
 // Skill returns a valid skill by name.

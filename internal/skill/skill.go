@@ -138,6 +138,7 @@ type Checked struct {
 	Skill
 	State    State
 	Problems []policy.Problem
+	Waits    []string // of a pending skill: the servers that it waits for
 }
 
 // position is a place in a file.

@@ -25,6 +25,7 @@ func TestOneTruthEach(t *testing.T) {
 		}},
 		{"an edit distance", regexp.MustCompile(`(?i)levenshtein|func (edit)?distance\(|damerau`), nil},
 		{"a hint in an error's text", regexp.MustCompile(`\(hint: `), nil},
+		{"a plural in parentheses", regexp.MustCompile(`%[dsv] [^"\n]*[a-z]\(s\)`), nil},
 		{"a longest common subsequence", regexp.MustCompile(`(?i)common subsequence|func (line)?diff\(`), nil},
 	} {
 		root := filepath.Join("..", "..")

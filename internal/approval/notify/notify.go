@@ -30,6 +30,7 @@ type Options struct {
 	Queue  *approval.Queue
 	Board  *approval.Board                                // nil: requests only
 	Run    func(ctx context.Context, argv []string) error // runs a program; nil: with os/exec
+	Getenv func(name string) string                       // the environment, which tells whether a desktop is here; nil: empty
 	Logger *slog.Logger
 }
 
@@ -85,7 +86,8 @@ func New(o Options) (*Notifier, error) {
 	if w := o.Config.Slack; w != nil {
 		n.add("Slack", func(ctx context.Context, x message) error { return n.slack(ctx, *w, x) })
 	}
-	if o.Config.Desktop {
+	if o.Config.Desktop == nil && o.Getenv != nil && hasDesktop(runtime.GOOS, o.Getenv, exec.LookPath) ||
+		o.Config.Desktop != nil && *o.Config.Desktop {
 		n.add("the screen", func(ctx context.Context, x message) error {
 			return o.Run(ctx, screenCommand(runtime.GOOS, x.title, x.text))
 		})
@@ -234,6 +236,15 @@ func screenCommand(system, title, text string) []string {
 			"end run", "--", title, text}
 	}
 	return []string{"notify-send", "--app-name=Mycelium", "--", title, text}
+}
+
+// hasDesktop reports whether a message on this machine's screen can be seen: on macOS always; elsewhere where the program of the notices
+// is installed and the environment names a D-Bus session and a screen.
+func hasDesktop(system string, getenv func(string) string, look func(program string) (string, error)) bool {
+	if _, err := look(screenCommand(system, "", "")[0]); err != nil {
+		return false
+	}
+	return system == "darwin" || getenv("DBUS_SESSION_BUS_ADDRESS") != "" && (getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != "")
 }
 
 const answerElsewhere = "Answer in the terminal (myc approvals watch) or in the chat."

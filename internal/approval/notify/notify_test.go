@@ -83,6 +83,43 @@ func TestScreenCommand(t *testing.T) {
 	}
 }
 
+// TestHasDesktop: without a key in the files, notices are shown only where somebody can see them.
+func TestHasDesktop(t *testing.T) {
+	bus, screen, wayland := "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/bus", "DISPLAY=:0", "WAYLAND_DISPLAY=wayland-0"
+	for _, c := range []struct {
+		system    string
+		environ   []string
+		installed bool
+		want      bool
+	}{
+		{"linux", []string{bus, screen}, true, true},
+		{"linux", []string{bus, wayland}, true, true},
+		{"linux", []string{bus}, true, false}, // a login over ssh
+		{"linux", []string{screen}, true, false},
+		{"linux", []string{bus, screen}, false, false},
+		{"darwin", nil, true, true},
+		{"darwin", nil, false, false},
+	} {
+		getenv := func(name string) string {
+			for _, kv := range c.environ {
+				if value, ok := strings.CutPrefix(kv, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		}
+		look := func(program string) (string, error) {
+			if !c.installed {
+				return "", fmt.Errorf("%s: not found", program)
+			}
+			return program, nil
+		}
+		if got := hasDesktop(c.system, getenv, look); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 func bash(command string) approval.Request {
 	return approval.Request{
 		Session: "s1", Principal: "dev", Role: "developer", Agent: "claude", Label: "api", Dir: "/work/api", Surface: "hook", Tool: "agent__Bash",

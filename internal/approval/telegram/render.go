@@ -47,7 +47,7 @@ func (f renderer) request(r approval.Request, v *view) (p *page, whole bool) {
 		}
 		p.textf("\nOpen %s · %s", until, shortID(r.ID))
 		if r.Waiting > 1 {
-			p.textf(" · %d calls wait for it", r.Waiting)
+			p.textf(" · %s %s for it", text.Count(r.Waiting, "call"), text.Plural(r.Waiting, "waits", "wait"))
 		}
 		p.requestButtons(r, v, whole)
 	} else {

@@ -21,8 +21,8 @@ type Options struct {
 	// Watch calls tell with every request that waits, and with every one that is new or settled, until ctx is done.
 	Watch  func(ctx context.Context, tell func(approval.Request)) error
 	Settle func(ctx context.Context, id string, a approval.Answer) (approval.Request, error)
-	// Preview returns the rule that an answer [approval.Rule] would write. nil: the screen does not show it.
-	Preview func(r approval.Request, allow bool) string
+	// Preview says what a rule for a candidate would allow, and would have allowed. nil: the screen shows the candidate's words only.
+	Preview func(r approval.Request, c approval.Candidate) string
 	Title   string // the project's folder
 	By      string // [approval.Answer.By]
 	Plain   bool   // without colours
@@ -235,6 +235,8 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 		return t.allow(r, approval.Session)
 	case "r":
 		return t.allow(r, approval.Rule)
+	case "w":
+		t.wider(r)
 	case "d":
 		return t.answer(r, approval.Answer{For: approval.Once})
 	case "n":
@@ -250,8 +252,6 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 	done := func(string) tea.Cmd { return t.answer(r, approval.Answer{Allow: true, For: how}) }
 	switch {
-	case how == approval.Rule && t.o.Preview != nil:
-		t.ask = &prompt{label: "Write this rule? " + text.OneLine(t.o.Preview(r, true)) + " [y/N]", keys: "y", done: done}
 	case how == approval.Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
 	case r.Risk == policy.Critical:

@@ -315,7 +315,7 @@ func (t *terminal) bottom(st styles) string {
 				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
 			}
 		case approval.Call:
-			keys = "a allow  s session  r rule  d deny  D why  n never  ↑↓ PgDn  q quit"
+			keys = "a allow  s session  r rule  w wider  d deny  D why  n never  ↑↓ PgDn  q quit"
 		}
 	}
 	return st.dim.Render(keys)

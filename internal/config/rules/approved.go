@@ -28,8 +28,9 @@ const maxRuleArgs = 4 << 10
 
 // Approved returns the rule for an answer with [approval.Rule]. It allows this call and no other: the tool, the role and all arguments must
 // be the same. For Bash, the command must be the same, with any description and timeout. For an agent's own tool, the working directory
-// must be the same too. An error says why there can be no such rule, and what to do instead.
-func Approved(r approval.Request) (policy.Rule, error) {
+// must be the same too. With another kind than this call, it is the rule of that candidate (approval.Candidates).
+// An error says why there can be no such rule, and what to do instead.
+func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	var none policy.Rule
 	once := "; approve it once, or for the session"
 	switch {
@@ -51,6 +52,14 @@ func Approved(r approval.Request) (policy.Rule, error) {
 			"hold for the content that it has now", codeName(r), once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
 		return none, fmt.Errorf("not all of it was understood, and a rule may allow only what was%s", once)
+	}
+	if as != "" && as != approval.ThisCall {
+		for _, c := range approval.Candidates(r) {
+			if c.As == as {
+				return c.Rule, nil
+			}
+		}
+		return none, fmt.Errorf("it cannot be approved as %s%s", as, once)
 	}
 	args := r.Args
 	if len(args) == 0 {
@@ -92,7 +101,7 @@ func sameArgs(tool string, args jsontext.Value) (string, error) {
 		return "", fmt.Errorf("the arguments cannot be written as a condition: %w", err)
 	}
 	if command, ok := parsed["command"].(string); ok && tool == policy.AgentServer+"__Bash" {
-		known := []string{"command", "description", "timeout"}
+		known := append([]string{"command", "timeout"}, policy.IdleArgs(tool)...)
 		for key := range parsed {
 			if !slices.Contains(known, key) {
 				return "", fmt.Errorf("the argument %s makes it another call", strconv.Quote(key))

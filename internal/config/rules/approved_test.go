@@ -75,7 +75,7 @@ func TestApprovedRuleAllowsThisCallAndNoOther(t *testing.T) {
 		{query, "developer", `{"sql":"select 'a' \\ b","limit":10,"deep":{"list":[1,"two",null,true,2],"rate":0.5}}`, "/p", "", policy.Ask},
 		{query, "guest", string(query.Args), "/p", "", policy.Ask},
 	} {
-		rule, err := Approved(c.r)
+		rule, err := Approved(c.r, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 	} {
 		r := good
 		change(&r)
-		if rule, err := Approved(r); err == nil || !strings.Contains(err.Error(), want) {
+		if rule, err := Approved(r, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v %v", want, rule, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 func TestAppendRuleKeepsTheFile(t *testing.T) {
 	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
 		Args: []byte(`{"command":"echo '# \"x\": y' \u202e"}`)}
-	rule, err := Approved(r)
+	rule, err := Approved(r, "")
 	if err != nil {
 		t.Fatal(err)
 	}

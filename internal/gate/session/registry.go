@@ -86,6 +86,8 @@ type Registry struct {
 	world atomic.Pointer[view.Catalog]
 	swap  sync.Mutex // held while one world replaces another, so that sessions are told in order
 	live  loaded
+
+	swapped signal // fires after each Swap
 }
 
 // Options of a registry. DB and Meter may be nil.
@@ -143,6 +145,7 @@ func (r *Registry) Swap(w view.World) {
 	for _, s := range r.live.all() {
 		r.follow(s, old, next)
 	}
+	r.swapped.fire()
 }
 
 // follow tells one session of a new world if it sees a difference to the old one, or to what one of its clients was last shown: a client

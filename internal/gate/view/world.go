@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"log/slog"
 	"slices"
+	"time"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -23,7 +24,12 @@ type World struct {
 	Roots       map[string]string   // the folder where relative paths of a server begin, absolute; default: the project folder
 	Servers     map[string]Server   // what the servers said about themselves, by name
 	AskClient   bool                // ask a client that supports elicitation about its calls that wait for an approval
-	Bare        string              // the one server whose names and URIs clients see without a prefix; empty: none
+	// Learning are the servers whose offer is being learned for the first time, with the time that a client waits for it at most. Ahead is
+	// the policy with the skills that wait for one of them; nil: no skill does.
+	Learning map[string]time.Duration
+	Ahead    *policy.Policy
+
+	Bare string // the one server whose names and URIs clients see without a prefix; empty: none
 }
 
 // The modes of promotion. Any other word counts as manual.

@@ -13,7 +13,8 @@ import (
 // pageSize is how many entries one page has at most.
 const pageSize = 1000
 
-func (s *Server) listTools(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
+func (s *Server) listTools(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
+	l.session.Await(ctx, "") // most clients list once
 	return s.list(l, m, "tools", l.session.List(policy.Tool))
 }
 

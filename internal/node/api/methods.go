@@ -58,6 +58,9 @@ var (
 
 // The streams: requests whose connection carries something else once they are answered.
 var (
-	MCP            = Method[SessionParams, Attached]{Name: "mcp"}             // then: MCP over stdio
-	ApprovalsWatch = Method[None, None]{"approvals/watch", "watch approvals"} // then: one approval.Request a line
+	MCP            = Method[SessionParams, Attached]{Name: "mcp"}                    // then: MCP over stdio
+	ApprovalsWatch = Method[WatchParams, None]{"approvals/watch", "watch approvals"} // then: one approval.Request a line
 )
+
+// CallWaits is a notification to the client of Call: its call waits for an approval. Its parameters are a [Waiting].
+const CallWaits = "call/waits"

@@ -69,7 +69,8 @@ type SessionParams struct {
 	Token  string   `json:"token,omitempty"`
 	Name   string   `json:"name,omitempty"`
 	Role   string   `json:"role,omitempty"`
-	May    []string `json:"may,omitempty"` // further roles that the session may take
+	Narrow bool     `json:"narrow,omitzero"` // Role is refused unless session: in mycelium.yaml names it, also to a person
+	May    []string `json:"may,omitempty"`   // further roles that the session may take
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
@@ -127,6 +128,24 @@ type CallParams struct {
 	SessionParams
 	Tool string `json:"tool"`
 	Args []byte `json:"args,omitempty"`
+	Ask  string `json:"ask,omitempty"` // AskWait or AskDeny; empty: AskWait where somebody can be reached, else AskDeny
+}
+
+// What becomes of a call that needs an approval.
+const (
+	AskWait = "wait" // it waits for an answer
+	AskDeny = "deny" // it is denied at once, unless it was answered before or a model is sure
+)
+
+// Waiting is a request for an approval, as its caller is told of it.
+type Waiting struct {
+	ID       string    `json:"id"`
+	Deadline time.Time `json:"deadline,omitzero"` // zero: none
+}
+
+// WatchParams say which requests are watched. With a session, only its own, and by somebody who does not answer them.
+type WatchParams struct {
+	Session string `json:"session,omitempty"`
 }
 
 // CallReply is the end of a call: a result or a JSON-RPC error, as the gateway would send it.
@@ -134,6 +153,7 @@ type CallReply struct {
 	Result []byte `json:"result"`
 	Error  []byte `json:"error"`
 	Denied bool   `json:"denied,omitempty"`
+	Asks   bool   `json:"asks,omitempty"` // denied, because it needs an approval and was not to wait
 }
 
 // HeldParams name a tool, another item or a server; empty: everything in quarantine.
@@ -222,6 +242,7 @@ type Answer struct {
 	ID     string       `json:"id,omitempty"`
 	Allow  *bool        `json:"allow,omitempty"`
 	For    approval.For `json:"for,omitempty"`
+	As     approval.As  `json:"as,omitempty"` // which calls are approved: call, program, host, folder, tool
 	Reason string       `json:"reason,omitempty"`
 	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
 	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
@@ -229,7 +250,7 @@ type Answer struct {
 
 // By is the answer as the queue takes it: by this person, from this surface.
 func (a Answer) By(person, via string) approval.Answer {
-	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, By: person, Via: via, Reason: a.Reason, Text: a.Text,
+	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, As: a.As, By: person, Via: via, Reason: a.Reason, Text: a.Text,
 		Digest: a.Digest}
 }
 

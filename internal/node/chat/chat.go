@@ -154,7 +154,7 @@ func (c *Chats) channels() (out channels, err error) {
 }
 
 func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
-	out, err := notify.New(notify.Options{Config: conf, Queue: c.Queue, Board: &c.board, Logger: c.Logger})
+	out, err := notify.New(notify.Options{Config: conf, Queue: c.Queue, Board: &c.board, Getenv: os.Getenv, Logger: c.Logger})
 	if err != nil {
 		c.Logger.Warn("notices of waiting calls are off", "error", err)
 		return

@@ -44,10 +44,10 @@ func (l *Loader) Find(need Need) error {
 	if l.ID != "" || l.Config != "" || l.isProject(main) {
 		return nil
 	}
-	above := hook.Nearest(folder, l.isProject)
+	above := hook.Nearest(folder, l.Getenv("HOME"), l.isNearest)
 	switch {
 	case above != "" && !named:
-		l.Dir, l.Found = above, true
+		l.Dir, l.Found = folderOf(folder, above), true
 		fmt.Fprintf(l.Err, "myc: the project is %s, above this folder\n", above)
 		return nil
 	case hasDeclarations(main), need == MayHave:
@@ -60,13 +60,26 @@ func (l *Loader) Find(need Need) error {
 		"myc init sets one up in this folder; -C names another")
 }
 
+// folderOf returns the folder at or above another that stands for a project: the project itself, or its counterpart in the linked working
+// tree of git in which that folder lies.
+func folderOf(dir, project string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if worktree.Main(at) == project {
+			return at
+		}
+	}
+	return project
+}
+
 // isProject reports whether a folder is a project, as for a hook.
-func (l *Loader) isProject(dir string) bool {
+func (l *Loader) isProject(dir string) bool { return l.isNearest(dir, false) }
+
+func (l *Loader) isNearest(dir string, beyond bool) bool {
 	p := state.Paths{Project: dir}
 	if root, err := l.root(dir, l.ofAgent()); err == nil {
 		p = root.Of(dir)
 	}
-	return hook.IsProject(p)
+	return hook.IsNearest(p, beyond)
 }
 
 // hasDeclarations reports whether a folder has files that would govern it, such as the .mcp.json of a clone: a person can look at them and

@@ -4,6 +4,7 @@ package project
 import (
 	"path/filepath"
 	"slices"
+	"time"
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
@@ -31,7 +32,9 @@ type View struct {
 	Close    func()
 	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
 
-	bareCollision string // a name for which the bare server keeps its prefix; empty: none
+	learning      map[string]time.Duration // see view.World
+	ahead         *policy.Policy           // see view.World
+	bareCollision string                   // a name for which the bare server keeps its prefix; empty: none
 }
 
 // With returns a view of other files on the same servers. It has to be compiled.
@@ -41,7 +44,8 @@ func (v *View) With(p *config.Project) *View {
 
 // Compile validates the files and compiles their policy with the present catalog.
 func (v *View) Compile() {
-	v.Outdated = v.Pool.Changed() // before the catalog is read, so that a change in between is not missed
+	v.Outdated = v.Pool.Changed()          // before the catalog is read, so that a change in between is not missed
+	v.learning = v.Pool.Catalog().Learning // before the rest: a client that waits in vain is better than one that is told too early
 	v.Catalog = catalogOf(v.Pool)
 	var more []policy.Problem
 	project := *v.Project
@@ -49,6 +53,9 @@ func (v *View) Compile() {
 	project.Skills = append(slices.Clone(project.Skills), served...)
 	v.Policy, v.Skills, more = project.Compile(v.Catalog)
 	v.Problems = slices.Concat(v.Project.Problems, more, faults)
+	if v.ahead = nil; len(v.learning) > 0 && len(v.Skills.Pending()) > 0 {
+		v.ahead = project.Ahead(v.Skills)
+	}
 	w := v.World()
 	if w.Bare != v.Project.Bare {
 		v.Problems = append(v.Problems, policy.Problem{File: v.Project.ServersFrom, Warning: true, Message: "mcpServers." +
@@ -61,7 +68,7 @@ func (v *View) Compile() {
 func (v *View) World() view.World {
 	cat := v.Pool.Catalog()
 	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
-		Held: v.Catalog.Held, Broken: v.Project.Broken.All,
+		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	for _, s := range v.Project.Servers {

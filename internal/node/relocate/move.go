@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
+	"mycelium/internal/text"
 )
 
 // Found is a state that can be brought to a project.
@@ -143,7 +144,7 @@ var partNames = map[string]string{
 
 // parts says what lies in a state.
 func parts(folder string, log audit.Report) []string {
-	out := []string{fmt.Sprintf("the audit log: %d record(s), verified", log.Records)}
+	out := []string{fmt.Sprintf("the audit log: %s, verified", text.Count(int(log.Records), "record"))}
 	var known []string
 	for name, what := range partNames {
 		if !missing(filepath.Join(folder, name)) {

@@ -130,6 +130,9 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 	}
 	defer closeFiles()
 	defer func() { _ = os.RemoveAll(files) }()
+	if isHeadless(args) {
+		defer a.tellWaiting(ctx, s.ID)()
+	}
 	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
 	err = a.runAgent(known.Launch, program, argv, s.Token)
 	if exit := (base.Exit{}); err == nil || errors.As(err, &exit) {

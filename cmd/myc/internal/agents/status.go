@@ -98,7 +98,8 @@ func (a *app) hookStatus(ctx context.Context) error {
 		a.printAgents(agents)
 	}
 	if err == nil && bad > 0 {
-		err = failure.Hint(fmt.Errorf("hook status: %d problem(s): the hook does not guard every agent in which it is installed", bad), "")
+		err = failure.Hint(fmt.Errorf("hook status: %s: the hook does not guard every agent in which it is installed",
+			text.Count(bad, "problem")), "")
 	}
 	return err
 }

@@ -42,9 +42,10 @@ func (a *app) approvalsCmd() *cobra.Command {
 }
 
 func (a *app) answerCmd(allow bool) *cobra.Command {
-	var reach, reason string
+	var reach, as, reason string
 	c := &cobra.Command{Use: "approve ID", Short: "Allow the call",
-		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for rule", Args: base.ArgRange(1, 1, "one request id")}
+		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for session --as program",
+		Args:    base.ArgRange(1, 1, "one request id")}
 	words := "once, session (the same call, for the rest of the session) or rule (a rule is written into the project's rules)"
 	if !allow {
 		c.Use, c.Short, c.Example = "deny ID", "Deny the call", `  myc approvals deny k3m9 --for session --reason "not on a Friday"`
@@ -58,9 +59,16 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 		if err := oneOf(reach, known...); err != nil {
 			return failure.Usagef("%s--for: %v", base.CommandName(c), err)
 		}
-		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach), Reason: reason})
+		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach),
+			As: approval.As(as), Reason: reason})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
+	if allow {
+		c.Long = "Allow a call that waits: once, for the session, or from now on by a rule in the project's rules. With --as, the approval\n" +
+			"is about more than this call: program (these first words, whatever plain words follow), host, folder or tool. What a call can be\n" +
+			"approved as, and how many of the last 1,000 recorded calls that would have allowed, is in myc approvals show."
+		c.Flags().StringVar(&as, "as", "", "what is approved: call (default), program, host, folder or tool; for the session or as a rule")
+	}
 	c.Flags().StringVar(&reason, "reason", "", "the reason, which a denied agent is told; for an agent's question, the answer")
 	return c
 }
@@ -151,6 +159,16 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) erro
 		return err
 	}
 	p.ID = id
+	if p.As != "" && p.For == approval.Rule {
+		r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
+		if err == nil {
+			p.Digest = r.Digest
+			err = a.tellPast(ctx, r, p.As)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	r, err := base.Operate(ctx, a.App, api.ApprovalsAnswer, p)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (a *app) approvalsShow(ctx context.Context, id string) error {
 		return a.PrintJSON(r)
 	}
 	a.showRequest(r)
-	return nil
+	return a.showCandidates(ctx, r)
 }
 
 // showRequest prints all of a request. Hidden characters in the arguments are made visible.

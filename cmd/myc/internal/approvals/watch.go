@@ -1,12 +1,10 @@
 package approvals
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os/user"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -55,10 +53,11 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	}
 	return terminal.Watch(ctx, a.In, a.Out, a.Environ, terminal.Options{
 		Title: dir, By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
-		Watch: func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
+		Preview: func(r approval.Request, c approval.Candidate) string { return a.preview(ctx, r, c) },
+		Watch:   func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer,
-				api.Answer{ID: id, Allow: &n.Allow, For: n.For, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
+				api.Answer{ID: id, Allow: &n.Allow, For: n.For, As: n.As, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
 		},
 	})
 }
@@ -81,7 +80,7 @@ func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) er
 	for ctx.Err() == nil {
 		c, err := a.Attach(ctx)
 		if err == nil {
-			err = watchOnce(ctx, c, tell)
+			err = base.WatchApprovals(ctx, c, api.WatchParams{}, tell)
 		}
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -89,27 +88,3 @@ func (a *app) watchRequests(ctx context.Context, tell func(approval.Request)) er
 	}
 	return nil
 }
-
-// watchOnce tells until the daemon ends, which is no error.
-func watchOnce(ctx context.Context, c *base.Client, tell func(approval.Request)) error {
-	defer c.Close()
-	conn, _, err := base.Stream(ctx, c, api.ApprovalsWatch, api.None{})
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	lines := bufio.NewScanner(conn)
-	lines.Buffer(nil, maxRequestLine)
-	for lines.Scan() {
-		var r approval.Request
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return fmt.Errorf("watch approvals: read a request: %w", err)
-		}
-		tell(r)
-	}
-	return nil // the next attempt tells whether a daemon can be found
-}
-
-// maxRequestLine bounds one request on the way to a terminal, in bytes: its arguments are bounded by the queue.
-const maxRequestLine = 8 << 20

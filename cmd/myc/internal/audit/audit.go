@@ -37,7 +37,10 @@ func (a *app) auditCmd() *cobra.Command {
 		a.auditRead("thinking", "The reasoning that came with calls, as a report",
 			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
 		a.verifyCmd(), a.beginAgainCmd(),
-		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error { return x.Rebuild(ctx) }))
+		a.auditRead("reindex", "Rebuild the index from the log", func(ctx context.Context, x *index.Index) error {
+			defer base.Tell(a.Err, "rebuilding the index", "").End()
+			return x.Rebuild(ctx)
+		}))
 	return c
 }
 

@@ -95,7 +95,7 @@ func (a *app) auditStats(ctx context.Context, x *index.Index) error {
 	}
 	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)},
 		{"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
-		{"reasoning", fmt.Sprintf("with %s (%.0f %%), %d tokens", base.Count(s.Thinking.Entries, "call"),
+		{"reasoning", fmt.Sprintf("with %s (%.0f %%), %d tokens", text.Count(s.Thinking.Entries, "call"),
 			100*s.Thinking.Coverage, s.Thinking.Tokens)}}
 	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
 		if n := s.ByOutcome[k]; n > 0 {
@@ -123,7 +123,7 @@ func (a *app) auditThinking(ctx context.Context, x *index.Index) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%s with reasoning (%.0f %% of all), %d tokens\n", base.Count(r.Stats.Entries, "call"),
+	fmt.Fprintf(a.Out, "%s with reasoning (%.0f %% of all), %d tokens\n", text.Count(r.Stats.Entries, "call"),
 		100*r.Stats.Coverage, r.Stats.Tokens)
 	for _, e := range r.Entries {
 		claimed := ""

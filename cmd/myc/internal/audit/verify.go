@@ -67,7 +67,9 @@ func (a *app) auditVerify(dir, keys string) error {
 	if err != nil {
 		return err
 	}
+	progress := base.Tell(a.Err, "verifying the log", "")
 	r, err := audit.Verify(o)
+	progress.End()
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (a *app) auditVerify(dir, keys string) error {
 	if a.JSON {
 		return nil
 	}
-	fmt.Fprintf(a.Out, "ok: %s in %s, from %s to %s\n", base.Count(int(r.Records), "record"), base.Count(r.Segments, "segment"),
+	fmt.Fprintf(a.Out, "ok: %s in %s, from %s to %s\n", text.Count(int(r.Records), "record"), text.Count(r.Segments, "segment"),
 		base.OrDash(r.First), base.OrDash(r.Last))
 	for _, b := range r.Accepted {
 		fmt.Fprintf(a.Out, "but for a break at %s:%d, behind which a person began again at %s: %s\n    because: %s\n", b.Segment, b.Line,

@@ -32,8 +32,13 @@ func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 	}
 	if owner != nil {
 		owner.Close() // a node keeps the index up to date
-	} else if err := x.Follow(ctx); err != nil {
-		return err
+	} else {
+		progress := Tell(a.Err, "reading the log into the index", "")
+		err := x.Follow(ctx)
+		progress.End()
+		if err != nil {
+			return err
+		}
 	}
 	return f(x)
 }

@@ -24,7 +24,9 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 
 // LearnAll asks every server what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
+	progress := Tell(a.Err, "asking the servers what they offer", "")
 	learned, err := Call(ctx, c, api.Learn, api.None{})
+	progress.End()
 	if err != nil {
 		return err
 	}

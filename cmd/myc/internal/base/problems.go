@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // Check adds its findings to those of `myc doctor`.
@@ -32,7 +33,7 @@ func (a *App) RefuseBroken(problems []policy.Problem) error {
 	if n == 0 {
 		return nil
 	}
-	return failure.New(failure.Config, fmt.Errorf("%d problem(s) in the project's files", n),
+	return failure.New(failure.Config, fmt.Errorf("%s in the project's files", text.Count(n, "problem")),
 		"myc doctor shows all of them with what to do")
 }
 

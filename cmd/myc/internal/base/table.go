@@ -159,11 +159,3 @@ func flattened(row []string) []string {
 	}
 	return out
 }
-
-// Count is a number with its noun: "1 record", "2 records".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

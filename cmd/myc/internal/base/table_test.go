@@ -65,11 +65,3 @@ func TestWrapAt(t *testing.T) {
 		}
 	}
 }
-
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 records", 1: "1 record", 2: "2 records"} {
-		if got := Count(n, "record"); got != want {
-			t.Errorf("Count(%d) = %q, want %q", n, got, want)
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,7 +49,7 @@ func (a *App) SetUp(o scaffold.Options) error {
 	if err != nil {
 		return err
 	}
-	a.tellWritten(done, o)
+	tellWritten(a.Out, done, o)
 	switch {
 	case before.Trusted && !before.User.Missing(): // what was written is accepted; what was there before stays as it was
 	case len(done.Kept)+len(before.Untrusted) == 0 && !before.User.Missing(): // nobody else wrote any of it
@@ -66,18 +67,18 @@ func (a *App) SetUp(o scaffold.Options) error {
 }
 
 // tellWritten prints what init did to each file, and what an import could not carry over.
-func (a *App) tellWritten(done *scaffold.Written, o scaffold.Options) {
+func tellWritten(out io.Writer, done *scaffold.Written, o scaffold.Options) {
 	for _, f := range done.Written {
-		fmt.Fprintf(a.Out, "wrote %s\n", f)
+		fmt.Fprintf(out, "wrote %s\n", f)
 	}
 	for _, f := range done.Kept {
-		fmt.Fprintf(a.Out, "kept  %s\n", f)
+		fmt.Fprintf(out, "kept  %s\n", f)
 	}
 	if o.Import == nil {
 		return
 	}
 	for _, n := range o.Import.Notes {
-		fmt.Fprintf(a.Out, "note  %s\n", text.Visible(n))
+		fmt.Fprintf(out, "note  %s\n", text.Visible(n))
 	}
 }
 

@@ -18,7 +18,7 @@ func (a *App) RefusedBroken(ctx context.Context, c *Client, tool string) error {
 		return nil
 	}
 	a.WarnDamage(s)
-	return failure.New(failure.Denied, fmt.Errorf("%s is refused, because a file does not load: %s", tool, text.Visible(s.Problem)),
+	return failure.New(failure.Denied, fmt.Errorf("%s is refused: %s", tool, text.Visible(s.Problem)),
 		"myc doctor says how to mend it")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/recorded"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -61,13 +62,11 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 			"calls are recorded as soon as an agent makes some")
 	}
 	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
-	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
-		if err != nil {
-			return err
-		}
-		if line.Kind == audit.Decided && !line.Time.Before(since) {
-			r.take(&line)
-		}
+	progress := base.Tell(a.Err, "deciding the recorded calls again", "call")
+	err = r.read(ctx, o, since, progress)
+	progress.End()
+	if err != nil {
+		return err
 	}
 	if r.sum.Meaning, err = a.meaningOf(v, dir); err != nil {
 		return err
@@ -101,13 +100,27 @@ type replayKey struct{ role, tool, from, to, rule string }
 // notByPolicy are the rules of records that no policy decided.
 var notByPolicy = []string{"session", "request", "arguments", "fault", "audit"}
 
+// read takes the calls of a log.
+func (r *replaying) read(ctx context.Context, o audit.Options, since time.Time, progress *base.Progress) error {
+	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
+		if err != nil {
+			return err
+		}
+		if line.Kind == audit.Decided && !line.Time.Before(since) {
+			r.take(&line)
+			progress.Step()
+		}
+	}
+	return nil
+}
+
 // take decides one recorded call again.
 func (r *replaying) take(line *audit.Line) {
 	if cmp.Or(line.DecidedBy, "policy") != "policy" || slices.Contains(notByPolicy, line.Rule) || strings.HasPrefix(line.Rule, "limit:") {
 		r.sum.Skipped++
 		return
 	}
-	call, whole := callOf(line)
+	call, whole := recorded.Call(line)
 	if !whole {
 		r.sum.Partial++
 	}
@@ -132,40 +145,4 @@ func (r *replaying) take(line *audit.Line) {
 	}
 	g.Calls++
 	g.Example = replayExample{ID: line.ID, Time: line.Time, Args: line.Args}
-}
-
-// callOf returns the call of a record, with the recorded facts. whole is false if the record has no facts or only a part of the arguments:
-// then the arguments alone decide. A record has only the id of a parent principal, which is assumed to have the child's role.
-func callOf(line *audit.Line) (call policy.Call, whole bool) {
-	it, err := policy.ParseTool(line.Tool)
-	if err != nil {
-		it = policy.Item{Name: line.Tool}
-	}
-	switch line.ItemKind {
-	case "resource":
-		it.Kind = policy.Resource
-	case "prompt":
-		it.Kind = policy.Prompt
-	}
-	if it.Kind != policy.Tool && line.Server != "" {
-		it.Server, it.Name = line.Server, strings.TrimPrefix(line.Tool, line.Server+"__")
-	}
-	args, err := policy.ParseArgs(line.Args)
-	whole = err == nil && !isCut(args)
-	call = policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: line.Principal, Role: line.Role}, Skills: line.Skills},
-		Item: it, Args: args, Time: line.Time}
-	if line.Parent != "" {
-		call.Scope.Principal.Parent = &policy.Principal{ID: line.Parent, Role: line.Role}
-	}
-	if line.Facts != nil {
-		call.Facts = *line.Facts
-	}
-	return call, whole
-}
-
-// isCut reports whether the log has only the beginning of the arguments.
-func isCut(args policy.Args) bool {
-	cut, _ := args["truncated"].(bool)
-	_, sum := args["sha256"].(string)
-	return cut && sum
 }

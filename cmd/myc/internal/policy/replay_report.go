@@ -62,7 +62,7 @@ func (a *app) printReplay(r replayReport) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
-	fmt.Fprintf(a.Out, "%d calls decided again: %d as before, %d otherwise", r.Calls, r.Unchanged, r.Calls-r.Unchanged)
+	fmt.Fprintf(a.Out, "%s decided again: %d as before, %d otherwise", text.Count(r.Calls, "call"), r.Unchanged, r.Calls-r.Unchanged)
 	if r.Skipped > 0 {
 		fmt.Fprintf(a.Out, "; %d that no policy decided are left out", r.Skipped)
 	}

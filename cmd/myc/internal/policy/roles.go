@@ -105,7 +105,7 @@ func (a *app) roleCheck(role string) error {
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
 		{"prompt", base.OrDash(c.Prompt)},
 	})
-	fmt.Fprintf(a.Out, "\n%s\n", base.Count(len(c.Tools), "tool"))
+	fmt.Fprintf(a.Out, "\n%s\n", text.Count(len(c.Tools), "tool"))
 	var rows [][]string
 	for _, t := range c.Tools {
 		rows = append(rows, []string{"  " + t.Name, t.From})

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 func (a *app) configCmd() *cobra.Command {
@@ -94,7 +95,7 @@ func (a *app) configValidate() error {
 		}
 	}
 	if bad > 0 {
-		return failure.New(failure.Config, fmt.Errorf("config: %d problem(s)", bad), "")
+		return failure.New(failure.Config, fmt.Errorf("config: %s", text.Count(bad, "problem")), "")
 	}
 	if !a.JSON {
 		fmt.Fprintln(a.Out, "ok")

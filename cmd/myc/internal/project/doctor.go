@@ -51,7 +51,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	a.doctorOnDisk(v, add)
 	a.doctorRules(ctx, v, add)
 	doctorSchemas(v, add)
-	a.doctorDaemon(ctx, v, add)
+	a.doctorDaemon(ctx, v, add, a.doctorServers(ctx, v, add))
 	for _, c := range more {
 		c(ctx, v, add)
 	}
@@ -80,12 +80,13 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		if a.JSON {
 			hint = "each finding of level \"problem\" has a hint that says how to fix it"
 		}
-		return failure.New(failure.Config, fmt.Errorf("doctor: %d problem(s) in this project", problems), hint)
+		return failure.New(failure.Config, fmt.Errorf("doctor: %s in this project", text.Count(problems, "problem")), hint)
 	}
 	return nil
 }
 
-func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report) {
+// doctorDaemon reports how the daemon does. It leaves out the servers that doctorServers has reported.
+func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report, reported []string) {
 	c, err := a.Running(ctx)
 	if err != nil {
 		add("problem", "daemon", err.Error(), cmp.Or(text.HintOf(err), "myc stop -f ends it"))
@@ -101,7 +102,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return
 	}
-	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %d session(s)", s.Daemon.PID, s.Sessions), "")
+	add("ok", "daemon", fmt.Sprintf("runs, pid %d, %s", s.Daemon.PID, text.Count(s.Sessions, "session")), "")
 	if s.Problem != "" {
 		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
 	}
@@ -120,6 +121,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 			hint = "check that its address is right and answers; myc tools sync tries again"
 		}
 		switch {
+		case slices.Contains(reported, b.Name):
 		case b.State == backend.StateFailed:
 			add("problem", "server "+b.Name, b.Error, cmp.Or(b.Hint, hint))
 		case b.Breaker != "" && b.Breaker != "closed":
@@ -135,7 +137,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 // acceptedText says how many breaks of the log a person accepted; "" without any.
 func acceptedText(r audit.Report) string {
 	if n := len(r.Accepted); n > 0 {
-		return fmt.Sprintf(" but for %d break(s) that a person accepted: myc audit verify names them", n)
+		return " but for " + text.Count(n, "break") + " that a person accepted: myc audit verify names " + text.Plural(n, "it", "them")
 	}
 	return ""
 }
@@ -161,6 +163,6 @@ func doctorAudit(v *project.View, add base.Report) {
 	case r.Records == 0:
 		add("ok", "audit", "no record yet", "")
 	default:
-		add("ok", "audit", base.Count(int(r.Records), "record")+", the chain is intact"+acceptedText(r), "")
+		add("ok", "audit", text.Count(int(r.Records), "record")+", the chain is intact"+acceptedText(r), "")
 	}
 }

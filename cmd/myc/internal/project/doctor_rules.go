@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
+	"mycelium/internal/text"
 )
 
 // doctorRules reports rules that cannot match, that match more than they seem to, and that never decided a call.
@@ -35,7 +36,7 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 	if err != nil {
 		return // doctorAudit reports it
 	}
-	none := fmt.Sprintf("%d rules; no call is recorded yet", len(rules))
+	none := text.Count(len(rules), "rule") + "; no call is recorded yet"
 	if _, err := os.Stat(o.Dir); err != nil {
 		add("ok", "rules", none, "")
 		return
@@ -59,12 +60,12 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 			add("ok", "rules", none, "")
 			return nil
 		}
-		text := fmt.Sprintf("each of the %d rules decided at least one of %d recorded calls", len(rules), calls)
+		said := fmt.Sprintf("each of the %d rules decided at least one of %d recorded calls", len(rules), calls)
 		if len(never) > 0 {
-			text = fmt.Sprintf("%d of %d rules decided none of the %d recorded calls: %s", len(never), len(rules), calls,
+			said = fmt.Sprintf("%d of %d rules decided none of the %d recorded calls: %s", len(never), len(rules), calls,
 				strings.Join(never, ", "))
 		}
-		add("ok", "rules", text, "")
+		add("ok", "rules", said, "")
 		return nil
 	})
 	if err != nil {

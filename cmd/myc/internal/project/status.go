@@ -58,6 +58,13 @@ func (a *app) status(ctx context.Context) error {
 		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
 			f.Since.Local().Format(time.DateTime))})
 	}
+	if r.Approvals > 0 {
+		verb := "wait"
+		if r.Approvals == 1 {
+			verb = "waits"
+		}
+		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
+	}
 	rows = append(rows, statusWarnings(r)...)
 	a.Facts(rows)
 	if len(r.Backends) == 0 {
@@ -148,6 +155,11 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	}
 	defer v.Close()
 	r = v.Status()
+	for i := range r.Backends {
+		if b := &r.Backends[i]; b.State == backend.StateIdle && b.Error == "" {
+			b.Error, b.Hint = "not started by this command", "myc doctor starts each server once"
+		}
+	}
 	r.Problem = v.Broken()
 	if o, err := v.Project.AuditLog(); err == nil {
 		if err := audit.Problem(o); err != nil {

@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 // left says which files stay as they were accepted, because they do not load.
@@ -26,12 +27,12 @@ func counted(p *config.Project, c *config.Candidate) string {
 			yours++
 		}
 	}
-	theirs := fmt.Sprintf("%d file(s) of %s", len(c.Changes)-yours, p.Dir)
+	theirs := text.Count(len(c.Changes)-yours, "file") + " of " + p.Dir
 	switch yours {
 	case 0:
 		return theirs
 	case len(c.Changes):
-		return fmt.Sprintf("%d of your own file(s), for every project", yours)
+		return text.Count(yours, "file") + " of your own, for every project"
 	default:
 		return fmt.Sprintf("%s, and %d of your own, for every project", theirs, yours)
 	}

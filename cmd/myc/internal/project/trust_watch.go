@@ -38,7 +38,9 @@ func (a *app) trustWatch(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !p.Trusted, p.User.Missing(), c.Waits():
-		return failure.New(failure.Conflict, fmt.Errorf("trust --watch: %d file(s) of %s wait already", len(c.Changes), p.Dir),
+		n := len(c.Changes)
+		return failure.New(failure.Conflict, fmt.Errorf("trust --watch: %s of %s %s already", text.Count(n, "file"), p.Dir,
+			text.Plural(n, "waits", "wait")),
 			"look at them and accept them first: myc trust")
 	}
 	w := &trustWatch{app: a}
@@ -91,7 +93,8 @@ func (w *trustWatch) saved(ctx context.Context) error {
 		why = "what waits changed while an agent worked"
 	}
 	if w.paused = why != ""; w.paused {
-		w.say("paused: %s; %d file(s) wait for myc trust", why, len(c.Changes))
+		n := len(c.Changes)
+		w.say("paused: %s; %s %s for myc trust", why, text.Count(n, "file"), text.Plural(n, "waits", "wait"))
 		return nil
 	}
 	if len(c.Why) > 0 {
@@ -105,7 +108,7 @@ func (w *trustWatch) saved(ctx context.Context) error {
 	if err := c.Accept(time.Now()); err != nil {
 		return err
 	}
-	w.say("accepted: %d file(s)", len(c.Changes))
+	w.say("accepted: %s", text.Count(len(c.Changes), "file"))
 	base.ShowMeaning(w.Out, changes)
 	return nil
 }

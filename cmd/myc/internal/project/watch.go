@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/text"
 )
 
 func (a *app) watchCmd() *cobra.Command {
@@ -113,8 +114,8 @@ func (a *app) printWatch(ctx context.Context, next, last *project.View) error {
 	stamp := e.Time.Format(time.TimeOnly)
 	switch {
 	case last == nil:
-		fmt.Fprintf(a.Out, "%s watching %s (%d roles, %d skills)\n", stamp, next.Project.Dir, len(next.Policy.Roles()),
-			len(next.Skills.Grants()))
+		fmt.Fprintf(a.Out, "%s watching %s (%s, %s)\n", stamp, next.Project.Dir, text.Count(len(next.Policy.Roles()), "role"),
+			text.Count(len(next.Skills.Grants()), "skill"))
 	case !e.OK:
 		fmt.Fprintf(a.Out, "%s a file is broken: the last policy that loaded stays in force\n", stamp)
 	case len(e.Changed) == 0:

@@ -33,6 +33,8 @@ func tells(path string) bool {
 		return true
 	case "skill":
 		return name == "" || name == "list" || name == "show" || name == "preview"
+	case "server":
+		return name == "" || name == "list" || name == "test"
 	case "mcp":
 		return name == "status"
 	case "config":

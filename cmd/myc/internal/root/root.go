@@ -18,6 +18,7 @@ import (
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/cmd/myc/internal/serve"
+	"mycelium/cmd/myc/internal/server"
 	"mycelium/cmd/myc/internal/session"
 	"mycelium/cmd/myc/internal/skill"
 	"mycelium/cmd/myc/internal/tools"
@@ -72,16 +73,18 @@ func command(a *base.App) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
+	skills := skill.Command(a)
+	skills.AddCommand(server.Grant(a))
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
 			audit.Command(a), project.Doctor(a, agents.Check(a))}},
-		{"What agents may do:", []*cobra.Command{policy.Roles(a), skill.Command(a), policy.Command(a), project.Trust(a), project.Edit(a),
+		{"What agents may do:", []*cobra.Command{policy.Roles(a), skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a)}},
-		{"How agents come in:", []*cobra.Command{mcp, agents.Hook(a)}},
+		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
 	} {

@@ -110,7 +110,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	if r.Problem != "" {
 		return fmt.Errorf("%s is authorized but cannot be used: %s", server, r.Problem)
 	}
-	fmt.Fprintf(a.Out, "%s is authorized: %d tool(s)\n", text.Flatten(server), r.Tools)
+	fmt.Fprintf(a.Out, "%s is authorized: %s\n", text.Flatten(server), text.Count(r.Tools, "tool"))
 	return nil
 }
 

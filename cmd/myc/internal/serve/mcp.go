@@ -62,7 +62,7 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 		p.Token = a.Getenv(hook.TokenVar)
 	}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
-		p.Role = role // it can only narrow: the node treats it like --role
+		p.Role, p.Narrow = role, true // an environment may be somebody else's, so it gives no role that session: does not name
 	}
 	p.Environ = hook.Places(a.Environ)
 	if err := a.CheckTrust(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 func (a *app) skillReload(ctx context.Context, name string) error {
@@ -35,7 +36,8 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 		for _, p := range skillFaults(v) {
 			fmt.Fprintln(a.Err, project.ProblemText(p))
 		}
-		fmt.Fprintf(a.Out, "%d skills are valid\n", len(v.Skills.Grants()))
+		n := len(v.Skills.Grants())
+		fmt.Fprintf(a.Out, "%s %s valid\n", text.Count(n, "skill"), text.Plural(n, "is", "are"))
 		return nil
 	}
 	if sk, ok := v.Skills.Skill(name); ok {

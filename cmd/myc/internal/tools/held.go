@@ -122,7 +122,7 @@ func (a *app) toolsApprove(ctx context.Context, name string, o acceptance) error
 	if !a.JSON {
 		a.printHeld(rows)
 	}
-	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm(fmt.Sprintf("Accept %d definition(s)? [y/N] ", len(rows))) {
+	if !o.yes && o.digest == "" && base.StdinIsTerminal(a.In) && !a.Confirm("Accept "+text.Count(len(rows), "definition")+"? [y/N] ") {
 		return failure.New(failure.Denied, fmt.Errorf("tools approve: the definition was not accepted"), "")
 	}
 	var p api.AcceptParams

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
+	"mycelium/internal/text"
 )
 
 // toolsSync writes the tool index and the categories (D7 to D9).
@@ -46,7 +47,7 @@ func (a *app) writeIndex(v *project.View, tools []policy.Definition) error {
 		}
 	}
 	say("Syncing tools …")
-	say("Found %d tools", len(tools))
+	say("Found %s", text.Count(len(tools), "tool"))
 	categories, err := toolindex.Read(v.Project.Dir, v.Project.Servers)
 	if err != nil {
 		return err

@@ -1,0 +1,60 @@
+package base
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/node/api"
+	"mycelium/internal/text"
+)
+
+// SayWaiting says on w, which is stderr, that a call waits for an approval, how long it waits at most, and where it is answered.
+func SayWaiting(w io.Writer, tool, id string, deadline time.Time) {
+	long := "for as long as this program runs"
+	if !deadline.IsZero() {
+		long = "for " + time.Until(deadline).Round(time.Second).String() + " at most"
+	}
+	fmt.Fprintf(w, "myc: %s waits for an approval, %s; answer it with myc approvals watch, or myc approvals approve %s\n",
+		text.OneLine(tool), long, id)
+}
+
+// TellWaiting makes the client say on stderr that its call of a tool waits.
+func (c *Client) TellWaiting(stderr io.Writer, tool string) {
+	c.conn.Told = func(method string, params []byte) {
+		var w api.Waiting
+		if method == api.CallWaits && json.Unmarshal(params, &w) == nil {
+			SayWaiting(stderr, tool, w.ID, w.Deadline)
+		}
+	}
+}
+
+// WatchApprovals calls tell with each request that waits, and again when it is settled, until the connection ends or ctx is done. It
+// closes the client.
+func WatchApprovals(ctx context.Context, c *Client, p api.WatchParams, tell func(approval.Request)) error {
+	defer c.Close()
+	conn, _, err := Stream(ctx, c, api.ApprovalsWatch, p)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxRequestLine)
+	for lines.Scan() {
+		var r approval.Request
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return fmt.Errorf("watch approvals: read a request: %w", err)
+		}
+		tell(r)
+	}
+	return nil // the next attempt tells whether a daemon can be found
+}
+
+// maxRequestLine bounds one request on the way to a terminal, in bytes: its arguments are bounded by the queue.
+const maxRequestLine = 8 << 20

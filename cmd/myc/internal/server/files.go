@@ -1,0 +1,171 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/backend"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/yamlfile"
+)
+
+// change is the new content of one file; before is nil where there was no file.
+type change struct {
+	path          string
+	before, after []byte
+	mode          fs.FileMode // 0: 0644
+	made          bool        // its folder was made for it
+}
+
+// changes are written all or not at all.
+type changes []change
+
+// plan computes what adding a server changes in one folder.
+func (c *changes) plan(dir string, n addition, s backend.Server, p project.Probe, defaults []string) error {
+	file := filepath.Join(dir, "mycelium.yaml")
+	old, err := read(file)
+	if err != nil {
+		return err
+	}
+	text, err := yamlfile.AddEntry(old, "mcpServers", n.name, entryLines(s))
+	if err != nil {
+		return fmt.Errorf("mycelium.yaml: %w", err)
+	}
+	if len(defaults) > 0 && !slices.Contains(defaults, n.skill) {
+		if text, err = yamlfile.AddItem(text, "defaultSkills", n.skill); err != nil {
+			return fmt.Errorf("mycelium.yaml: %w", err)
+		}
+	}
+	*c = append(*c, change{path: file, before: old, after: text})
+	file = filepath.Join(dir, "skills", n.skill, "SKILL.yaml")
+	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, fs.ErrNotExist) {
+		return failure.Hint(fmt.Errorf("skills/%s exists", n.skill), "choose another name with --skill")
+	}
+	*c = append(*c, change{path: file, after: []byte(n.skillText(p))})
+	return c.planRole(dir, n)
+}
+
+// planRole adds the skill to the role's file, where that file bounds the role's skills.
+func (c *changes) planRole(dir string, n addition) error {
+	file := filepath.Join(dir, "roles", n.role+".yaml")
+	old, err := read(file)
+	if err != nil || old == nil {
+		return err
+	}
+	var role struct {
+		AllowedSkills []string `yaml:"allowedSkills"`
+	}
+	_ = yamlfile.Decode("role", old, &role) // its other keys are unknown here
+	if len(role.AllowedSkills) == 0 || slices.Contains(role.AllowedSkills, "*") || slices.Contains(role.AllowedSkills, n.skill) {
+		return nil
+	}
+	text, err := yamlfile.AddItem(old, "allowedSkills", n.skill)
+	if err != nil {
+		return fmt.Errorf("roles/%s.yaml: %w", n.role, err)
+	}
+	*c = append(*c, change{path: file, before: old, after: text})
+	return nil
+}
+
+// planRun adds the files of the project that the server runs to an accepted copy: who adds the server accepts them with it. One that is
+// in the copy stays as it was accepted.
+func (c *changes) planRun(folder, project string, run []string) error {
+	for _, path := range run {
+		name, err := filepath.Rel(project, path)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		data, err := read(path)
+		if err != nil {
+			return err
+		}
+		*c = append(*c, change{path: filepath.Join(folder, name), after: data, mode: st.Mode().Perm()})
+	}
+	return nil
+}
+
+// write writes all files. After an error those that it wrote are as before.
+func (c changes) write() error {
+	for i, ch := range c {
+		_, err := os.Stat(filepath.Dir(ch.path))
+		c[i].made = errors.Is(err, fs.ErrNotExist)
+		err = os.MkdirAll(filepath.Dir(ch.path), 0o755) //nolint:gosec // people's own files, as their editor would make them
+		if err == nil {
+			err = atomicfile.Write(ch.path, ch.after, cmp.Or(ch.mode, 0o644))
+		}
+		if err != nil {
+			return errors.Join(err, c[:i+1].undo())
+		}
+	}
+	return nil
+}
+
+// undo puts back what was there before.
+func (c changes) undo() error {
+	var errs []error
+	for _, ch := range c {
+		if ch.before != nil {
+			errs = append(errs, atomicfile.Write(ch.path, ch.before, 0o644))
+			continue
+		}
+		_ = os.Remove(ch.path)
+		if ch.made {
+			_ = os.Remove(filepath.Dir(ch.path)) // only if it is empty
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// entryLines are the lines of an entry in mycelium.yaml.
+func entryLines(s backend.Server) []string {
+	lines := []string{"# Added by myc server add on " + time.Now().Format(time.DateOnly) + ".", s.Name + ":"}
+	if s.URL != "" {
+		lines = append(lines, "  type: http", "  url: "+yamlfile.Text(s.URL))
+	} else {
+		words := make([]string, len(s.Args))
+		for i, w := range s.Args {
+			words[i] = yamlfile.Text(w)
+		}
+		lines = append(lines, "  command: "+yamlfile.Text(s.Command))
+		if len(words) > 0 {
+			lines = append(lines, "  args: ["+strings.Join(words, ", ")+"]")
+		}
+	}
+	for key, m := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {
+		if len(m) > 0 {
+			lines = append(lines, "  "+key+":")
+		}
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			lines = append(lines, "    "+yamlfile.Text(k)+": "+yamlfile.Text(m[k]))
+		}
+	}
+	return lines
+}
+
+// read reads a file; an absent one is nil.
+func read(path string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Clean(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/backend/oauth"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+)
+
+// test is `myc server test`: the probe of doctor, in full.
+func (a *app) test(ctx context.Context, name string) error {
+	if err := a.NeedPerson("start a server"); err != nil {
+		return err
+	}
+	p, err := a.Load()
+	if err != nil {
+		return err
+	}
+	for _, s := range p.Servers {
+		if s.Name != name || s.Builtin != "" {
+			continue
+		}
+		probe := a.Probe(ctx, p, s, false, p.MayStart)
+		if probe.Err != nil {
+			return failed(name, probe)
+		}
+		if a.JSON {
+			return a.PrintJSON(toolRows(probe))
+		}
+		fmt.Fprintf(a.Out, "%s started in %v\n", name, probe.Elapsed.Round(time.Millisecond))
+		a.show(probe)
+		return nil
+	}
+	return unknown(name)
+}
+
+// failed is the error of a server that did not start.
+func failed(name string, p project.Probe) error {
+	return failure.Hint(fmt.Errorf("start server %s: %w", name, p.Err), cmp.Or(text.HintOf(p.Err), "run its command by hand to see why"))
+}
+
+// notAdded is the error of a server that did not start when it was to be added. One that wants a login has to be known before the login.
+func notAdded(s backend.Server, p project.Probe) error {
+	if login := (*oauth.AuthorizationError)(nil); errors.As(p.Err, &login) {
+		return failure.Hint(fmt.Errorf("start server %s: %w", s.Name, p.Err), "write mcpServers: {"+s.Name+": {url: "+s.URL+
+			"}} with myc edit config, accept it with myc trust, then log in: myc mcp login "+s.Name)
+	}
+	return failed(s.Name, p)
+}
+
+// toolRow is one tool of a server in the shape of `myc server test --json`.
+type toolRow struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Mutates     bool     `json:"mutates"` // as the server says; without a word of it: true
+	Findings    []string `json:"findings,omitempty"`
+}
+
+// toolRows are the tools that a probe found, those that only read first.
+func toolRows(p project.Probe) []toolRow {
+	found := map[policy.Item][]string{}
+	for _, r := range p.Review {
+		for _, f := range r.Findings {
+			found[r.Item] = append(found[r.Item], fmt.Sprintf("%s: %s", f.Family, f.Why))
+		}
+	}
+	rows, writers := []toolRow{}, []toolRow{}
+	for _, d := range p.Tools {
+		var def struct {
+			Description string `json:"description"`
+			Annotations struct {
+				ReadOnly bool `json:"readOnlyHint"`
+			} `json:"annotations"`
+		}
+		_ = json.Unmarshal(d.Raw, &def) // what cannot be read counts as mutating
+		r := toolRow{d.Item.String(), def.Description, !def.Annotations.ReadOnly, found[d.Item]}
+		if r.Mutates {
+			writers = append(writers, r)
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	return append(rows, writers...)
+}
+
+// show prints the tools of a server.
+func (a *app) show(p project.Probe) {
+	for _, r := range toolRows(p) {
+		does := "reads  "
+		if r.Mutates {
+			does = "mutates"
+		}
+		fmt.Fprintf(a.Out, "  %s %s  %s\n", does, r.Name, text.Cell(r.Description, 70))
+		for _, f := range r.Findings {
+			fmt.Fprintf(a.Out, "          scan: %s\n", text.Flatten(f))
+		}
+	}
+	if p.Status.Held > 0 {
+		fmt.Fprintf(a.Out, "  %d in quarantine: myc tools diff shows them once the server is added\n", p.Status.Held)
+	}
+}

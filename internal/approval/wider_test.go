@@ -1,0 +1,116 @@
+package approval
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"mycelium/internal/policy"
+)
+
+// pushing is a call of git push as the facts have it.
+func pushing(command string, effects ...string) Request {
+	return Request{Session: "s", Principal: "p", Role: "developer", Tool: "agent__Bash", Dir: "/p",
+		Args: []byte(`{"command":"` + command + `"}`), Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "git",
+			Argv: strings.Fields(command), Paths: []policy.Path{{Access: policy.Read, Raw: ".", Clean: "/p", Resolved: "/p"}},
+			Effects: append([]string{policy.EffectExecute, policy.EffectRead, policy.EffectNetwork, policy.EffectPush}, effects...)}}}}
+}
+
+func kindsOf(r Request) (list []As) {
+	for _, c := range Candidates(r) {
+		list = append(list, c.As)
+	}
+	return list
+}
+
+func TestCandidatesComeFromTheFacts(t *testing.T) {
+	file := Request{Tool: "agent__Edit", Dir: "/p", Args: []byte(`{"file_path":"/p/src/a.go"}`)}
+	file.Facts = policy.Facts{Dir: "/p", Parts: []policy.Part{
+		{Effects: []string{policy.EffectWrite}, Paths: []policy.Path{{Access: policy.Write, Raw: "/p/src/a.go", Clean: "/p/src/a.go",
+			Resolved: "/p/src/a.go"}}}}}
+	outside := file
+	outside.Dir = "/q"
+	for name, c := range map[string]struct {
+		r    Request
+		want string
+	}{
+		"push":         {pushing("git push origin main"), "call program"},
+		"forced push":  {pushing("git push -f origin main", policy.EffectForcePush), "call"},
+		"edit":         {file, "call folder tool"},
+		"edit outside": {outside, "call"},
+		"written here": {pushing("git push origin main", policy.EffectWrittenHere), "call"},
+	} {
+		var got []string
+		c.r.Kind = Call
+		for _, k := range kindsOf(c.r) {
+			got = append(got, string(k))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", name, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+func TestAnApprovalAsProgramHoldsForTheSession(t *testing.T) {
+	q, err := New(t.Context(), Options{Deadline: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := make(chan Request, 1)
+	answered := make(chan Answer, 1)
+	go func() {
+		a, _ := q.AskTelling(ctx, pushing("git push origin main"), func(r Request) { asked <- r })
+		answered <- a
+	}()
+	r := <-asked
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisTool, By: "me"}); !IsBadAnswer(err) {
+		t.Errorf("a shell approved as a tool: %v", err)
+	}
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Once, As: ThisProgram, By: "me"}); !IsBadAnswer(err) {
+		t.Errorf("once, as program: %v", err)
+	}
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisProgram, By: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answered; !a.Allow {
+		t.Fatalf("%+v", a)
+	}
+	other := pushing("git push origin main")
+	other.Session = "another"
+	asks := pushing("git push origin x")
+	asks.Rule = "ask-push"
+	for name, c := range map[string]struct {
+		r    Request
+		want bool
+	}{
+		"another branch":  {pushing("git push origin feature/x"), true},
+		"another remote":  {pushing("git push evil main"), false},
+		"forced":          {pushing("git push origin main", policy.EffectForcePush), false},
+		"an option":       {pushing("git push origin --all"), false},
+		"a second part":   {pushing("git push origin main; id"), false},
+		"another session": {other, false},
+		"an ask rule":     {asks, false},
+	} {
+		c.r.complete()
+		if _, got := q.remembered(&c.r, c.r.Bound(), c.r.same()); got != c.want {
+			t.Errorf("%s: answered %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestADescriptionIsNotPartOfWhatWasAnswered(t *testing.T) {
+	r := Request{Kind: Call, Tool: "agent__Bash"}
+	if r.Sum([]byte(`{"command":"ls","description":"a"}`)) != r.Sum([]byte(`{"description":"b","command":"ls"}`)) {
+		t.Error("the description of a command counts")
+	}
+	if r.Sum([]byte(`{"command":"ls"}`)) == r.Sum([]byte(`{"command":"ls","timeout":5}`)) {
+		t.Error("the time limit of a command does not count")
+	}
+	r.Tool = "db__query"
+	if r.Sum([]byte(`{"description":"a"}`)) == r.Sum([]byte(`{"description":"b"}`)) {
+		t.Error("an argument of another tool does not count")
+	}
+}

@@ -1,0 +1,75 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"mycelium/internal/audit"
+	"mycelium/internal/audit/recorded"
+	"mycelium/internal/policy"
+)
+
+// pastCalls is how many recorded calls [Past] looks at, the newest ones.
+const pastCalls = 1000
+
+// Past is what an allow rule would have done to the calls that are on record.
+type Past struct {
+	Calls   int `json:"calls"`   // calls that were looked at, 1,000 at most
+	Matched int `json:"matched"` // those that the rule matches
+	Opened  int `json:"opened"`  // those of them that were asked about or refused then
+}
+
+// String says it in one sentence.
+func (p Past) String() string {
+	return fmt.Sprintf("of the last %d recorded calls it matches %d, of which %d were asked about or refused", p.Calls, p.Matched, p.Opened)
+}
+
+// PastOf asks each rule about the calls that the log has, with the facts that were recorded then. A call counts once. A log that is not
+// there has no calls.
+func PastOf(ctx context.Context, o audit.Options, list []policy.Rule) ([]Past, error) {
+	out := make([]Past, len(list))
+	lines, err := lastCalls(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("look at the recorded calls: %w", err)
+	}
+	for i, rule := range list {
+		p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}})
+		out[i].Calls = len(lines)
+		for _, compiled := range p.CompiledRules() {
+			for _, line := range lines {
+				call, _ := recorded.Call(&line)
+				if ok, err := compiled.Matches(call, policy.Annotations{}); !ok || err != nil {
+					continue
+				}
+				out[i].Matched++
+				if line.Effect != policy.Allow.String() {
+					out[i].Opened++
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// lastCalls returns the first decision of each of the last calls, oldest first.
+func lastCalls(ctx context.Context, o audit.Options) ([]audit.Line, error) {
+	var lines []audit.Line
+	seen := map[string]bool{}
+	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case line.Kind != audit.Decided || seen[line.ID]:
+			continue
+		}
+		seen[line.ID] = true
+		if lines = append(lines, line); len(lines) > pastCalls {
+			lines = lines[1:]
+		}
+	}
+	return lines, nil
+}
