@@ -63,6 +63,13 @@ func (a *app) hookSetupCmds() []*cobra.Command {
 	return []*cobra.Command{add, remove, status, check}
 }
 
+// Install is `myc hook install` of an agent in a project, for `myc init`.
+func Install(a *base.App) func(agent string, anywhere bool) error {
+	return func(agent string, anywhere bool) error {
+		return (&app{a}).hookInstall(agent, installFlags{anywhere: anywhere, gateway: install.DefaultGateway}, false)
+	}
+}
+
 // setup returns the installation of the hook in the configuration of an agent.
 func (a *app) setup(agent harness.Agent, scope harness.Scope) (*install.Setup, error) {
 	paths, err := a.State()

@@ -24,18 +24,18 @@ func StdinIsTerminal(in io.Reader) bool {
 
 // Confirm asks a person at a terminal. Every answer but y is a no.
 func (a *App) Confirm(question string) bool {
-	answer, ok := a.ask(question)
+	answer, ok := Ask(a, question)
 	return ok && strings.EqualFold(answer, "y")
 }
 
 // ConfirmUnless asks a person at a terminal. The key Enter is a yes, and so is y; anything else is a no.
 func (a *App) ConfirmUnless(question string) bool {
-	answer, ok := a.ask(question)
+	answer, ok := Ask(a, question)
 	return ok && (answer == "" || strings.EqualFold(answer, "y"))
 }
 
-// ask returns the answer of a person, a line; false if none came.
-func (a *App) ask(question string) (string, bool) {
+// Ask returns the answer of a person, a line; false if none came.
+func Ask(a *App, question string) (string, bool) {
 	fmt.Fprint(a.Err, question)
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	return strings.TrimSpace(line), err == nil

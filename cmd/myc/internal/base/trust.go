@@ -63,11 +63,6 @@ func (a *App) SetUp(o scaffold.Options) error {
 	if err != nil {
 		return fmt.Errorf("init %s: %w", dir, err)
 	}
-	fmt.Fprintf(a.Out, "\nNext: myc -C %[1]s tools --role guest, or connect a client: myc -C %[1]s mcp\n", a.Dir)
-	if !o.Minimal { // a minimal project grants nothing
-		fmt.Fprintf(a.Out, "To start Claude Code under this policy: myc -C %[1]s claude --role developer. To install the hook in an "+
-			"agent: myc -C %[1]s hook install claude (or codex, gemini, crush)\n", a.Dir)
-	}
 	return nil
 }
 

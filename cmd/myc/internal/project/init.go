@@ -1,70 +1,151 @@
-// Package project has the commands about a whole project: they set it up, trust it, check it and show its state.
 package project
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config/fromclaude"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
 )
 
-// app is the program with the commands of this family.
-type app struct{ *base.App }
+// InstallHook puts the hook into the project's configuration of an agent. anywhere is --unsafe-program.
+type InstallHook func(agent string, anywhere bool) error
 
-// Init is `myc init`.
-func Init(a *base.App) *cobra.Command { return (&app{a}).initCmd() }
+// setUp is one run of `myc init`.
+type setUp struct {
+	*app
+	scaffold.Options
+	from     string   // --from
+	agents   []string // --agent: the agents that get the hook
+	given    bool     // --agent is there, so nobody is asked
+	anywhere bool
+	install  InstallHook
+}
 
-// Status is `myc status`.
-func Status(a *base.App) *cobra.Command { return (&app{a}).statusCmd() }
-
-// Config is `myc config`.
-func Config(a *base.App) *cobra.Command { return (&app{a}).configCmd() }
-
-// Watch is `myc watch`.
-func Watch(a *base.App) *cobra.Command { return (&app{a}).watchCmd() }
-
-// Version is `myc version`.
-func Version(a *base.App) *cobra.Command { return (&app{a}).versionCmd() }
-
-// Completion is `myc completion`.
-func Completion(a *base.App) *cobra.Command { return (&app{a}).completionCmd() }
-
-// Doctor is `myc doctor` with the checks of other families.
-func Doctor(a *base.App, more ...base.Check) *cobra.Command { return (&app{a}).doctorCmd(more...) }
-
-// Trust is `myc trust`.
-func Trust(a *base.App) *cobra.Command { return (&app{a}).trustCmd() }
-
-func (a *app) initCmd() *cobra.Command {
-	var o scaffold.Options
-	var from string
+func (a *app) initCmd(install InstallHook) *cobra.Command {
+	s := setUp{app: a, install: install}
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write mycelium.yaml, skills/, roles/ and rules.yaml; existing files are kept",
-		Example: "  myc init my-project\n  myc init --minimal\n  myc init --from claude", Args: base.ArgRange(0, 1, "at most one folder"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: "Write the files of a project, and put the hook into the agents that are used here, as myc hook install does. On a terminal\n" +
+			"it asks which of the installed agents these are. Elsewhere, and with --agent, it does not ask.",
+		Example: "  myc init my-project\n  myc init --agent claude,codex\n  myc init --minimal\n  myc init --from claude",
+		Args:    base.ArgRange(0, 1, "at most one folder"),
+		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.Dir = args[0]
 			}
-			if from == "" {
-				return a.SetUp(o)
-			}
-			if from != "claude" || o.Minimal {
-				return failure.Usagef("init: --from takes claude, and not with --minimal")
-			}
-			plan, err := fromclaude.Read(a.Dir, "developer")
-			if err != nil {
-				return fmt.Errorf("init --from claude: %w", err)
-			}
-			o.Import = plan
-			return a.SetUp(o)
+			s.given = c.Flags().Changed("agent")
+			return s.run()
 		},
 	}
-	c.Flags().BoolVar(&o.Minimal, "minimal", false, "only mycelium.yaml, rules.yaml and empty folders")
-	c.Flags().StringVar(&o.Template, "template", "", "also add a skill from this template (myc skill templates)")
-	c.Flags().StringVar(&from, "from", "", "claude: also write what .claude/ and .mcp.json mean: rules, skills and roles")
+	c.Flags().BoolVar(&s.Minimal, "minimal", false, "only mycelium.yaml, rules.yaml and empty folders")
+	c.Flags().StringVar(&s.Template, "template", "", "also add a skill from this template (myc skill templates)")
+	c.Flags().StringVar(&s.from, "from", "", "claude: also write what .claude/ and .mcp.json mean: rules, skills and roles")
+	c.Flags().StringSliceVar(&s.agents, "agent", nil, "put the hook into these agents: "+strings.Join(harness.Names(), ", "))
+	c.Flags().BoolVar(&s.anywhere, "unsafe-program", false, "let the hook run a myc that lies in a project or in a folder for temporary files")
 	return c
+}
+
+// run writes the files, installs the hook and says what comes next. What cannot be done is refused before anything is written.
+func (s *setUp) run() error {
+	if name := unknownAgent(s.agents); name != "" {
+		return failure.Usagef("init: unknown agent %q: the known agents are %s", name, strings.Join(harness.Names(), ", "))
+	}
+	if s.from != "" {
+		if s.from != "claude" || s.Minimal {
+			return failure.Usagef("init: --from takes claude, and not with --minimal")
+		}
+		plan, err := fromclaude.Read(s.Dir, "developer")
+		if err != nil {
+			return fmt.Errorf("init --from claude: %w", err)
+		}
+		s.Import = plan
+	}
+	if err := s.SetUp(s.Options); err != nil {
+		return err
+	}
+	if !s.given && !s.Minimal && base.StdinIsTerminal(s.In) {
+		if err := s.askAgents(); err != nil {
+			return err
+		}
+	}
+	for _, agent := range s.agents {
+		fmt.Fprintf(s.Out, "\n%s:\n", agent)
+		if err := s.install(agent, s.anywhere); err != nil {
+			return fmt.Errorf("init: the project is set up, and the hook of %s is not: %w", agent, err)
+		}
+	}
+	s.tellNext()
+	return nil
+}
+
+// askAgents asks a person which of the installed agents get the hook. The default is all of them.
+func (s *setUp) askAgents() error {
+	p, err := s.Load()
+	if err != nil || !p.Trusted { // nothing is in force yet, so a hook would refuse every tool
+		return err
+	}
+	var found []string
+	for _, a := range harness.Agents() {
+		if _, err := a.Find(s.Environ); err == nil {
+			found = append(found, a.Name)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	question := fmt.Sprintf("Put the hook into %s, so that this policy decides about each of its tools? [Y: all of them, n, or names] ",
+		strings.Join(found, ", "))
+	for {
+		answer, ok := base.Ask(s.App, question)
+		switch names := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r == ',' || r == ' ' }); {
+		case !ok, slices.Equal(names, []string{"n"}), slices.Equal(names, []string{"no"}):
+			return nil
+		case len(names) == 0, slices.Equal(names, []string{"y"}), slices.Equal(names, []string{"yes"}):
+			s.agents = found
+			return nil
+		case unknownAgent(names) == "":
+			s.agents = names
+			return nil
+		default:
+			fmt.Fprintf(s.Err, "myc: unknown agent %q: the known agents are %s\n", unknownAgent(names), strings.Join(harness.Names(), ", "))
+		}
+	}
+}
+
+// unknownAgent returns the first name that is not of a known agent, or "".
+func unknownAgent(names []string) string {
+	for _, name := range names {
+		if !slices.Contains(harness.Names(), name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// tellNext says what a person does next.
+func (s *setUp) tellNext() {
+	at := "myc -C " + harness.ShellWord(s.Dir)
+	if s.Dir == "" {
+		at = "myc"
+	}
+	fmt.Fprintln(s.Out)
+	switch {
+	case s.Minimal: // nothing is granted, and there is no role
+		fmt.Fprintf(s.Out, "Next: %s skill add my-skill --template basic. Nothing is granted until a skill grants it to a role.\n", at)
+		return
+	case len(s.agents) > 0:
+		fmt.Fprintf(s.Out, "Next: start %s in this project; every tool passes this policy. To see its role: %s tools --role developer\n",
+			strings.Join(s.agents, " or "), at)
+	default:
+		fmt.Fprintf(s.Out, "Next: %[1]s tools --role guest, or connect a client: %[1]s mcp\n", at)
+		fmt.Fprintf(s.Out, "To install the hook in an agent: %s hook install claude (or codex, gemini, crush)\n", at)
+	}
+	fmt.Fprintf(s.Out, "To start Claude Code under this policy: %s claude --role developer\n", at)
 }

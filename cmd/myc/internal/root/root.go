@@ -80,8 +80,8 @@ func command(a *base.App) *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a), agents.Claude(a), approvals.Command(a), audit.Command(a),
-			project.Doctor(a, agents.Check(a))}},
+		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
+			audit.Command(a), project.Doctor(a, agents.Check(a))}},
 		{"What agents may do:", []*cobra.Command{policy.Roles(a), skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), cost.Command(a)}},
