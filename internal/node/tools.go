@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/defdiff"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
@@ -116,7 +117,7 @@ func (t *Tools) Held(name string) []api.HeldItem {
 	for _, h := range held {
 		items = append(items, api.HeldItem{
 			Name: h.Name(), Cause: h.Cause, Reason: h.Reason, Former: h.Former, Digest: h.Digest,
-			Accepted: string(h.Old), Offered: string(h.New), Diff: definitionDiff(h.Old, h.New), Findings: h.Findings,
+			Accepted: string(h.Old), Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings,
 		})
 	}
 	return items

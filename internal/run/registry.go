@@ -119,9 +119,6 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))
 	}
-	if e.Kind == harness.Stop || e.Kind == harness.SessionEnd {
-		g.checkBudget(r, e) // what the agent said after its last call has cost too
-	}
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
@@ -133,8 +130,10 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.tellStart(r, e)
 		return g.brief(ctx, r, e)
 	case harness.Stop:
+		g.checkBudget(r, e) // what the agent said after its last call has cost too
 		return g.stop(ctx, r, e)
 	case harness.SessionEnd:
+		g.checkBudget(r, e)
 		g.tellEnd(r)
 		g.forgetBounds(r)
 		g.end(ctx, r)

@@ -51,22 +51,7 @@ func (a *app) status(ctx context.Context) error {
 		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
 	}
-	for i, f := range r.Pending {
-		what := ""
-		if i == 0 {
-			what = "pending"
-		}
-		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
-			f.Since.Local().Format(time.DateTime))})
-	}
-	if r.Approvals > 0 {
-		verb := "wait"
-		if r.Approvals == 1 {
-			verb = "waits"
-		}
-		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
-	}
-	rows = append(rows, statusWarnings(r)...)
+	rows = append(append(rows, statusWaiting(r)...), statusWarnings(r)...)
 	a.Facts(rows)
 	if len(r.Backends) == 0 {
 		return nil
@@ -85,6 +70,26 @@ func (a *app) status(ctx context.Context) error {
 		base.Column{Name: "SINCE", Drop: 3}, base.Column{Name: "CALLS", Least: 10, Drop: 4}, base.Column{Name: "RESTARTS", Drop: 5},
 		base.Column{Name: "ERROR", Least: 20}).Print(rows...)
 	return nil
+}
+
+// statusWaiting are the rows about what waits for a person: files and calls.
+func statusWaiting(r api.StatusReply) (rows [][]string) {
+	for i, f := range r.Pending {
+		what := ""
+		if i == 0 {
+			what = "pending"
+		}
+		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
+			f.Since.Local().Format(time.DateTime))})
+	}
+	if r.Approvals > 0 {
+		verb := "wait"
+		if r.Approvals == 1 {
+			verb = "waits"
+		}
+		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
+	}
+	return rows
 }
 
 // statusWarnings are the rows about what is wrong.

@@ -1,4 +1,5 @@
-package node
+// Package defdiff compares two definitions of a tool, for the person who accepts the new one.
+package defdiff
 
 import (
 	"errors"
@@ -13,21 +14,21 @@ import (
 	"mycelium/internal/text"
 )
 
-// definitionDiff compares two definitions. was nil: every line is new.
-func definitionDiff(was, is []byte) []string {
+// Lines compares two definitions. was nil: every line is new.
+func Lines(was, is []byte) []string {
 	before := ""
 	if was != nil {
-		before = definitionText(was)
+		before = lines(was)
 	}
-	d := text.Diff(before, definitionText(is))
+	d := text.Diff(before, lines(is))
 	if d == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(d, "\n"), "\n")
 }
 
-// definitionText is a definition as lines: each member with its path, sorted; a text of several lines on several lines.
-func definitionText(raw []byte) string {
+// lines is a definition as lines: each member with its path, sorted; a text of several lines on several lines.
+func lines(raw []byte) string {
 	var v any
 	keepNumbers := json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, into *any) error {
 		if d.PeekKind() != '0' {
