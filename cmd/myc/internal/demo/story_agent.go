@@ -75,7 +75,8 @@ func (d *demo) approved(ctx context.Context) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	call, err := d.self(ctx, "call", "files__write_file", "--role", "developer", "--args", `{"path":".agents/notes.md","content":"x"}`)
+	call, err := d.self(ctx, "call", "--ask", "wait", "files__write_file", "--role", "developer",
+		"--args", `{"path":".agents/notes.md","content":"x"}`)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"mycelium/cmd/myc/internal/base"
@@ -35,10 +36,11 @@ func (a *app) doctorServers(ctx context.Context, v *loaded.View, add base.Report
 			if s.URL != "" {
 				hint = "check that its address is right and answers; myc server test " + s.Name + " tries again"
 			}
-			add("problem", "server "+s.Name, p.Err.Error(), cmp.Or(text.HintOf(p.Err), hint))
+			why := strings.TrimPrefix(p.Err.Error(), fmt.Sprintf("server %q: ", s.Name)) // the row names it
+			add("problem", "server "+s.Name, why, cmp.Or(text.HintOf(p.Err), hint))
 			failed = append(failed, s.Name)
 		default:
-			add("ok", "server "+s.Name, fmt.Sprintf("starts; %d tool(s)", len(p.Tools)), "")
+			add("ok", "server "+s.Name, "starts; "+text.Count(len(p.Tools), "tool"), "")
 		}
 	}
 	return failed
