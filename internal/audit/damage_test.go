@@ -218,7 +218,7 @@ func TestDamageWhileOpen(t *testing.T) {
 			must(t, err)
 			for line, err := range Read(t.Context(), o, at, false) {
 				must(t, err)
-				if line.Kind != Repair || !strings.Contains(line.Note, "1 record(s) were refused") {
+				if line.Kind != Repair || !strings.Contains(line.Note, "1 record was refused") {
 					t.Errorf("the record about it: %+v", line)
 				}
 				break

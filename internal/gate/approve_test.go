@@ -203,8 +203,9 @@ func (f judgeFunc) Judge(_ context.Context, r approval.Request) (approval.Verdic
 func TestNoWait(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{})
 	r := request("files__write_file", writing)
-	r.NoWait = true
-	_, err := h.Call(t.Context(), h.enter("developer"), r)
+	r.NoWait, r.Terminal = true, true
+	s := h.enter("developer")
+	_, err := h.Call(t.Context(), s, r)
 	if d := denied(t, err); d.Decision.Effect != policy.Ask || d.Error() != "Writes are reviewed." {
 		t.Errorf("%+v", d)
 	}
@@ -212,6 +213,14 @@ func TestNoWait(t *testing.T) {
 		t.Error("somebody was asked")
 	}
 	if last := h.last(audit.Decided); last["effect"] != "ask" {
+		t.Errorf("%v", last)
+	}
+	r.Terminal = false // nobody is asked anywhere: the record says that this is a denial
+	_, err = h.Call(t.Context(), s, r)
+	if d := denied(t, err); d.Decision.Effect != policy.Ask {
+		t.Errorf("%+v", d)
+	}
+	if last := h.last(audit.Decided); last["effect"] != "deny" {
 		t.Errorf("%v", last)
 	}
 }
@@ -233,7 +242,7 @@ func TestModelDecidesWithoutWaiting(t *testing.T) {
 	s := h.enter("developer")
 	write := func(path string) error {
 		r := request("files__write_file", `{"path":"`+path+`"}`)
-		r.NoWait = true
+		r.NoWait, r.Terminal = true, true
 		_, err := h.Call(t.Context(), s, r)
 		return err
 	}

@@ -38,6 +38,8 @@ type Request struct {
 	Label  string // what people call the session: its folder, its tmux window; of a request for approval
 	Pane   string // tmux pane of the agent, if it has one
 	NoWait bool   // a call that only a person could approve is refused with the effect Ask: the caller asks elsewhere
+	// Terminal says that a person sits at the agent's own terminal: with NoWait, the question goes there. Else a call that asks is denied.
+	Terminal bool
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool

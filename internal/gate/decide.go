@@ -150,7 +150,11 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 // refuse records a denial, and returns it in the words that the caller may read. If the denial cannot be recorded, the call is denied
 // as well.
 func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
-	if err := a.recordDecision(ctx, d); err != nil {
+	written := d
+	if d.Effect == policy.Ask && !(a.NoWait && a.Terminal) { // nobody is asked, so the call is over
+		written.Effect = policy.Deny
+	}
+	if err := a.recordDecision(ctx, written); err != nil {
 		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)
 	}
 	switch {

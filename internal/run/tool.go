@@ -96,6 +96,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
 		Invalid: e.Fault,
 		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
+		Terminal: e.Interactive,
 		Abstains: g.Abstains != nil && g.Abstains(it),
 	}
 	a, err := g.Gate.Admit(ctx, session, req)

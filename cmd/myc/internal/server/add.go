@@ -117,9 +117,9 @@ func (a *app) ready(p *config.Project, n *addition) error {
 		}
 	}
 	n.skill = cmp.Or(n.skill, n.name)
-	n.role = cmp.Or(n.role, p.File.Session.DefaultRole)
+	n.role = cmp.Or(n.role, p.File.Session.RoleOfAgent())
 	if n.role == "" {
-		return failure.Usagef("server add: there is no session.defaultRole: name a role with --role")
+		return failure.Usagef("server add: session: names no role: name one with --role")
 	}
 	for _, word := range []string{n.skill, n.role} {
 		if word != filepath.Base(word) || strings.HasPrefix(word, ".") {

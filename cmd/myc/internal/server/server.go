@@ -43,7 +43,7 @@ func (a *app) serverCmd() *cobra.Command {
 			return a.add(c.Context(), n)
 		}}
 	add.Flags().StringVar(&n.skill, "skill", "", "name of the skill that is written (default: the server's name)")
-	add.Flags().StringVar(&n.role, "role", "", "role that may use it (default: session.defaultRole)")
+	add.Flags().StringVar(&n.role, "role", "", "role that may use it (default: session.agentRole, else session.defaultRole)")
 	add.Flags().StringArrayVar(&n.env, "env", nil, "K=V: a variable of the server; write a secret as K=${VAR}")
 	add.Flags().StringArrayVar(&n.header, "header", nil, "K=V: a header for a URL; write a secret as ${VAR}")
 	add.Flags().BoolVarP(&n.yes, "yes", "y", false, "do not ask")
