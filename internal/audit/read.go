@@ -49,7 +49,7 @@ func read(ctx context.Context, o Options, from Position, follow bool, parse func
 				yield(Line{}, err)
 				return
 			}
-			defer changes.Close()
+			defer func() { _ = changes.Close() }()
 		}
 		r := reader{o: o, at: from, parse: parse}
 		for {
@@ -60,7 +60,7 @@ func read(ctx context.Context, o Options, from Position, follow bool, parse func
 			case <-ctx.Done():
 				return
 			case <-changes.Events: // a line was written, or a segment begins; the reader looks for both
-			case <-changes.Errors: // events were lost: the reader looks
+			case <-changes.Errors: //nolint:errcheck // events were lost: the reader looks
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 // as well.
 func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
 	written := d
-	if d.Effect == policy.Ask && !(a.NoWait && a.Terminal) { // nobody is asked, so the call is over
+	if d.Effect == policy.Ask && (!a.NoWait || !a.Terminal) { // nobody is asked, so the call is over
 		written.Effect = policy.Deny
 	}
 	if err := a.recordDecision(ctx, written); err != nil {

@@ -46,8 +46,8 @@ func record(ctx context.Context, myc string) (screen string, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	tmux := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(ctx, "tmux", append([]string{"-u", "-f", "/dev/null", "-S", filepath.Join(dir, "t")}, args...)...).
-			CombinedOutput()
+		argv := append([]string{"-u", "-f", "/dev/null", "-S", filepath.Join(dir, "t")}, args...)
+		out, err := exec.CommandContext(ctx, "tmux", argv...).CombinedOutput() //nolint:gosec // the arguments are ours
 		if err != nil {
 			return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
 		}

@@ -107,7 +107,7 @@ func globOf(pattern string) string {
 // window counts entries: take says whether one is wanted, more whether another could be. The database counts itself unless the filter
 // decides.
 func (q Query) window() func() (take, more bool) {
-	if q.Filter.empty() {
+	if q.empty() {
 		return func() (take, more bool) { return true, true }
 	}
 	skip, left := max(0, q.Offset), cmp.Or(q.Limit, defaultLimit)
@@ -123,7 +123,7 @@ func (q Query) window() func() (take, more bool) {
 
 // Names returns the names of tools and roles that calls have.
 func (x *Index) Names(ctx context.Context) (tools, roles []string, err error) {
-	err = x.read(ctx, func(tx *sql.Tx, tail bool) error {
+	err = x.read(ctx, func(tx *sql.Tx, _ bool) error {
 		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT tool, role FROM audit_scopes`)
 		if err != nil {
 			return err

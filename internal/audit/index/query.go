@@ -105,7 +105,7 @@ func (x *Index) Denials(ctx context.Context, limit int) ([]Entry, error) {
 func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 	return wrap("query the audit index", x.read(ctx, func(tx *sql.Tx, tail bool) error {
 		sifted := q // if the lines of the log decide, the limit counts what they let through
-		if !q.Filter.empty() {
+		if !q.empty() {
 			sifted.Limit, sifted.Offset = -1, 0
 		}
 		statement, args := selectEntries(sifted, tail)
@@ -122,7 +122,7 @@ func (x *Index) each(ctx context.Context, q Query, f func(Entry) error) error {
 			if err != nil {
 				return err
 			}
-			if !q.Filter.empty() && !q.matches(&e, rest.facts) {
+			if !q.empty() && !q.matches(&e, rest.facts) {
 				continue
 			}
 			take, more := pass()

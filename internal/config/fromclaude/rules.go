@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mycelium/internal/config/servers"
@@ -65,7 +66,7 @@ func (r *rules) add(action, entry string) (why string) {
 		made.tool, made.args = name, fmt.Sprintf("{command: [{regex: %s}]}", yamlfile.Text(commandRegex(spec, action != "allow")))
 	case name == "WebFetch" && strings.HasPrefix(spec, "domain:"):
 		made.tool, made.match = name, "{host: ["+pattern(strings.TrimPrefix(spec, "domain:"))+"]}"
-	case strings.Contains("|"+readers+"|"+writers+"|", "|"+name+"|"):
+	case among(name, readers+"|"+writers):
 		return r.addPaths(made, name, spec)
 	default:
 		return "what stands in its parentheses has no counterpart here"
@@ -105,7 +106,7 @@ func (r *rules) addPaths(made rule, tool, spec string) (why string) {
 	}
 	accesses := []string{"write", "delete"}
 	made.tool = writers
-	if strings.Contains("|"+readers+"|", "|"+tool+"|") {
+	if among(tool, readers) {
 		accesses, made.tool = []string{"read"}, readers
 	}
 	if made.action != "allow" {
@@ -119,6 +120,9 @@ func (r *rules) addPaths(made rule, tool, spec string) (why string) {
 	}
 	return ""
 }
+
+// among reports whether a tool is one of those that a bar joins.
+func among(tool, list string) bool { return slices.Contains(strings.Split(list, "|"), tool) }
 
 // pattern writes a name, with * for anything, as a pattern.
 func pattern(s string) string {

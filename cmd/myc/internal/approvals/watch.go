@@ -53,7 +53,7 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 	}
 	return terminal.Watch(ctx, a.In, a.Out, a.Environ, terminal.Options{
 		Title: dir, By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
-		Preview: func(r approval.Request, c approval.Candidate) string { return a.preview(ctx, r, c) },
+		Preview: func(_ approval.Request, c approval.Candidate) string { return a.preview(ctx, c) },
 		Watch:   func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer,

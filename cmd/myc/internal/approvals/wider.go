@@ -62,7 +62,7 @@ func (a *app) tellPast(ctx context.Context, r approval.Request, as approval.As) 
 }
 
 // preview says in one line what an approval as a rule would allow, for the screen of myc approvals watch.
-func (a *app) preview(ctx context.Context, r approval.Request, c approval.Candidate) string {
+func (a *app) preview(ctx context.Context, c approval.Candidate) string {
 	past, err := a.past(ctx, []approval.Candidate{c})
 	if err != nil {
 		return c.Words

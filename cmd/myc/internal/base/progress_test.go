@@ -16,10 +16,10 @@ func TestProgress(t *testing.T) {
 	p.Step()
 	ticks <- time.Time{}
 	p.End()
-	const clear = "\r\x1b[K"
-	got, last := out.String(), clear+"reading the log … 2 records, 2 s"+clear
+	const wipe = "\r\x1b[K"
+	got, last := out.String(), wipe+"reading the log … 2 records, 2 s"+wipe
 	// The counts may be read after the first tick, so only the last line has a known one.
-	if !strings.HasPrefix(got, clear+"reading the log … ") || !strings.HasSuffix(got, last) || !stopped {
+	if !strings.HasPrefix(got, wipe+"reading the log … ") || !strings.HasSuffix(got, last) || !stopped {
 		t.Errorf("%q, stopped %v", got, stopped)
 	}
 

@@ -13,7 +13,10 @@ import (
 // Otherwise it is nil, and what is wrong besides was said, as by [App.WarnBroken].
 func (a *App) RefusedBroken(ctx context.Context, c *Client, tool string) error {
 	s, err := Call(ctx, c, api.Status, api.None{})
-	if err != nil || s.Problem == "" || s.Tools.Visible > 0 {
+	if err != nil {
+		s = api.StatusReply{} // the refusal itself is said anyway
+	}
+	if s.Problem == "" || s.Tools.Visible > 0 {
 		a.warn(s)
 		return nil
 	}
