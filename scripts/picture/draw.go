@@ -14,12 +14,15 @@ const (
 )
 
 // colours are those of the escape sequences that the demo uses.
-var colours = map[string]string{"1": "font-weight:bold", "2": "fill-opacity:0.6", "31": "fill:#ff7b72", "32": "fill:#7ee787", "33": "fill:#e3b341"}
+var colours = map[string]string{
+	"1": "font-weight:bold", "2": "fill-opacity:0.6", "31": "fill:#ff7b72", "32": "fill:#7ee787", "33": "fill:#e3b341",
+}
 
 // draw returns lines of a terminal as SVG, one text element a line.
 func draw(lines []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="13">`,
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" `+
+		`font-family="ui-monospace,Menlo,Consolas,monospace" font-size="13">`,
 		columns*cellWidth+2*margin, len(lines)*cellHeight+2*margin)
 	b.WriteString("\n" + `<rect width="100%" height="100%" rx="8" fill="#0d1117"/>` + "\n")
 	var st look // tmux tells only what changes, also from line to line

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -30,7 +31,8 @@ func picture(ctx context.Context, myc, file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(draw(strings.Split(strings.TrimRight(screen, "\n"), "\n"))), 0o644) //nolint:gosec // a picture for everybody
+	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	return os.WriteFile(file, []byte(draw(lines)), 0o644) //nolint:gosec // a picture for everybody
 }
 
 const columns, rows = 160, 90 // of the terminal: the whole demo stands on it
@@ -54,8 +56,10 @@ func record(ctx context.Context, myc string) (screen string, err error) {
 		return string(out), nil
 	}
 	// The pane stays until the screen was read; wait-for returns when the demo has ended.
-	script := `env -u NO_COLOR -u CLAUDECODE TERM=xterm-256color "$0" demo; echo $? > "$1/code"; tmux -S "$1/t" wait-for -S done; exec sleep 60`
-	if _, err := tmux("new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "--", "sh", "-c", script, myc, dir); err != nil {
+	script := `env -u NO_COLOR -u CLAUDECODE TERM=xterm-256color "$0" demo; echo $? > "$1/code"; ` +
+		`tmux -S "$1/t" wait-for -S done; exec sleep 60`
+	size := []string{"-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows)}
+	if _, err := tmux(append(append([]string{"new-session", "-d"}, size...), "--", "sh", "-c", script, myc, dir)...); err != nil {
 		return "", err
 	}
 	defer func() { _, e := tmux("kill-server"); err = errors.Join(err, e) }()

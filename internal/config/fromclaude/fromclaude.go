@@ -87,7 +87,7 @@ func Read(dir, role string) (*Plan, error) {
 		return nil, err
 	}
 	if !found && len(servers)+skills+agents == 0 {
-		return nil, fmt.Errorf("%s has neither .claude/settings.json nor .mcp.json, .claude/skills or .claude/agents: %w", dir, fs.ErrNotExist)
+		return nil, fmt.Errorf("the folder %s has neither .claude/settings.json nor .mcp.json, .claude/skills or .claude/agents", dir)
 	}
 	if len(r.list) > 0 {
 		p.Files = append(p.Files, File{RulesFile, r.text()})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -150,7 +149,7 @@ func (p *Plan) addAgents(dir, role string) (n int, err error) {
 			continue
 		}
 		at := ".claude/agents/" + e.Name()
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(at))) //nolint:gosec // a file of the project
+		data, err := source.ReadRegular(filepath.Join(dir, filepath.FromSlash(at)), most)
 		if err != nil {
 			return n, fmt.Errorf("read %s: %w", at, err)
 		}
@@ -213,8 +212,8 @@ func (p *Plan) oneAgent(at, stem, role string, page []byte) {
 
 // isName reports whether a name may be that of a folder or a file that we write.
 func isName(s string) bool {
-	const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
-	return len(s) > 0 && len(s) <= 64 && strings.Trim(s, known) == "" && s[0] != '-'
+	const letters = yamlfile.Lower + yamlfile.Upper + yamlfile.Digits
+	return yamlfile.Word{First: letters, Rest: letters + "-", Most: 64}.MatchString(s)
 }
 
 // toolsOf reads the tools of a subagent: a list, or names with commas between them.

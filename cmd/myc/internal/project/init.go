@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +62,9 @@ func (s *setUp) run() error {
 		if s.from != "claude" || s.Minimal {
 			return failure.Usagef("init: --from takes claude, and not with --minimal")
 		}
-		plan, err := fromclaude.Read(s.Dir, "developer")
+		plan, err := fromclaude.Read(cmp.Or(s.Dir, "."), "developer")
 		if err != nil {
-			return fmt.Errorf("init --from claude: %w", err)
+			return failure.Hint(fmt.Errorf("init --from claude: %w", err), "name the folder in which you start Claude Code, or leave --from out")
 		}
 		s.Import = plan
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config/servers"
 	"mycelium/internal/node/failure"
 )
 
@@ -39,7 +40,10 @@ func (a *app) serverCmd() *cobra.Command {
 			"  myc server add docs https://example.com/mcp --header 'Authorization=Bearer ${DOCS_TOKEN}' --role guest --yes",
 		Args: base.ArgRange(2, 1000, "a name, and a command after -- or a URL"),
 		RunE: func(c *cobra.Command, args []string) error {
-			n.name, n.command = args[0], args[1:]
+			if n.name, n.command = args[0], args[1:]; !servers.ValidName(n.name) {
+				return failure.New(failure.Usage, fmt.Errorf("server add: %q is no name of a server", n.name),
+					"use 1 to 64 of the characters a-z 0-9 -, beginning with a letter or digit")
+			}
 			return a.add(c.Context(), n)
 		}}
 	add.Flags().StringVar(&n.skill, "skill", "", "name of the skill that is written (default: the server's name)")

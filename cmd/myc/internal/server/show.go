@@ -32,7 +32,7 @@ func (a *app) test(ctx context.Context, name string) error {
 		}
 		probe := a.Probe(ctx, p, s, false, p.MayStart)
 		if probe.Err != nil {
-			return failed(name, probe)
+			return failed(s, probe)
 		}
 		if a.JSON {
 			return a.PrintJSON(toolRows(probe))
@@ -44,9 +44,13 @@ func (a *app) test(ctx context.Context, name string) error {
 	return unknown(name)
 }
 
-// failed is the error of a server that did not start.
-func failed(name string, p project.Probe) error {
-	return failure.Hint(fmt.Errorf("start server %s: %w", name, p.Err), cmp.Or(text.HintOf(p.Err), "run its command by hand to see why"))
+// failed is the error of a server that did not start. What p.Err says begins with the server.
+func failed(s backend.Server, p project.Probe) error {
+	hint := "run its command by hand to see why"
+	if s.URL != "" {
+		hint = "check the address, and that the server runs"
+	}
+	return failure.Hint(fmt.Errorf("start: %w", p.Err), cmp.Or(text.HintOf(p.Err), hint))
 }
 
 // notAdded is the error of a server that did not start when it was to be added. One that wants a login has to be known before the login.
@@ -55,7 +59,7 @@ func notAdded(s backend.Server, p project.Probe) error {
 		return failure.Hint(fmt.Errorf("start server %s: %w", s.Name, p.Err), "write mcpServers: {"+s.Name+": {url: "+s.URL+
 			"}} with myc edit config, accept it with myc trust, then log in: myc mcp login "+s.Name)
 	}
-	return failed(s.Name, p)
+	return failed(s, p)
 }
 
 // toolRow is one tool of a server in the shape of `myc server test --json`.
