@@ -38,7 +38,7 @@ protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry
 code                 : policy shell approval lazy
-gate                 : policy shell code skill audit approval rawjson text lazy credential store telemetry worktree
+gate                 : policy shell code skill audit approval rawjson text lazy credential store atomicfile telemetry worktree
 gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper

@@ -96,6 +96,9 @@ func (m *Mutex) Stale() bool {
 	return unix.Fstat(int(m.f.Fd()), &st) != nil || st.Nlink == 0
 }
 
+// File returns the lock file, for a file that is its own lock. It is open for reading and writing until Close.
+func (m *Mutex) File() *os.File { return m.f }
+
 // Close closes the file, and with it ends the lock if it is held.
 func (m *Mutex) Close() error { return m.f.Close() }
 

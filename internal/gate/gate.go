@@ -66,7 +66,7 @@ type Backends interface {
 	Start(ctx context.Context, servers []string) error
 }
 
-// Options of a gate. All but DB, Gone, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does not exist.
+// Options of a gate. All but DB, Limits, Gone, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does not exist.
 type Options struct {
 	Backends Backends
 	Log      *audit.Log
@@ -75,6 +75,7 @@ type Options struct {
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
 	Written  string                      // folder, out of agents' reach, that keeps which files each session wrote; empty: memory only
+	Limits   limit.Options               // where calls are counted, for all processes of the project; zero: in memory
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Logger   *slog.Logger                // nil: discard
@@ -134,7 +135,7 @@ func New(o Options) (*Gate, error) {
 	if g.gone = o.Gone; g.gone == nil {
 		g.gone = func() string { return "" }
 	}
-	g.limits = limit.New(g.now())
+	g.limits = limit.New(o.Limits)
 	g.Sessions = session.New(session.Options{
 		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,

@@ -21,6 +21,9 @@ func (a *Admission) counted() limit.Call {
 // tooMany records and refuses a call that a limit refuses.
 func (a *Admission) tooMany(ctx context.Context, x *limit.Exceeded) error {
 	a.decidedBy = "limit"
+	if x.Err != nil {
+		a.gate.logger.Error("a call was refused because it cannot be counted", "call", a.id, "tool", a.Item.String(), "error", x.Err)
+	}
 	d := x.Decision()
 	if err := a.recordDecision(ctx, d); err != nil {
 		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)

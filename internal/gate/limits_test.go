@@ -352,24 +352,34 @@ func TestManyCallers(t *testing.T) {
 	}
 }
 
-// BenchmarkLimits is what limits add to a call: none at all, and a role with a figure of every kind.
+// BenchmarkLimits is what limits add to a call: none at all, a role with one figure, and a role with a figure of every kind; counted in
+// memory, and in the files that all processes of a project share.
 func BenchmarkLimits(b *testing.B) {
 	rates := policy.Rates{PerMinute: policy.MaxCount, PerHour: policy.MaxCount, PerDay: policy.MaxCount, Concurrent: 1000}
-	for name, limits := range map[string]map[string]policy.Limit{
-		"none": nil,
-		"all":  {"guest": {Rates: rates, Tools: map[string]policy.Rates{"files__*": rates}, Session: policy.SessionLimit{Rates: rates}}},
+	all := policy.Limit{Rates: rates, Tools: map[string]policy.Rates{"files__*": rates}, Session: policy.SessionLimit{Rates: rates}}
+	for _, c := range []struct {
+		name   string
+		limits map[string]policy.Limit
+		folder string
+	}{
+		{"none", nil, b.TempDir()},
+		{"one/memory", map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: policy.MaxCount}}}, ""},
+		{"one/shared", map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: policy.MaxCount}}}, b.TempDir()},
+		{"all/memory", map[string]policy.Limit{"guest": all}, ""},
+		{"all/shared", map[string]policy.Limit{"guest": all}, b.TempDir()},
 	} {
-		b.Run(name, func(b *testing.B) {
-			l := limit.New(time.Now())
-			bounds := limited(limits).world(b, "/").Policy.Bounds("guest")
-			call := limit.Call{Bounds: bounds, Session: &limit.Counters{}, Item: request("files__read_file", `{}`).Item}
+		b.Run(c.name, func(b *testing.B) {
+			l := limit.New(limit.Options{Folder: c.folder})
+			bounds := limited(c.limits).world(b, "/").Policy.Bounds("guest")
+			counters := l.Session("s")
+			call := limit.Call{Bounds: bounds, Session: &counters, Item: request("files__read_file", `{}`).Item}
 			b.ReportAllocs()
 			for b.Loop() {
 				call.At = time.Now()
 				refused, _ := l.Pass(call)
 				held, full := l.Enter(call, true)
 				if refused != nil || full != nil {
-					b.Fatal("refused")
+					b.Fatal("refused", refused, full)
 				}
 				l.Leave(held)
 			}

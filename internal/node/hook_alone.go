@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
@@ -59,7 +60,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	}
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
-		Logger: l.Logger(),
+		Limits: limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
 	}
 	token := l.Getenv(hook.TokenVar)
 	if token != "" {

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/gateway/resource"
@@ -150,7 +151,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(queue.Close)
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
-		Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+		Limits: limit.Options{Folder: n.state.Limits()},
+		Gone:   n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
 	})
 	if err != nil {
 		return err

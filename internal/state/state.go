@@ -215,6 +215,9 @@ func (p Paths) Costs() string { return p.file("costs") }
 // Written holds which files each session wrote.
 func (p Paths) Written() string { return p.file("written") }
 
+// Limits holds how many calls were made of those that limits count.
+func (p Paths) Limits() string { return p.file("limits") }
+
 // Told holds digests of what was told once and need not be told again.
 func (p Paths) Told() string { return p.file("told") }
 

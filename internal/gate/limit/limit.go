@@ -1,5 +1,6 @@
-// Package limit counts calls against the limits of the policy: rates over a minute, an hour and a day, and calls under way at once. It
-// counts in memory, for this process: a restart begins anew. Which limits hold is the policy's to say ([policy.Policy.Bounds]).
+// Package limit counts calls against the limits of the policy: rates over a minute, an hour and a day, and calls under way at once. The
+// rates of a project are counted in one place, files in its state, by every process that admits calls: they outlive each of them. The calls
+// under way are those of one process. Which limits hold is the policy's to say ([policy.Policy.Bounds]).
 package limit
 
 import (
@@ -12,102 +13,62 @@ import (
 	"mycelium/internal/policy"
 )
 
-// slots is into how many parts a window is divided: a token comes back at the end of its part, one window later.
-const slots = 60
-
 // Rule begins the rule of a refusal by a limit. It is followed by the limit's place under limits: in mycelium.yaml.
 const Rule = "limit:"
 
 // slotRetry is the retry time of a call that found every concurrency slot taken. When a slot becomes free is not known.
 const slotRetry = time.Second
 
-// window is one of the spans over which calls are counted.
-type window struct {
-	key    string // in mycelium.yaml
-	words  string
-	length time.Duration
-}
-
-// windows returns the windows of [policy.Rates], in the order of [figures].
-func windows() [3]window {
-	return [...]window{{"perMinute", "minute", time.Minute}, {"perHour", "hour", time.Hour}, {"perDay", "day", 24 * time.Hour}}
-}
-
-func figures(r *policy.Rates) [3]policy.Count {
-	return [...]policy.Count{r.PerMinute, r.PerHour, r.PerDay}
-}
-
-// bucket holds the tokens of one figure over one window. A call takes a token, which comes back one window later, rounded up
-// to a whole slot, so that no stretch of a window has more calls than tokens. The policy says at every call how many tokens there
-// are, so that a change of the policy keeps what was counted.
-type bucket struct {
-	taken  int64
-	last   int64 // number of the newest slot since the beginning
-	slot   [slots + 1]uint32
-	warned bool
-}
-
-// turn moves the bucket to a slot, and gives back the tokens whose time has come.
-func (b *bucket) turn(now int64) {
-	for n := min(now-b.last, slots+1); n > 0; n-- {
-		s := &b.slot[(now-n+1)%(slots+1)]
-		b.taken -= int64(*s)
-		*s = 0
-	}
-	b.last = max(b.last, now)
-}
-
-func (b *bucket) take() {
-	b.slot[b.last%(slots+1)]++
-	b.taken++
-}
-
-// giveBack returns a token that was taken in a slot, unless it came back already.
-func (b *bucket) giveBack(at int64) {
-	if s := &b.slot[at%(slots+1)]; b.last-at <= slots && *s > 0 {
-		*s--
-		b.taken--
-	}
-}
-
-// wait returns how long after the start of the newest slot the next token comes back, in slots.
-func (b *bucket) wait(most int64) int64 {
-	over := b.taken - most + 1
-	for at := max(0, b.last-slots); at <= b.last; at++ {
-		if over -= int64(b.slot[at%(slots+1)]); over <= 0 {
-			return at + slots + 1 - b.last
-		}
-	}
-	return 0
-}
-
 // counter counts for one bound: of a role, or of a role in one session.
 type counter struct {
-	buckets [3]*bucket // nil until the figure was limited
+	tally   tally // if the counts are shared, as this process read them last
 	running int64
+	place   int64 // of its record in the file, if it was found there before
 }
 
-func (c *counter) bucket(i int) *bucket {
-	if c.buckets[i] == nil {
-		c.buckets[i] = &bucket{}
-	}
-	return c.buckets[i]
+// Counters are those of one session, or of all roles, by the name of the bound. The lock of the [Limits] guards them. The zero value is
+// empty and counts in memory.
+type Counters struct {
+	byName map[string]*counter
+	file   string // of the shared counts; "": there is none
 }
 
-// Counters are those of one session, by the name of the bound. The lock of the [Limits] guards them. The zero value is empty.
-type Counters struct{ byName map[string]*counter }
+// Options of limits.
+type Options struct {
+	// Folder keeps the counts of rates, for all processes of the project. Its parent must exist. "": they are counted in memory.
+	Folder string
+	// Leaves says that this process ends before the calls that it admits, as a hook without a daemon does. It cannot know how many
+	// calls are under way: a call that such a limit counts is refused.
+	Leaves bool
+}
 
 // Limits holds the counters of all roles. One lock guards them and the counters of every session: a call takes either all of its tokens
 // or none. It is safe for concurrent use.
 type Limits struct {
-	begin time.Time
+	leaves bool
 
-	mu    sync.Mutex
-	roles Counters
+	mu     sync.Mutex
+	shared *folder // nil: the counts are in memory
+	roles  Counters
 }
 
-// New returns limits that count from a moment.
-func New(begin time.Time) *Limits { return &Limits{begin: begin} }
+// New returns limits. The files of shared counts are opened at the first call that they count.
+func New(o Options) *Limits {
+	l := &Limits{leaves: o.Leaves}
+	if o.Folder != "" {
+		l.shared = &folder{path: o.Folder}
+		l.roles.file = l.shared.roles()
+	}
+	return l
+}
+
+// Session returns the counters of a session, with what other processes counted for it.
+func (l *Limits) Session(id string) Counters {
+	if l.shared == nil {
+		return Counters{}
+	}
+	return Counters{file: l.shared.session(id)}
+}
 
 // Call is a call to count.
 type Call struct {
@@ -117,8 +78,8 @@ type Call struct {
 	At      time.Time
 }
 
-// counter returns the counter of a bound. The lock is held.
-func (l *Limits) counter(session *Counters, b *policy.Bound) *counter {
+// hit returns the counter of a bound. The lock is held.
+func (l *Limits) hit(session *Counters, b *policy.Bound) hit {
 	from := &l.roles
 	if b.Session {
 		from = session
@@ -128,26 +89,23 @@ func (l *Limits) counter(session *Counters, b *policy.Bound) *counter {
 	}
 	c := from.byName[b.Name]
 	if c == nil {
-		c = &counter{}
+		c = &counter{place: -1}
 		from.byName[b.Name] = c
 	}
-	return c
-}
-
-// slotAt returns the number of the slot of a moment. It uses the monotonic clock if the times have one, so that setting the time of day
-// neither gives tokens back nor keeps them.
-func (l *Limits) slotAt(at time.Time, w time.Duration) int64 {
-	return max(0, int64(at.Sub(l.begin)/(w/slots)))
+	return hit{b, from, c}
 }
 
 // Exceeded is a limit that refuses a call.
 type Exceeded struct {
 	Retry time.Duration // when the call may be tried again
 
-	bound *policy.Bound
-	key   string // perMinute, perHour, perDay or concurrent
-	words string
-	most  policy.Count
+	Err error // why the calls cannot be counted; nil: as many were counted as may be
+
+	bound  *policy.Bound
+	key    string // perMinute, perHour, perDay or concurrent; "": the calls cannot be counted
+	words  string
+	most   policy.Count
+	leaves bool // only the daemon counts calls under way
 }
 
 // Decision refuses the call, in words for people. They tell an agent only about its own role and about what it called.
@@ -159,10 +117,16 @@ func (x *Exceeded) Decision() policy.Decision {
 	if x.bound.Tools != "" {
 		what = "calls of " + x.bound.Tools
 	}
-	d := policy.Decision{Rule: Rule + x.bound.Name + "." + x.key}
-	if x.key == concurrentKey {
+	d := policy.Decision{Rule: Rule + strings.TrimSuffix(x.bound.Name+"."+x.key, ".")}
+	switch {
+	case x.Err != nil:
+		d.Reason = fmt.Sprintf("%s has limits, and its %s cannot be counted, so this call does not run. The operator's log says why", who, what)
+	case x.leaves:
+		d.Reason = fmt.Sprintf("%s may have %d %s under way, and only the daemon counts those: the operator starts it with "+
+			"myc serve --background", who, x.most, what)
+	case x.key == concurrentKey:
 		d.Reason = fmt.Sprintf("%s has %d %s under way, as many as it may have at once; try again when one of them has ended", who, x.most, what)
-	} else {
+	default:
 		d.Reason = fmt.Sprintf("%s has used up its %d %s per %s; try again in %s", who, x.most, what, x.words, roughly(x.Retry))
 	}
 	d.Reason = strings.ToUpper(d.Reason[:1]) + d.Reason[1:]
@@ -197,7 +161,8 @@ type Near struct {
 }
 
 // Pass takes a token of every bucket that counts the call, or returns the limit that refuses it: of several, the one with the longest
-// wait. near are the limits that the call brings to four fifths; each is returned once, until less than half of it is used.
+// wait. near are the limits that the call brings to four fifths; each is returned once, until less than half of it is used. When Pass
+// returns, every process of the project knows that the tokens are taken.
 func (l *Limits) Pass(c Call) (refused *Exceeded, near []Near) {
 	if len(c.Bounds) == 0 {
 		return nil, nil
@@ -205,31 +170,54 @@ func (l *Limits) Pass(c Call) (refused *Exceeded, near []Near) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var buf [4]hit
-	hits, all := l.hits(buf[:0], &c), windows()
+	hits := l.hits(buf[:0], &c)
+	for _, h := range hits {
+		if h.bound.Concurrent > 0 && l.leaves {
+			return &Exceeded{Retry: slotRetry, bound: h.bound, key: concurrentKey, most: h.bound.Concurrent, leaves: true}, nil
+		}
+	}
+	err := l.counting(hits, c.At, func() (changed bool) {
+		if refused = usedUp(hits, c.At); refused == nil {
+			near = take(hits)
+		}
+		return refused == nil
+	})
+	if err != nil {
+		return &Exceeded{Retry: slotRetry, Err: err, bound: hits[0].bound}, nil
+	}
+	return refused, near
+}
+
+// usedUp returns the limit that refuses a call, or nil. It turns the buckets to the moment.
+func usedUp(hits []hit, at time.Time) (refused *Exceeded) {
+	all := windows()
 	for _, h := range hits {
 		for i, most := range figures(&h.bound.Rates) {
 			if most == 0 {
 				continue
 			}
-			k, w := h.counter.bucket(i), &all[i]
-			if k.turn(l.slotAt(c.At, w.length)); k.taken < int64(most) {
+			k, w := &h.counter.tally[i], &all[i]
+			if k.turn(slotAt(at, w.length)); k.taken < int64(most) {
 				continue
 			}
-			retry := time.Duration(k.last+k.wait(int64(most)))*(w.length/slots) - c.At.Sub(l.begin)
+			retry := left(k.last+k.wait(int64(most)), w.length, at)
 			if refused == nil || retry > refused.Retry {
-				refused = &Exceeded{retry, h.bound, w.key, w.words, most}
+				refused = &Exceeded{Retry: retry, bound: h.bound, key: w.key, words: w.words, most: most}
 			}
 		}
 	}
-	if refused != nil {
-		return refused, nil
-	}
+	return refused
+}
+
+// take takes the tokens of a call, and returns the limits that it brings to four fifths.
+func take(hits []hit) (near []Near) {
+	all := windows()
 	for _, h := range hits {
 		for i, most := range figures(&h.bound.Rates) {
 			if most == 0 {
 				continue
 			}
-			k := h.counter.bucket(i)
+			k := &h.counter.tally[i]
 			if 2*k.taken < int64(most) {
 				k.warned = false
 			}
@@ -240,12 +228,13 @@ func (l *Limits) Pass(c Call) (refused *Exceeded, near []Near) {
 			}
 		}
 	}
-	return nil, near
+	return near
 }
 
 // hit is a bound that counts a call, and its counter.
 type hit struct {
 	bound   *policy.Bound
+	of      *Counters
 	counter *counter
 }
 
@@ -253,7 +242,7 @@ type hit struct {
 func (l *Limits) hits(dst []hit, c *Call) []hit {
 	for n := range c.Bounds {
 		if b := &c.Bounds[n]; b.Concerns(c.Item) {
-			dst = append(dst, hit{b, l.counter(c.Session, b)})
+			dst = append(dst, l.hit(c.Session, b))
 		}
 	}
 	return dst
@@ -294,16 +283,19 @@ func (l *Limits) Enter(c Call, counted bool) (Slots, *Exceeded) {
 	return held, nil
 }
 
-// giveBack returns the tokens that a call took. The lock is held.
+// giveBack returns the tokens that a call took. The lock is held. If that fails they stay taken, and come back in their time.
 func (l *Limits) giveBack(hits []hit, at time.Time) {
 	all := windows()
-	for _, h := range hits {
-		for i, most := range figures(&h.bound.Rates) {
-			if most > 0 {
-				h.counter.bucket(i).giveBack(l.slotAt(at, all[i].length))
+	_ = l.counting(hits, at, func() (changed bool) {
+		for _, h := range hits {
+			for i, most := range figures(&h.bound.Rates) {
+				if most > 0 {
+					h.counter.tally[i].giveBack(slotAt(at, all[i].length))
+				}
 			}
 		}
-	}
+		return true
+	})
 }
 
 // Leave gives slots back.
@@ -329,25 +321,43 @@ type Use struct {
 	Retry   int64  `json:"retryAfterMs,omitzero"` // set if all of it is used
 }
 
-// Uses returns how much is used of each of a session's bounds. It leaves a bound out that shown does not return true for.
-func (l *Limits) Uses(bounds []policy.Bound, session *Counters, now time.Time, shown func(*policy.Bound) bool) []Use {
-	var out []Use
-	all := windows()
+// Uses returns how much is used of each of a session's bounds. It leaves a bound out that shown does not return true for. If the shared
+// counts cannot be read, all of a rate is used: no call that it counts is admitted then.
+func (l *Limits) Uses(bounds []policy.Bound, session *Counters, now time.Time, shown func(*policy.Bound) bool) (out []Use) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var hits []hit
 	for n := range bounds {
-		b := &bounds[n]
-		if !shown(b) {
-			continue
+		if b := &bounds[n]; shown(b) {
+			hits = append(hits, l.hit(session, b))
 		}
-		out = l.uses(out, b, session, now, all)
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	err := l.counting(hits, now, func() (changed bool) {
+		for _, h := range hits {
+			out = uses(out, h, now)
+		}
+		return false
+	})
+	if err != nil {
+		out = nil
+		for _, h := range hits {
+			out = uses(out, h, now)
+		}
+		for i := range out {
+			if u := &out[i]; u.Limit != concurrentKey {
+				u.Used, u.Warning, u.Retry = u.Max, true, milliseconds(slotRetry)
+			}
+		}
 	}
 	return out
 }
 
 // uses appends the figures of one bound.
-func (l *Limits) uses(out []Use, b *policy.Bound, session *Counters, now time.Time, all [3]window) []Use {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k := l.counter(session, b)
+func uses(out []Use, h hit, now time.Time) []Use {
+	b, all := h.bound, windows()
 	use := Use{Of: "role", Tools: b.Tools}
 	if b.Session {
 		use.Of = "session"
@@ -356,19 +366,19 @@ func (l *Limits) uses(out []Use, b *policy.Bound, session *Counters, now time.Ti
 		if most == 0 {
 			continue
 		}
-		t := k.bucket(i)
-		t.turn(l.slotAt(now, all[i].length))
+		t := &h.counter.tally[i]
+		t.turn(slotAt(now, all[i].length))
 		u := use
 		u.Limit, u.Max, u.Used = all[i].key, int64(most), t.taken
 		u.Warning = 5*u.Used >= 4*u.Max
 		if u.Used >= u.Max {
-			u.Retry = milliseconds(time.Duration(t.last+t.wait(u.Max))*(all[i].length/slots) - now.Sub(l.begin))
+			u.Retry = milliseconds(left(t.last+t.wait(u.Max), all[i].length, now))
 		}
 		out = append(out, u)
 	}
 	if b.Concurrent > 0 {
 		u := use
-		u.Limit, u.Max, u.Used = concurrentKey, int64(b.Concurrent), k.running
+		u.Limit, u.Max, u.Used = concurrentKey, int64(b.Concurrent), h.counter.running
 		u.Warning = u.Used >= u.Max
 		out = append(out, u)
 	}

@@ -57,6 +57,21 @@ func TestLawBucket(t *testing.T) {
 	})
 }
 
+// TestClockSetBack: a clock that is set back by years gives no token back, and keeps none for longer than a window from then.
+func TestClockSetBack(t *testing.T) {
+	var b bucket
+	const wrong, right = 10_000_000, 1_000
+	b.turn(wrong)
+	b.take()
+	b.take()
+	b.giveBack(right) // a call that began before the clock was set forward
+	for _, c := range []struct{ at, taken int64 }{{right, 2}, {right + slots, 2}, {right + slots + 1, 0}} {
+		if b.turn(c.at); b.taken != c.taken {
+			t.Errorf("%d slots after the clock was set right %d are taken, want %d", c.at-right, b.taken, c.taken)
+		}
+	}
+}
+
 // TestLawGiveBack: a token that is given back is there again, and giving back never makes more than there were.
 func TestLawGiveBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,7 +107,7 @@ func TestLawGiveBack(t *testing.T) {
 
 // TestKeep forgets the counters of a role that has no limits any more, unless a call of it is under way.
 func TestKeep(t *testing.T) {
-	l, at := New(time.Now()), time.Now()
+	l, at := New(Options{}), time.Now()
 	tool := policy.Item{Server: "files", Name: "read_file"}
 	bound := func(role string) Call {
 		b := policy.Bound{Name: role, Rates: policy.Rates{PerMinute: 9, Concurrent: 2}}
@@ -115,7 +130,7 @@ func TestKeep(t *testing.T) {
 
 // TestNoLimitsCostNothing: a call that is not limited takes no lock and allocates nothing.
 func TestNoLimitsCostNothing(t *testing.T) {
-	l := New(time.Now())
+	l := New(Options{})
 	l.mu.Lock() // a lock that is held would be waited for
 	defer l.mu.Unlock()
 	c := Call{Session: &Counters{}, Item: policy.Item{Server: "files", Name: "read_file"}, At: time.Now()}

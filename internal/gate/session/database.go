@@ -152,6 +152,7 @@ func (r *Registry) scan(into func(...any) error) (*Session, error) {
 		return nil, fmt.Errorf("skills of session %s: %w", s.ID, err)
 	}
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
+	s.Counters = r.limits.Session(s.ID)
 	s.Created, s.expires = time.UnixMicro(created), time.UnixMicro(expires)
 	if issued != 0 {
 		st.issued = time.UnixMicro(issued)

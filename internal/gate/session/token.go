@@ -85,6 +85,9 @@ func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
 	s := r.newSession(spec)
+	if spec.ID == "" { // no other process can open it
+		s.Counters = limit.Counters{}
+	}
 	if !spec.Known {
 		if err := r.recordStart(ctx, s, "opened"); err != nil {
 			return nil, fmt.Errorf("open session: %w", err)
@@ -133,6 +136,7 @@ func OrNone(names []string) string {
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
+	s.Counters = r.limits.Session(s.ID)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.Created = r.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
