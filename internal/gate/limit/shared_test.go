@@ -52,37 +52,45 @@ func TestLawShared(t *testing.T) {
 		n++
 		folder := filepath.Join(root, strconv.Itoa(n))
 		const slot = 24 * time.Minute
-		processes := make([]*Limits, 3)
+		kind := rapid.IntRange(0, 1).Draw(t, "of a role, of a session")
+		type process struct {
+			*Limits
+			session Counters
+		}
+		processes := make([]*process, 3)
 		now := time.Unix(1_800_000_000, 0)
-		var taken []time.Time // by the latest clock that any process had
+		var taken []time.Time // never before the one taken last, whatever the clock says
 		latest := now
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			p := rapid.IntRange(0, len(processes)-1).Draw(t, "process")
 			if processes[p] == nil || rapid.IntRange(0, 4).Draw(t, "anew") == 0 {
-				processes[p] = New(Options{Folder: folder})
+				l := New(Options{Folder: folder})
+				processes[p] = &process{l, l.Session("s")}
 			}
 			now = now.Add(time.Duration(rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 900), rapid.IntRange(-30, 0)).Draw(t, "minutes")) *
 				time.Minute)
-			if now.After(latest) {
-				latest = now
+			if latest = now; len(taken) > 0 && taken[len(taken)-1].After(now) {
+				latest = taken[len(taken)-1]
 			}
 			most := rapid.IntRange(1, 4).Draw(t, "most")
-			refused, _ := processes[p].Pass(callOf(processes[p], policy.Count(most), "s", now))
+			call := callOf(processes[p].Limits, policy.Count(most), "s", now)
+			call.Bounds, call.Session = call.Bounds[kind:kind+1], &processes[p].session
+			refused, _ := processes[p].Pass(call)
 			if refused != nil && refused.Err != nil {
 				t.Fatal(refused.Err)
 			}
-			within := func(d time.Duration) (n int) {
+			since := func(from time.Time) (n int) {
 				for _, at := range taken {
-					if at.After(latest.Add(-d)) {
+					if at.After(from) {
 						n++
 					}
 				}
 				return n
 			}
-			if refused != nil && within(24*time.Hour+slot) < most {
+			if refused != nil && since(now.Add(-24*time.Hour-slot)) < most {
 				t.Fatalf("refused at %v with %v, after %v", now, most, taken)
 			}
-			if refused == nil && within(24*time.Hour) >= most {
+			if refused == nil && since(latest.Add(-24*time.Hour)) >= most {
 				t.Fatalf("admitted at %v with %v, after %v", now, most, taken)
 			}
 			if refused == nil {
