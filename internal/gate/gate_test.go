@@ -21,6 +21,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/control"
+	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
@@ -221,8 +222,8 @@ func (h *house) open(p plan) {
 	h.t.Cleanup(func() { _ = db.Close() })
 	h.Gate, err = New(Options{
 		Backends: h.back, Log: h.log, DB: h.db, World: p.world(h.t, h.dir), Dir: h.dir, Home: filepath.Join(h.dir, "home"),
-		Written: filepath.Join(h.dir, "written"),
-		Reload:  func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
+		Written: filepath.Join(h.dir, "written"), Limits: limit.Options{Folder: filepath.Join(h.dir, "limits")},
+		Reload: func(context.Context) error { return nil }, Logger: h.says, Now: h.clock, Meter: h.meter,
 	})
 	if err != nil {
 		h.t.Fatal(err)

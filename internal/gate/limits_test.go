@@ -321,6 +321,56 @@ func TestLimitsFollowTheWorld(t *testing.T) {
 	}
 }
 
+// TestLimitsOutliveARestart: issue 11. What was counted for a role, for a session with a credential and for one that comes again under
+// another id is counted after a restart; a session that only its process knew is over.
+func TestLimitsOutliveARestart(t *testing.T) {
+	p := limited(map[string]policy.Limit{
+		"guest":     {Rates: policy.Rates{PerDay: 6}, Session: policy.SessionLimit{Rates: policy.Rates{PerDay: 2}}},
+		"developer": {Session: policy.SessionLimit{Rates: policy.Rates{PerDay: 1}}},
+	})
+	time0 := newClock()
+	h := buildWith(t, p, nil, time0.now)
+	open := func(spec session.Spec) *session.Session {
+		t.Helper()
+		s, err := h.Sessions.Open(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	_, token, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "guest", TTL: 48 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := session.Spec{Name: "anonymous", Role: "guest", Counts: "anonymous"}
+	for round, want := range []string{"", "", "limit:guest.session.perDay"} {
+		minted, err := h.Sessions.Authenticate(t.Context(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*session.Session{minted, open(again)} {
+			if d := h.try(s, "files__read_file"); (d == nil) != (want == "") || d != nil && d.Decision.Rule != want {
+				t.Errorf("round %d: %+v", round, d)
+			}
+		}
+		if d := h.try(h.enter("developer"), "files__read_file"); d != nil {
+			t.Errorf("round %d: a new session: %v", round, d)
+		}
+		h.restart(p)
+	}
+	fresh := h.enter("guest")
+	for i, want := range []string{"", "", "limit:guest.perDay"} {
+		if d := h.try(fresh, "files__read_file"); (d == nil) != (want == "") || d != nil && d.Decision.Rule != want {
+			t.Errorf("call %d after four of the role: %+v", i, d)
+		}
+		fresh = h.enter("guest")
+	}
+	time0.add(24*time.Hour + 24*time.Minute)
+	if d := h.try(fresh, "files__read_file"); d != nil {
+		t.Errorf("a day later: %v", d)
+	}
+}
+
 // TestManyCallers: under load no more calls than tokens get through, and never more at once than slots.
 func TestManyCallers(t *testing.T) {
 	h := buildWith(t, limited(map[string]policy.Limit{"guest": {Rates: policy.Rates{PerMinute: 50, Concurrent: 4}}}), nil, newClock().now)

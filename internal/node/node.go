@@ -206,7 +206,9 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
 	var anonymous *session.Session
 	if conf.Anonymous != "" {
-		s, err := n.gate.Sessions.Open(ctx, session.Spec{Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous})
+		s, err := n.gate.Sessions.Open(ctx, session.Spec{
+			Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous, Counts: "anonymous",
+		})
 		switch {
 		case err != nil && n.log.Problem() != nil: // status and stop must work all the same
 			n.logger.Error("server.anonymous: nobody is served without a token before a restart", "error", err)

@@ -29,6 +29,8 @@ type Spec struct {
 
 	ID    string // of an opened one that several processes open one after the other; empty: a new one
 	Known bool   // the beginning of the session ID is on record, or shall not be
+	// Counts names an opened session that comes again under another id, so that its limits go on counting over a restart. Empty: its ID.
+	Counts string
 }
 
 // errNoDB refuses what needs a database.
@@ -85,7 +87,7 @@ func (r *Registry) Open(ctx context.Context, spec Spec) (*Session, error) {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
 	s := r.newSession(spec)
-	if spec.ID == "" { // no other process can open it
+	if spec.ID == "" && spec.Counts == "" { // no other process can open it
 		s.Counters = limit.Counters{}
 	}
 	if !spec.Known {
@@ -136,7 +138,7 @@ func OrNone(names []string) string {
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
-	s.Counters = r.limits.Session(s.ID)
+	s.Counters = r.limits.Session(cmp.Or(spec.Counts, s.ID))
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.Created = r.now().Truncate(time.Microsecond)
 	if spec.TTL > 0 {
