@@ -19,9 +19,10 @@ import (
 	"mycelium/internal/policy"
 )
 
-// The counts of a project are in one folder of its state: a file for all roles, and one for each session that has limits of its own. A file
-// is a sequence of records of [recordSize] bytes, one for each bound. Every process reads the records of a call, decides, and writes them,
-// while it holds the lock of the folder, which is the file of the roles. So two processes never take the same token, and what a process took before it was killed is taken.
+// The counts of a project are in one folder of its state: a file for all roles, and one for each session that has limits of its own. A
+// file is a sequence of records of [recordSize] bytes, one for each bound. Every process reads the records of a call, decides, and writes
+// them, while it holds the lock of the folder, which is the file of the roles. So two processes never take the same token, and what a
+// process took before it was killed is taken.
 //
 // A record lies within one page of memory, and write(2) copies within a page are not interrupted: a process that is killed leaves the old
 // record or the new one. If it is killed between two records, one bucket has counted a call that did not run.
@@ -32,6 +33,8 @@ const (
 	magic = "limits 1"
 	// lockWait is how long a call waits for other processes that count, as the audit log waits for them. Then it is refused.
 	lockWait = 2 * time.Second
+	// stuckWait is how long the calls behind it wait, so that they do not wait one after the other for a process that was stopped.
+	stuckWait = 10 * time.Millisecond
 	// keepSession is how long the file of a session is kept after its last call. By then all of its tokens are back: a day and one slot.
 	keepSession = 25 * time.Hour
 	// pruneEvery is how often files of sessions are looked through.
@@ -48,6 +51,7 @@ const (
 type folder struct {
 	path   string
 	file   *atomicfile.Mutex // of the roles, and the lock of all files; nil: it was not needed yet
+	stuck  bool              // the call before waited in vain for the lock
 	pruned time.Time
 }
 
@@ -59,29 +63,40 @@ func (d *folder) session(id string) string {
 	return filepath.Join(d.path, sessionPrefix+hex.EncodeToString(sum[:16]))
 }
 
-// take takes the lock. It makes the folder if it is missing, but not the state in which it lies: without a state nothing is admitted.
-func (d *folder) take() error {
+// hold takes the lock. It makes the folder if it is missing, but not the state in which it lies: without a state nothing is admitted.
+func (d *folder) hold() (err error) {
+	wait := lockWait
+	if d.stuck {
+		wait = stuckWait
+	}
 	for range 3 { // somebody may have removed the file
-		if d.file == nil {
-			if err := os.Mkdir(d.path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("make the folder of the counts: %w", err)
-			}
-			m, err := atomicfile.OpenMutex(d.roles())
-			if err != nil {
-				return err
-			}
-			d.file = m
+		if err := d.open(); err != nil {
+			return err
 		}
-		err := d.file.Lock(context.Background(), lockWait)
-		if err == nil && !d.file.Stale() { // after the lock is there: it may have been removed in between
+		err = d.file.Lock(context.Background(), wait)
+		d.stuck = errors.Is(err, atomicfile.ErrLocked)
+		if err != nil {
+			return err
+		}
+		if !d.file.Stale() {
 			return nil
 		}
 		_ = d.file.Close() // it gives the lock back
-		if d.file = nil; err != nil {
-			return err
-		}
+		d.file = nil
 	}
-	return fmt.Errorf("lock %s: it is being replaced again and again", d.path)
+	return fmt.Errorf("lock %s: it is being replaced again and again", d.roles())
+}
+
+// open opens the file of the roles, unless it is open.
+func (d *folder) open() (err error) {
+	if d.file != nil {
+		return nil
+	}
+	if err := os.Mkdir(d.path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the folder of the counts: %w", err)
+	}
+	d.file, err = atomicfile.OpenMutex(d.roles())
+	return err
 }
 
 // counting runs f on the counters of hits, as all processes of the project left them, and keeps the counts if f reports that it changed
@@ -91,22 +106,25 @@ func (l *Limits) counting(hits []hit, at time.Time, f func() (changed bool)) (er
 		f()
 		return nil
 	}
-	if err := l.shared.take(); err != nil {
+	if err := l.shared.hold(); err != nil {
 		return fmt.Errorf("count calls: %w", err)
 	}
 	defer func() { err = errors.Join(err, l.shared.file.Unlock()) }()
 	files := openFiles{l.shared.file.File()}
 	defer files.close()
+	if err := each(hits, files.load); err != nil || !f() {
+		return err
+	}
+	return each(hits, func(h hit) error { return files.save(h, l.shared, at) })
+}
+
+// each does something for every bound whose counts are in a file.
+func each(hits []hit, do func(hit) error) error {
 	for _, h := range hits {
-		if err := files.load(h); err != nil {
-			return fmt.Errorf("count calls: %w", err)
+		if !kept(h) {
+			continue
 		}
-	}
-	if !f() {
-		return nil
-	}
-	for _, h := range hits {
-		if err := files.save(h, l.shared, at); err != nil {
+		if err := do(h); err != nil {
 			return fmt.Errorf("count calls: %w", err)
 		}
 	}
@@ -126,94 +144,85 @@ func (o *openFiles) close() {
 	}
 }
 
-// of returns the place of the file that has the record of a bound.
-func (o *openFiles) of(h hit) **os.File {
-	if h.bound.Session {
-		return &o[1]
+// open returns the file that has the record of a bound. With create unset it is nil if it does not exist.
+func (o *openFiles) open(h hit, create bool) (*os.File, error) {
+	if !h.bound.Session {
+		return o[0], nil
 	}
-	return &o[0]
+	if o[1] != nil {
+		return o[1], nil
+	}
+	flags := os.O_RDWR
+	if create {
+		flags |= os.O_CREATE
+	}
+	f, err := os.OpenFile(h.of.file, flags, 0o600)
+	switch {
+	case err == nil:
+		o[1] = f
+	case !create && errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	}
+	return o[1], err
 }
 
 // load reads the counts of a bound. A bound without a record counted nothing.
-func (o *openFiles) load(h hit) (err error) {
-	if !kept(h) {
+func (o *openFiles) load(h hit) error {
+	f, err := o.open(h, false)
+	if err != nil {
+		return err
+	}
+	c, name := h.counter, nameOf(h)
+	if f == nil {
+		c.tally, c.place = tally{}, -1
 		return nil
 	}
-	f, c, name := o.of(h), h.counter, nameOf(h)
-	if *f == nil {
-		if *f, err = os.OpenFile(h.of.file, os.O_RDWR, 0); err != nil {
-			*f = nil
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			c.tally, c.place = tally{}, -1
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
 	var r record
-	if c.place >= 0 {
-		if n, err := (*f).ReadAt(r[:], c.place); n == len(r) && r.name() == name {
+	if c.place >= 0 { // unless the record became another bound's
+		if n, _ := f.ReadAt(r[:], c.place); n == len(r) && r.name() == name {
 			c.tally = r.tally()
 			return nil
-		} else if err != nil && !errors.Is(err, io.EOF) {
-			return err
 		}
 	}
-	c.place, err = find(*f, func(r *record) bool { return r.name() == name && keep(&c.tally, r) })
-	if err == nil && c.place < 0 {
-		c.tally = tally{}
-	}
+	r, c.place, err = find(f, func(r *record) bool { return r.name() == name })
+	c.tally = r.tally()
 	return err
-}
-
-// keep sets a tally to that of a record.
-func keep(t *tally, r *record) bool {
-	*t = r.tally()
-	return true
 }
 
 // save writes the counts of a bound: over its record, or as a new one.
-func (o *openFiles) save(h hit, d *folder, at time.Time) (err error) {
-	if !kept(h) {
-		return nil
-	}
-	f, c := o.of(h), h.counter
-	if *f == nil {
+func (o *openFiles) save(h hit, d *folder, at time.Time) error {
+	f, err := o.open(h, false)
+	if err == nil && f == nil {
 		d.prune(at)
-		if *f, err = os.OpenFile(h.of.file, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-			*f = nil
-			return err
-		}
+		f, err = o.open(h, true)
+	}
+	c := h.counter
+	if err == nil && c.place < 0 {
+		_, c.place, err = find(f, func(r *record) bool { return r.idle(at) })
+	}
+	if err == nil && c.place < 0 {
+		c.place, err = f.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		return err
 	}
 	r := recordOf(nameOf(h), &c.tally)
-	if c.place < 0 {
-		if c.place, err = find(*f, func(r *record) bool { return r.idle(at) }); err != nil {
-			return err
-		}
-	}
-	if c.place < 0 {
-		if c.place, err = (*f).Seek(0, io.SeekEnd); err != nil {
-			return err
-		}
-	}
-	_, err = (*f).WriteAt(r[:], c.place)
+	_, err = f.WriteAt(r[:], c.place)
 	return err
 }
 
-// find returns the place of the first record that fits, or -1.
-func find(f *os.File, fits func(*record) bool) (place int64, err error) {
-	var r record
+// find returns the first record that fits and its place; without one, a free record and -1.
+func find(f *os.File, fits func(*record) bool) (r record, place int64, err error) {
 	for place = 0; ; place += recordSize {
 		switch n, err := f.ReadAt(r[:], place); {
 		case n == 0 && errors.Is(err, io.EOF):
-			return -1, nil
+			return record{}, -1, nil
 		case n < len(r) && !errors.Is(err, io.EOF):
-			return -1, err
+			return record{}, -1, err
 		case n < len(r) || !r.known():
-			return -1, fmt.Errorf("%s: byte %d begins no record of this version: stop myc and move the file away", f.Name(), place)
+			return record{}, -1, fmt.Errorf("%s: byte %d begins no record of this version: stop myc and move the file away", f.Name(), place)
 		case fits(&r):
-			return place, nil
+			return r, place, nil
 		}
 	}
 }

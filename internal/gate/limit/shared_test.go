@@ -2,6 +2,7 @@ package limit
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy"
 )
 
@@ -199,6 +201,39 @@ func TestSharedFiles(t *testing.T) {
 	}
 	if x := pass(); x == nil || x.Err == nil {
 		t.Errorf("without a state: %v", x)
+	}
+}
+
+// TestLockThatIsHeld: while another process holds the lock, calls are refused, and those behind the first do not each wait as long as it.
+func TestLockThatIsHeld(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "limits")
+	l := New(Options{Folder: folder})
+	pass := func() *Exceeded {
+		refused, _ := l.Pass(callOf(l, 9, "s", time.Now()))
+		return refused
+	}
+	if x := pass(); x != nil {
+		t.Fatal(x)
+	}
+	other, err := atomicfile.OpenMutex(filepath.Join(folder, rolesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.Lock(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		if x := pass(); x == nil || !errors.Is(x.Err, atomicfile.ErrLocked) || l.shared.stuck != true {
+			t.Fatalf("call %d: %v", i, x)
+		}
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if x := pass(); x != nil || l.shared.stuck {
+		t.Errorf("after the lock is free: %v", x)
 	}
 }
 
