@@ -229,12 +229,18 @@ func (m *matching) everything() bool {
 	return m.reads() && !m.whole && strings.Contains(m.pattern.Clean, "/**")
 }
 
+// passes reports whether the pattern only comes upon the files that it matches: no character of it is one of their names. "*.yaml" names
+// files, "*" names no file.
+func (m *matching) passes() bool {
+	return m.everything() || m.reads() && !m.whole && strings.Trim(filepath.Base(m.pattern.Clean), "*?") == ""
+}
+
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
 func (m *matching) add(path, to string, link bool) {
 	if link {
 		to = m.resolve(path)
 	}
-	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to}
+	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to, Passed: m.passes()}
 	if m.twins != nil && to != "" {
 		if name, ok := m.twins.of(to); ok {
 			p.Raw, p.Clean, p.Resolved = name, name, name
