@@ -20,8 +20,9 @@ func TestGoverningFiles(t *testing.T) {
 		"grep x rules.yaml", "grep -r x roles", "cd roles && grep -r x .", "cd src && cat ../rules.yaml", "cat *.yaml", "head -n 5 r*",
 		"find . -name rules.yaml -exec cat {} +", "cp skills/x/SKILL.md /tmp/x", "while read l; do echo $l; done < rules.yaml", "ls roles",
 		"git show HEAD:rules.yaml", "cat src/../rules.yaml")
-	wants(t, dir, policy.Allow, "grep -r TODO .", "grep -rn TODO", "rg TODO", "grep TODO *", "ls", "ls -la", "ls *", "ls */", "git diff", "git log -p",
-		"git add -A", "git commit -am x", "cat README.md", "find . -type f | xargs grep TODO", "tar czf /tmp/a.tgz .", "cat src/*.go",
+	wants(t, dir, policy.Allow, "grep -r TODO .", "grep -rn TODO", "rg TODO", "grep TODO *", "ls", "ls -la", "ls *", "ls */", "git diff",
+		"git log -p", "git add -A", "git commit -am x", "cat README.md", "find . -type f | xargs grep TODO", "tar czf /tmp/a.tgz .",
+		"cat src/*.go",
 		"cat deploy/rules.yaml", "cat deploy/roles/web/tasks/main.yml", "cd deploy && cat ./rules.yaml roles/web/tasks/main.yml")
 }
 
