@@ -57,3 +57,22 @@ func TestGoverningFilesElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestGoverningFilesOfASearch: the globs of Grep filter a search of everything below a folder. One of them may name a file all the same.
+func TestGoverningFilesOfASearch(t *testing.T) {
+	dir := projectWith(t, "rules.yaml", "mycelium.yaml", "skills/x/SKILL.md", "src/a.yaml")
+	p := shipped(t, dir)
+	for glob, denied := range map[string]bool{"*.yaml": false, "*.{yml,yaml}": false, "*.md": false, "*": false, "rules.yaml": true,
+		"r*.yaml": true, "roles/*.yaml": true} {
+		args := policy.Args{"pattern": "deny", "globPaths": []any{"./" + glob, "./" + glob + "/**", "./**/" + glob}}
+		f, err := Of(grepTool, nil, args, At(p, dir, "/home/u", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := policy.Scope{Principal: policy.Principal{ID: "x", Role: "developer"}, Skills: []string{"coding-agent"}}
+		d := p.Decide(policy.Call{Scope: who, Item: grepTool, Args: args, Facts: f})
+		if want := map[bool]policy.Effect{true: policy.Deny, false: policy.Allow}[denied]; d.Effect != want {
+			t.Errorf("Grep in %s: %v (%s: %s)", glob, d.Effect, d.Rule, d.Reason)
+		}
+	}
+}

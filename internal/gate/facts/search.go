@@ -26,7 +26,7 @@ type searcher struct {
 	protects func(policy.Path) bool // nil: every file is protected
 	trees    []string               // the other folders of the project
 	twins    *twins                 // nil: other names of a file are not looked for
-	dots     bool                   // wildcards match a dot at the beginning of a name too
+	dots     bool                   // of Grep: wildcards match a dot at the beginning of a name too
 	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
@@ -230,9 +230,10 @@ func (m *matching) everything() bool {
 }
 
 // passes reports whether the pattern only comes upon the files that it matches: no character of it is one of their names. "*.yaml" names
-// files, "*" names no file.
+// files, "*" names no file. The globs of Grep say which files a search of everything below a folder looks at.
 func (m *matching) passes() bool {
-	return m.everything() || m.reads() && !m.whole && strings.Trim(filepath.Base(m.pattern.Clean), "*?") == ""
+	bare := strings.Trim(filepath.Base(m.pattern.Clean), "*?") == ""
+	return m.everything() || m.reads() && !m.whole && (m.dots || bare)
 }
 
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
