@@ -31,8 +31,8 @@ func Refusing(p *policy.Policy, c Candidate) (list []string) {
 	return list
 }
 
-// overlap compares what an allow rule of [wider] admits with the fields of a deny rule. The allow rule bounds effects, programs and hosts by
-// literals, and paths by absolute ones.
+// overlap compares what an allow rule of [wider] admits with the fields of a deny rule. The allow rule bounds effects, programs and hosts
+// by literals, and paths by absolute ones.
 type overlap struct {
 	policy  *policy.Policy
 	allowed map[string]policy.Values

@@ -128,8 +128,8 @@ func unnamed(part *policy.Part) bool {
 	})
 }
 
-// asProgram allows the program with the same first words. Options are left out: an option may change what the words before it mean. Where no
-// host is known, the first three words stay, because they say where it goes: git push origin. A command of two words does not say it.
+// asProgram allows the program with the same first words. Options are left out: an option may change what the words before it mean. Where
+// no host is known, the first three words stay, because they say where it goes: git push origin. A command of two words does not say it.
 func asProgram(r *Request, part *policy.Part) (c Candidate, ok bool) {
 	args, err := policy.ParseArgs(r.Args)
 	command, _ := args["command"].(string)

@@ -161,7 +161,9 @@ func TestRefusing(t *testing.T) {
 	r := Request{Kind: Call, Tool: "agent__Edit", Role: "developer", Dir: "/p", Args: []byte(`{"file_path":"/p/docs/a.md"}`),
 		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{policy.EffectWrite},
 			Paths: []policy.Path{{Access: policy.Write, Raw: "/p/docs/a.md", Clean: "/p/docs/a.md", Resolved: "/p/docs/a.md"}}}}}}
-	for as, want := range map[As]string{ThisCall: "", ThisFolder: "anywhere below regex weekend", ThisTool: "anywhere below regex elsewhere weekend"} {
+	for as, want := range map[As]string{
+		ThisCall: "", ThisFolder: "anywhere below regex weekend", ThisTool: "anywhere below regex elsewhere weekend",
+	} {
 		c, ok := candidate(r, as)
 		if got := strings.Join(Refusing(p, c), " "); !ok || got != want {
 			t.Errorf("%s: %q, want %q", as, got, want)

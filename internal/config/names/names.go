@@ -1,5 +1,5 @@
-// Package names finds rules, roles and settings that name what does not exist, or that can never match: an unknown tool, role, skill, effect or
-// argument, and a pattern written as a literal.
+// Package names finds rules, roles and settings that name what does not exist, or that can never match: an unknown tool, role, skill,
+// effect or argument, and a pattern written as a literal.
 //
 // What it finds does not break a policy that is in force: such a rule matched nothing yesterday either, and a server that drops a tool
 // must not stop a project. It keeps files from being accepted, and the commands that check files fail with it.
@@ -41,8 +41,9 @@ type Setting struct {
 	Line int
 }
 
-// Check returns what is wrong with the names in rules, roles and settings, in their order. A problem is a warning if the name may come to exist: the
-// catalog of its server is not known yet, or the file is the user's own, which is for projects with other servers and roles too.
+// Check returns what is wrong with the names in rules, roles and settings, in their order. A problem is a warning if the name
+// may come to exist: the catalog of its server is not known yet, or the file is the user's own, which is for projects with other servers
+// and roles too.
 func Check(rules []policy.Rule, roles []Role, settings []Setting, k Known) []policy.Problem {
 	c := &checker{Known: k, servers: map[string]bool{}}
 	for _, d := range k.Catalog {

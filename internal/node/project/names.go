@@ -11,8 +11,8 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Names returns what is wrong with the names in rules, roles and settings, against what is known of the servers now: see package names. While a file
-// does not load there is nothing to say, because it may declare what the others name.
+// Names returns what is wrong with the names in rules, roles and settings, against what is known of the servers now: see package
+// names. While a file does not load there is nothing to say, because it may declare what the others name.
 func (v *View) Names() []policy.Problem { return v.NamesIn(v.Project.Rules) }
 
 // NamesIn is Names for other rules in the same project.
