@@ -225,11 +225,14 @@ func TestTelegramOnePoller(t *testing.T) {
 	f.serve()
 	f.answer("/help", "/status")
 	other := filepath.Join(f.home, "other")
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(other, "mycelium.yaml"), []byte(f.read("mycelium.yaml")), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"mycelium.yaml", "skills/looking/SKILL.yaml"} {
+		at := filepath.Join(other, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(f.read(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	in := func(args ...string) {
 		t.Helper()

@@ -25,7 +25,7 @@ import (
 
 // failFiles are the files of a project in which every door allows a write.
 var failFiles = []string{
-	"mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: " +
+	"mycelium.yaml", "session: {defaultRole: developer, roles: [developer]}\napproval: {deadline: 300ms}\nmcpServers: {files: " +
 		"{builtin: files}}\n",
 	"skills/editor/SKILL.yaml", "name: editor\ndescription: Writes.\nallowedRoles: [developer]\n" +
 		"allowedTools: [files__write_file, files__read_file, files__search_files, agent__Write, agent__Edit, agent__Bash]\n",

@@ -33,6 +33,8 @@ type attempt struct {
 var attempts = []attempt{
 	// W6: the policy, the hook's settings, the record. With the agent's own file tools.
 	{"W6", "Write", "P/mycelium.yaml", false, true},
+	{"W6", "Read", "P/rules.yaml", false, false},
+	{"W6", "", "cat src/../rules.yaml", false, false},
 	{"W6", "Write", "P/skills/mine/SKILL.yaml", false, true},
 	{"W6", "Write", "P/roles/developer.yaml", false, true},
 	{"W6", "Edit", "P/rules.yaml", false, true},
@@ -169,7 +171,8 @@ var harmlessHere = []attempt{
 var harmlessWork = []attempt{
 	{"", "Write", "P/src/b.go", false, false},
 	{"", "Edit", "P/src/a.go", false, false},
-	{"", "Read", "P/rules.yaml", false, false},
+	{"", "Read", "P/src/a.go", false, false},
+	{"", "", "grep -rn TODO src", false, false},
 	{"", "", "git status", false, false},
 	{"", "", "ls -la src", false, false},
 	{"", "", "go build ./...", false, false},

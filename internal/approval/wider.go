@@ -115,21 +115,34 @@ func bounded(part *policy.Part, as As) bool {
 		return false
 	case len(part.Paths) == 0 && has(policy.EffectRead, policy.EffectWrite, policy.EffectDelete):
 		return false
-	case len(part.Hosts) == 0 && as != ThisProgram && has(policy.EffectNetwork, policy.EffectUpload):
+	case as != ThisProgram && unnamed(part):
 		return false
 	}
 	return true
 }
 
-// asProgram allows the program with the same first words. Options are left out: an option may change what the words before it mean.
+// unnamed reports whether a part uses the network, and its facts do not say at which host.
+func unnamed(part *policy.Part) bool {
+	return len(part.Hosts) == 0 && slices.ContainsFunc(part.Effects, func(e string) bool {
+		return e == policy.EffectNetwork || e == policy.EffectUpload
+	})
+}
+
+// asProgram allows the program with the same first words. Options are left out: an option may change what the words before it mean. Where
+// no host is known, the first three words stay, because they say where it goes: git push origin. A command of two words does not say it.
 func asProgram(r *Request, part *policy.Part) (c Candidate, ok bool) {
 	args, err := policy.ParseArgs(r.Args)
 	command, _ := args["command"].(string)
 	if err != nil || r.Tool != policy.AgentServer+"__Bash" || part.Program == "" || command != strings.Join(part.Argv, " ") {
 		return c, false
 	}
-	words := part.Argv
-	if len(words) > 2 {
+	words, keep := part.Argv, 2
+	if unnamed(part) {
+		if keep = 3; len(words) < keep {
+			return c, false
+		}
+	}
+	if len(words) > keep {
 		words = words[:len(words)-1]
 	}
 	prefix := strings.Join(words, " ")
@@ -222,7 +235,19 @@ func (k *kept) covers(r *Request) bool {
 		return false
 	}
 	c, ok := candidate(*o, k.answer.As)
-	return ok && ruleMatches(c.Rule, r)
+	if !ok || !ruleMatches(c.Rule, r) {
+		return false
+	}
+	part := &r.Facts.Parts[0] // if only its words say where it goes, it does the same there
+	return !unnamed(part) || sameSet(part.Effects, o.Facts.Parts[0].Effects)
+}
+
+// sameSet reports whether two lists have the same texts.
+func sameSet(a, b []string) bool {
+	within := func(a, b []string) bool {
+		return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+	}
+	return within(a, b) && within(b, a)
 }
 
 func hasCandidate(r Request, as As) bool {

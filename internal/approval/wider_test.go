@@ -35,6 +35,8 @@ func TestCandidatesComeFromTheFacts(t *testing.T) {
 		want string
 	}{
 		"push":         {pushing("git push origin main"), "call program"},
+		"a remote":     {pushing("git push origin"), "call program"},
+		"no remote":    {pushing("git push"), "call"},
 		"forced push":  {pushing("git push -f origin main", policy.EffectForcePush), "call"},
 		"edit":         {file, "call folder tool"},
 		"edit outside": {outside, "call"},
@@ -82,12 +84,15 @@ func TestAnApprovalAsProgramHoldsForTheSession(t *testing.T) {
 	other.Session = "another"
 	asks := pushing("git push origin x")
 	asks.Rule = "ask-push"
+	fetches := pushing("git push origin x")
+	fetches.Facts.Parts[0].Effects = fetches.Facts.Parts[0].Effects[:3]
 	for name, c := range map[string]struct {
 		r    Request
 		want bool
 	}{
 		"another branch":  {pushing("git push origin feature/x"), true},
 		"another remote":  {pushing("git push evil main"), false},
+		"other effects":   {fetches, false},
 		"forced":          {pushing("git push origin main", policy.EffectForcePush), false},
 		"an option":       {pushing("git push origin --all"), false},
 		"a second part":   {pushing("git push origin main; id"), false},
@@ -112,5 +117,56 @@ func TestADescriptionIsNotPartOfWhatWasAnswered(t *testing.T) {
 	r.Tool = "db__query"
 	if r.Sum([]byte(`{"description":"a"}`)) == r.Sum([]byte(`{"description":"b"}`)) {
 		t.Error("an argument of another tool does not count")
+	}
+}
+
+// TestAProgramWithoutAHostKeepsItsDestination: "git push origin" is about that remote, and not about every one.
+func TestAProgramWithoutAHostKeepsItsDestination(t *testing.T) {
+	r := pushing("git push origin")
+	r.Kind = Call
+	c, ok := candidate(r, ThisProgram)
+	if !ok || !strings.HasPrefix(c.Words, "git push origin …") {
+		t.Fatalf("%v %q", ok, c.Words)
+	}
+	evil := pushing("git push evil main")
+	if ruleMatches(c.Rule, &evil) {
+		t.Error("another remote is covered")
+	}
+}
+
+// TestRefusing: a candidate is told of with the deny rules that refuse part of it.
+func TestRefusing(t *testing.T) {
+	values := func(globs ...string) (vs policy.Values) {
+		for _, g := range globs {
+			vs = append(vs, policy.Value{Glob: &g})
+		}
+		return vs
+	}
+	deny := func(name, tool, field string, vs policy.Values) policy.Rule {
+		return policy.Rule{Name: name, Action: "deny", Tool: policy.Names{tool}, Match: map[string]policy.Values{field: vs}}
+	}
+	keys := "(?i)docs/keys/.*"
+	guests := deny("guests", "*", "path", values("./**"))
+	guests.Role = policy.Names{"guest"}
+	weekend := policy.Rule{Name: "weekend", Action: "deny", Tool: policy.Names{"Edit"}, When: "now.getDayOfWeek() == 0"}
+	p, problems := policy.New(policy.Source{Dir: "/p", Home: "/home/u", Roles: []policy.Role{{ID: "developer"}}, Rules: []policy.Rule{
+		deny("anywhere", "*", "path", values("**/.env")), deny("below", "Edit", "write", values("./docs/secret/**")),
+		deny("regex", "Edit", "path", policy.Values{{Regex: &keys}}),
+		deny("reads", "*", "read", values("./docs/**")), deny("elsewhere", "*", "path", values("./src/**", "~/x/**")),
+		deny("tool", "Write", "path", values("**/.env")), deny("hosts", "*", "host", values("*")), guests, weekend,
+		{Name: "asks", Action: "ask", Tool: policy.Names{"Edit"}}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r := Request{Kind: Call, Tool: "agent__Edit", Role: "developer", Dir: "/p", Args: []byte(`{"file_path":"/p/docs/a.md"}`),
+		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{policy.EffectWrite},
+			Paths: []policy.Path{{Access: policy.Write, Raw: "/p/docs/a.md", Clean: "/p/docs/a.md", Resolved: "/p/docs/a.md"}}}}}}
+	for as, want := range map[As]string{
+		ThisCall: "", ThisFolder: "anywhere below regex weekend", ThisTool: "anywhere below regex elsewhere weekend",
+	} {
+		c, ok := candidate(r, as)
+		if got := strings.Join(Refusing(p, c), " "); !ok || got != want {
+			t.Errorf("%s: %q, want %q", as, got, want)
+		}
 	}
 }

@@ -1,13 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	declared "mycelium/internal/config/names"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
@@ -109,7 +106,6 @@ func (p *Project) Compile(c skill.Catalog) (*policy.Policy, *skill.Library, []po
 		}
 		problems = append(problems, p.locate(pr))
 	}
-	problems = append(problems, p.checkNames(pol, lib)...)
 	return pol, lib, without(problems, p.Problems)
 }
 
@@ -154,42 +150,6 @@ func without(problems, known []policy.Problem) []policy.Problem {
 		if !slices.Contains(known, p) && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
-	}
-	return out
-}
-
-// checkNames warns of roles and skills in the configuration that are not declared. They grant nothing, so they break nothing.
-func (p *Project) checkNames(pol *policy.Policy, lib *skill.Library) []policy.Problem {
-	if p.Broken.All != "" {
-		return nil // most likely the broken file declares them
-	}
-	var out []policy.Problem
-	unknown := func(key, name, what string, known []string) {
-		if name == "" || slices.Contains(known, name) {
-			return
-		}
-		file, line := p.Where(key)
-		out = append(out, source.Warning(file, line, key+" names the "+what+" "+strconv.Quote(name)+", which nobody declares",
-			declared.Hint(what, name, known)))
-	}
-	roles := pol.Roles()
-	unknown("session.defaultRole", p.File.Session.DefaultRole, "role", roles)
-	unknown("session.agentRole", p.File.Session.AgentRole, "role", roles)
-	for i, r := range p.File.Session.Roles {
-		unknown(fmt.Sprintf("session.roles[%d]", i), r, "role", roles)
-	}
-	unknown("server.anonymous", p.File.Server.Anonymous, "role", roles)
-	for _, r := range slices.Sorted(maps.Keys(p.File.Limits)) {
-		if _, ok := pol.Role(r); !ok && r != policy.EveryRole {
-			unknown("limits."+r, r, "role", roles)
-		}
-	}
-	var skills []string
-	for _, s := range lib.All() {
-		skills = append(skills, s.Name)
-	}
-	for i, s := range p.File.Session.DefaultSkills {
-		unknown(fmt.Sprintf("session.defaultSkills[%d]", i), s, "skill", slices.Compact(skills))
 	}
 	return out
 }

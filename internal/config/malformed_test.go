@@ -255,38 +255,6 @@ func TestCircle(t *testing.T) {
 	}
 }
 
-// TestNamesThatNobodyDeclares are warnings with what was probably meant.
-func TestNamesThatNobodyDeclares(t *testing.T) {
-	w := newWorld(t)
-	w.write("mycelium.yaml", "session:\n  defaultRole: developr\n  roles: [developer, qa]\n  defaultSkills: [common, raeder]\n"+
-		"server: {anonymous: gest}\n")
-	w.write("roles/developer.yaml", "allowedSkills: [reader]\n")
-	w.write("roles/guest.yaml", "allowedSkills: [reader]\n")
-	w.write("skills/reader/SKILL.yaml", aSkill("reader"))
-	w.write("skills/common/SKILL.yaml", aSkill("common"))
-	w.trust()
-	p := w.load()
-	_, _, problems := p.Compile(builtin(t, w.dir))
-	var got []string
-	for _, l := range lines(problems) {
-		if strings.Contains(l, "nobody declares") {
-			got = append(got, l)
-		}
-	}
-	want := []string{
-		`warning: mycelium.yaml:2: session.defaultRole names the role "developr", which nobody declares (did you mean developer?)`,
-		`warning: mycelium.yaml:3: session.roles[1] names the role "qa", which nobody declares (known roles: dev, developer, guest)`,
-		`warning: mycelium.yaml:5: server.anonymous names the role "gest", which nobody declares (did you mean guest?)`,
-		`warning: mycelium.yaml:4: session.defaultSkills[1] names the skill "raeder", which nobody declares (did you mean reader?)`,
-	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if source.Faulty(p.Problems) || p.Broken.All != "" {
-		t.Errorf("%q %+v", lines(p.Problems), p.Broken)
-	}
-}
-
 // TestToolsThatAreNotThere are warnings with the tool of the catalog that was probably meant.
 func TestToolsThatAreNotThere(t *testing.T) {
 	w := newWorld(t)

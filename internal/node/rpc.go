@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/node/granted"
 	"mycelium/internal/rpc"
 )
 
@@ -159,6 +160,10 @@ func (n *Node) sessionMethods(to methods) {
 	})
 	handle(to, api.SessionEnd, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (none api.None, _ error) {
 		return none, n.Sessions.End(ctx, p.ID)
+	})
+	handle(to, api.SessionTold, func(ctx context.Context, _ daemon.Caller, p api.ToldParams) (bool, error) {
+		live, err := n.Sessions.authenticate(ctx, p.Token)
+		return err == nil && granted.Command(live.Snapshot(), p.Command), err
 	})
 	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil

@@ -125,7 +125,7 @@ func (b *baseSet) glob(dir, path string, above bool) string {
 }
 
 // Protects reports whether a base constraint, or a rule that denies or asks, names the path for some caller. worktrees are the other
-// folders of the project: see [Facts.Worktrees].
+// folders of the project: see [Facts.Worktrees]. A rule with the key named says nothing about a path that the call only comes upon.
 func (p *Policy) Protects(path Path, worktrees []string) bool {
 	f := &Facts{Dir: p.dir, Worktrees: worktrees}
 	pl := p.with(f)
@@ -134,7 +134,7 @@ func (p *Policy) Protects(path Path, worktrees []string) bool {
 	}
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.effect == Allow {
+		if r.effect == Allow || r.src.Named && path.Passed {
 			continue
 		}
 		for j := range r.fields {

@@ -217,6 +217,7 @@ type pathMatcher struct {
 	written  matcher // a relative pattern as it was written, for the form as written
 	rel      bool
 	project  bool // a relative pattern that begins at the project folder
+	dotted   bool // it says so with "./": the form as written counts only where no other is known
 	anywhere bool // the pattern begins with "**/": it matches a path if it matches the path's end
 	never    bool // the pattern depends on a folder that is not known, so it never allows
 }
@@ -252,7 +253,7 @@ func (pl places) compile(v Value, search bool) (pathMatcher, error) {
 		return pathMatcher{}, fmt.Errorf("glob %q: a brace that mixes starting points; write one pattern each", text)
 	}
 	pm, err := pl.rooted(pl.dir, text, isGlob, m)
-	pm.project = true
+	pm.project, pm.dotted = true, strings.HasPrefix(text, "./")
 	return pm, err
 }
 
@@ -308,15 +309,15 @@ func (m *pathMatcher) anyForm(pl *places, f *Facts, p *Path) bool {
 	if p.Pattern && m.meets(pl, f, p) {
 		return true
 	}
-	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && m.written.match(p.Raw) {
+	clean := p.Clean
+	if clean == "" {
+		clean = cleanPath(f.Dir, p.Raw)
+	}
+	if (!m.anywhere || !endsIn(p.Clean, p.Raw)) && m.match(p.Raw) || m.rel && (clean == "" || !m.dotted) && m.written.match(p.Raw) {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(p.Raw, "~/"); ok && pl.home != "" && m.matchForm(pl, path.Join(pl.home, rest), true) {
 		return true
-	}
-	clean := p.Clean
-	if clean == "" {
-		clean = cleanPath(f.Dir, p.Raw)
 	}
 	if clean != "" && m.matchForm(pl, clean, true) {
 		return true

@@ -141,6 +141,7 @@ type Path struct {
 	Raw      string `json:"raw"`                // as written
 	Clean    string `json:"clean,omitempty"`    // absolute, lexically cleaned
 	Resolved string `json:"resolved,omitempty"` // with links resolved; empty if they cannot be
+	Passed   bool   `json:"-"`                  // the call comes upon it and does not name it; asked of [Policy.Protects], never a fact
 	Pattern  bool   `json:"pattern,omitempty"`  // the path is a glob, as package globs reads it: it may be any path that the glob means
 
 	// Except are globs of the paths that a Pattern leaves out, absolute unless they begin with "**".

@@ -25,6 +25,7 @@ type Rule struct {
 	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has the default of MCP
 	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
 	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
+	Named       bool              `yaml:"named" json:"named,omitempty"`             // only the paths that a call names; of deny and ask rules
 	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
 	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people

@@ -178,6 +178,9 @@ func (c *compiler) ruleAction(r *rule) error {
 	if err != nil {
 		return fmt.Errorf("action %q: not one of deny, ask, allow", r.src.Action)
 	}
+	if e == Allow && r.src.Named {
+		return fmt.Errorf("named: an allow rule is about every path of a call; the key is for deny and ask rules")
+	}
 	if e == Allow && len(r.src.Tool) == 0 {
 		return fmt.Errorf("an allow rule names its tools; write tool: \"*\" for every one")
 	}

@@ -73,6 +73,9 @@ func describe(r *policy.Rule) string {
 	for _, key := range slices.Sorted(maps.Keys(r.Match)) {
 		where = append(where, key+" is "+values(r.Match[key]))
 	}
+	if r.Named {
+		where = append(where, "the call names the file")
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Args)) {
 		where = append(where, "args."+key+" is "+values(r.Args[key]))
 	}

@@ -1,5 +1,5 @@
-// Package names finds rules and roles that name what does not exist, or that can never match: an unknown tool, role, skill, effect or
-// argument, and a pattern written as a literal.
+// Package names finds rules, roles and settings that name what does not exist, or that can never match: an unknown tool, role, skill,
+// effect or argument, and a pattern written as a literal.
 //
 // What it finds does not break a policy that is in force: such a rule matched nothing yesterday either, and a server that drops a tool
 // must not stop a project. It keeps files from being accepted, and the commands that check files fail with it.
@@ -32,9 +32,19 @@ type Role struct {
 	Place func(key string) (file string, line int)
 }
 
-// Check returns what is wrong with the names in rules and roles, in their order. A problem is a warning if the name may come to exist: the
-// catalog of its server is not known yet, or the file is the user's own, which is for projects with other servers and roles too.
-func Check(rules []policy.Rule, roles []Role, k Known) []policy.Problem {
+// Setting is a name in mycelium.yaml, with its place.
+type Setting struct {
+	Key  string // such as session.defaultRole
+	Kind string // of what is named: role, skill or tool
+	Name string
+	File string
+	Line int
+}
+
+// Check returns what is wrong with the names in rules, roles and settings, in their order. A problem is a warning if the name
+// may come to exist: the catalog of its server is not known yet, or the file is the user's own, which is for projects with other servers
+// and roles too.
+func Check(rules []policy.Rule, roles []Role, settings []Setting, k Known) []policy.Problem {
 	c := &checker{Known: k, servers: map[string]bool{}}
 	for _, d := range k.Catalog {
 		c.servers[d.Item.Server] = true
@@ -53,6 +63,9 @@ func Check(rules []policy.Rule, roles []Role, k Known) []policy.Problem {
 	}
 	for i := range roles {
 		c.role(&roles[i])
+	}
+	for _, s := range settings {
+		c.setting(s)
 	}
 	return c.problems
 }
@@ -126,7 +139,15 @@ func (c *checker) role(r *Role) {
 	}
 }
 
-// roleName checks the name of a role in a rule.
+// setting checks one name in mycelium.yaml.
+func (c *checker) setting(s Setting) {
+	check := map[string]func(string) *finding{"role": c.roleName, "skill": c.skillName, "tool": c.ruleTool}[s.Kind]
+	if f := check(s.Name); f != nil {
+		c.add(s.File, s.Line, s.Key, *f, false)
+	}
+}
+
+// roleName checks the name of a role.
 func (c *checker) roleName(name string) *finding {
 	if slices.Contains(c.Called, name) {
 		return nil

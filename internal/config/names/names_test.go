@@ -59,11 +59,11 @@ func TestRules(t *testing.T) {
 			[]string{"?no tool is named files__raed_file|"}},
 	} {
 		c.rule.Name = "r"
-		same(t, Check([]policy.Rule{c.rule}, nil, known()), "rule r: ", c.want)
+		same(t, Check([]policy.Rule{c.rule}, nil, nil, known()), "rule r: ", c.want)
 	}
 	literal := "rm *"
 	explicit := policy.Rule{Name: "r", Tool: policy.Names{"Bash"}, Args: map[string]policy.Values{"command": {{Literal: &literal}}}}
-	same(t, Check([]policy.Rule{explicit}, nil, known()), "rule r: ", nil)
+	same(t, Check([]policy.Rule{explicit}, nil, nil, known()), "rule r: ", nil)
 }
 
 // What a role lists and denies has to exist, and the problem says where it stands.
@@ -72,11 +72,33 @@ func TestRoles(t *testing.T) {
 	r := Role{Role: policy.Role{ID: "guest", AllowedSkills: []string{"common", "raeder", "*"},
 		Deny: []string{"files__delte_*", "files__delete_*", "docs__file:///x"}},
 		Place: func(key string) (string, int) { return "roles/guest.yaml", len(key) }}
-	got := Check(nil, []Role{r}, known())
+	got := Check(nil, []Role{r}, nil, known())
 	same(t, got, "role guest: ", []string{`!allowedSkills: there is no skill "raeder"|did you mean reader?`,
 		"!deny: no tool is named files__delte_*, so it hides nothing|"})
 	if got[0].File != "roles/guest.yaml" || got[0].Line != len("allowedSkills[1]") {
 		t.Errorf("the problem stands at %s:%d", got[0].File, got[0].Line)
+	}
+}
+
+// What mycelium.yaml names has to exist; in the user's own file, which is for other projects too, it is a warning.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		setting Setting
+		want    []string
+	}{
+		{Setting{Kind: "role", Name: "guest"}, nil},
+		{Setting{Kind: "role", Name: "Guest"}, nil},
+		{Setting{Kind: "role", Name: policy.EveryRole}, nil},
+		{Setting{Kind: "role", Name: "developr"}, []string{`!there is no role "developr"|did you mean developer?`}},
+		{Setting{Kind: "role", Name: "qa"}, []string{`!there is no role "qa"|known roles: developer, guest`}},
+		{Setting{Kind: "skill", Name: "raeder"}, []string{`!there is no skill "raeder"|did you mean reader?`}},
+		{Setting{Kind: "skill", Name: "late.refunds"}, []string{"?the server late serves no skill"}},
+		{Setting{Kind: "tool", Name: "files__raed_file"}, []string{"!no tool is named files__raed_file|did you mean files__read_file?"}},
+		{Setting{Kind: "role", Name: "qa", File: "~/.config/mycelium/mycelium.yaml"}, []string{`?there is no role "qa"|`}},
+	} {
+		c.setting.Key = "key"
+		same(t, Check(nil, nil, []Setting{c.setting}, known()), "key: ", c.want)
 	}
 }
 

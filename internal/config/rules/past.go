@@ -19,16 +19,21 @@ type Past struct {
 	Calls   int `json:"calls"`   // calls that were looked at, 1,000 at most
 	Matched int `json:"matched"` // those that the rule matches
 	Opened  int `json:"opened"`  // those of them that were asked about or refused then
+	Refused int `json:"refused"` // those of them that the policy in force refuses: no allow rule changes that
 }
 
 // String says it in one sentence.
 func (p Past) String() string {
-	return fmt.Sprintf("of the last %d recorded calls it matches %d, of which %d were asked about or refused", p.Calls, p.Matched, p.Opened)
+	s := fmt.Sprintf("of the last %d recorded calls it matches %d, of which %d were asked about or refused", p.Calls, p.Matched, p.Opened)
+	if p.Refused > 0 {
+		s += fmt.Sprintf("; %d of these stay refused", p.Refused)
+	}
+	return s
 }
 
 // PastOf asks each rule about the calls that the log has, with the facts that were recorded then. A call counts once. A log that is not
-// there has no calls.
-func PastOf(ctx context.Context, o audit.Options, list []policy.Rule) ([]Past, error) {
+// there has no calls. inForce is the policy that a rule would be added to.
+func PastOf(ctx context.Context, o audit.Options, inForce *policy.Policy, list []policy.Rule) ([]Past, error) {
 	out := make([]Past, len(list))
 	lines, err := lastCalls(ctx, o)
 	if err != nil {
@@ -46,6 +51,9 @@ func PastOf(ctx context.Context, o audit.Options, list []policy.Rule) ([]Past, e
 				out[i].Matched++
 				if line.Effect != policy.Allow.String() {
 					out[i].Opened++
+				}
+				if d := inForce.Decide(call); d.Effect == policy.Deny && !d.Unknown {
+					out[i].Refused++
 				}
 			}
 		}

@@ -26,7 +26,7 @@ type searcher struct {
 	protects func(policy.Path) bool // nil: every file is protected
 	trees    []string               // the other folders of the project
 	twins    *twins                 // nil: other names of a file are not looked for
-	dots     bool                   // wildcards match a dot at the beginning of a name too
+	dots     bool                   // of Grep: wildcards match a dot at the beginning of a name too
 	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
@@ -229,12 +229,19 @@ func (m *matching) everything() bool {
 	return m.reads() && !m.whole && strings.Contains(m.pattern.Clean, "/**")
 }
 
+// passes reports whether the pattern only comes upon the files that it matches: no character of it is one of their names. "*.yaml" names
+// files, "*" names no file. The globs of Grep say which files a search of everything below a folder looks at.
+func (m *matching) passes() bool {
+	bare := strings.Trim(filepath.Base(m.pattern.Clean), "*?") == ""
+	return m.everything() || m.reads() && !m.whole && (m.dots || bare)
+}
+
 // add keeps a path if it is protected, or if it is a link that leads out of the working directory. Who reads everything follows no links.
 func (m *matching) add(path, to string, link bool) {
 	if link {
 		to = m.resolve(path)
 	}
-	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to}
+	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to, Passed: m.passes()}
 	if m.twins != nil && to != "" {
 		if name, ok := m.twins.of(to); ok {
 			p.Raw, p.Clean, p.Resolved = name, name, name

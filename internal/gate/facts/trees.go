@@ -130,7 +130,7 @@ func (t *trees) takeIn(g git, part *policy.Part, specs []string) {
 			unclear(part, "git takes in more files than can be looked at")
 			return
 		}
-		if t.at.Protects != nil && t.at.Protects(policy.Path{Access: policy.Read, Raw: name, Clean: path, Resolved: path}) {
+		if t.at.Protects != nil && t.at.Protects(policy.Path{Access: policy.Read, Raw: name, Clean: path, Resolved: path, Passed: true}) {
 			unclear(part, "git takes in "+name+", which is protected, and shows it to whoever asks; leave it out")
 			return
 		}

@@ -19,10 +19,10 @@ func TestHardLinks(t *testing.T) {
 	if err := os.Symlink("e.txt", filepath.Join(dir, "src/l.txt")); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, dir, policy.Deny, "cat src/e.txt", "cat src/l.txt", "cat src/*.txt", "cat src/e*", "cp src/e.txt x", "echo x > src/m.txt",
-		"for f in src/*; do cat \"$f\"; done")
+	wants(t, dir, policy.Deny, "cat src/e.txt", "cat src/l.txt", "cat src/*.txt", "cat src/e*", "cp src/e.txt x",
+		"cat src/m.txt", "cat src/m*", "echo x > src/m.txt", "for f in src/*; do cat \"$f\"; done")
 	wants(t, dir, policy.Ask, "grep -r TOKEN src", "find src -type f -exec cat {} +")
-	wants(t, dir, policy.Allow, "cat src/m.txt", "cat docs/b.md", "echo x > docs/b.md", "grep -r TOKEN docs", "rm src/e.txt", "cat src/*.go")
+	wants(t, dir, policy.Allow, "cat docs/b.md", "echo x > docs/b.md", "grep -r TOKEN docs", "rm src/e.txt", "cat src/*.go")
 	p := shipped(t, dir)
 	f, err := Of(readTool, nil, policy.Args{"path": "src/e.txt"}, At(p, dir, "/home/u", nil))
 	who := policy.Scope{Principal: policy.Principal{ID: "x", Role: "developer"}, Skills: []string{"coding-agent"}}

@@ -52,6 +52,8 @@ var (
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
 	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
 
+	SessionTold = Method[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
+
 	Runs = Method[None, []approval.AgentSession]{"runs", "list the agents at work"} // and those that ended lately
 
 	Hook = Method[hook.Request, hook.Reply]{Name: hook.Method}

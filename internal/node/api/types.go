@@ -85,6 +85,12 @@ type SessionParams struct {
 	Environ []string `json:"environ,omitempty"`
 }
 
+// ToldParams name a session by its token, and a command that it would run: its words without the program and without options.
+type ToldParams struct {
+	Token   string `json:"token"`
+	Command string `json:"command"`
+}
+
 // Attached answers a stdio client. With the token it finds its session again after the death of the daemon.
 type Attached struct {
 	Session string `json:"session"`

@@ -1,6 +1,8 @@
 package project
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"mycelium/internal/config"
@@ -9,8 +11,8 @@ import (
 	"mycelium/internal/skill"
 )
 
-// Names returns what is wrong with the names in rules and roles, against what is known of the servers now: see package names. While a file
-// does not load there is nothing to say, because it may declare what the others name.
+// Names returns what is wrong with the names in rules, roles and settings, against what is known of the servers now: see package
+// names. While a file does not load there is nothing to say, because it may declare what the others name.
 func (v *View) Names() []policy.Problem { return v.NamesIn(v.Project.Rules) }
 
 // NamesIn is Names for other rules in the same project.
@@ -18,7 +20,7 @@ func (v *View) NamesIn(rules []policy.Rule) []policy.Problem {
 	if v.Project.Broken.All != "" {
 		return nil
 	}
-	return names.Check(rules, v.declarations(), v.known())
+	return names.Check(rules, v.declarations(), settings(v.Project), v.known())
 }
 
 // declarations are the roles, each with its place.
@@ -28,6 +30,36 @@ func (v *View) declarations() (out []names.Role) {
 		n := seen[r.ID]
 		seen[r.ID]++
 		out = append(out, names.Role{Role: r, Place: func(key string) (string, int) { return config.PlaceOf(v.Project, r.ID, n, key) }})
+	}
+	return out
+}
+
+// settings are the names in mycelium.yaml of roles, skills and tools that have to exist.
+func settings(p *config.Project) (out []names.Setting) {
+	add := func(kind, key, name string) {
+		if name != "" {
+			file, line := p.Where(key)
+			out = append(out, names.Setting{Key: key, Kind: kind, Name: name, File: file, Line: line})
+		}
+	}
+	s := &p.File.Session
+	add("role", "session.defaultRole", s.DefaultRole)
+	add("role", "session.agentRole", s.AgentRole)
+	for i, r := range s.Roles {
+		add("role", fmt.Sprintf("session.roles[%d]", i), r)
+	}
+	for i, name := range s.DefaultSkills {
+		add("skill", fmt.Sprintf("session.defaultSkills[%d]", i), name)
+	}
+	add("role", "server.anonymous", p.File.Server.Anonymous)
+	for _, r := range slices.Sorted(maps.Keys(p.File.Limits)) {
+		add("role", "limits."+r, r)
+		l := p.File.Limits[r]
+		for _, tools := range []map[string]policy.Rates{l.Tools, l.Session.Tools} {
+			for _, tool := range slices.Sorted(maps.Keys(tools)) {
+				add("tool", "limits."+r+".tools", tool)
+			}
+		}
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 // or denies because it cannot be evaluated; and where o denies because it cannot be evaluated, r denies too. It compares texts, so that it
 // is false for many rules that do cover each other.
 func Covers(r, o policy.CompiledRule) bool {
-	if r.AnyOf || o.AnyOf || r.When != "" && r.When != o.When {
+	if r.AnyOf || o.AnyOf || r.Named && !o.Named || r.When != "" && r.When != o.When {
 		return false
 	}
 	for name, want := range r.Annotations {

@@ -3,6 +3,7 @@ package approvals
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/config/rules"
@@ -10,13 +11,15 @@ import (
 	"mycelium/internal/text"
 )
 
-// past says what the rule of each candidate would have allowed of the calls that are on record. The first candidate has no such rule.
-func (a *app) past(ctx context.Context, list []approval.Candidate) ([]rules.Past, error) {
-	p, err := a.Load()
+// previews says of each candidate what it is about, which deny rules refuse part of it, and what its rule would have allowed of the calls
+// that are on record.
+func (a *app) previews(ctx context.Context, list []approval.Candidate) ([]string, error) {
+	v, err := a.OpenView()
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.AuditLog()
+	defer v.Close()
+	o, err := v.Project.AuditLog()
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +27,19 @@ func (a *app) past(ctx context.Context, list []approval.Candidate) ([]rules.Past
 	for _, c := range list {
 		written = append(written, c.Rule)
 	}
-	return rules.PastOf(ctx, o, written)
+	past, err := rules.PastOf(ctx, o, v.Policy, written)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = text.OneLine(c.Words)
+		if by := approval.Refusing(v.Policy, c); len(by) > 0 {
+			out[i] += ", except what " + text.OneLine(strings.Join(by, ", ")) + " denies"
+		}
+		out[i] += " (" + past[i].String() + ")"
+	}
+	return out, nil
 }
 
 // showCandidates prints what a call can be approved as.
@@ -33,14 +48,14 @@ func (a *app) showCandidates(ctx context.Context, r approval.Request) error {
 	if r.State != approval.Pending || len(list) < 2 {
 		return nil
 	}
-	past, err := a.past(ctx, list[1:])
+	said, err := a.previews(ctx, list[1:])
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "\napprove it with --for session or --for rule, and --as:\n")
 	rows := [][]string{{"  " + string(list[0].As), list[0].Words}}
 	for i, c := range list[1:] {
-		rows = append(rows, []string{"  " + string(c.As), text.OneLine(c.Words) + " (" + past[i].String() + ")"})
+		rows = append(rows, []string{"  " + string(c.As), said[i]})
 	}
 	a.Facts(rows)
 	return nil
@@ -52,20 +67,20 @@ func (a *app) tellPast(ctx context.Context, r approval.Request, as approval.As) 
 		if c.As != as || as == approval.ThisCall {
 			continue
 		}
-		past, err := a.past(ctx, []approval.Candidate{c})
+		said, err := a.previews(ctx, []approval.Candidate{c})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "myc: %s: %s\n", text.OneLine(c.Words), past[0])
+		fmt.Fprintf(a.Err, "myc: %s\n", said[0])
 	}
 	return nil
 }
 
 // preview says in one line what an approval as a rule would allow, for the screen of myc approvals watch.
 func (a *app) preview(ctx context.Context, c approval.Candidate) string {
-	past, err := a.past(ctx, []approval.Candidate{c})
+	said, err := a.previews(ctx, []approval.Candidate{c})
 	if err != nil {
 		return c.Words
 	}
-	return c.Words + "; " + past[0].String()
+	return said[0]
 }

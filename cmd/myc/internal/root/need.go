@@ -1,11 +1,14 @@
 package root
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/hook"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
 )
 
@@ -15,12 +18,41 @@ func find(a *base.App, c *cobra.Command, args []string) error {
 	if c.DisableFlagParsing || path(c) == "hook" {
 		return nil
 	}
-	if tells(path(c)) {
-		if err := a.NeedPerson("tell what governs agents"); err != nil {
-			return err
-		}
+	if !tells(path(c)) {
+		return a.Find(needOf(c, args))
 	}
-	return a.Find(needOf(c, args))
+	refused := a.NeedPerson("tell what governs agents")
+	if refused != nil && (a.Getenv(hook.TokenVar) == "" || !mayBeTold(path(c))) {
+		return refused
+	}
+	if err := a.Find(needOf(c, args)); err != nil || refused == nil || granted(c.Context(), a, path(c)) {
+		return err
+	}
+	return refused
+}
+
+// granted reports whether the daemon says that the session of this process's credential may run a command. Without a credential or a
+// daemon no session does.
+func granted(ctx context.Context, a *base.App, command string) bool {
+	d, err := a.Running(ctx)
+	if err != nil || d == nil {
+		return false
+	}
+	defer d.Close()
+	ok, err := base.Call(ctx, d, api.SessionTold, api.ToldParams{Token: a.Getenv(hook.TokenVar), Command: command})
+	return err == nil && ok
+}
+
+// mayBeTold reports whether a skill can give a command to an agent: it tells, and changes nothing.
+func mayBeTold(path string) bool {
+	switch path {
+	case "audit tail", "audit query", "audit stats", "audit denials", "audit thinking", "audit verify",
+		"policy check", "policy roles", "policy explain", "policy test", "policy eval", "policy replay", "policy words list",
+		"roles", "roles list", "roles show", "skill list", "skill show", "skill preview",
+		"server list", "mcp status", "config show", "doctor", "status", "cost":
+		return true
+	}
+	return false
 }
 
 // tells reports whether a command tells what governs agents: hidden tools, rules, roles, and the log. An agent that knows them knows where

@@ -11,6 +11,8 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 )
 
 // forAgents are the commands that an agent may run: what they tell or do is decided by the policy, or is no secret.
@@ -88,5 +90,32 @@ func TestOutsideOfAProject(t *testing.T) {
 	walk(command(&base.App{}))
 	if ran < 40 {
 		t.Errorf("only %d commands are about a project", ran)
+	}
+}
+
+// TestCommandsThatMayBeTold: what a skill can give to an agent are commands of the tree that tell, and that the hook takes for such.
+func TestCommandsThatMayBeTold(t *testing.T) {
+	told := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if !c.Runnable() || !mayBeTold(path(c)) {
+			return
+		}
+		told++
+		if !tells(path(c)) {
+			t.Errorf("myc %s tells everybody", path(c))
+		}
+		for _, part := range shell.Facts("myc "+path(c), shell.Options{Dir: "/p"}).Parts {
+			if slices.Contains(part.Effects, policy.EffectOperator) {
+				t.Errorf("the hook refuses myc %s", path(c))
+			}
+		}
+	}
+	walk(command(&base.App{}))
+	if told < 20 {
+		t.Errorf("only %d commands may be told", told)
 	}
 }

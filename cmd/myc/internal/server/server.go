@@ -73,9 +73,6 @@ type serverRow struct {
 }
 
 func (a *app) list() error {
-	if err := a.NeedPerson("list servers"); err != nil {
-		return err
-	}
 	v, err := a.OpenView()
 	if err != nil {
 		return err

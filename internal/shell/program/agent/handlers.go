@@ -57,23 +57,23 @@ func shows(words []string) bool {
 		second = words[1]
 	}
 	switch words[0] {
-	case "version", "status", "doctor", "help", "completion", "man":
+	case "version", "status", "doctor", "help", "completion", "man", "cost":
 		return true
 	case "tools":
 		return second == ""
 	case "policy":
-		return true
+		return second != "words" || len(words) < 3 || words[2] == "list"
 	case "audit":
 		return second != "reindex" && second != "export" && second != "begin-again"
 	case "skill", "skills":
 		return second == "list" || second == "show" || second == "templates" || second == "validate" || second == "preview"
 	case "roles":
-		return second == "list" || second == "show" || second == "history"
-	case "approvals", "session", "chat", "memory", "protocol":
+		return second == "" || second == "list" || second == "show" || second == "history"
+	case "approvals", "session", "chat", "memory", "protocol", "server":
 		return second == "list"
 	case "config":
 		return second == "show" || second == "validate"
-	case "hook":
+	case "hook", "mcp":
 		return second == "status"
 	}
 	return false
