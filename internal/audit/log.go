@@ -36,7 +36,7 @@ type Log struct {
 	trouble atomic.Pointer[trouble] // why records cannot be written; nil: they can
 	tight   atomic.Pointer[error]   // why they soon cannot
 	kept    atomic.Pointer[keeping]
-	crowd   int32                   // the number of calls above which Append lets other appenders queue first
+	crowd   int32 // the number of calls above which Append lets other appenders queue first
 
 	write  sync.Mutex // guards everything below
 	seal   *sealer

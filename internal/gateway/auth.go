@@ -60,7 +60,9 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 }
 
 // SetAnonymous replaces [Options.Anonymous], and returns what it was.
-func (s *Server) SetAnonymous(next *session.Session) (was *session.Session) { return s.anonymous.Swap(next) }
+func (s *Server) SetAnonymous(next *session.Session) (was *session.Session) {
+	return s.anonymous.Swap(next)
+}
 
 // bound returns a context that ends with the caller's token: a stream must not outlive it.
 func (c caller) bound(ctx context.Context) (context.Context, context.CancelFunc) {
