@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -15,20 +16,27 @@ type scanner struct {
 // maxTexts bounds the number of texts that a scanner keeps.
 const maxTexts = 4096
 
-// line reads a line without its newline. It calls decode for a line with reasoning, and for one that does not have the form that the log
+// line reads a line without its newline. It calls whole for a line with reasoning, and for one that does not have the form that the log
 // writes.
 func (s *scanner) line(raw []byte) (Line, error) {
 	var l Line
 	members := rawjson.ScanObject(raw)
 	for members.Next() {
 		if !s.member(&l, members.Name(), members.Value()) {
-			return decode(raw)
+			return whole(raw)
 		}
 	}
 	if !members.Complete() {
-		return decode(raw)
+		return whole(raw)
 	}
 	return l, nil
+}
+
+// whole decodes all of a line.
+func whole(raw []byte) (Line, error) {
+	l, err := decode(raw)
+	l.RawFacts = bytes.Clone(rawjson.Member(raw, "facts"))
+	return l, err
 }
 
 // member sets one member of the line. It returns false if decode has to read this line.
@@ -58,6 +66,9 @@ func (s *scanner) member(l *Line, name, value []byte) (ok bool) {
 		return err == nil
 	case "thinking", "guard":
 		return false
+	case "facts":
+		l.RawFacts = bytes.Clone(value)
+		return true
 	default:
 		if to := sharedText(l, name); to != nil {
 			*to, ok = s.text(value)
@@ -81,6 +92,8 @@ func sharedText(l *Line, name []byte) *string {
 		return &l.Role
 	case "surface":
 		return &l.Surface
+	case "agent":
+		return &l.Agent
 	case "itemKind":
 		return &l.ItemKind
 	case "server":

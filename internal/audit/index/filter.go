@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/audit"
 	"mycelium/internal/rawjson"
 )
 
@@ -78,6 +78,40 @@ func factsOf(facts []byte) (programs, hosts, paths []string) {
 	return programs, hosts, paths
 }
 
+// reachOf returns the programs and hosts that the facts of a call name.
+func reachOf(facts []byte) reach {
+	if !bytes.Contains(facts, []byte(`"program"`)) && !bytes.Contains(facts, []byte(`"hosts"`)) {
+		return reach{} // most calls of tools
+	}
+	programs, hosts, _ := factsOf(facts)
+	return reach{lines(programs), lines(hosts)}
+}
+
+// lines joins names so that each stands between line feeds, which no pattern of a name has.
+func lines(names []string) string {
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
+	if len(names) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(names, "\n") + "\n"
+}
+
+// prefilter adds to a query what the index knows of its filter. Some of the calls that pass do not match: their lines decide. The sign +
+// keeps SQLite from sorting all calls that pass: it reads the newest calls first, and stops at the limit.
+func (f *Filter) prefilter(add func(part string, values ...any)) {
+	if f.Agent != "" {
+		glob := globOf(f.Agent)
+		add(`+c.scope IN (SELECT scope FROM audit_scopes WHERE CASE agent WHEN '' THEN surface ELSE agent END GLOB ?
+			OR principal GLOB ?)`, glob, "*/"+glob)
+	}
+	for _, c := range [][2]string{{"programs", f.Program}, {"hosts", f.Host}} {
+		if c[1] != "" {
+			add("+c.reach IN (SELECT reach FROM audit_reaches WHERE "+c[0]+" GLOB ?)", "*\n"+globOf(c[1])+"\n*")
+		}
+	}
+}
+
 // Matches reports whether a text is what a pattern says, in which * stands for any text.
 func Matches(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
@@ -139,27 +173,4 @@ func (x *Index) Names(ctx context.Context) (tools, roles []string, err error) {
 		return rows.Err()
 	})
 	return tools, roles, wrap("read the names in the audit index", err)
-}
-
-// Changes returns the records of the lives of sessions that a query selects, newest first: beginnings and ends, changes of the role and of
-// the skills. They are no calls, so the index does not have them, and the log itself is read. Of the query hold role, session, times, limit
-// and offset.
-func (x *Index) Changes(ctx context.Context, q Query) ([]audit.Record, error) {
-	var out []audit.Record
-	for l, err := range audit.Read(ctx, x.o, audit.Position{}, false) {
-		if err != nil {
-			return nil, wrap("read the changes of sessions in the audit log", err)
-		}
-		if l.Kind != audit.Session || q.Role != "" && !Matches(q.Role, l.Role) || q.Session != "" && !Matches(q.Session, l.Session) ||
-			l.Time.Before(q.Since) || !q.Until.IsZero() && !l.Time.Before(q.Until) {
-			continue
-		}
-		out = append(out, l.Record)
-	}
-	slices.Reverse(out)
-	out = out[min(max(0, q.Offset), len(out)):]
-	if limit := cmp.Or(q.Limit, defaultLimit); limit > 0 {
-		out = out[:min(limit, len(out))]
-	}
-	return out, wrap("read the changes of sessions in the audit log", ctx.Err())
 }
