@@ -112,7 +112,7 @@ func (l *Log) Append(_ context.Context, r Record) error {
 		r.Time = l.o.now()
 	}
 	p := l.spare.Get().(*pending)
-	defer l.recycle(p)
+	defer recycle(l, p)
 	k := l.kept.Load()
 	p.body = appendBody(p.body[:0], &Line{Record: r}, k.redact)
 	p.sync, p.done, p.err = k.everyCall || urgent(&r), false, nil
@@ -151,7 +151,7 @@ func (l *Log) Append(_ context.Context, r Record) error {
 }
 
 // recycle keeps the buffer of a record that Append has finished with.
-func (l *Log) recycle(p *pending) {
+func recycle(l *Log, p *pending) {
 	if cap(p.body) <= keptBody {
 		l.spare.Put(p)
 	}

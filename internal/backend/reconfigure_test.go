@@ -7,8 +7,8 @@ import (
 	"mycelium/internal/backend/oauth"
 )
 
-// TestReconfigureTakesEveryKey: whichever key of a server's entry changes, also below oauth, the pool uses the new entry: the running server
-// is asked by it, or is started again by it.
+// TestReconfigureTakesEveryKey: whichever key of a server's entry changes, also below oauth, the pool uses the new entry: the running
+// server is asked by it, or is started again by it.
 func TestReconfigureTakesEveryKey(t *testing.T) {
 	entry := func() Server { return Server{Name: "a", URL: "http://127.0.0.1:1", OAuth: &oauth.Config{}} }
 	p := newPool(t, Options{}, entry())

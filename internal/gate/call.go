@@ -169,7 +169,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 	}
 	a.since = a.began
 	if s.Over(a.began) {
-		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: "session", Reason: "the session is over"}))
+		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: sessionRule, Reason: "the session is over"}))
 	}
 	span := a.span.Decide()
 	d := a.decide()

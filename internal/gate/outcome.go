@@ -37,8 +37,8 @@ func (a *Admission) recordDecision(ctx context.Context, d policy.Decision) error
 	return a.gate.append(ctx, r)
 }
 
-// sessionRule is the rule of what a session may not do with itself, in the log: roles that it may not take, skills that are not open to
-// it or not the agent's to change.
+// sessionRule is the rule, in the log, of what a session may not do: anything when it is over, and with itself what is not the agent's to
+// change, such as taking another role.
 const sessionRule = "session"
 
 // recordRefusal records that a control tool refused what the agent asked of it, after the policy had allowed the call of the tool.

@@ -29,7 +29,7 @@ func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
 	if !turnIsOver(e) {
 		return
 	}
-	if err := g.recallAsked(ctx, r, e); err != nil {
+	if err := recallAsked(ctx, g, r, e); err != nil {
 		g.Logger.Error("what the agent's own terminal was asked before is not known", "agent", e.Agent, "error", err)
 	}
 	for _, a := range r.takeAsked(e) {
@@ -47,7 +47,7 @@ func turnIsOver(e harness.Event) bool {
 
 // recallAsked adds to the questions of a run those that another process has put: without a daemon each event has a process of its own, and
 // a daemon may have begun or died meanwhile. It looks once.
-func (g *Registry) recallAsked(ctx context.Context, r *run, e harness.Event) error {
+func recallAsked(ctx context.Context, g *Registry, r *run, e harness.Event) error {
 	agent, _ := harness.Named(e.Agent)
 	r.mu.Lock()
 	recalled := r.recalled

@@ -18,7 +18,8 @@ import (
 // indexer puts lines into the tables of the index. If temporary tables of the same names exist, it writes to those.
 type indexer struct {
 	calls, call, outcome, thinking, text, unexplained, change *sql.Stmt
-	copies                                                    []*sql.Stmt // of a call, from the index to the temporary tables; none without them
+
+	copies []*sql.Stmt // of a call, from the index to the temporary tables; none without them
 
 	// held has decisions whose outcome may still follow, by id. Most outcomes follow soon, and inserting a complete row costs half as
 	// much as inserting and updating one.
@@ -126,7 +127,8 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 
 func (w *indexer) close() {
 	for _, s := range append(w.copies, w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained, w.change,
-		w.reaches.find, w.reaches.insert, w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert, w.names.find, w.names.insert) {
+		w.reaches.find, w.reaches.insert,
+		w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert, w.names.find, w.names.insert) {
 		if s != nil {
 			_ = s.Close()
 		}
@@ -165,7 +167,8 @@ func (w *indexer) add(ctx context.Context, l *audit.Line) error {
 		}
 		return w.insert(ctx, l, l) // its decision is not in the log
 	case audit.Session:
-		_, err := w.change.ExecContext(ctx, l.Seq, l.Time.UnixMicro(), l.Session, l.Role, audit.SegmentNumber(l.Segment), l.Offset, l.Length)
+		_, err := w.change.ExecContext(ctx, l.Seq, l.Time.UnixMicro(), l.Session, l.Role,
+			audit.SegmentNumber(l.Segment), l.Offset, l.Length)
 		return err
 	default:
 		return nil

@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/policy"
 )
 
-// TestWhatTheIndexFinds: agents, programs, hosts and changes of sessions are found alike in the index, in the tail of the log that is not in
-// the index, in both, and in an index that was built anew.
+// TestWhatTheIndexFinds: agents, programs, hosts and changes of sessions are found alike in the index, in the tail of the log that is not
+// in the index, in both, and in an index that was built anew.
 func TestWhatTheIndexFinds(t *testing.T) {
 	for _, followed := range []string{"before", "half", "never", "rebuilt"} {
 		t.Run(followed, func(t *testing.T) {
@@ -68,7 +68,8 @@ func TestWhatTheIndexFinds(t *testing.T) {
 			}{
 				{Filter{Agent: "claude"}, "c a"}, {Filter{Agent: "c*"}, "d c b a"}, {Filter{Agent: "a1"}, "c"}, {Filter{Agent: "cli"}, "d"},
 				{Filter{Agent: "hook"}, ""}, {Filter{Agent: "local"}, ""},
-				{Filter{Program: "git"}, "a"}, {Filter{Program: "git*"}, "b a"}, {Filter{Program: "g*e"}, ""}, {Filter{Program: "tee"}, "b a"},
+				{Filter{Program: "git"}, "a"}, {Filter{Program: "git*"}, "b a"}, {Filter{Program: "g*e"}, ""},
+				{Filter{Program: "tee"}, "b a"},
 				{Filter{Host: "example.org"}, "a"}, {Filter{Host: "*example.*"}, "c a"}, {Filter{Host: "?.example.org"}, ""},
 				{Filter{Host: "*.org", Program: "curl", Agent: "claude"}, "c"},
 			} {

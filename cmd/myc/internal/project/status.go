@@ -108,7 +108,8 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 		rows = append(rows, []string{"problem", text.Flatten(u)})
 	}
 	if len(r.Restart) > 0 {
-		rows = append(rows, []string{"restart", strings.Join(r.Restart, ", ") + ": no effect before a restart: " + restart.How(r.Daemon.Addr != "")})
+		rows = append(rows, []string{"restart",
+			strings.Join(r.Restart, ", ") + ": no effect before a restart: " + restart.How(r.Daemon.Addr != "")})
 	}
 	for _, w := range r.Hooks {
 		rows = append(rows, []string{"hook", text.Flatten(w)})
