@@ -16,27 +16,20 @@ type scanner struct {
 // maxTexts bounds the number of texts that a scanner keeps.
 const maxTexts = 4096
 
-// line reads a line without its newline. It calls whole for a line with reasoning, and for one that does not have the form that the log
+// line reads a line without its newline. It calls decode for a line with reasoning, and for one that does not have the form that the log
 // writes.
 func (s *scanner) line(raw []byte) (Line, error) {
 	var l Line
 	members := rawjson.ScanObject(raw)
 	for members.Next() {
 		if !s.member(&l, members.Name(), members.Value()) {
-			return whole(raw)
+			return decode(raw)
 		}
 	}
 	if !members.Complete() {
-		return whole(raw)
+		return decode(raw)
 	}
 	return l, nil
-}
-
-// whole decodes all of a line.
-func whole(raw []byte) (Line, error) {
-	l, err := decode(raw)
-	l.RawFacts = bytes.Clone(rawjson.Member(raw, "facts"))
-	return l, err
 }
 
 // member sets one member of the line. It returns false if decode has to read this line.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/audit"
 	"mycelium/internal/rawjson"
 )
 
@@ -79,11 +80,16 @@ func factsOf(facts []byte) (programs, hosts, paths []string) {
 }
 
 // reachOf returns the programs and hosts that the facts of a call name.
-func reachOf(facts []byte) reach {
-	if !bytes.Contains(facts, []byte(`"program"`)) && !bytes.Contains(facts, []byte(`"hosts"`)) {
-		return reach{} // most calls of tools
+func reachOf(l *audit.Line) reach {
+	var programs, hosts []string
+	switch {
+	case l.Facts != nil:
+		for _, p := range l.Facts.Parts {
+			programs, hosts = append(programs, p.Program), append(hosts, p.Hosts...)
+		}
+	case bytes.Contains(l.RawFacts, []byte(`"program"`)), bytes.Contains(l.RawFacts, []byte(`"hosts"`)): // few calls of tools
+		programs, hosts, _ = factsOf(l.RawFacts)
 	}
-	programs, hosts, _ := factsOf(facts)
 	return reach{lines(programs), lines(hosts)}
 }
 

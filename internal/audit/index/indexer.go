@@ -219,7 +219,7 @@ func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
 	if err != nil {
 		return err
 	}
-	reaches := reachOf(l.RawFacts)
+	reaches := reachOf(l)
 	r, err := w.reaches.row(ctx, reaches, reaches.programs, reaches.hosts)
 	if err != nil {
 		return err
