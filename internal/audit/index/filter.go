@@ -47,11 +47,27 @@ func (f *Filter) matches(e *Entry, facts []byte) bool {
 	if f.Program == "" && f.Host == "" && f.Path == "" {
 		return true
 	}
+	if !mayName(facts, f.Path) {
+		return false
+	}
 	programs, hosts, paths := factsOf(facts)
 	some := func(pattern string, of []string) bool {
 		return pattern == "" || slices.ContainsFunc(of, func(s string) bool { return Matches(pattern, s) })
 	}
 	return some(f.Program, programs) && some(f.Host, hosts) && (some(f.Path, paths) || some("*/"+f.Path, paths))
+}
+
+// mayName reports whether JSON may have a text that a pattern means: false is certain. It looks for the longest part between two stars, and
+// only if JSON writes that part in one way. That is several times as fast as to decode the facts of each call.
+func mayName(raw []byte, pattern string) bool {
+	longest := ""
+	for part := range strings.SplitSeq(pattern, "*") {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	plain := !strings.ContainsFunc(longest, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"\\<>&", r) })
+	return !plain || bytes.Contains(raw, []byte(longest))
 }
 
 // factsOf returns which programs, hosts and paths the facts of a call name.

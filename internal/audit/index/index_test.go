@@ -505,18 +505,22 @@ func TestFilters(t *testing.T) {
 	if err := x.Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	call("3", "claude", "limit", "limit:a", `{"parts":[{"program":"gitk","argv":["gitk"]}]}`) // the tail
+	call("3", "claude", "limit", "limit:a", `{"parts":[{"program":"gitk","argv":["gitk"]}]}`)    // the tail
+	// JSON writes such names in several ways.
+	quoted := `{"parts":[{"paths":[{"access":"read","raw":"日.txt","clean":"/p/\"q\"/日.txt"}]}]}`
+	call("4", "gemini", "policy", "other", quoted)
 	for _, c := range []struct {
 		q    Query
 		want string
 	}{
-		{Query{By: "person"}, "1"}, {Query{Rule: "no-*"}, "1"}, {Query{Rule: "[x]"}, "2"}, {Query{Tool: "files__*"}, "3 2 1"},
-		{Query{Role: "g*t"}, "3 2 1"}, {Query{Role: "g?est"}, ""},
+		{Query{By: "person"}, "1"}, {Query{Rule: "no-*"}, "1"}, {Query{Rule: "[x]"}, "2"}, {Query{Tool: "files__*"}, "4 3 2 1"},
+		{Query{Role: "g*t"}, "4 3 2 1"}, {Query{Role: "g?est"}, ""},
 		{Query{Filter: Filter{Agent: "claude"}}, "3 1"}, {Query{Filter: Filter{Agent: "kid2"}}, "2"},
 		{Query{Filter: Filter{Program: "git"}}, "1"}, {Query{Filter: Filter{Program: "git*"}}, "3 1"},
 		{Query{Filter: Filter{Program: "git*"}, Limit: 1}, "3"}, {Query{Filter: Filter{Program: "git*"}, Offset: 1}, "1"},
-		{Query{Filter: Filter{Host: "*.com"}}, "1"}, {Query{Filter: Filter{Path: "b.txt"}}, "2"}, {Query{Filter: Filter{Path: "/p/*"}}, "2"},
-		{Query{Filter: Filter{Path: ".txt"}}, ""}, {Query{Filter: Filter{Args: []string{"path=a.*"}}, Limit: -1}, "3 2 1"},
+		{Query{Filter: Filter{Host: "*.com"}}, "1"}, {Query{Filter: Filter{Path: "b.txt"}}, "2"}, {Query{Filter: Filter{Path: "/p/*"}}, "4 2"},
+		{Query{Filter: Filter{Path: ".txt"}}, ""}, {Query{Filter: Filter{Path: `/p/"q"/日.txt`}}, "4"},
+		{Query{Filter: Filter{Path: "日*"}}, "4"}, {Query{Filter: Filter{Args: []string{"path=a.*"}}, Limit: -1}, "4 3 2 1"},
 		{Query{Filter: Filter{Args: []string{"path=a.txt", "x=*"}}}, ""},
 	} {
 		es, err := x.Query(t.Context(), c.q)
