@@ -505,7 +505,7 @@ func TestFilters(t *testing.T) {
 	if err := x.Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	call("3", "claude", "limit", "limit:a", `{"parts":[{"program":"gitk","argv":["gitk"]}]}`)    // the tail
+	call("3", "claude", "limit", "limit:a", `{"parts":[{"program":"gitk","argv":["gitk"]}]}`) // the tail
 	// JSON writes such names in several ways.
 	quoted := `{"parts":[{"paths":[{"access":"read","raw":"日.txt","clean":"/p/\"q\"/日.txt"}]}]}`
 	call("4", "gemini", "policy", "other", quoted)
