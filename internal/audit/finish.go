@@ -34,8 +34,9 @@ func (l *Log) Finish(session, toolUse string, end func(decision Record) []Record
 			return err
 		}
 		var group []*pending
+		k := l.kept.Load()
 		for _, r := range end(decision) {
-			group = append(group, &pending{body: appendBody(nil, &Line{Record: r}, l.o.Redact), sync: l.o.Sync == "call" || urgent(&r)})
+			group = append(group, &pending{body: appendBody(nil, &Line{Record: r}, k.redact), sync: k.everyCall || urgent(&r)})
 		}
 		if len(group) == 0 {
 			return nil

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,35 @@ func TestWhatIsSyncedAtOnce(t *testing.T) {
 		if got := marked(t, o); got != 1 {
 			t.Errorf("after Close: %d records synced", got)
 		}
+	}
+}
+
+// TestKeep: what the options say of keeping records can be changed while the log is open.
+func TestKeep(t *testing.T) {
+	o := options(t)
+	l := openLog(t, o)
+	call := Record{Kind: Decided, Effect: "allow", Args: []byte(`{"ssn":"123"}`)}
+	add(t, l, call)
+	if got := marked(t, o); got != 0 {
+		t.Fatalf("%d records synced, want none", got)
+	}
+	l.Keep([]string{"ssn"}, "call")
+	add(t, l, call)
+	if got := marked(t, o); got != 2 {
+		t.Errorf("sync: call: %d records synced, want 2", got)
+	}
+	var args []string
+	for line, err := range Read(t.Context(), o, Position{}, false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, string(line.Args))
+	}
+	if want := []string{`{"ssn":"123"}`, `{"ssn":"[REDACTED]"}`}; !slices.Equal(args, want) {
+		t.Errorf("recorded: %q, want %q", args, want)
+	}
+	if got := l.Secrets(); !got.Key("ssn") {
+		t.Error("answers of servers are guarded by the words of before")
 	}
 }
 

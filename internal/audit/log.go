@@ -35,7 +35,8 @@ type Log struct {
 
 	trouble atomic.Pointer[trouble] // why records cannot be written; nil: they can
 	tight   atomic.Pointer[error]   // why they soon cannot
-	crowd   int32                   // the number of calls above which Append lets other appenders queue first
+	kept    atomic.Pointer[keeping]
+	crowd   int32 // the number of calls above which Append lets other appenders queue first
 
 	write  sync.Mutex // guards everything below
 	seal   *sealer
@@ -91,6 +92,7 @@ func Open(o Options) (*Log, error) {
 		return nil, fmt.Errorf("open the audit log: %w", err)
 	}
 	l := &Log{o: o, mutex: m, crowd: crowd * int32(min(runtime.GOMAXPROCS(0), math.MaxInt16))}
+	l.Keep(o.Redact, o.Sync)
 	l.spare.New = func() any { return &pending{body: make([]byte, 0, 2<<10)} }
 	err = l.locked(l.start)
 	if _, damaged := errors.AsType[*DamageError](err); damaged {
@@ -110,9 +112,10 @@ func (l *Log) Append(_ context.Context, r Record) error {
 		r.Time = l.o.now()
 	}
 	p := l.spare.Get().(*pending)
-	defer l.recycle(p)
-	p.body = appendBody(p.body[:0], &Line{Record: r}, l.o.Redact)
-	p.sync, p.done, p.err = l.o.Sync == "call" || urgent(&r), false, nil
+	defer recycle(l, p)
+	k := l.kept.Load()
+	p.body = appendBody(p.body[:0], &Line{Record: r}, k.redact)
+	p.sync, p.done, p.err = k.everyCall || urgent(&r), false, nil
 	l.queued.Lock()
 	l.queued.list = append(l.queued.list, p)
 	l.queued.Unlock()
@@ -148,7 +151,7 @@ func (l *Log) Append(_ context.Context, r Record) error {
 }
 
 // recycle keeps the buffer of a record that Append has finished with.
-func (l *Log) recycle(p *pending) {
+func recycle(l *Log, p *pending) {
 	if cap(p.body) <= keptBody {
 		l.spare.Put(p)
 	}
@@ -161,7 +164,16 @@ func (l *Log) Enter() { l.busy.Add(1) }
 func (l *Log) Leave() { l.busy.Add(-1) }
 
 // Redact is [Redact] with the words of this log, so that people are shown a call as the log has it.
-func (l *Log) Redact(raw []byte) []byte { return Redact(raw, l.o.Redact) }
+func (l *Log) Redact(raw []byte) []byte { return Redact(raw, l.kept.Load().redact) }
+
+// keeping is how records are kept, as Options.Redact and Options.Sync say.
+type keeping struct {
+	redact    []string
+	everyCall bool // every record is synced before Append returns
+}
+
+// Keep replaces Options.Redact and Options.Sync for the records to come.
+func (l *Log) Keep(redact []string, sync string) { l.kept.Store(&keeping{redact, sync == "call"}) }
 
 // urgent reports whether a record is synced before Append returns: denials, approvals and acts of operators.
 func urgent(r *Record) bool {

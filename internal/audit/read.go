@@ -241,8 +241,18 @@ func back(path string, n int) (offset int64, lines int, err error) {
 		return 0, 0, err
 	}
 	offset, err = lineStart(f, st.Size())
-	for ; err == nil && lines < n && offset > 0; lines++ {
-		offset, err = lineStart(f, offset-1)
+	buf := make([]byte, 64<<10)
+	for at := offset; err == nil && lines < n && at > 0; {
+		chunk := buf[:min(int64(len(buf)), at)]
+		at -= int64(len(chunk))
+		_, err = f.ReadAt(chunk, at)
+		for i := len(chunk); err == nil && lines < n && i >= 0; {
+			i = bytes.LastIndexByte(chunk[:i], '\n')
+			if start := at + int64(i) + 1; start < offset && (i >= 0 || at == 0) { // the first line has no newline before it
+				offset = start
+				lines++
+			}
+		}
 	}
 	return offset, lines, err
 }

@@ -116,6 +116,8 @@ type Line struct {
 	Offset  int64   `json:"-"` // of the first byte after the line
 	Length  int     `json:"-"` // bytes of the line with its newline; set by [Read] and [Scan]
 	Raw     []byte  `json:"-"` // bytes of the line without its newline; set by [Read]
+	// RawFacts are Facts as they stand in the line; set by [Scan], unless it has decoded them
+	RawFacts []byte `json:"-"`
 }
 
 // Damage is what a new chain says about the chain before it.

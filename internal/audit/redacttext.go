@@ -12,7 +12,7 @@ import (
 type Secrets struct{ more [][]string }
 
 // Secrets returns the finder with the words of this log.
-func (l *Log) Secrets() Secrets { return Secrets{moreWords(l.o.Redact)} }
+func (l *Log) Secrets() Secrets { return Secrets{moreWords(l.kept.Load().redact)} }
 
 // Key reports whether the text under a key of a JSON object is a secret. A token for the next page is not, because the client needs it to
 // continue.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -58,6 +59,9 @@ func (s *scanner) member(l *Line, name, value []byte) (ok bool) {
 		return err == nil
 	case "thinking", "guard":
 		return false
+	case "facts":
+		l.RawFacts = bytes.Clone(value)
+		return true
 	default:
 		if to := sharedText(l, name); to != nil {
 			*to, ok = s.text(value)
@@ -81,6 +85,8 @@ func sharedText(l *Line, name []byte) *string {
 		return &l.Role
 	case "surface":
 		return &l.Surface
+	case "agent":
+		return &l.Agent
 	case "itemKind":
 		return &l.ItemKind
 	case "server":

@@ -128,7 +128,7 @@ func (l *Log) put(lines []byte, h head) error {
 func (l *Log) putLine(line Line) error {
 	line.ID, line.Time = NewID(), l.o.now()
 	h := head{l.head.seq + 1, ""}
-	buf := l.seal.appendLine(nil, h.seq, l.head.mac, appendBody(nil, &line, l.o.Redact))
+	buf := l.seal.appendLine(nil, h.seq, l.head.mac, appendBody(nil, &line, l.kept.Load().redact))
 	h.mac = macOf(buf)
 	return l.put(buf, h)
 }

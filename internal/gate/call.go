@@ -142,7 +142,7 @@ type Admission struct {
 	decidedBy string      // for the record; empty: the policy
 	abstained bool        // nothing but the fallback would have decided
 	asked     bool        // somebody was asked, and that is recorded
-	refused   bool        // what it would have changed was not approved, and that is recorded
+	refused   bool        // what it would have done was not approved or is not the session's to do, and that is recorded
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 
@@ -169,7 +169,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 	}
 	a.since = a.began
 	if s.Over(a.began) {
-		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: "session", Reason: "the session is over"}))
+		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: sessionRule, Reason: "the session is over"}))
 	}
 	span := a.span.Decide()
 	d := a.decide()
@@ -235,12 +235,15 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		if a.Method == "completion/complete" {
 			return Reply{Result: []byte(`{"completion":{"values":[]}}`)}, nil
 		}
-		result, err := a.gate.control.Answer(ctx, &control.Call{
+		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
 			Confirm: a.confirm,
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()
+		}
+		if refused != "" && !a.refused {
+			a.recordRefusal(ctx, refused)
 		}
 		return Reply{Result: result}, err
 	}

@@ -94,13 +94,58 @@ func TestWrongArguments(t *testing.T) {
 		if !strings.Contains(failed, c.want) {
 			t.Errorf("%s %s: answered %v %q, want %q", c.tool, c.args, answer, failed, c.want)
 		}
+		outcome := "error"
+		if strings.HasPrefix(c.want, "Unknown role") || strings.HasPrefix(c.want, "Unknown skill") {
+			outcome = "denied"
+		}
+		h.ended(c.tool+c.args, outcome, failed)
 	}
 	if fmt.Sprint(s.Scope()) != fmt.Sprint(before) {
 		t.Errorf("something happened: %+v", s.Scope())
 	}
-	if o := h.last(audit.Outcome); o["outcome"] != "error" || o["tool"] != "mycelium-skills__get_resource" {
-		t.Errorf("recorded as %v", o)
+}
+
+// ended checks the outcome of the last call in the log. What was denied has a decision that denies, with its reason.
+func (h *house) ended(what, outcome, reason string) {
+	h.t.Helper()
+	if o := h.last(audit.Outcome); o["outcome"] != outcome {
+		h.t.Errorf("%s ended as %v, want %s", what, o["outcome"], outcome)
 	}
+	d := h.last(audit.Decided)
+	if outcome == "denied" && (d["effect"] != "deny" || d["reason"] != reason || d["rule"] != sessionRule || d["decidedBy"] != "policy") {
+		h.t.Errorf("%s was decided as %v", what, d)
+	}
+	if outcome == "error" && d["effect"] != "allow" {
+		h.t.Errorf("%s was decided as %v, and it only had a mistake", what, d)
+	}
+}
+
+// TestControlToolsRefuse: what a session may not do with itself is denied in the log, whichever control tool was asked, and the policy that
+// allowed the tool is not blamed for an error. A file that is not there is an error.
+func TestControlToolsRefuse(t *testing.T) {
+	manual := three()
+	manual.start, manual.promote = []string{"reader"}, "manual"
+	h := build(t, manual)
+	s := h.enter("admin")
+	for _, c := range []struct{ tool, args, outcome, says string }{
+		{"mycelium-router__set_active_skills", `{"add":["editor"]}`, "denied", "activated by your operator only"},
+		{"mycelium-router__set_active_skills", `{"remove":["reader"]}`, "denied", "start set"},
+		{"mycelium-router__set_active_skills", `{"add":["nosuch"]}`, "denied", "Unknown skill"},
+		{"mycelium-skills__get_resource", `{"skillId":"reader","resourcePath":"absent.md"}`, "error", "Unknown resource"},
+	} {
+		_, said := h.ask(s, c.tool, c.args)
+		if !strings.Contains(said, c.says) {
+			t.Errorf("%s: %q, want %q", c.args, said, c.says)
+		}
+		h.ended(c.args, c.outcome, said)
+	}
+	r := request("mycelium-router__set_active_skills", `{"add":["reader"]}`)
+	r.Child = &session.Child{ID: "a1", Roles: []string{"admin"}}
+	reply, err := h.Call(t.Context(), s, r)
+	if err != nil || !strings.Contains(string(reply.Result), "A subagent does not change") {
+		t.Errorf("%s %v", reply.Result, err)
+	}
+	h.ended("a subagent", "denied", "A subagent does not change the role or the skills of the session that it belongs to")
 }
 
 func TestSetRoleTool(t *testing.T) {

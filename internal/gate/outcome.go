@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mycelium/internal/audit"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
@@ -34,6 +35,18 @@ func (a *Admission) recordDecision(ctx context.Context, d policy.Decision) error
 		r.Facts = &a.facts
 	}
 	return a.gate.append(ctx, r)
+}
+
+// sessionRule is the rule, in the log, of what a session may not do: anything when it is over, and with itself what is not the agent's to
+// change, such as taking another role.
+const sessionRule = "session"
+
+// recordRefusal records that a control tool refused what the agent asked of it, after the policy had allowed the call of the tool.
+func (a *Admission) recordRefusal(ctx context.Context, reason string) {
+	a.asked, a.refused, a.decidedBy = true, true, ""
+	if err := a.recordDecision(ctx, policy.Decision{Rule: sessionRule, Reason: reason}); err != nil {
+		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "error", err)
+	}
 }
 
 // tells reports whether a part of the facts is not empty.
@@ -89,6 +102,9 @@ func (a *Admission) Done(ctx context.Context, reply Reply, failed error) {
 		r.Outcome = "denied"
 	case errors.As(failed, &denied):
 		r.Outcome, r.Unknown, r.Error = "denied", denied.Decision.Unknown, "its definition is in quarantine"
+		if view.IsOwn(a.Item.Server) {
+			r.Error = "no skill that is open to the session has it"
+		}
 	case failed != nil:
 		r.Outcome, r.Error = "error", credential.Excerpt(text.Describe(failed), maxError)
 	case reply.Error != nil:

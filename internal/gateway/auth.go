@@ -47,15 +47,21 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 		}
 		return caller{session: sess, credential: sha256.Sum256([]byte(token))}, nil
 	}
-	if s.anonymous == nil || !FromHere(r) {
+	anonymous := s.anonymous.Load()
+	if anonymous == nil || !FromHere(r) {
 		return caller{}, errors.New("a token is needed: Authorization: Bearer TOKEN")
 	}
 	select {
-	case <-s.anonymous.Done():
+	case <-anonymous.Done():
 		return caller{}, mcpserver.ErrEnded
 	default:
-		return caller{session: s.anonymous}, nil
+		return caller{session: anonymous}, nil
 	}
+}
+
+// SetAnonymous replaces [Options.Anonymous], and returns what it was.
+func (s *Server) SetAnonymous(next *session.Session) (was *session.Session) {
+	return s.anonymous.Swap(next)
 }
 
 // bound returns a context that ends with the caller's token: a stream must not outlive it.

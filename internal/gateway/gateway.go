@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/gate"
@@ -36,7 +37,7 @@ type Server struct {
 	gate      *gate.Gate
 	mcp       *mcpserver.Server
 	oauth     *resource.Server // nil: only our own tokens are accepted
-	anonymous *session.Session
+	anonymous atomic.Pointer[session.Session]
 	hosts     hosts
 	maxBody   int
 	idle      time.Duration
@@ -60,9 +61,10 @@ const (
 // New makes a server.
 func New(o Options) *Server {
 	s := &Server{
-		gate: o.Gate, anonymous: o.Anonymous, maxBody: o.MaxBody, idle: o.Idle, log: o.Logger, hosts: hosts{},
+		gate: o.Gate, maxBody: o.MaxBody, idle: o.Idle, log: o.Logger, hosts: hosts{},
 		work: work.New(), memory: o.Memory,
 	}
+	s.anonymous.Store(o.Anonymous)
 	if s.memory == nil {
 		s.memory = rpc.NewMemory(rpc.DefaultMemory)
 	}

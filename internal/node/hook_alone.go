@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/unanswered"
 	"mycelium/internal/config"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/limit"
@@ -81,7 +82,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains})
+		Abstains: abstains, Unanswered: unansweredIn(v.Project)})
 	return runs.Event(ctx, s, e), nil
 }
 
@@ -105,6 +106,17 @@ func openLog(p *config.Project) (*audit.Log, error) {
 		return nil, err
 	}
 	return audit.Open(o)
+}
+
+// unansweredIn is run.Options.Unanswered for the log of a project.
+func unansweredIn(p *config.Project) func(context.Context, string) ([]audit.Record, error) {
+	return func(ctx context.Context, session string) ([]audit.Record, error) {
+		o, err := p.AuditLog()
+		if err != nil {
+			return nil, err
+		}
+		return unanswered.Calls(ctx, o, session, run.Surface)
+	}
 }
 
 // openSessions opens the database that has the session of a token. It creates no database.

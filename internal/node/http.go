@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/rpc/httpserver"
 )
 
@@ -39,6 +40,31 @@ func (n *Node) serveHTTP(ctx context.Context) {
 		n.cancel()
 	}
 	<-done
+}
+
+// openAnonymous returns a session for callers without a token; nil if the files name no role for them.
+func (n *Node) openAnonymous(ctx context.Context, role string) (*session.Session, error) {
+	if n.anonymous = role; role == "" {
+		return nil, nil
+	}
+	return n.gate.Sessions.Open(ctx, session.Spec{Name: "anonymous", Principal: "anonymous", Role: role, Counts: "anonymous"})
+}
+
+// renewAnonymous gives callers without a token the role that the files name now. If that fails, nobody is served without a token.
+func (n *Node) renewAnonymous(role string) {
+	if role == n.anonymous {
+		return
+	}
+	ctx := context.Background()
+	next, err := n.openAnonymous(ctx, role)
+	if err != nil {
+		n.logger.Error("server.anonymous: nobody is served without a token", "error", err)
+	}
+	if was := n.gateway.SetAnonymous(next); was != nil {
+		if err := n.gate.Sessions.End(ctx, was.ID); err != nil && !errors.Is(err, session.ErrNoSession) {
+			n.logger.Warn("end the session of callers without a token", "error", err)
+		}
+	}
 }
 
 // httpError answers with an error as JSON.

@@ -18,7 +18,6 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/limit"
-	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
@@ -69,9 +68,10 @@ type Node struct {
 	logger   *slog.Logger
 	since    time.Time
 
-	listener net.Listener       // nil: no HTTP
-	cancel   context.CancelFunc // ends Run
-	closers  []func()           // run in reverse by Close
+	anonymous string             // role of callers without a token
+	listener  net.Listener       // nil: no HTTP
+	cancel    context.CancelFunc // ends Run
+	closers   []func()           // run in reverse by Close
 }
 
 // Own opens a project in this process and runs it until end is called. end returns when everything is closed.
@@ -122,6 +122,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.pool = view.Pool
 	n.logger = o.Logger() // as the files say
 	n.files = newReloader(o.Loader, view, n.logger)
+	n.files.serves = o.Serves
 	if err := n.openState(ctx, view.Project); err != nil {
 		return nil, err
 	}
@@ -166,7 +167,10 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {
 		n.gate.Swap(next.World())
-		queue.SetDeadline(next.Project.File.Approval.Wait())
+		conf := next.Project.File
+		queue.SetDeadline(conf.Approval.Wait())
+		n.log.Keep(conf.Audit.Redact, conf.Audit.Sync)
+		n.renewAnonymous(conf.Server.Anonymous)
 		n.chats.Renew()
 	}
 	acts := recorder{n.log}
@@ -204,18 +208,12 @@ func (n *Node) openState(ctx context.Context, p *config.Project) error {
 
 // openGateway makes the MCP surface.
 func (n *Node) openGateway(ctx context.Context, conf config.Server) error {
-	var anonymous *session.Session
-	if conf.Anonymous != "" {
-		s, err := n.gate.Sessions.Open(ctx, session.Spec{
-			Name: "anonymous", Principal: "anonymous", Role: conf.Anonymous, Counts: "anonymous",
-		})
-		switch {
-		case err != nil && n.log.Problem() != nil: // status and stop must work all the same
-			n.logger.Error("server.anonymous: nobody is served without a token before a restart", "error", err)
-		case err != nil:
-			return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
-		}
-		anonymous = s
+	anonymous, err := n.openAnonymous(ctx, conf.Anonymous)
+	switch {
+	case err != nil && n.log.Problem() != nil: // status and stop must work all the same
+		n.logger.Error("server.anonymous: nobody is served without a token before a restart", "error", err)
+	case err != nil:
+		return failure.New(failure.Config, fmt.Errorf("server.anonymous: %w", err), "name a role that exists, or remove the key")
 	}
 	n.gateway = gateway.New(gateway.Options{
 		Gate: n.gate, Version: n.options.Version, MaxBody: conf.MaxBody, Anonymous: anonymous, Hosts: conf.Hosts,

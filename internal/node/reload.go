@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/restart"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/project"
@@ -28,6 +30,8 @@ type reloader struct {
 	log     *audit.Log            // nil: changes that wait are not told of
 	post    func(approval.Notice) // tells people; nil: nobody is told
 	changed func(*project.View)   // is called with every new view, before the change is over
+	started *config.Project       // what the process was opened with
+	serves  bool                  // see restart.How
 
 	reloading sync.Mutex // held while files are read and compiled
 	mu        sync.Mutex // guards what follows
@@ -36,7 +40,7 @@ type reloader struct {
 }
 
 func newReloader(l *project.Loader, v *project.View, logger *slog.Logger) *reloader {
-	return &reloader{loader: l, pool: v.Pool, logger: logger, view: v, broken: v.Broken()}
+	return &reloader{loader: l, pool: v.Pool, logger: logger, started: v.Project, view: v, broken: v.Broken()}
 }
 
 // View returns the view in force.
@@ -68,9 +72,6 @@ func (r *reloader) Reload(context.Context) error {
 	old := r.View()
 	next := old.With(p)
 	next.Compile()
-	if root := project.FilesRoot(p); root != old.Root {
-		r.logger.Warn("the new folder of the built-in files server takes effect when the daemon restarts", "now", old.Root, "then", root)
-	}
 	same := p.Trusted == old.Project.Trusted && p.User.Trusted == old.Project.User.Trusted // else consent was taken back or is lost
 	if why := next.Broken(); why != "" && old.Broken() == "" && same {
 		r.mu.Lock()
@@ -86,6 +87,10 @@ func (r *reloader) Reload(context.Context) error {
 	}
 	next.Compile()
 	r.replace(next)
+	if waits := next.Waits(r.started); len(waits) > 0 && !slices.Equal(waits, old.Waits(r.started)) {
+		r.logger.Warn("keys of mycelium.yaml were accepted and wait for a restart", "keys", strings.Join(waits, " "), "hint",
+			restart.How(r.serves))
+	}
 	return nil
 }
 

@@ -27,7 +27,7 @@ func newRuns(n *Node) *Runs {
 	registry := run.New(run.Options{
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
-		Waiting: func() string { return waiting(files.Project()) },
+		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

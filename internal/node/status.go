@@ -25,6 +25,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	}
 	r.Damage = n.damage()
 	r.Problem, r.Hooks, r.Environs = n.files.Broken(), n.hooks.Warnings(), n.environs.Warnings()
+	r.Restart = n.View().Waits(n.files.started)
 	return r, nil
 }
 

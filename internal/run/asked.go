@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
@@ -25,6 +26,12 @@ func (r *run) noteAsked(e harness.Event) {
 // refusedThere records as refused what the agent's own terminal asked and what did not run: whoever asked has ended its turn, so no
 // question is open. An answer "yes" was recorded when the call ended.
 func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
+	if !turnIsOver(e) {
+		return
+	}
+	if err := recallAsked(ctx, g, r, e); err != nil {
+		g.Logger.Error("what the agent's own terminal was asked before is not known", "agent", e.Agent, "error", err)
+	}
 	for _, a := range r.takeAsked(e) {
 		_, err := g.Gate.Finish(ctx, r.gateSession(), gate.Late{ToolUse: a.toolUse, Tool: a.tool, Surface: Surface, Refused: true})
 		if err != nil {
@@ -33,11 +40,40 @@ func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
 	}
 }
 
-// takeAsked removes the questions of the agent, or of the subagent, whose turn is over: those of all when the session ends.
-func (r *run) takeAsked(e harness.Event) (over []askedThere) {
-	if !slices.Contains([]harness.Kind{harness.Prompt, harness.Stop, harness.SubagentStop, harness.SessionEnd}, e.Kind) {
+// turnIsOver reports whether an event says that a turn has ended, so that no question of it is open.
+func turnIsOver(e harness.Event) bool {
+	return slices.Contains([]harness.Kind{harness.Prompt, harness.Stop, harness.SubagentStop, harness.SessionEnd}, e.Kind)
+}
+
+// recallAsked adds to the questions of a run those that another process has put: without a daemon each event has a process of its own, and
+// a daemon may have begun or died meanwhile. It looks once.
+func recallAsked(ctx context.Context, g *Registry, r *run, e harness.Event) error {
+	agent, _ := harness.Named(e.Agent)
+	r.mu.Lock()
+	recalled := r.recalled
+	r.recalled = true
+	r.mu.Unlock()
+	if recalled || g.Unanswered == nil || !agent.TellsOutcome() {
 		return nil
 	}
+	s := r.gateSession()
+	calls, err := g.Unanswered(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range calls {
+		_, agentID, _ := strings.Cut(strings.TrimPrefix(c.Principal, s.Snapshot().Scope.Principal.ID), "/")
+		if !slices.ContainsFunc(r.asked, func(a askedThere) bool { return a.toolUse == c.ToolUse }) {
+			r.asked = append(r.asked, askedThere{agentID, c.ToolUse, c.Tool})
+		}
+	}
+	return nil
+}
+
+// takeAsked removes the questions of the agent, or of the subagent, whose turn is over: those of all when the session ends.
+func (r *run) takeAsked(e harness.Event) (over []askedThere) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = slices.DeleteFunc(r.asked, func(a askedThere) bool {

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"mycelium/internal/audit"
+	"mycelium/internal/audit/unanswered"
 	"mycelium/internal/harness"
 )
 
@@ -130,20 +133,40 @@ func TestRefusedGatewayCallIsOnRecord(t *testing.T) {
 // TestAnswersAtTheAgentsOwnTerminal: what the agent's own terminal asked was answered by the person there. A call that ran was allowed; one
 // that had not run when its agent's turn was over was not.
 func TestAnswersAtTheAgentsOwnTerminal(t *testing.T) {
-	h := build(t, families())
+	for _, alone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("alone=%v", alone), func(t *testing.T) { answersThere(t, alone) })
+	}
+}
+
+func answersThere(t *testing.T, alone bool) {
+	p := families()
+	p.opts.Alone = alone
+	h := build(t, p)
+	h.Unanswered = func(ctx context.Context, session string) ([]audit.Record, error) {
+		return unanswered.Calls(ctx, h.logs, session, Surface)
+	}
+	send := func(e harness.Event) harness.Answer {
+		if alone { // another process, which knows the past only from the log
+			h.Registry = New(h.Options)
+		}
+		return h.send(e)
+	}
 	ask := func(id, agent string) {
 		e := by(bash(id, "make "+id), agent, "")
 		e.Interactive = true
-		if a := h.send(e); a.Verdict != harness.Ask {
+		if a := send(e); a.Verdict != harness.Ask {
 			t.Fatalf("%s: %+v", id, a)
 		}
 	}
 	ask("yes", "")
-	h.send(harness.Event{Kind: harness.PostTool, Tool: "agent__Bash", ToolUse: "yes", Interactive: true})
+	send(harness.Event{Kind: harness.PostTool, Tool: "agent__Bash", ToolUse: "yes", Interactive: true})
 	ask("no", "")
-	h.send(harness.Event{Kind: harness.Prompt})
+	send(harness.Event{Kind: harness.Prompt})
+	send(harness.Event{Kind: harness.Stop}) // it is told once
 	ask("open", "")
-	h.send(harness.Event{Kind: harness.SessionEnd})
+	ask("child", "a1")
+	send(harness.Event{Kind: harness.Stop})
+	send(harness.Event{Kind: harness.SessionEnd})
 	var got []string
 	for _, r := range h.records() {
 		got = append(got, strings.Join([]string{r.ToolUse, string(r.Kind), r.Effect + r.Outcome, r.DecidedBy}, " "))
@@ -154,7 +177,9 @@ yes outcome ok
 no decision ask policy
 no decision deny person
 open decision ask policy
-open decision deny person`
+child decision ask policy
+open decision deny person
+child decision deny person`
 	if said := strings.Join(got, "\n"); said != want {
 		t.Errorf("the log says\n%s", said)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/audit"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/session"
@@ -50,6 +51,8 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
+	// Unanswered returns the decisions of a session on our surface that ask, and that nothing has followed in the log; nil: there are none
+	Unanswered func(ctx context.Context, session string) ([]audit.Record, error)
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
 	Abstains func(policy.Item) bool
 }

@@ -51,6 +51,7 @@ type run struct {
 	reported  []string                    // tool_use_ids of the last calls whose end was reported
 	announced map[string]*session.Session // calls of our own gateway that the gate expects, with their session, by tool_use_id
 	asked     []askedThere                // questions to the agent's own terminal that are not known to be answered
+	recalled  bool                        // asked has what an earlier process asked
 	verdicts  map[string]harness.Verdict  // answers given before a tool ran, by call; a later PermissionRequest needs them
 	children  map[string]*child
 	starting  map[string]starting // calls that start a subagent, by tool_use_id

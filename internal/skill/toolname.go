@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -122,7 +123,24 @@ func NearestTool(word string, all []string) string {
 		}
 		return names[0]
 	}
-	return text.Nearest(word, all)
+	return cmp.Or(text.Nearest(word, all), nearestBeginning(word, same))
+}
+
+// nearestBeginning is NearestTool for a word that has only the first words of a name: files__raed means files__read_file.
+func nearestBeginning(word string, tools []string) string {
+	full := map[string]string{}
+	var beginnings []string
+	for _, t := range slices.Sorted(slices.Values(tools)) {
+		server, name, _ := strings.Cut(t, "__")
+		for i := range len(name) {
+			b := server + "__" + name[:i]
+			if _, taken := full[b]; strings.IndexByte("_-.", name[i]) >= 0 && !taken {
+				full[b] = t
+				beginnings = append(beginnings, b)
+			}
+		}
+	}
+	return full[text.Nearest(word, beginnings)]
 }
 
 // nearestBare is NearestTool for a word without a server.

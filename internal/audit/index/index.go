@@ -53,7 +53,7 @@ func (x *Index) Rebuild(ctx context.Context) error {
 
 func clearIndex(ctx context.Context, tx *sql.Tx) error {
 	return execAll(ctx, tx, "DELETE FROM audit_calls", "DELETE FROM audit_scopes", "DELETE FROM audit_verdicts", "DELETE FROM audit_names",
-		"DELETE FROM audit_thinking",
+		"DELETE FROM audit_reaches", "DELETE FROM audit_changes", "DELETE FROM audit_thinking",
 		"DELETE FROM audit_position", "INSERT INTO audit_text (audit_text) VALUES ('delete-all')")
 }
 

@@ -17,8 +17,9 @@ import (
 
 // indexer puts lines into the tables of the index. If temporary tables of the same names exist, it writes to those.
 type indexer struct {
-	calls, call, outcome, thinking, text, unexplained *sql.Stmt
-	copies                                            []*sql.Stmt // of a call, from the index to the temporary tables; none without them
+	calls, call, outcome, thinking, text, unexplained, change *sql.Stmt
+
+	copies []*sql.Stmt // of a call, from the index to the temporary tables; none without them
 
 	// held has decisions whose outcome may still follow, by id. Most outcomes follow soon, and inserting a complete row costs half as
 	// much as inserting and updating one.
@@ -27,13 +28,15 @@ type indexer struct {
 
 	rows     []any // values of calls that are inserted together
 	scopes   shared[scope]
+	reaches  shared[reach]
 	verdicts shared[verdict]
 	names    shared[string]
 }
 
 // scope and verdict are combinations of values that many calls share.
 type (
-	scope   struct{ session, tool, role, principal, surface, itemKind, server string }
+	scope   struct{ session, tool, role, principal, surface, agent, itemKind, server string }
+	reach   struct{ programs, hosts string }
 	verdict struct {
 		effect, rule string
 		unknown      bool
@@ -75,13 +78,13 @@ func (s *shared[K]) row(ctx context.Context, key K, columns ...any) (n int64, er
 
 const (
 	rowsPerInsert = 16
-	columns       = 14 // of a row of audit_calls
+	columns       = 15 // of a row of audit_calls
 )
 
 const (
-	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, tool, role, verdict, reason, outcome, error, duration_us, segment,
+	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, tool, role, verdict, reach, reason, outcome, error, duration_us, segment,
 		line_end, line_length) VALUES ` + callRow
-	callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	// A call may be decided more than once: asked, then answered. The last decision counts; the first one has the arguments.
 	onConflict = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome,
 		error = excluded.error, duration_us = excluded.duration_us`
@@ -90,6 +93,7 @@ const (
 func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 	w := &indexer{held: map[string]*audit.Line{}}
 	w.scopes.known, w.verdicts.known, w.names.known = map[scope]int64{}, map[verdict]int64{}, map[string]int64{}
+	w.reaches.known = map[reach]int64{{}: 0}
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string
@@ -101,8 +105,12 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 		{&w.unexplained, `SELECT seq FROM audit_calls WHERE id = ? AND seq NOT IN (SELECT seq FROM audit_thinking)`},
 		{&w.text, `INSERT INTO audit_text (rowid, words, bigrams) VALUES (?, ?, ?)`},
 		{&w.scopes.find, `SELECT scope FROM audit_scopes WHERE session = ? AND tool = ? AND role = ? AND principal = ? AND surface = ?
-			AND item_kind = ? AND server = ?`},
-		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, item_kind, server) VALUES (?, ?, ?, ?, ?, ?, ?)`},
+			AND agent = ? AND item_kind = ? AND server = ?`},
+		{&w.scopes.insert, `INSERT INTO audit_scopes (session, tool, role, principal, surface, agent, item_kind, server)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.reaches.find, `SELECT reach FROM audit_reaches WHERE programs = ? AND hosts = ?`},
+		{&w.reaches.insert, `INSERT INTO audit_reaches (programs, hosts) VALUES (?, ?)`},
+		{&w.change, `INSERT INTO audit_changes (seq, time, session, role, segment, line_end, line_length) VALUES (?, ?, ?, ?, ?, ?, ?)`},
 		{&w.verdicts.find, `SELECT verdict FROM audit_verdicts WHERE effect = ? AND rule = ? AND unknown = ? AND decided_by = ?`},
 		{&w.names.find, `SELECT name_id FROM audit_names WHERE name = ?`},
 		{&w.names.insert, `INSERT INTO audit_names (name) VALUES (?)`},
@@ -118,7 +126,8 @@ func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 }
 
 func (w *indexer) close() {
-	for _, s := range append(w.copies, w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained,
+	for _, s := range append(w.copies, w.calls, w.call, w.outcome, w.thinking, w.text, w.unexplained, w.change,
+		w.reaches.find, w.reaches.insert,
 		w.scopes.find, w.scopes.insert, w.verdicts.find, w.verdicts.insert, w.names.find, w.names.insert) {
 		if s != nil {
 			_ = s.Close()
@@ -126,7 +135,7 @@ func (w *indexer) close() {
 	}
 }
 
-// add adds one line; after the last one, call flush. Lines that are not about a call are not in the index.
+// add adds one line; after the last one, call flush. Lines that are about no call and no change of a session are not in the index.
 func (w *indexer) add(ctx context.Context, l *audit.Line) error {
 	before := w.held[l.ID]
 	switch l.Kind {
@@ -157,6 +166,10 @@ func (w *indexer) add(ctx context.Context, l *audit.Line) error {
 			return err
 		}
 		return w.insert(ctx, l, l) // its decision is not in the log
+	case audit.Session:
+		_, err := w.change.ExecContext(ctx, l.Seq, l.Time.UnixMicro(), l.Session, l.Role,
+			audit.SegmentNumber(l.Segment), l.Offset, l.Length)
+		return err
 	default:
 		return nil
 	}
@@ -197,12 +210,17 @@ func outcomeOf(l *audit.Line) string {
 
 // insert adds the call that l decides and end ends; without outcome, end is l.
 func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
-	s, err := w.scopes.row(ctx, scope{l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server},
-		l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.ItemKind, l.Server)
+	s, err := w.scopes.row(ctx, scope{l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.Agent, l.ItemKind, l.Server},
+		l.Session, l.Tool, l.Role, l.Principal, l.Surface, l.Agent, l.ItemKind, l.Server)
 	if err != nil {
 		return err
 	}
 	v, err := w.verdicts.row(ctx, verdict{l.Effect, l.Rule, l.Unknown, l.DecidedBy}, l.Effect, l.Rule, l.Unknown, l.DecidedBy)
+	if err != nil {
+		return err
+	}
+	reaches := reachOf(l)
+	r, err := w.reaches.row(ctx, reaches, reaches.programs, reaches.hosts)
 	if err != nil {
 		return err
 	}
@@ -218,7 +236,7 @@ func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
 	if end.Kind == audit.Outcome {
 		duration = end.Duration.Microseconds()
 	}
-	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, tool, role, v, l.Reason, outcomeOf(end), end.Error, duration,
+	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, tool, role, v, r, l.Reason, outcomeOf(end), end.Error, duration,
 		audit.SegmentNumber(l.Segment), l.Offset, l.Length)
 	if len(w.rows) == rowsPerInsert*columns {
 		_, err = w.calls.ExecContext(ctx, w.rows...)

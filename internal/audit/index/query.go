@@ -259,6 +259,7 @@ func conditions(q Query, tail bool) (parts []string, args []any) {
 	} else if q.Session != "" { // it has few scopes
 		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session = ?)", q.Session)
 	}
+	q.prefilter(add)
 	if q.Rule != "" {
 		add("v.rule GLOB ?", globOf(q.Rule))
 	}
@@ -384,7 +385,8 @@ func (x *Index) loadTail(ctx context.Context, tx *sql.Tx) (bool, error) {
 
 // tempTables makes temporary tables with the names of the index's tables, and returns an indexer that writes to them.
 func tempTables(ctx context.Context, tx *sql.Tx) (*indexer, error) {
-	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_names", "audit_thinking", "audit_text"} {
+	for _, table := range []string{"audit_calls", "audit_scopes", "audit_verdicts", "audit_names", "audit_reaches", "audit_changes",
+		"audit_thinking", "audit_text"} {
 		var made string
 		if err := tx.QueryRowContext(ctx, "SELECT sql FROM main.sqlite_schema WHERE name = ?", table).Scan(&made); err != nil {
 			return nil, err
@@ -396,7 +398,8 @@ func tempTables(ctx context.Context, tx *sql.Tx) (*indexer, error) {
 	// These have few rows. With copies, the calls of the index and of the tail join with one table.
 	if err := execAll(ctx, tx, "INSERT INTO temp.audit_scopes SELECT * FROM main.audit_scopes",
 		"INSERT INTO temp.audit_verdicts SELECT * FROM main.audit_verdicts",
-		"INSERT INTO temp.audit_names SELECT * FROM main.audit_names"); err != nil {
+		"INSERT INTO temp.audit_names SELECT * FROM main.audit_names",
+		"INSERT INTO temp.audit_reaches SELECT * FROM main.audit_reaches"); err != nil {
 		return nil, err
 	}
 	w, err := newIndexer(ctx, tx)

@@ -165,19 +165,19 @@ func (t tool) definition() []byte {
 func (t tool) check(args policy.Args) (arguments, error) {
 	for name := range args {
 		if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-			return nil, session.Refusal(fmt.Sprintf("Unknown argument: %s (%s)", credential.Excerpt(name, session.MaxEcho), t.takes()))
+			return nil, failure(fmt.Sprintf("Unknown argument: %s (%s)", credential.Excerpt(name, session.MaxEcho), t.takes()))
 		}
 	}
 	for _, p := range t.params {
 		v, given := args[p.name]
 		if !given || v == nil {
 			if p.required {
-				return nil, session.Refusal(fmt.Sprintf("Argument %s is required (%s)", p.name, t.takes()))
+				return nil, failure(fmt.Sprintf("Argument %s is required (%s)", p.name, t.takes()))
 			}
 			continue
 		}
 		if want := p.mismatch(v); want != "" {
-			return nil, session.Refusal(fmt.Sprintf("Argument %s must be %s", p.name, want))
+			return nil, failure(fmt.Sprintf("Argument %s must be %s", p.name, want))
 		}
 	}
 	return arguments(args), nil
@@ -227,18 +227,26 @@ func (p param) mismatch(v any) string {
 	return want
 }
 
-// Answer answers a call with a raw result.
-func (x *Tools) Answer(ctx context.Context, c *Call) ([]byte, error) {
+// failure is an error whose words reach the agent: its call has a mistake, or was made and did not succeed. What the session may not do is
+// a [session.Refusal].
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// Answer answers a call with a raw result. refused says why, if the result tells the agent that its session may not do what it asks.
+func (x *Tools) Answer(ctx context.Context, c *Call) (result []byte, refused string, err error) {
 	switch c.Item.Kind {
 	case policy.Prompt:
-		return skillPrompt(c)
+		result, err = skillPrompt(c)
+		return result, "", err
 	case policy.Resource:
-		return skillResource(c)
+		result, err = skillResource(c)
+		return result, "", err
 	default:
 	}
 	t, ok := x.byItem[c.Item]
 	if !ok {
-		return nil, fmt.Errorf("call %s: the policy's catalog names a control tool that does not exist", c.Item)
+		return nil, "", fmt.Errorf("call %s: the policy's catalog names a control tool that does not exist", c.Item)
 	}
 	a, err := t.check(c.Args)
 	if err == nil && c.Child != nil && t.changes() {
@@ -248,18 +256,22 @@ func (x *Tools) Answer(ctx context.Context, c *Call) ([]byte, error) {
 	if err == nil {
 		answer, err = t.run(ctx, x, c, a)
 	}
-	var said session.Refusal
+	var may session.Refusal
+	var said failure
 	switch {
 	case err == nil:
-		return toolResult(answer)
+		result, err = toolResult(answer)
+	case errors.As(err, &may):
+		refused = string(may)
+		result, err = toolError(refused)
 	case errors.As(err, &said):
-		return toolError(string(said))
+		result, err = toolError(string(said))
 	case errors.Is(err, session.ErrNoSession):
-		return nil, err
 	default:
 		x.Logger.Error("a control tool failed", "call", c.ID, "session", c.Session.ID, "tool", c.Item.String(), "error", err)
-		return toolError("This could not be done, and nothing was changed. The operator's log says why.")
+		result, err = toolError("This could not be done, and nothing was changed. The operator's log says why.")
 	}
+	return result, refused, err
 }
 
 // content is one text block of a result.

@@ -118,9 +118,9 @@ func runSetRole(ctx context.Context, x *Tools, c *Call, a arguments) (any, error
 	id := a.text("role_id")
 	switch {
 	case a.has("role_id") && a.has("role") && id != a.text("role"):
-		return nil, session.Refusal("role_id and role name different roles; give one of them")
+		return nil, failure("role_id and role name different roles; give one of them")
 	case !a.has("role_id") && !a.has("role"):
-		return nil, session.Refusal(`Argument role_id is required (the id of a role, or "list")`)
+		return nil, failure(`Argument role_id is required (the id of a role, or "list")`)
 	case !a.has("role_id"):
 		id = a.text("role")
 	}
@@ -219,9 +219,9 @@ func runSetSkills(ctx context.Context, x *Tools, c *Call, a arguments) (any, err
 	whole := a.has("skills")
 	switch {
 	case whole && (a.has("add") || a.has("remove")):
-		return nil, session.Refusal("Give either skills (the whole set), or add and remove")
+		return nil, failure("Give either skills (the whole set), or add and remove")
 	case !whole && !a.has("add") && !a.has("remove"):
-		return nil, session.Refusal("Argument skills is required (the whole set), or add or remove")
+		return nil, failure("Argument skills is required (the whole set), or add or remove")
 	}
 	var kept []string
 	want := func(now *session.Snapshot) (add, remove []string) {
@@ -298,10 +298,10 @@ const maxThinking = 256 << 10
 
 func runThinking(_ context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	if a.text("thinking") == "" {
-		return nil, session.Refusal("Argument thinking must not be empty")
+		return nil, failure("Argument thinking must not be empty")
 	}
 	if len(a.text("thinking"))+len(a.text("summary")) > maxThinking {
-		return nil, session.Refusal("Argument thinking is too long: at most 262144 bytes are kept")
+		return nil, failure("Argument thinking is too long: at most 262144 bytes are kept")
 	}
 	tokens, _ := a["thinkingTokens"].(int64)
 	t := &audit.Thinking{

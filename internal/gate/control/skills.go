@@ -196,7 +196,7 @@ func runGetResource(_ context.Context, x *Tools, c *Call, a arguments) (any, err
 	data, err := readSkillFile(k, path)
 	if err != nil {
 		x.Logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
-		return nil, session.Refusal("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
+		return nil, failure("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
 	}
 	text, blob := textOrBlob(data)
 	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
@@ -214,11 +214,11 @@ func textOrBlob(data []byte) (text, blob *string) {
 
 func runReload(ctx context.Context, x *Tools, c *Call, _ arguments) (any, error) {
 	if x.Reload == nil {
-		return nil, session.Refusal("Skills cannot be reloaded here")
+		return nil, failure("Skills cannot be reloaded here")
 	}
 	if err := x.Reload(ctx); err != nil {
 		x.Logger.Warn("skills were not reloaded", "session", c.Session.ID, "error", err)
-		return nil, session.Refusal("The skills could not be reloaded; the operator's log says why")
+		return nil, failure("The skills could not be reloaded; the operator's log says why")
 	}
 	return map[string]any{"reloaded": true, "skills": len(c.now().Open)}, nil
 }

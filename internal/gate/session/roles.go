@@ -20,7 +20,8 @@ const (
 	ByOperator Actor = "operator"
 )
 
-// Refusal is an error whose words may reach the agent. The words of any other error are for the operator only.
+// Refusal is an error that says to the agent what its session may not do. It is a denial. The words of any other error of this package are
+// for the operator only.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }

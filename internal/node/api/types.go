@@ -32,6 +32,7 @@ type StatusReply struct {
 	State      string           `json:"state"`                // the folder of what is kept for the project
 	Problem    string           `json:"problem,omitempty"`    // why the files on disk are not in force
 	Names      []string         `json:"names,omitempty"`      // rules and roles in force that name what does not exist
+	Restart    []string         `json:"restart,omitempty"`    // keys of mycelium.yaml that are accepted and wait for a restart
 	Unworkable []string         `json:"unworkable,omitempty"` // what is configured and cannot work: see project.View.Unworkable
 	Hooks      []string         `json:"hooks,omitempty"`      // what is wrong with the hooks of agents
 	Environs   []string         `json:"environs,omitempty"`   // which sessions of agents have another environment than their person

@@ -74,7 +74,7 @@ func (c *Chats) Run(ctx context.Context) error {
 		var parts sync.WaitGroup
 		parts.Go(func() { c.runNotify(part, conf.notify) })
 		if conf.telegram != nil {
-			parts.Go(func() { c.runTelegram(part, *conf.telegram) })
+			parts.Go(func() { c.runTelegram(part, *conf.telegram, conf.starts) })
 		}
 		c.waitForChange(ctx, conf)
 		cancel()
@@ -115,6 +115,7 @@ func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
 type channels struct {
 	telegram *approval.TelegramConfig
 	notify   approval.NotifyConfig
+	starts   bool // agents may be started from the chat
 }
 
 func (c *Chats) channels() (out channels, err error) {
@@ -126,7 +127,7 @@ func (c *Chats) channels() (out channels, err error) {
 		}
 		*s = text
 	}
-	out.notify = conf.Notify
+	out.notify, out.starts = conf.Notify, len(c.Project().File.Spawn.SearchPaths) > 0
 	for key, w := range map[string]**approval.WebhookConfig{"approval.notify.ntfy": &out.notify.Ntfy,
 		"approval.notify.slack": &out.notify.Slack} {
 		if *w != nil {
@@ -155,7 +156,7 @@ func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
 }
 
 // runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only.
-func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
+func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig, starts bool) {
 	lock, err := lockBot(ctx, c.State.Telegram(), conf.Token, func(err error) {
 		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give "+
 			"each project a bot of its own", "error", err)
@@ -171,7 +172,7 @@ func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
 		Adopt: c.Replies.Adopt, Logger: c.Logger,
 	}
-	if len(c.Project().File.Spawn.SearchPaths) > 0 {
+	if starts {
 		o.Starter = c
 	}
 	bot, err := telegram.New(o)

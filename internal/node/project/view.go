@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
+	"mycelium/internal/config/restart"
 	"mycelium/internal/files"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
@@ -108,6 +109,15 @@ func FilesRoot(p *config.Project) string {
 		return resolved
 	}
 	return root
+}
+
+// Waits returns the keys of mycelium.yaml that are accepted and not in force in a process that was opened with other files.
+func (v *View) Waits(started *config.Project) []string {
+	keys := restart.Waits(started.File, v.Project.File)
+	if FilesRoot(v.Project) != v.Root {
+		keys = append(keys, "mcpServers.files.args")
+	}
+	return keys
 }
 
 // AgentSession returns the session of an agent without a token: that of the default principal, as for a stdio client without options.

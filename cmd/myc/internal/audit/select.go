@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/audit/index"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )
 
@@ -89,12 +90,13 @@ func (a *app) knownNames(ctx context.Context, x *index.Index, q *index.Query) er
 	for _, c := range []struct {
 		flag, name string
 		known      []string
-	}{{"tool", q.Tool, tools}, {"role", q.Role, roles}} {
+		nearest    func(word string, known []string) string
+	}{{"tool", q.Tool, tools, skill.NearestTool}, {"role", q.Role, roles, text.Nearest}} {
 		if fits(c.name, c.known) {
 			continue
 		}
 		said := fmt.Sprintf("audit query: --%s: no call and no file of the project has %q", c.flag, c.name)
-		if near := text.Nearest(c.name, c.known); near != "" {
+		if near := c.nearest(c.name, c.known); near != "" {
 			said += "; did you mean " + near + "?"
 		}
 		return failure.Usagef("%s", said)

@@ -61,7 +61,11 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 	if err := node.RecordConsent(ctx, c); err != nil {
 		return false, err
 	}
-	return true, c.Accept(time.Now())
+	if err := c.Accept(time.Now()); err != nil {
+		return true, err
+	}
+	a.TellRestart(ctx)
+	return true, nil
 }
 
 // Loads is an error if the files do not load, and says why.

@@ -3,7 +3,9 @@ package base
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"mycelium/internal/config/restart"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
@@ -36,6 +38,24 @@ func (a *App) warn(s api.StatusReply) {
 	a.WarnDamage(s)
 	if s.Problem != "" {
 		fmt.Fprintf(a.Err, "myc: warning: a file does not load: %s\n", text.Visible(s.Problem))
+	}
+}
+
+// TellRestart has a running daemon read what was just accepted, and says on stderr which keys of it wait for a restart.
+func (a *App) TellRestart(ctx context.Context) {
+	c, err := a.Running(ctx)
+	if err != nil || c == nil {
+		return // status and doctor say what is wrong with the daemon
+	}
+	defer c.Close()
+	short, cancel := context.WithTimeout(ctx, AnswerWithin)
+	defer cancel()
+	if _, err := Call(short, c, api.Reload, api.None{}); err != nil {
+		return // likewise
+	}
+	if s, err := Call(short, c, api.Status, api.None{}); err == nil && len(s.Restart) > 0 {
+		fmt.Fprintf(a.Err, "myc: without effect before a restart of the daemon: %s\nhint: %s\n", strings.Join(s.Restart, ", "),
+			restart.How(s.Daemon.Addr != ""))
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
+	"mycelium/internal/config/restart"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -111,6 +113,10 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	}
 	for _, u := range s.Unworkable { // by the variables that the daemon has, and not this command
 		add("problem", "settings", u, "")
+	}
+	if len(s.Restart) > 0 {
+		add("warning", "daemon", strings.Join(s.Restart, ", ")+": accepted, and without effect before a restart",
+			restart.How(s.Daemon.Addr != ""))
 	}
 	for _, d := range s.Damage {
 		add("problem", "daemon", "no call runs: "+d, "mend what it names; the daemon then goes on by itself, and myc status says so")

@@ -76,6 +76,7 @@ func (e *editing) run(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("edit %s: %w", e.name, err)
 		case !again:
+			e.TellRestart(ctx)
 			return nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
+	"mycelium/internal/config/restart"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/text"
@@ -105,6 +106,10 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 	}
 	for _, u := range r.Unworkable {
 		rows = append(rows, []string{"problem", text.Flatten(u)})
+	}
+	if len(r.Restart) > 0 {
+		rows = append(rows, []string{"restart",
+			strings.Join(r.Restart, ", ") + ": no effect before a restart: " + restart.How(r.Daemon.Addr != "")})
 	}
 	for _, w := range r.Hooks {
 		rows = append(rows, []string{"hook", text.Flatten(w)})

@@ -51,10 +51,11 @@ func statusShape(r api.StatusReply) any {
 		Problem    string            `json:"problem,omitempty"`
 		Names      []string          `json:"names,omitempty"`
 		Unworkable []string          `json:"unworkable,omitempty"`
+		Restart    []string          `json:"restart,omitempty"`
 		Hooks      []string          `json:"hooks,omitempty"`
 		Environs   []string          `json:"environs,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Hooks, r.Environs}
+		r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks, r.Environs}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

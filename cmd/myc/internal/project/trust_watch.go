@@ -110,6 +110,7 @@ func (w *trustWatch) saved(ctx context.Context) error {
 	}
 	w.say("accepted: %s", text.Count(len(c.Changes), "file"))
 	base.ShowMeaning(w.Out, changes)
+	w.TellRestart(ctx)
 	return nil
 }
 
