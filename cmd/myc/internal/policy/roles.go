@@ -23,6 +23,7 @@ type roleRow struct {
 	Servers  []string `json:"servers"`
 	Memory   string   `json:"memory"`
 	Inherits []string `json:"inherits"`
+	Shipped  bool     `json:"shipped,omitzero"` // its file comes with the program and is not in the project
 }
 
 func (a *app) rolesCmd() *cobra.Command {
@@ -45,12 +46,16 @@ func (a *app) rolesList() error {
 		return err
 	}
 	defer v.Close()
+	files, err := filesOf(v.Project)
+	if err != nil {
+		return err
+	}
 	rows := []roleRow{}
 	for _, id := range v.Policy.Roles() {
 		c, _ := v.Check(id)
 		servers := slices.DeleteFunc(c.Tools, func(t project.RoleTool) bool { return strings.HasPrefix(t.Name, policy.AgentServer+"__") })
 		row := roleRow{Role: id, Skills: []string{}, Tools: len(servers), Servers: c.Servers, Memory: c.Memory.Policy,
-			Inherits: c.Chain[1:]}
+			Inherits: c.Chain[1:], Shipped: files.shipped(id)}
 		for _, s := range c.Skills {
 			row.Skills = append(row.Skills, s.Name)
 		}
@@ -61,10 +66,10 @@ func (a *app) rolesList() error {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory,
+		cells = append(cells, []string{r.Role, files.shown(r.Role), fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory,
 			base.OrDash(strings.Join(r.Inherits, " → ")), strings.Join(r.Skills, ", ")})
 	}
-	a.Table(base.Column{Name: "ROLE"}, base.Column{Name: "TOOLS"}, base.Column{Name: "SERVERS", Least: 12, Drop: 2},
+	a.Table(base.Column{Name: "ROLE"}, base.Column{Name: "FILE", Least: 12, Drop: 5}, base.Column{Name: "TOOLS"}, base.Column{Name: "SERVERS", Least: 12, Drop: 2},
 		base.Column{Name: "MEMORY", Drop: 3}, base.Column{Name: "INHERITS", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 20, Drop: 1}).
 		Print(cells...)
 	return a.RefuseBroken(v.Problems)
@@ -82,6 +87,11 @@ func (a *app) roleCheck(role string) error {
 		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role),
 			"known roles: "+strings.Join(v.Policy.Roles(), ", "))
 	}
+	files, err := filesOf(v.Project)
+	if err != nil {
+		return err
+	}
+	c.Shipped = files.shipped(role)
 	if a.JSON {
 		if err := a.PrintJSON(c); err != nil {
 			return err
@@ -101,7 +111,7 @@ func (a *app) roleCheck(role string) error {
 		memory += " (" + strings.Join(c.Memory.Teams, ", ") + ")"
 	}
 	a.Facts([][]string{
-		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
+		{"role", c.Role}, {"file", files.shown(role)}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
 		{"prompt", base.OrDash(c.Prompt)},
 	})

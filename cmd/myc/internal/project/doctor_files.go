@@ -32,7 +32,7 @@ func doctorTrust(v *project.View, add base.Report) {
 			if ch.Yours && p.User.Missing() {
 				continue // told above
 			}
-			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.Kind),
+			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.What()),
 				"look at the change and accept it: myc trust")
 		}
 		for _, pr := range c.Why {

@@ -54,10 +54,14 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err := a.consent(n); err != nil {
 		return err
 	}
+	var all changes
 	err = p.Write(time.Now(), func(folders []string) error {
-		var all changes
-		for _, dir := range folders {
-			if err := all.plan(dir, n, s, probe, p.File.Session.DefaultSkills); err != nil {
+		where, err := foldersOf(p, folders)
+		if err != nil {
+			return err
+		}
+		for _, at := range where {
+			if err := all.plan(at, n, s, probe, p.File.Session.DefaultSkills); err != nil {
 				return err
 			}
 		}
@@ -74,6 +78,7 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if !n.yes { // the answer came after the first start, so its catalog was not kept
 		_ = a.Probe(ctx, p, s, true, nil) // a client learns it otherwise
 	}
+	all.tellShipped(a.Out)
 	fmt.Fprintf(a.Out, "added %s: myc tools --role %s shows its tools\n", n.name, n.role)
 	return nil
 }
