@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"mycelium/internal/approval"
@@ -99,7 +100,8 @@ const (
 
 // newLayer returns a layer whose files are not read yet.
 func newLayer(a *Acceptance) *layer {
-	return &layer{origin: a.origin, dir: a.dir, main: a.main, home: a.home, ships: a.ships, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
+	return &layer{origin: a.origin, dir: a.dir, main: a.main, home: a.home, ships: a.ships, places: places{},
+		texts: map[string][]byte{}, kept: accept.Set{}}
 }
 
 // readAll reads every file of the layer. A folder that does not exist is an empty layer.
@@ -311,8 +313,11 @@ func (l *layer) readSkills() {
 	l.problems = append(l.problems, problems...)
 	loaded := map[string]bool{}
 	for _, s := range skills {
-		l.files = append(l.files, s.File)
-		loaded[filepath.Base(filepath.Dir(filepath.FromSlash(s.File)))] = true
+		folder, file := path.Split(s.File)
+		folder = path.Base(folder)
+		if loaded[folder] = true; fsys.Shipped(path.Join(folder, file)) == nil {
+			l.files = append(l.files, s.File)
+		}
 	}
 	list, err := fs.ReadDir(fsys, ".")
 	if err != nil {

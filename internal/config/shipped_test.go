@@ -16,7 +16,7 @@ import (
 // program is what a program ships in these tests: the skills one and two and the roles guest and dev.
 func program(greeting string) *shipped.Files {
 	page := func(name string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte("---\nname: " + name + "\ndescription: d\nallowedRoles: [guest]\nallowedTools: [files__read_file]\n---\n" +
+		return &fstest.MapFile{Data: []byte("---\nname: " + name + "\ndescription: d\nallowedRoles: [guest]\n---\n" +
 			greeting + "\n")}
 	}
 	return &shipped.Files{
@@ -75,14 +75,14 @@ func TestShippedIsAccepted(t *testing.T) {
 	older, newer := program("Good morning"), program("Good evening")
 	newer.Skills.(fstest.MapFS)["three/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: three\ndescription: d\n---\n")}
 	w.write("mycelium.yaml", "shipped: true\n")
-	if p := w.with(older); len(p.Skills)+len(p.Roles) > 0 || slices.ContainsFunc(p.Untrusted, func(f string) bool { return f == "roles/guest.yaml" }) {
+	if p := w.with(older); len(p.Skills)+len(p.Roles) > 0 || strings.Join(p.Untrusted, " ") != "mycelium.yaml" {
 		t.Errorf("before anybody accepted it: %d skills, %d roles, %q", len(p.Skills), len(p.Roles), p.Untrusted)
 	}
 	digest := w.acceptWith(older)
 	none := &shipped.Files{Skills: fstest.MapFS{}, Roles: fstest.MapFS{}}
 	for name, f := range map[string]*shipped.Files{"the same": older, "a newer": newer, "none": none} {
 		p := w.with(f)
-		if teaches(p, "one") != "Good morning" || prompt(p, "guest") != "Good morning" || len(p.Skills) != 2 || len(p.Roles) != 2 || len(p.Problems) > 0 {
+		if teaches(p, "one") != "Good morning" || prompt(p, "guest") != "Good morning" || len(p.Skills)+len(p.Roles) != 4 || len(p.Problems) > 0 {
 			t.Errorf("in force with what %s program ships: %q %q %q", name, teaches(p, "one"), prompt(p, "guest"), lines(p.Problems))
 		}
 		if text, err := p.Skills[0].Resource("how.txt"); err != nil || string(text) != "Good morning" {
@@ -94,8 +94,10 @@ func TestShippedIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "roles/guest.yaml (changed, shipped by the program), skills/one/SKILL.md (changed, shipped by the program), " +
-		"skills/one/how.txt (changed, shipped by the program), skills/three/SKILL.md (new, shipped by the program), skills/two/SKILL.md (changed, shipped by the program)"
-	if c.Summary() != want || c.Digest == digest || string(c.Changes[2].Before()) != "Good morning" || string(c.Changes[2].After) != "Good evening" {
+		"skills/one/how.txt (changed, shipped by the program), skills/three/SKILL.md (new, shipped by the program), " +
+		"skills/two/SKILL.md (changed, shipped by the program)"
+	how := c.Changes[2]
+	if c.Summary() != want || c.Digest == digest || string(how.Before()) != "Good morning" || string(how.After) != "Good evening" {
 		t.Errorf("%s", c.Summary())
 	}
 	if err := c.Accept(time.Now()); err != nil {

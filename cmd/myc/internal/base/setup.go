@@ -94,7 +94,8 @@ func tellShipped(out io.Writer, done *scaffold.Written, o scaffold.Options, ship
 		fmt.Fprintf(out, "uses  %d skills and roles of the program: myc skill list and myc roles list show them, myc skill eject NAME and\n"+
 			"      myc roles eject NAME write one into the project, to be changed\n", len(units(ships)))
 	case !o.Minimal && slices.Contains(done.Kept, source.MainFile):
-		fmt.Fprintf(out, "note  %s was kept and has no line \"shipped: true\": the skills and roles of the program are not used\n", source.MainFile)
+		fmt.Fprintf(out, "note  %s was kept and has no line \"shipped: true\": the skills and roles of the program are not used\n",
+			source.MainFile)
 	}
 }
 

@@ -41,7 +41,7 @@ func Roles(a *base.App) *cobra.Command {
 
 func (k kind) cmd(a *base.App, example string) *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "eject NAME… | --all", Short: "Write a " + k.noun + " of the program into " + k.folder + "/, to be changed there",
+	c := &cobra.Command{Use: "eject NAME… | --all", Short: "Write a " + k.noun + " of the program into the project, to be changed",
 		Long: "Writes the files of a " + k.noun + " that the program ships into the project, as they are in force. This changes nothing:\n" +
 			"from then on the project's file counts, and a newer program does not change it.",
 		Example: fmt.Sprintf("  myc %s eject %s\n  myc %s eject --all", k.command, example, k.command),
@@ -137,7 +137,8 @@ func (k kind) why(p *config.Project, name string, units map[string]bool) error {
 		return failure.Hint(fmt.Errorf("%s eject: this project does not use the skills and roles of the program", k.command),
 			"write shipped: true into mycelium.yaml (myc edit config), then accept what comes with it: myc trust")
 	}
-	return failure.Hint(fmt.Errorf("%s eject: %s is not used from the program here", k.command, name), "myc "+k.command+" list shows where each comes from")
+	return failure.Hint(fmt.Errorf("%s eject: %s is not used from the program here", k.command, name),
+		"myc "+k.command+" list shows where each comes from")
 }
 
 // write writes files that must not exist.

@@ -113,7 +113,8 @@ func (a *app) roleCheck(role string, files bool) error {
 		memory += " (" + strings.Join(c.Memory.Teams, ", ") + ")"
 	}
 	a.Facts([][]string{
-		{"role", c.Role}, {"file", of.shown(role)}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
+		{"role", c.Role}, {"file", of.shown(role)}, {"chain", strings.Join(c.Chain, " → ")},
+		{"skills", base.OrDash(strings.Join(skills, ", "))},
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
 		{"prompt", base.OrDash(c.Prompt)},
 	})

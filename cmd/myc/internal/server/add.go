@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
@@ -54,24 +53,7 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err := a.consent(n); err != nil {
 		return err
 	}
-	var all changes
-	err = p.Write(time.Now(), func(folders []string) error {
-		where, err := foldersOf(p, folders)
-		if err != nil {
-			return err
-		}
-		for _, at := range where {
-			if err := all.plan(at, n, s, probe, p.File.Session.DefaultSkills); err != nil {
-				return err
-			}
-		}
-		for _, folder := range folders[:len(folders)-1] {
-			if err := all.planRun(folder, p.Dir, run); err != nil {
-				return err
-			}
-		}
-		return all.write()
-	})
+	all, err := n.write(p, s, probe, run)
 	if err != nil {
 		return fmt.Errorf("server add: %w", err)
 	}

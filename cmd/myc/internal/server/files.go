@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/backend"
+	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/yamlfile"
@@ -54,6 +55,28 @@ func (c *changes) plan(at folder, n addition, s backend.Server, p project.Probe,
 	}
 	*c = append(*c, change{path: file, after: []byte(n.skillText(p))})
 	return c.planRole(at, n)
+}
+
+// write writes what adding a server changes, in all folders, and returns it.
+func (n addition) write(p *config.Project, s backend.Server, probe project.Probe, run []string) (all changes, err error) {
+	err = p.Write(time.Now(), func(folders []string) error {
+		where, err := foldersOf(p, folders)
+		if err != nil {
+			return err
+		}
+		for _, at := range where {
+			if err := all.plan(at, n, s, probe, p.File.Session.DefaultSkills); err != nil {
+				return err
+			}
+		}
+		for _, folder := range folders[:len(folders)-1] {
+			if err := all.planRun(folder, p.Dir, run); err != nil {
+				return err
+			}
+		}
+		return all.write()
+	})
+	return all, err
 }
 
 // planRole adds the skill to the role's file, where that file bounds the role's skills.
