@@ -125,7 +125,7 @@ func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
 		own[f.Path] = true
 	}
 	files = slices.DeleteFunc(files, func(f file) bool { return own[f.path] })
-	if !own[developer] {
+	if len(from.Skills) > 0 && !own[developer] {
 		data, err := fs.ReadFile(shipped.Own().Roles, path.Base(developer))
 		if err != nil {
 			return nil, fmt.Errorf("init --from: %w", err)
@@ -137,9 +137,10 @@ func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
 		more += ", " + s
 	}
 	type change struct{ file, old, new string }
-	changes := []change{
-		{developer, "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
-		{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","},
+	var changes []change
+	if len(from.Skills) > 0 {
+		changes = append(changes, change{developer, "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
+			change{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","})
 	}
 	if own[fromclaude.RulesFile] {
 		changes = append(changes, change{source.MainFile, "rules: [rules.yaml]", "rules: [rules.yaml, " + fromclaude.RulesFile + "]"})
