@@ -319,7 +319,7 @@ func (a *Acceptance) Shipped(p *Project) (map[string][]byte, error) {
 	}
 	files := on.kept
 	if a.origin == ofUser {
-		files = on.User.kept
+		files, a = on.User.kept, &p.User
 	}
 	out, units := map[string][]byte{}, map[string]bool{}
 	for name, f := range files {
