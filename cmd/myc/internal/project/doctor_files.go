@@ -86,7 +86,7 @@ func doctorSkills(v *project.View, add base.Report) {
 	}
 	for _, s := range v.Skills.All() {
 		if why := v.WhyClosed(s); why != "" {
-			add("warning", "skill "+s.Name, why, "name the skill there, or remove it")
+			add("warning", "skill "+s.Name, why, "let a role use it: myc skill grant "+s.Name+" ROLE; or remove it")
 		}
 	}
 	add("ok", "skills", fmt.Sprintf("%d valid", len(v.Skills.Grants())), "")
